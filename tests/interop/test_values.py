@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of frameworks/value_table.py through every caller, compared with NumPy's values."""
+"""Calls the op of each row of frameworks/value_table.py from every supported caller, with NumPy as reference."""
 
 import importlib
 import re

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlashInfer's templates, rendered by its own functions with one set of parameters each:
+"""Renders FlashInfer's templates with FlashInfer's own functions, one set of parameters per template:
 
     python flashinfer_templates.py FOLDER_OF_THE_UNPACKED_WHEEL [KIND DTYPE SIZE [DTYPE OF KEYS AND VALUES]]
 
-prints {the file that a source includes: the folder where it was made} as JSON. It needs torch, whose
-dtypes those functions take, and writes below FLASHINFER_WORKSPACE_BASE. With a kind of attention,
-"single_decode", only that one."""
+The script prints {the file that a source includes: the folder where it was made} as JSON. The script needs
+torch for the dtypes and writes below FLASHINFER_WORKSPACE_BASE. If KIND is given, for example single_decode,
+only the templates of this kind of attention are rendered."""
 
 import json
 import pathlib

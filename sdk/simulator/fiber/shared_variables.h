@@ -8,7 +8,7 @@ namespace kernkit::simulator {
 
 /// Finds the variables of all loaded modules, if modules were loaded since the last call.
 void find_shared_variables();
-/// Fills the variables of this OS thread.
+/// Fills this OS thread's copies of the variables with the value.
 void fill_shared_variables(unsigned char value);
 
 }  // namespace kernkit::simulator

@@ -39,7 +39,7 @@ constexpr size_t kGivenBack = 1 << 25;  // smallest freed range whose pages are 
 constexpr size_t kOpened = size_t{1} << 26;  // granularity of making memory accessible [bytes]
 
 /// An address range reserved for allocations: no other memory of the process has these addresses.
-/// Pages only exist once they are touched.
+/// The operating system allocates a page when the page is first touched.
 class ReservedMemory {
  public:
   // Reserves at most `most` bytes; less if the address space is limited, and nothing below 1 GiB.

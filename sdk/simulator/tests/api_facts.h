@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and layouts of the CUDA runtime's interface, as the header that is included says.
-// Compiled twice: against NVIDIA's header and against kernkit's own.
+// Constants and layouts of the CUDA runtime's interface, from the included header. api_facts.cc is
+// compiled twice: with NVIDIA's header and with kernkit's header.
 #pragma once
 
 #include <cstddef>

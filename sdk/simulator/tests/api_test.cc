@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernkit's own declarations of the CUDA runtime against NVIDIA's: what nvcc compiled calls what
-// kernkit compiled.
+// kernkit's declarations of the CUDA runtime must agree with NVIDIA's, because code that nvcc
+// compiled calls kernkit's functions.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture of streams: which of them take part, what a graph does, and what ends a capture. Source
-// of the rules: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture"; the numbers of
-// the errors are NVIDIA's, see api_test.cc.
+// Stream capture: which streams take part, the effects of a graph, and calls that end a capture.
+// Source of the rules: CUDA C++ Programming Guide, "Creating a Graph Using Stream Capture". The
+// error codes are NVIDIA's, see api_test.cc.
 #include "streams_fixture.h"
 
 namespace kernels {
@@ -39,7 +39,7 @@ class CudaCapture : public CudaStreams {
     EXPECT_EQ(cudaStreamIsCapturing(stream, &found), cudaSuccess);
     return found;
   }
-  /// Makes `stream` wait for what `other` was given.
+  /// Makes `stream` wait for the work that was submitted to `other`.
   static cudaError_t wait(cudaStream_t stream, cudaStream_t other) {
     cudaEvent_t recorded = event();
     EXPECT_EQ(cudaEventRecord(recorded, other), cudaSuccess);
@@ -99,7 +99,7 @@ TEST_F(CudaCapture, AForkOfAForkMayJoinInItsPlace) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(end(a, &graph), cudaSuccess);
   EXPECT_EQ(size(graph), 2u);
-  // Handles of all nodes, and of those that wait for no other.
+  // Handles of all nodes, and of the nodes without dependencies.
   std::vector<cudaGraphNode_t> all(3, reinterpret_cast<cudaGraphNode_t>(1)), roots = all;
   size_t nodes = all.size();
   EXPECT_EQ(cudaGraphGetNodes(graph, all.data(), &nodes), cudaSuccess);
@@ -177,7 +177,7 @@ TEST_F(CudaCapture, DependsOnNothingOutsideOfIt) {
   EXPECT_EQ(end(a), cudaSuccess);
 }
 
-// What was recorded in a capture is done when its graph is, so that nobody can wait for it.
+// An event that was recorded in a capture belongs to the graph; waiting for the event is an error.
 TEST_F(CudaCapture, EventsOfACaptureAreOfNoUseOutside) {
   cudaEvent_t recorded = event(), plain = event();
   cudaStream_t b = stream();
@@ -305,7 +305,8 @@ TEST_F(CudaCapture, MemoryOfAGraphIsThereEachTimeThatItRuns) {
   }
 }
 
-// Its stream waits for it, who launched the graph does not.
+// The stream waits for the graph's host function; the host thread that launches the graph does not
+// wait.
 TEST_F(CudaCapture, FunctionsOfTheHostInAGraphRunBesideTheHost) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);

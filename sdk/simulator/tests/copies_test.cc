@@ -11,7 +11,7 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr size_t kBytes = 1000;  // of the allocation
+constexpr size_t kBytes = 1000;  // the allocation's size
 
 class CudaCopies : public ::testing::Test {
  protected:
@@ -19,7 +19,7 @@ class CudaCopies : public ::testing::Test {
     cudaMalloc(&device_, kBytes);
     cudaStreamCreate(&stream_);
   }
-  /// The sentence of a call that returned cudaErrorInvalidValue, which leaves no other error.
+  /// The report about a call that returned cudaErrorInvalidValue and left no other error.
   std::string sentence(cudaError_t error) {
     EXPECT_EQ(error, cudaErrorInvalidValue);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
@@ -162,8 +162,8 @@ TEST_F(CudaCopies, WhatCannotBeFreed) {
   EXPECT_EQ(cudaFree(device_), cudaSuccess);
 }
 
-// Memory that the host's malloc() returns never has an address that cudaFree() took back, so that
-// the host's side of a copy is checked too.
+// The host's malloc() never returns an address that cudaFree() released, so that the host's side of
+// a copy is checked too.
 TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
 #if defined(TEST_WITH_ASAN) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "AddressSanitizer reports it itself";

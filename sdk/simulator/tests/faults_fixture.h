@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches a kernel that has a fault, and gives what was said about it.
+// Launches a kernel that has a fault and returns the report.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads do wrong that meet, wait or give up, and what is said about it: each kernel of
-// `faulty` has a fault. Those of memory are in memory_faults_test.cc.
+// Faults of threads that synchronise, wait or trap, and the reports. Each kernel of `faulty` has a
+// fault. Faults of memory are in memory_faults_test.cc.
 #include <algorithm>
 #include <chrono>
 
@@ -58,7 +58,7 @@ __global__ void asserts(int n) {
 }
 }  // namespace faulty
 
-// No fault: threads that have ended are left out.
+// No fault: synchronisation does not wait for threads that have exited.
 namespace ended {
 
 __global__ void at_barriers(int* x, int n) {
@@ -84,14 +84,14 @@ __global__ void in_masks(int* x, int n) {
 
 }  // namespace ended
 
-// No fault: they only take long.
+// No fault: these kernels only take long.
 namespace slow {
 
 double now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();
 }
-// A block waits for those behind it, and takes a while itself.
+// Each block waits for all blocks with higher numbers and then takes 10 ms.
 __global__ void last_block_first(int* done) {
   const auto behind = static_cast<int>(gridDim.x - 1 - blockIdx.x);
   while (atomicAdd(done, 0) != behind) {
@@ -193,7 +193,7 @@ TEST_F(CudaFaults, WaitsForever) {
       << fault();
 }
 
-// All threads meet, and none ends.
+// All threads synchronise forever, and no thread exits.
 TEST_F(CudaFaults, MeetsForever) {
   runtime_.set_watchdog(0.02);
   int flag = 0;
@@ -206,7 +206,7 @@ TEST_F(CudaFaults, MeetsForever) {
       << fault();
 }
 
-// Time counts in which nothing goes on, not all of a kernel's.
+// The watchdog measures the time without progress, not a kernel's whole time.
 TEST_F(CudaFaults, TakesLong) {
   runtime_.set_watchdog(0.06);
   int done = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host half of an op does wrong, and how it shows: each fault beside what is right.
+// Faults in the host code of an op and their effects. Each fault is tested together with correct
+// code.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +89,7 @@ TEST_F(CudaHostFaults, MissingGuard) {
   EXPECT_EQ(fault(), "none");
 }
 
-// What came before on the caller's stream may not have happened yet.
+// Earlier work on the caller's stream may still be pending.
 TEST_F(CudaHostFaults, WrongStream) {
   for (const bool right : {true, false}) {
     int wrong = 0;
@@ -134,7 +135,7 @@ TEST_F(CudaHostFaults, WaitsOrAllocatesDuringCapture) {
   }
 }
 
-// The call that waits stands among the calls.
+// The recorded calls include the call that waits.
 TEST_F(CudaHostFaults, HiddenSynchronisation) {
   int* x = memory();
   runtime_.clear();
@@ -144,7 +145,7 @@ TEST_F(CudaHostFaults, HiddenSynchronisation) {
   EXPECT_EQ(runtime_.count("cudaStreamSynchronize"), 1u);
 }
 
-// A copy from memory of the host reads it before the call returns; to it, has written it then.
+// When a copy's call returns, pageable host memory has been read or written.
 TEST_F(CudaHostFaults, CopiesOfPageableMemory) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     start(seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels do wrong with memory: each has a fault. AddressSanitizer sees those that touch what
-// is not theirs.
+// Faults of kernels with memory. Each kernel of `faulty` has a fault. AddressSanitizer finds
+// accesses outside of a kernel's memory.
 #include "faults_fixture.h"
 #include "sanitizers.h"
 
@@ -15,7 +15,7 @@ __global__ void past_shared(float* x) {
   memory[threadIdx.x] = 1;
   x[threadIdx.x] = memory[threadIdx.x];
 }
-// By a pointer: UndefinedBehaviorSanitizer knows the size of the array itself.
+// Through a pointer, because UndefinedBehaviorSanitizer knows the size of the array.
 __global__ void past_static(float* x) {
   __shared__ float before[3], tile[64];
   float* end = &tile[threadIdx.x] + 1;
@@ -25,7 +25,7 @@ __global__ void past_static(float* x) {
 __global__ void misaligned(float4* x, const float* y) {
   const auto* four = reinterpret_cast<const float4*>(y + 1);
 #if defined(__clang__)
-  x[0].w = four->w;  // where the whole is copied clang++ does not look
+  x[0].w = four->w;  // clang++ does not check a copy of the whole struct
 #else
   x[0] = *four;
 #endif
@@ -42,7 +42,8 @@ __global__ void unwritten_dynamic(int* x) {
 }
 __global__ void unwritten_global(int* x, const int* y) { x[threadIdx.x] = y[threadIdx.x]; }
 
-// The sum of a block, round by round: a warp stores the next round's while others read this one's.
+// Sums of a block in rounds: a warp may store the next round's sum while other warps read this
+// round's sums.
 template <bool kSecondBarrier>
 __global__ void sums_of_rounds(int* sums, const int* x, int rounds) {
   __shared__ int of_warps[4];
@@ -62,7 +63,7 @@ __global__ void sums_of_rounds(int* sums, const int* x, int rounds) {
 namespace kernkit::simulator {
 namespace {
 
-// A kernel whose result depends on memory that nobody wrote gives another one with another poison.
+// If a kernel's result depends on uninitialised memory, the result changes with the poison value.
 TEST_F(CudaFaults, MemoryThatNobodyWrote) {
   int results[3][2];
   for (const int run : {0, 1}) {
@@ -82,7 +83,7 @@ TEST_F(CudaFaults, MemoryThatNobodyWrote) {
   EXPECT_NE(results[2][0], results[2][1]) << "global memory";
 }
 
-// Seen under some seed, as nothing is where nothing is missing.
+// A missing barrier gives wrong sums with some seed; with the barrier, no seed gives wrong sums.
 TEST_F(CudaFaults, SecondBarrierMissing) {
   int x[] = {1, 2, 3, 4};
   for (const bool barrier : {true, false}) {
@@ -107,7 +108,7 @@ TEST_F(CudaFaultsDeathTest, PastAnAllocation) {
                "in kernel faulty::past_the_end: block \\[3, 0, 0\\], thread \\[4, 0, 0\\]");
 }
 
-// One that exists where it is touched.
+// A large allocation's pages exist only after an access.
 TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   runtime_.~CudaRuntime();
   CudaDevice large;
@@ -123,7 +124,8 @@ TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   cudaFree(x);
 }
 
-// Kernels alone may not touch what is closed, and from then on in the stream.
+// Kernels may not access closed memory, from the call's position in the stream on. Copies and fills
+// may access the memory.
 TEST_F(CudaFaultsDeathTest, WhatIsClosedToKernels) {
   runtime_.set_seed(1);
   float* x = memory<float>(100);

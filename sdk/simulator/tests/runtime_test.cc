@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulator: its runtime rejects what a device would reject.
+// The simulator's runtime rejects calls that a device would reject.
 #include "kernkit/simulator/runtime.h"
 
 #include <cuda_runtime.h>
@@ -79,7 +79,7 @@ TEST(CudaRuntime, LargeAllocationsExistWhereTheyAreTouched) {
   device.memory = size_t{1} << 40;
   CudaRuntime runtime({device});
   runtime.run_kernels(true);
-  const size_t count = size_t{1} << 37;  // of int
+  const size_t count = size_t{1} << 37;  // elements
   int* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, count * sizeof(int)), cudaSuccess);
   int value = 7, copy = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams whose kernels write a log, which tells in which order they ran.
+// Streams whose kernels write a log of the order in which the kernels ran.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ inline __global__ void append(std::string* log, char what) { *log += what; }
 
 namespace kernkit::simulator {
 
-/// A function of the host that ends when the std::atomic<bool> at `flag` is set.
+/// A host function that returns when the std::atomic<bool> at `flag` is set.
 inline void wait_for_flag(void* flag) {
   while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
 }
@@ -49,7 +49,7 @@ class CudaStreams : public ::testing::Test {
     config.stream = stream;
     EXPECT_EQ(cudaLaunchKernelEx(&config, kernels::append, &log_, what), cudaSuccess);
   }
-  // What any of 40 seeds leaves in the log.
+  // The different logs of 40 seeds.
   template <class Work>
   std::set<std::string> logs(const Work& work) {
     std::set<std::string> all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that lag behind the host: what is ordered happens in order, what is not shows.
+// Streams that lag: ordered work runs in order, and missing order has visible effects.
 #include <chrono>
 
 #include "runtime/queue.h"
@@ -95,7 +95,7 @@ TEST_F(CudaStreams, CopiesAndFreeingWait) {
   }
 }
 
-// Its stream waits for it, the host and other streams do not.
+// A stream waits for its host function; the host and other streams do not wait.
 TEST_F(CudaStreams, FunctionsOfTheHostRunBesideIt) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
@@ -113,7 +113,7 @@ TEST_F(CudaStreams, FunctionsOfTheHostRunBesideIt) {
   }
 }
 
-// On a GPU these wait for ever; they must not look like success.
+// On a GPU these calls would wait forever; the calls must not look like success.
 TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
   const auto faults = [&](const std::string& function, auto&& wait) {
     for (const unsigned seed : {0u, 1u}) {
@@ -195,7 +195,7 @@ TEST_F(CudaStreams, AFunctionOfTheHostMayNotCall) {
   EXPECT_EQ(calls.error, cudaErrorNotPermitted);
 }
 
-// Without a seed streams do not lag, but behind a function of the host.
+// Without a seed, a stream lags only after a host function.
 TEST_F(CudaStreams, AHostThatAsksIsAnsweredInTheEnd) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
@@ -237,7 +237,7 @@ TEST_F(CudaStreams, ARecordThatFailsIsNotWaitedFor) {
   EXPECT_EQ(log_, "a");
 }
 
-// CUDA C++ Programming Guide, "Stream and Event Behavior" of several devices.
+// Source of the rules: CUDA C++ Programming Guide, "Stream and Event Behavior" of several devices.
 TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed, 2);
@@ -268,7 +268,7 @@ TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
     EXPECT_EQ(cudaStreamSynchronize(b), cudaSuccess);
     EXPECT_EQ(copy, 7);
 
-    // What may not.
+    // Calls that fail for another device.
     EXPECT_EQ(cudaEventRecord(of_0, b), cudaErrorInvalidResourceHandle);
     EXPECT_EQ(cudaEventRecord(of_1, a), cudaErrorInvalidResourceHandle);
     EXPECT_EQ(cudaEventRecord(of_1, nullptr), cudaErrorInvalidResourceHandle) << "cuda:0's";

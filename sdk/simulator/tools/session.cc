@@ -79,7 +79,8 @@ struct HooksOfLaunch : LaunchHooks {
 __attribute__((constructor(101))) void begin_session() { tools = &Session::of_process(); }
 
 Session& Session::of_process() {
-  static auto& session = *new Session;  // never destroyed, since launches may follow
+  // Never destroyed, since static destructors may still launch kernels.
+  static auto& session = *new Session;
   return session;
 }
 

@@ -8,7 +8,7 @@
 
 namespace kernkit::host {
 
-/// Null if none was set.
+/// Returns the stream that this thread set for the device; null if no stream was set.
 void* get_stream(int32_t device_type, int32_t device_id) noexcept;
 /// Returns 0, or -1 if this thread has already set streams on 64 devices.
 int set_stream(int32_t device_type, int32_t device_id, void* stream, void** original) noexcept;

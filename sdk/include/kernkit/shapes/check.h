@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of a call against the shapes of its line, unrolled at compile time.
+// Checks of a call's arguments against the shapes of the op's schema line, unrolled at compile
+// time.
 #pragma once
 
 #include <utility>
@@ -24,7 +25,8 @@ using schema::SizeKind;
 using schema::Value;
 using schema::word_size;
 
-/// Checks of an op's line, from what the line determines at compile time.
+/// Checks a call's arguments against the op's schema line; the checks are generated from the line
+/// at compile time.
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:

@@ -29,7 +29,7 @@ class Section(NamedTuple):
     address: int
     offset: int
     size: int
-    link: int  # index of another section, such as that of the names
+    link: int  # index of the linked section, such as the string table
 
 
 class Symbol(NamedTuple):

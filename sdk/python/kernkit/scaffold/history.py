@@ -134,7 +134,8 @@ class Repository(git.Repository):
         if merged.returncode == 0:
             return ""
         conflicts = self.git("diff", "--relative", "--name-only", "--diff-filter=U")
-        if not conflicts:  # for example an untracked file would be overwritten
+        if not conflicts:
+            # The merge failed without a conflict, for example because it would overwrite an untracked file.
             raise UserError(merge_failed(merged))
         return conflicts
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that pass a filter, packed: one atomic for the lanes of a warp that have one.
+// Packs the elements that pass a filter, with one atomic instruction for all elements of a warp.
 #include <algorithm>
 #include <vector>
 

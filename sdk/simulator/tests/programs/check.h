@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of this folder share. They know nothing of kernkit: each is as its user would
-// write it for a GPU, verifies its own result, and returns 1 where that is wrong.
+// Functions that the programs of this folder share. The programs do not use kernkit: each program
+// is written for a GPU, verifies its own result and returns 1 if the result is wrong.
 #pragma once
 
 #include <cstdio>
@@ -12,7 +12,7 @@ inline void check(cudaError_t error) {
   std::exit(1);
 }
 
-/// main()'s value.
+/// Prints the verdict and returns main()'s exit code.
 inline int verdict(const char* program, bool right) {
   std::printf("%s: %s\n", program, right ? "passed" : "FAILED");
   return right ? 0 : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum by one kernel of many blocks, as many as the device holds at once: they wait for each
+// A sum by one cooperative kernel. The blocks, as many as the device holds at once, wait for each
 // other.
 #include <cooperative_groups.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows normalised by their mean and deviation: the block keeps its row in dynamic shared memory,
-// more of it than a kernel gets without asking, and its threads print nothing but what is wrong.
+// Rows normalised by their mean and deviation. A block keeps its row in dynamic shared memory,
+// which is larger than a kernel's default limit. The threads print only errors.
 #include <cmath>
 #include <vector>
 

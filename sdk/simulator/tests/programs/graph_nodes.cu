@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is built node by node: copies, fills, kernels, functions of the host, a graph within
-// the graph and memory that the graph allocates. The graph is launched, cloned, updated, and each
-// parameter that is wrong gets its documented error.
+// A graph that is built node by node: copies, fills, kernels, host functions, a child graph and
+// memory that the graph allocates. The graph is launched, cloned and updated, and each wrong
+// parameter returns its documented error.
 #include <numeric>
 #include <vector>
 
@@ -104,7 +104,7 @@ void fill_rows(cudaStream_t stream) {
   check(cudaFree(memory));
 }
 
-// What graphs use of the device's memory, and what they reserve [bytes].
+// Checks the device memory that graphs use and the memory that graphs reserve [bytes].
 unsigned long long bytes_of(cudaGraphMemAttributeType attribute) {
   unsigned long long value = ~0ull;
   check(cudaDeviceGetGraphMemAttribute(0, attribute, &value));
@@ -119,7 +119,7 @@ void expect_result(const Buffers& all, cudaStream_t stream) {
   check(cudaMemset(all.device_y, 0, kSize * sizeof(int)));
 }
 
-// A graph whose memory is its own: y = 3 * (2 * x).
+// A graph that allocates its own memory: y = 3 * (2 * x).
 void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   constexpr unsigned long long kBytes = kSize * sizeof(int);
   cudaGraph_t graph, copy;
@@ -148,7 +148,8 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   check(cudaGraphInstantiate(&exec, graph));
   check(cudaGraphLaunch(exec, stream));
   expect_result(*all, stream);
-  // Memory that the last launch left is freed by the program, or by a flag of the instance.
+  // Memory that a launch leaves allocated must be freed before the next launch: by the program, or
+  // through cudaGraphInstantiateFlagAutoFreeOnLaunch.
   EXPECT(frees ? cudaSuccess : cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
   if (!frees) {
     check(cudaFreeAsync(own, stream));
@@ -183,7 +184,7 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
 
 constexpr unsigned long long kGraphBytes = 1 << 20;
 
-// A graph that allocates memory and fills it, instantiated.
+// An instance of a graph that allocates and fills memory.
 cudaGraphExec_t allocating(cudaStream_t stream, bool frees, char** memory) {
   cudaGraph_t graph;
   cudaGraphExec_t exec;
@@ -203,8 +204,8 @@ cudaGraphExec_t allocating(cudaStream_t stream, bool frees, char** memory) {
     EXPECT((reserved)*kGraphBytes, bytes_of(cudaGraphMemAttrReservedMemCurrent)); \
   } while (false)
 
-// Memory of a graph is used from its first launch until it is trimmed, another graph reuses it or
-// its graph is destroyed. Memory that is not freed stays.
+// A graph's memory is reserved from the graph's first launch until the memory is trimmed or reused
+// by another graph, or the graph is destroyed. Memory that is not freed remains.
 void footprint(cudaStream_t stream) {
   constexpr int kGraphs = 3;
   char* memory[kGraphs];
@@ -227,7 +228,7 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(0, 0);
   check(cudaGraphLaunch(execs[0], other));
   check(cudaDeviceSynchronize());
-  check(cudaGraphLaunch(execs[1], stream));  // takes what an ended launch used
+  check(cudaGraphLaunch(execs[1], stream));  // reuses the memory of an ended launch
   EXPECT_BYTES(1, 1);
   check(cudaDeviceSynchronize());
   for (cudaGraphExec_t exec : execs) check(cudaGraphExecDestroy(exec));
@@ -254,7 +255,7 @@ void footprint(cudaStream_t stream) {
   EXPECT(3 * kGraphBytes, bytes_of(cudaGraphMemAttrReservedMemHigh));
   check(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
   check(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrReservedMemHigh, &zero));
-  check(cudaGraphLaunch(execs[0], stream));  // memory is there again
+  check(cudaGraphLaunch(execs[0], stream));  // the memory is reserved again
   EXPECT_BYTES(1, 1);
   EXPECT(kGraphBytes, bytes_of(cudaGraphMemAttrReservedMemHigh));
   check(cudaFreeAsync(memory[0], stream));
@@ -306,7 +307,7 @@ int main() {
   EXPECT(2 * (sum + 5), result_of(exec, &all, stream));
   all.x[0] -= 5;
 
-  // Other arguments of a kernel, of that instance alone.
+  // New arguments of a kernel, for this instance only.
   Kernel changed(all.device_x, all.device_y, 7);
   check(cudaGraphExecKernelNodeSetParams(exec, scaled, &changed.parameters));
   EXPECT(7 * sum, result_of(exec, &all, stream));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managed memory with advice, prefetched to the device and back, and attached to a stream. Advice
-// changes no result; a range, a location or a flag that is wrong is an error.
+// changes no result; a wrong range, location or flag is an error.
 #include "check.h"
 
 __managed__ int factors[4] = {2, 3, 5, 7};

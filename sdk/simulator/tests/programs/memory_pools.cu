@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a device's default pool and of a pool of its own: what a pool uses and reserves, what
-// it keeps by its release threshold, and the errors of its functions.
+// Memory of a device's default pool and of another pool: the memory that a pool uses and reserves,
+// the memory that a pool keeps below its release threshold, and the errors of the functions.
 #include "expect.h"
 
 __global__ void fill(int* x, int n) {
@@ -20,8 +20,8 @@ size_t free_memory() {
   return free;
 }
 
-// What an allocation of 4 MB leaves in the pool once it is freed: in use, after the free and
-// synchronisation, with this threshold.
+// Checks the pool's memory during an allocation of 4 MB, and after the free and a synchronisation,
+// with this release threshold.
 void use(cudaMemPool_t pool, cudaStream_t stream, unsigned long long threshold) {
   const int n = 1 << 20;
   const unsigned long long bytes = n * sizeof(int);
@@ -72,7 +72,7 @@ int main() {
     for (unsigned long long threshold : {0ull, 5000ull, ~0ull}) use(pool, stream, threshold);
   }
 
-  // cudaMallocAsync() takes memory of the current pool, which has a largest size.
+  // cudaMallocAsync() allocates from the current pool, which has a maximum size.
   check(cudaDeviceSetMemPool(0, own));
   char *first, *second = nullptr;
   check(cudaMallocAsync(&first, 6 << 20, stream));
@@ -80,7 +80,7 @@ int main() {
   EXPECT(cudaErrorMemoryAllocation, cudaMallocAsync(&second, 6 << 20, stream));
   (void)cudaGetLastError();
 
-  // Unused memory of a pool is given back where an allocation needs it.
+  // Unused memory of a pool is released if another allocation needs the memory.
   size_t free = 0, total = 0;
   unsigned long long most = ~0ull;
   check(cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrReleaseThreshold, &most));

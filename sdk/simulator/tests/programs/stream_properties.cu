@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program reads back of streams and devices: flags, priorities, devices and identifiers of
-// streams, callbacks, flags and bus addresses of devices; and rows that are longer than their
-// pitch.
+// Properties of streams and devices that a program reads back: flags, priorities, devices and
+// identifiers of streams, callbacks, flags and bus addresses of devices. Also rows that are longer
+// than their pitch.
 #include <cstring>
 
 #include "expect.h"
@@ -37,7 +37,7 @@ int main() {
   EXPECT(greatest, value);
   for (cudaStream_t stream : {blocking, beyond, cudaStream_t{nullptr}}) {
     check(cudaStreamGetPriority(stream, &value));
-    EXPECT(least, value);  // a number outside of the range becomes the nearest in the range
+    EXPECT(least, value);  // a value outside of the range is clamped
     check(cudaStreamGetDevice(stream, &value));
     EXPECT(0, value);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A volume of pitched rows in slices: copied there, computed on, and a box of it copied back into
-// another place. The padding of each row keeps what cudaMemset3D() stored there.
+// A volume of pitched rows in slices is copied to the device and modified, and a box of the volume
+// is copied back to another place. The padding of each row keeps the value that cudaMemset3D()
+// stored.
 #include <algorithm>
 #include <vector>
 
@@ -90,7 +91,7 @@ int main() {
   right = right && cudaMalloc3D(&none, too_many) == cudaErrorMemoryAllocation;
   const auto large = cudaMallocPitch(&none.ptr, &none.pitch, 1, size_t{1} << 60);
   right = right && large == cudaErrorMemoryAllocation;
-  // A call that waits for the device is not permitted beside a capture, and invalidates it.
+  // A call that waits for the device is not permitted during a capture and invalidates the capture.
   cudaStream_t stream;
   cudaGraph_t graph = nullptr;
   to_host.srcPos = make_cudaPos(3 * sizeof(int), 2, 1);

@@ -18,7 +18,7 @@ struct Results {
   }
 };
 
-// In unsigned arithmetic where a signed result may overflow.
+// Uses unsigned arithmetic, because a signed result may overflow.
 template <class X>
 __host__ __device__ Results<X> results_of(X a, X b) {
   const Unsigned x = static_cast<Unsigned>(a), y = static_cast<Unsigned>(b);
@@ -31,7 +31,7 @@ __global__ void compute(const X* a, const X* b, Results<X>* results, int n) {
   if (i < n) results[i] = results_of(a[i], b[i]);
 }
 
-// A number of 1 to 128 bits, all of them random, or zeros or ones but for a few.
+// A number of 1 to 128 bits: all bits random, or all bits zeros or ones except for a few bits.
 Unsigned random_number(std::mt19937_64& random) {
   Unsigned x = Unsigned{random()} << 64 | random();
   const unsigned kind = random() % 4;

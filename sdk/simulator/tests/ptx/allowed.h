@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PTX ISA allows a GPU to give, where it allows more than one result: of a NaN any bits, of an
-// approximation all within a bound. The machine always gives the bits of the reference.
+// The results that a GPU may return where PTX ISA allows more than one result: a NaN with any bits,
+// and any approximation within a bound. The simulator always returns the bits of the reference.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace kernkit::simulator {
 
-/// How far an approximation may be from what is exact, where each of its sources has a magnitude in
-/// [least, most], or is 0; of others every result is allowed.
+/// The largest error of an approximation if each source is 0 or has a magnitude in [least, most].
+/// For other sources every result is allowed.
 struct Bound {
   double relative = 0, absolute = 0;
   double least = 0, most = std::numeric_limits<double>::infinity();
@@ -24,7 +24,7 @@ inline bool is_pair(const std::string& type) {
   return type.size() > 2 && type.substr(type.size() - 2) == "x2";
 }
 
-/// Of a float's bits, as its type in PTX says.
+/// The value of a float with these bits. `type` is the float's type in PTX.
 inline double value_of(const std::string& type, uint64_t bits) {
   if (type == "f16") return decoded(bits & 0xffff, 5, 10);
   if (type == "bf16") return decoded(bits & 0xffff, 8, 7);
@@ -50,7 +50,7 @@ inline bool is_allowed(const std::string& type, uint64_t got, uint64_t expected,
   return std::fabs(x - wanted) <= bound.absolute + bound.relative * std::fabs(wanted);
 }
 
-/// Whether a bound says something of a source.
+/// Whether the bound applies to a source.
 inline bool covers(const Bound& bound, const std::string& type, uint64_t source) {
   const double magnitude = std::fabs(value_of(type, source));
   return magnitude == 0 || !(magnitude < bound.least || magnitude > bound.most);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions and numbers of 16 bits, those of one source for each of its values.
+// Conversions and 16-bit arithmetic. Instructions with one 16-bit source run for every value of the
+// source.
 #include "float_formats.h"
 #include "instructions.h"
 
@@ -20,7 +21,7 @@ uint64_t f32_bits(float x) {
   return x != x ? 0x7fffffff : narrow;
 }
 
-// What is quick gives what the definition gives.
+// The fast functions return the same results as the definitions.
 TEST(FloatFormats, QuickOnesFollowTheDefinition) {
   std::mt19937_64 random(3);
   for (const int e : {4, 5, 8}) {
@@ -29,7 +30,7 @@ TEST(FloatFormats, QuickOnesFollowTheDefinition) {
       const uint64_t any = random();
       const double near = decoded_by_definition(any & 0xffff, e, m);
       const int exponent = static_cast<int>(any >> 32 & 511) - 256;
-      // Numbers of the format, the middles between them, what lies beside them, and any others.
+      // Numbers of the format, midpoints, neighbours of midpoints, and other numbers.
       const double step =
           std::ldexp(1.0, std::ilogb(near != 0 && near - near == 0 ? near : 1.0) - m - 1);
       const double numbers[] = {near,
@@ -49,7 +50,7 @@ TEST(FloatFormats, QuickOnesFollowTheDefinition) {
 
 class PtxConvert : public Instruction {
  protected:
-  // Each value of 16 bits.
+  // Checks an instruction with one source for every 16-bit value.
   void check_each(const std::string& text, const std::vector<std::string>& types,
                   const Reference& reference) {
     std::vector<uint64_t> sources[3];
@@ -59,7 +60,8 @@ class PtxConvert : public Instruction {
   }
 };
 
-// 8 bits of exponent and 10 of fraction, as a float: the definition in double precision.
+// A float rounded to tf32, which has 8 exponent bits and 10 fraction bits. Computed in double
+// precision.
 uint64_t tf32_bits(uint64_t a, double (*round)(double)) {
   const double x = f32(a);
   if (x != x) return 0x7fffffff;
@@ -79,7 +81,7 @@ TEST_F(PtxConvert, ToTensorFloats) {
   check("cvt.rz.tf32.f32 %d, %a", types, [](uint64_t a, uint64_t, uint64_t) {
     return tf32_bits(a, [](double x) { return std::trunc(x); });
   });
-  // Each remainder below the last bit that is kept, at an even and at an odd one.
+  // Every value of the dropped bits, for an even and for an odd last kept bit.
   std::vector<uint64_t> sources[3];
   for (uint64_t i = 0; i < 32768; ++i) sources[0].push_back(0x40490000 + i);
   sources[1] = sources[2] = sources[0];
@@ -108,7 +110,8 @@ TEST_F(PtxConvert, BetweenFloats) {
     return encoded(x, 5, 10);
   };
   check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64);
-  // 1 + 2^-11 + 2^-40 and its negative, which are even to a float that comes between.
+  // 1 + 2^-11 + 2^-40 and its negative, which an intermediate rounding to float would turn into
+  // ties.
   std::vector<uint64_t> sources[3];
   for (auto& each : sources) each = {0x3FF0020000001000, 0xBFF0020000001000};
   check("cvt.rn.f16.f64 %d, %a", {"f16", "f64"}, f16_of_f64, sources);
@@ -119,8 +122,8 @@ TEST_F(PtxConvert, BetweenFloats) {
   });
 }
 
-// In the direction of the rounding, the number of the format that is nearest: a neighbour of what
-// rounds to the nearest.
+// The number of the format that is nearest in the direction of the rounding: the nearest number, or
+// a neighbour of the nearest number.
 uint64_t directed(double x, char how, int e, int m) {
   const uint64_t near = encoded(x, e, m);
   const double value = decoded(near, e, m);
@@ -158,7 +161,8 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
       check_each(text("s16"), {type, "s16"}, [&](uint64_t a, uint64_t, uint64_t) {
         return round(static_cast<double>(static_cast<int16_t>(a)));
       });
-      // In double precision an odd last bit stands for what lies below.
+      // The double's last bit is set if lower bits are dropped, so that the second rounding is
+      // correct.
       const auto wide = [&](bool negative, uint64_t magnitude) {
         const int more = magnitude >> 53 != 0 ? 11 - __builtin_clzll(magnitude) : 0;
         const bool inexact = (magnitude & ((uint64_t{1} << more) - 1)) != 0;
@@ -267,13 +271,13 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
   };
   check_format("f16", 5, 10);
   check_format("bf16", 8, 7);
-  // A sum whose exact value needs more than the 64 bits of long double is rounded twice there; none
-  // of these is.
+  // A sum whose exact value needs more than the 64 bits of long double would be rounded twice. None
+  // of these sums does.
   check("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"},
         [](uint64_t a, uint64_t b, uint64_t c) {
           return encoded(static_cast<long double>(f16(a)) * f16(b) + f16(c), 5, 10);
         });
-  // .sat: from 0 to 1; a NaN becomes +0.
+  // .sat clamps to [0, 1]; a NaN becomes +0.
   const auto clamped = [](auto x) {
     using X = decltype(x);
     return x > 0 ? (x > 1 ? X{1} : x) : X{0};
@@ -304,8 +308,9 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
         [](uint64_t a, uint64_t b, uint64_t) { return encoded(bf16(a) * bf16(b), 8, 7); });
 }
 
-// A product in the middle of two numbers and a little less: rounded to float, or for .bf16 to
-// double, before the result is, the little is lost, and the tie goes up to the even one.
+// Each sum is slightly less than the midpoint of two numbers. A first rounding to float, or to
+// double for .bf16, would return the midpoint, which the second rounding would round up to the even
+// number.
 TEST_F(PtxConvert, FusedSumRoundsOnce) {
   const std::vector<uint64_t> halves[3] = {{0x4700}, {0x5c94}, {0x8001}};  // 7 * 293 - 2^-24
   EXPECT_EQ(run("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"}, halves)[0], 0x6801u);

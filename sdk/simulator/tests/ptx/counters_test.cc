@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests of memory are counted as: sectors, wavefronts, lanes, by lines.
+// The counters of memory requests: sectors, wavefronts and lanes, also per source line.
 #include "kernkit/simulator/counters.h"
 
 #include "place_machine.h"
@@ -26,14 +26,14 @@ class PtxCounters : public Ptx {
   SharedTraffic count_shared(const std::string& body, void* x) {
     return count(body, x).counters.shared_loads;
   }
-  // An address for each thread: so many bytes apart.
+  // Sets %y1 to the address x + i * bytes in thread i.
   static std::string apart(int bytes) {
     return "mul.lo.u32 %r1, %i, " + std::to_string(bytes) +
            ";\ncvt.u64.u32 %y1, %r1;\nadd.u64 %y1, %x, %y1;\n";
   }
 };
 
-// As "1 request of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch".
+// The traffic as text: "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch".
 std::string text(const GlobalTraffic& t) {
   return std::to_string(t.requests) + " of " + std::to_string(t.lanes) +
          " lanes: " + std::to_string(t.bytes) + " bytes, " + std::to_string(t.sectors) +
@@ -62,8 +62,8 @@ TEST_F(PtxCounters, SectorsOfALoad) {
   EXPECT_EQ(load(1, 31, "u8 %r2"), "1 of 32 lanes: 32 bytes, 2 sectors, 2 needed, 2 of the launch");
 }
 
-// Each matrix of ldmatrix is a wavefront where its rows lie in different banks; wmma loads
-// registers.
+// ldmatrix needs one wavefront per matrix if the matrix's rows are in different banks. wmma.load
+// makes one request per register.
 TEST_F(PtxCounters, MatricesOfAWarp) {
   char* x = memory<char>(8192);
   const auto rows = [&](int bytes_apart, int count) {
@@ -99,7 +99,7 @@ TEST_F(PtxCounters, RatiosOfAScalarLoadAndAStride) {
   EXPECT_EQ(stride.moved_bytes(), 1024u);
 }
 
-// Each of these copies 512 lanes of 16 bytes, but for what is planted.
+// Each kernel copies 16 bytes in each of 512 threads and may have one planted excess.
 TEST_F(PtxCounters, WhatIsOverABudget) {
   char* x = memory<char>(1 << 17);
   const auto over = [&](const std::string& load, const std::string& more = "") {
@@ -125,7 +125,7 @@ TEST_F(PtxCounters, WhatIsOverABudget) {
             "counted: loads: accesses 16384, expected at most 8274 bytes (counted.cu:20)");
   EXPECT_EQ(over(kPack, "st.global.u32 [%y1+65536], %r2;"),
             "counted: stores: accesses 10240, expected at most 8274 bytes (counted.cu:21)");
-  // All blocks ask for the budget's bytes, of twice as many places.
+  // All four blocks load the same 512 bytes.
   const KernelCounters again = count(apart(4) + "ld.global.u32 %r2, [%y1];", x, 4, 128);
   EXPECT_EQ(over_budget(again, {8192, 0, 4}), "");
   EXPECT_EQ(over_budget(again, {8192, 0, 4, 16, 512}), "");
@@ -175,7 +175,7 @@ TEST_F(PtxCounters, Atomics) {
   EXPECT_EQ(counters.stores.requests, 0u);
 }
 
-// By a generic address half of the lanes go to shared memory.
+// Half of the lanes store to shared memory through generic addresses.
 TEST_F(PtxCounters, GenericAddresses) {
   const std::string body = apart(4) +
                            "mov.u64 %y2, tile;\ncvta.shared.u64 %y2, %y2;\nsetp.lt.u32 %p1, %i, "
@@ -208,7 +208,7 @@ TEST_F(PtxCounters, ByLines) {
                            "setp.lt.u32 %p1, %i, 8;\n@!%p1 bra end;\n.loc 1 22 3\n"
                            "add.u32 %r2, %r2, 1;\nst.global.u32 [%y1], %r2;\nend:";
   const KernelCounters kernel = count(body, memory<int>(128), 3, 128);
-  ASSERT_EQ(kernel.lines.size(), 5u);  // of the parameter, 12, 20, 21, 22
+  ASSERT_EQ(kernel.lines.size(), 5u);  // the parameter's line, 12, 20, 21, 22
   const LineCounters &loads = kernel.lines[2], &stores = kernel.lines[4];
   EXPECT_EQ(loads.place, "counted.cu:20");
   EXPECT_EQ(loads.file, "/src/counted.cu");
@@ -234,7 +234,7 @@ TEST_F(PtxCounters, OnlyWhileItLives) {
   EXPECT_EQ(counting.kernel().launches, 2u);
 }
 
-// To the digit, wherever blocks run and in whichever order.
+// The counters do not depend on the blocks' processors and order.
 TEST_F(PtxCounters, TheSameOnEveryRun) {
   const std::string body =
       "mov.u32 %r5, %ctaid.x;\nand.b32 %r5, %r5, 63;\nshl.b32 %r5, %r5, 7;\nxor.b32 %i, %i, "

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// PtxExecution: kernels whose threads each have an element of what goes in and of what comes out.
+// PtxExecution: kernels in which each thread has one element of the input and of the output.
 #pragma once
 
 #include "ptx_fixture.h"
 
 namespace kernkit::simulator {
 
-/// Thread i has its number in %i, and %out, %in are addresses of its element of 32 bits; what is
-/// behind the body stores %r.
+/// A kernel with the given body. Thread i has i in %i and the addresses of its 32-bit elements in
+/// %out and %in. The code after the body stores %r in the output.
 inline std::string kernel(const std::string& body, const std::string& before = "") {
   return before +
          ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"
@@ -19,7 +19,8 @@ inline std::string kernel(const std::string& body, const std::string& before = "
          body + "\nst.global.u32 [%out], %r;\nret;\n}\n";
 }
 
-/// malloc() and free(), and what gives %y2 as many bytes as %y1 says.
+/// Declarations of malloc() and free(). kAllocate allocates %y1 bytes; their address is then in
+/// %y2.
 constexpr char kHeapFunctions[] =
     ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
     ".extern .func free(.param .b64 address);\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernels run by their PTX: memory, divergence, barriers, warps, atomics, calls.
+// Execution of kernels in PTX: memory, divergence, barriers, warps, atomics, calls.
 #include <algorithm>
 
 #include "execution_fixture.h"
@@ -13,8 +13,8 @@ std::vector<uint32_t> numbers(uint32_t count) {
   return all;
 }
 
-// Lane i of those in the mask loads what lies i times the distance behind the middle, and stores i
-// there: in global and shared memory, by addresses of each kind.
+// Each lane i of a mask loads the word at kMiddle + i * distance and then stores i in this word: in
+// global and shared memory, through addresses of each kind.
 class AccessesAt : public PtxExecution, public ::testing::WithParamInterface<int> {
  protected:
   static constexpr int kMiddle = 40 * 32;  // bytes
@@ -27,7 +27,7 @@ class AccessesAt : public PtxExecution, public ::testing::WithParamInterface<int
     return "mul.lo.s32 %x3, %i, " + std::to_string(GetParam()) + ";\nadd.s32 %x3, %x3, " +
            std::to_string(kMiddle) + ";\n";
   }
-  // The lanes' results, and what lies in memory then.
+  // Checks the lanes' results and the content of memory after the launch.
   void expect(const std::string& text, uint32_t mask) {
     const std::vector<uint32_t> in = numbers(2 * kMiddle / 4);
     std::vector<uint32_t> loaded(32, UINT32_MAX), stored = in;
@@ -54,7 +54,7 @@ TEST_P(AccessesAt, GlobalMemory) {
 }
 TEST_P(AccessesAt, SharedMemory) {
   const std::string bytes = std::to_string(2 * kMiddle);
-  // Lane 0 copies all of it there and back.
+  // Lane 0 copies the words to shared memory or back.
   const auto copy = [&](const std::string& label, const std::string& step) {
     return "setp.ne.u32 %p2, %i, 0;\n@%p2 bra " + label + "_END;\nmov.u32 %x4, 0;\n" + label +
            ":\ncvt.u64.u32 %y2, %x4;\nadd.u64 %y3, %first, %y2;\nadd.u32 %x5, %x6, %x4;\n" + step +
@@ -117,7 +117,7 @@ TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
   const std::string before =
       ".extern .shared .align 1024 .b8 wide[];\n.extern .shared .align 4 .b8 narrow[];\n"
       ".shared .align 4 .b8 fixed[44];\n.extern .shared .align 4096 .b8 unused[];\n";
-  // All arrays begin at one address, and the last byte can be reached.
+  // All dynamic arrays begin at one address, and their last word is accessible.
   const auto r = run(kernel("st.shared.u32 [fixed+40], %i; mov.u32 %r, wide; mov.u32 %x1, narrow; "
                             "sub.u32 %x1, %x1, %r; or.b32 %r, %r, %x1; st.shared.u32 [wide+96], "
                             "%i; ld.shared.u32 %x1, [narrow+96]; sub.u32 %x1, %x1, %i; "
@@ -129,7 +129,7 @@ TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
 }
 
 TEST_F(PtxExecution, SpacesAndGenericAddresses) {
-  // Shared memory, static and dynamic, local memory, and the same by generic addresses.
+  // Static and dynamic shared memory and local memory, also through generic addresses.
   const std::string before = ".extern .shared .align 16 .b8 dynamic[];\n";
   const auto r = run(
       kernel(
@@ -165,7 +165,7 @@ TEST_F(PtxExecution, VariablesOfTheModule) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 10 * (i % 4 + 1) + 0x04030201);
 }
 
-// A number of the other size becomes a number of the variable's type.
+// A literal of the other width is converted to the variable's type.
 TEST_F(PtxExecution, FirstValuesOfFloats) {
   const std::string before =
       ".global .align 4 .f32 single[2] = {0f3FC00000, 0fC0000000};\n"
@@ -187,7 +187,7 @@ TEST_F(PtxExecution, FirstValuesOfFloats) {
   }
 }
 
-// Lanes that take different ways, loops of different lengths, a table of branches.
+// Divergent branches, loops of different lengths, and a table of branches.
 TEST_F(PtxExecution, Divergence) {
   const auto r = run(
       kernel("mov.u32 %r, 0; and.b32 %x2, %i, 7; setp.lt.u32 %p1, %x2, 3; @%p1 bra few;\n"
@@ -204,12 +204,12 @@ TEST_F(PtxExecution, Divergence) {
     const uint32_t x = i % 8;
     const uint32_t sum = (x < 3 ? 100 : x * (x + 1) / 2) + added[i % 4];
     ASSERT_EQ(r[i] & 0xffff, sum) << i;
-    // All are together again, as the ISA does not promise.
+    // All lanes have reconverged, which PTX ISA does not guarantee.
     ASSERT_TRUE(r[i] >> 16 == 32 || !place::is_machine()) << i;
   }
 }
 
-// Each lane takes the lock in turn, though those who wait go around a loop that lies before.
+// Each lane takes the lock in turn, although the waiting lanes loop at an earlier address.
 TEST_F(PtxExecution, LanesWaitForEachOther) {
   for (const unsigned seed : {0u, 1u, 2u}) {
     place::set_seed(seed);
@@ -223,7 +223,7 @@ TEST_F(PtxExecution, LanesWaitForEachOther) {
   }
 }
 
-// Blocks wait for those behind them.
+// Each block waits for all blocks with higher numbers.
 TEST_F(PtxExecution, BlocksWaitForEachOther) {
   run(kernel("mov.u32 %x2, %nctaid.x; sub.u32 %x2, %x2, 1; mov.u32 %x3, %ctaid.x; sub.u32 %x2, "
              "%x2, %x3;\n"
@@ -235,7 +235,8 @@ TEST_F(PtxExecution, BlocksWaitForEachOther) {
 }
 
 TEST_F(PtxExecution, Barriers) {
-  // Sums by a reduction, barriers with numbers and counts: the second warp alone meets at 3.
+  // Barriers with a reduction, and a barrier with a number and a count: only the second warp waits
+  // at barrier 3.
   auto r = run(
       kernel(
           "mov.u32 %x2, %tid.x; setp.lt.u32 %p1, %x2, 20; bar.red.popc.u32 %x3, 0, %p1;\n"
@@ -245,13 +246,13 @@ TEST_F(PtxExecution, Barriers) {
           "1;\nfirst: bar.sync 0;"),
       {});
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 120u + (i < 32 ? 0 : 1)) << i;
-  // The first warp only arrives; the other waits for what it stored.
+  // The first warp stores and arrives; the second warp waits for this store.
   r = run(kernel(".shared .u32 there; mov.u32 %r, 5; setp.lt.u32 %p1, %i, 32; @!%p1 bra waits;\n"
                  "st.shared.u32 [there], 77; bar.arrive 1, 64; bra.uni end;\nwaits: bar.sync 1, "
                  "64; ld.shared.u32 %r, [there];\nend:"),
           {});
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 32 ? 5u : 77u) << i;
-  // The same by `barrier`, which lanes of a warp may reach apart.
+  // `barrier` in place of `bar`; the lanes of a warp may reach `barrier` separately.
   r = run(kernel(".shared .u32 there; setp.lt.u32 %p1, %i, 20; barrier.red.popc.u32 %r, 0, %p1;\n"
                  "setp.lt.u32 %p2, %i, 64; barrier.red.and.pred %p3, 0, %p2;\n"
                  "barrier.red.or.pred %p4, 0, !%p2; @%p3 add.u32 %r, %r, 100;\n"
@@ -277,7 +278,7 @@ TEST_F(PtxExecution, WarpFunctions) {
              [](uint32_t i) { return i > 29 ? 7 : 3 * (i + 2); });
   check_each(with + "shfl.sync.bfly.b32 %r, %x2, 16, 31, -1;",
              [](uint32_t i) { return 3 * (i ^ 16); });
-  // Each lane by a distance of its own, and in parts of 8 lanes (0x18..).
+  // Shuffles with a distance per lane, and within segments of 8 lanes (0x18..).
   const std::string own = with + "and.b32 %x3, %i, 3; ";
   const std::string or_seven = "@!%p1 mov.u32 %r, 7;";
   check_each(own + "shfl.sync.up.b32 %r|%p1, %x2, %x3, 0, -1;" + or_seven,
@@ -329,19 +330,20 @@ TEST_F(PtxExecution, WarpFunctions) {
   check_each("redux.sync.or.b32 %r, %i, -1;", [](uint32_t) { return 31u; });
   check_each("elect.sync %x2|%p1, -1; selp.u32 %r, 100, 0, %p1; add.u32 %r, %r, %x2;",
              [](uint32_t i) { return i == 0 ? 100u : 0u; });
-  // Groups of four, each with a mask of its own.
+  // Groups of four lanes, each group with its own mask.
   check_each(
       "and.b32 %x2, %i, 28; mov.u32 %x3, 15; shl.b32 %x3, %x3, %x2; redux.sync.add.u32 %r, %i, "
       "%x3;",
       [](uint32_t i) { return 4 * (i / 4 * 4) + 6; });
-  // Two branches, one mask for both: __syncwarp() at two places.
+  // Lanes in two branches synchronise with one mask: __syncwarp() at two call sites.
   check_each(
       "mov.u32 %r, 1; setp.lt.u32 %p1, %i, 9; @%p1 bra a; bar.warp.sync -1; bra.uni b;\na: "
       "bar.warp.sync -1;\nb: add.u32 %r, %r, 1;",
       [](uint32_t) { return 2u; });
 }
 
-// The least of lanes 8 to 31, one of which has a NaN, a -0 or a number.
+// redux over the floats of lanes 8 to 31. Lane 9 may have a NaN, the zero of the other sign or
+// another number.
 TEST_F(PtxExecution, ReductionsOfFloats) {
   place::end();
   const std::string why_not = place::begin(100);
@@ -349,7 +351,7 @@ TEST_F(PtxExecution, ReductionsOfFloats) {
   constexpr uint32_t kNan = 0x7fc00001, kMinusZero = 0x80000000, kCanonical = 0x7fffffff;
   const auto reduce = [&](const std::string& how, uint32_t all, uint32_t of_lane_9) {
     std::vector<uint32_t> in(32, all);
-    in[0] = 0xff800000;  // of no lane that takes part
+    in[0] = 0xff800000;  // lane 0 takes no part
     in[9] = of_lane_9;
     const auto r = run(kernel("mov.u32 %r, 5; setp.lt.u32 %p1, %i, 8; @%p1 bra end; "
                               "ld.global.u32 %x2, [%in]; redux.sync." +
@@ -413,7 +415,8 @@ TEST_F(PtxExecution, AsynchronousCopies) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 10 ? 0 : numbers(64)[i]);
 }
 
-// What is read before the lane waits is what was there before; a wait leaves the last groups open.
+// Before a lane waits, a load returns the old content. cp.async.wait_group n leaves the last n
+// groups pending.
 TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
   const std::string start =
       ".shared .align 16 .b8 tile[512]; mov.u32 %x2, tile; shl.b32 %x3, %i, 3; "
@@ -422,7 +425,7 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
       "cp.async.ca.shared.global [%x2+4], [%in], 4; ";
   const struct {
     const char* wait;
-    bool first, second;  // have landed
+    bool first, second;  // whether each copy is complete
   } all[] = {{"", false, false},
              {"cp.async.wait_group 1;", false, false},
              {"cp.async.wait_group 0;", true, false},
@@ -434,7 +437,7 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
                               " ld.shared.u32 %x4, [%x2]; ld.shared.u32 %x5, [%x2+4]; "
                               "shl.b32 %x5, %x5, 16; or.b32 %r, %x4, %x5;"),
                        std::vector<uint32_t>(64, 9));
-    for (const uint32_t got : r) {  // a GPU may copy before it has to
+    for (const uint32_t got : r) {  // a GPU may copy before the wait
       const auto is_right = [](uint32_t value, bool landed) {
         return value == (landed ? 9u : 7u) || (value == 9 && !place::is_machine());
       };
@@ -444,7 +447,8 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
   }
 }
 
-// Of 16 bytes only as many are read as come from there: here those that the allocation has.
+// A copy of 16 bytes reads only as many bytes as its source size, here the bytes inside the
+// allocation.
 TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
   const auto r =
       run(kernel(".shared .align 16 .b8 tile[1024]; mov.u32 %x2, tile; shl.b32 %x3, %i, 4; "
@@ -458,7 +462,7 @@ TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 48 ? 8 * (i / 16) + 5 : 13) << i;
 }
 
-// A list of lane i's own in the heap, which the next launch reads and gives back.
+// Each thread allocates memory in the heap, which the next launch reads and frees.
 TEST_F(PtxExecution, Heap) {
   const auto kept =
       run(kernel("cvt.u64.u32 %y1, %i; add.u64 %y1, %y1, 5;\n" + std::string(kAllocate) +
@@ -468,7 +472,7 @@ TEST_F(PtxExecution, Heap) {
                      "cvt.u32.u64 %x2, %y2; and.b32 %r, %x2, 15;",
                  kHeapFunctions),
           std::vector<uint32_t>(128));
-  EXPECT_EQ(kept, std::vector<uint32_t>(64));  // aligned
+  EXPECT_EQ(kept, std::vector<uint32_t>(64));  // aligned to 16 bytes
   const std::vector<uint32_t> pointers(in_, in_ + 128);
   const auto r = run(kernel("mul.wide.u32 %y4, %i, 8; add.u64 %y4, %first, %y4; "
                             "ld.global.u64 %y2, [%y4]; cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; "
@@ -479,7 +483,7 @@ TEST_F(PtxExecution, Heap) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], 2 * i);
 }
 
-// Functions, one that another calls, with a guard, and a pointer to memory of the caller.
+// Function calls: a nested call, a predicated call, and a pointer to the caller's local memory.
 TEST_F(PtxExecution, Calls) {
   const std::string before =
       ".func (.param .b32 result) twice(.param .b32 x)\n{\n.reg .b32 %r<3>; .reg .pred "
@@ -502,8 +506,8 @@ TEST_F(PtxExecution, Calls) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i == 5 ? 5 : i > 20 ? 3 : 2 * i) << i;
 }
 
-// 1 + ... + x, each term in memory of its own frame, whose address the next call gets; the lanes of
-// a warp go to different depths.
+// Recursion: 1 + ... + x. Each frame keeps its term in its own local memory and passes the address
+// to the next call. The lanes of a warp recurse to different depths.
 TEST_F(PtxExecution, CallsItself) {
   const std::string before =
       ".func (.param .b32 result) sum(.param .b32 x, .param .b64 last)\n{\n.local .align 8 .b8 "
@@ -527,14 +531,14 @@ TEST_F(PtxExecution, CallsItself) {
           "ld.local.u32 %r, [mine]; mad.lo.u32 %r, %r, 100000, %x4; mad.lo.u32 %r, %x3, 1000, %r;",
           before),
       {}, 0, 2, 48);
-  // Of each frame but the outermost the term is 1000 more when it is added; 7 becomes 1007 once.
+  // Each call adds 1000 to its caller's value: x terms are 1000 larger, and 7 becomes 1007.
   for (uint32_t i = 0; i < 96; ++i) {
     const uint32_t x = i % 20, sum = x * (x + 1) / 2 + 1000 * x;
     ASSERT_EQ(r[i], (i == 5 ? 7 : 1007) * 100000 + (i == 5 ? 0 : sum) + 1000 * (i + 100)) << i;
   }
 }
 
-// By addresses in a register and in a variable, which differ between lanes.
+// Calls through addresses in a register and in a variable. The addresses differ between lanes.
 TEST_F(PtxExecution, CallsByAddress) {
   const std::string before =
       ".func (.param .b32 d) twice(.param .b32 x)\n;\n"
@@ -557,12 +561,12 @@ TEST_F(PtxExecution, CallsByAddress) {
   for (uint32_t i = 0; i < 64; ++i) ASSERT_EQ(r[i], i < 9 || i % 2 == 1 ? i * i : 2 * i) << i;
 }
 
-// Threads from `n` on end, or those below it do: before or while others wait at a barrier.
+// Threads or lanes with numbers from `n` on exit, before or while other threads wait at a barrier.
 class PtxEndedThreads : public PtxExecution {
  protected:
   static constexpr uint32_t kCounts[] = {96, 64, 40, 33, 32, 31, 1};
 
-  // What thread 0 has in %r when `wait` stored the other threads' numbers before it.
+  // %r of all threads, which run `end`, store their numbers in shared memory and run `wait`.
   std::vector<uint32_t> results(const std::string& end, const std::string& wait, uint32_t n) {
     return run(kernel("mov.u32 %r, 0; mov.u32 %x5, all; mul.lo.u32 %x6, %i, 4; add.u32 %x6, %x6, "
                       "%x5;\n" +
@@ -594,7 +598,7 @@ TEST_F(PtxEndedThreads, SoAreItsResults) {
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], expected) << i << " of " << n;
   }
 }
-// The others wait already when the last of these threads end: in their own warp and in others.
+// Threads exit while other threads already wait, in the same warp and in other warps.
 TEST_F(PtxEndedThreads, AfterOthersCame) {
   const std::string late =
       "setp.lt.u32 %p1, %i, %n; @%p1 bra come; mov.u32 %x1, 0;\nslow: add.u32 %x1, %x1, 1; "
@@ -604,7 +608,7 @@ TEST_F(PtxEndedThreads, AfterOthersCame) {
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(r[i], i + 1) << n;
   }
 }
-// A count is one of warps, whatever lanes of them have ended.
+// At a barrier with a count, a warp counts as 32 threads, whichever of its lanes have exited.
 TEST_F(PtxEndedThreads, ACountIsOfWarps) {
   const std::string some = "and.b32 %x1, %i, 31; setp.ge.u32 %p1, %x1, %n; @%p1 ret;\n";
   for (const uint32_t n : {32u, 31u, 7u, 1u}) {
@@ -620,7 +624,7 @@ TEST_F(PtxEndedThreads, ACountIsOfWarps) {
     }
   }
 }
-// Masks may name lanes that have ended, those that met others before among them.
+// Masks may name lanes that have exited, including lanes that took part in earlier operations.
 TEST_F(PtxEndedThreads, MasksMayNameThem) {
   const std::string meets =
       "bar.warp.sync -1; shfl.sync.idx.b32 %x1, %i, 0, 31, -1; vote.sync.ballot.b32 %x2, %p5, "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of kernels that do wrong, and of those that cannot run.
+// Reports about faulty kernels and about kernels that cannot run.
 #include <set>
 
 #include "place_machine.h"
@@ -31,7 +31,8 @@ TEST_F(PtxFaults, OutsideOfAnAllocation) {
             "0 bytes after an "
             "allocation of 160 bytes (faulty.cu:12)");
 }
-// Lanes at equal distances are checked together: both ends of them count, of those that run.
+// Lanes at equal distances are checked together: both the first and the last active lane are
+// checked.
 const char* const kBackwards = "mul.wide.u32 %y2, %i, 8;\nsub.u64 %x, %x, %y2;\n";
 
 TEST_F(PtxFaults, OutsideAtTheLastLane) {
@@ -41,7 +42,8 @@ TEST_F(PtxFaults, OutsideAtTheLastLane) {
             "0 bytes after an "
             "allocation of 124 bytes (faulty.cu:12)");
 }
-// Of many blocks on all processors, each at a time of its own.
+// Many blocks fault on all processors at different times. The first report does not depend on the
+// times.
 TEST_F(PtxFaults, TheFirstOfSeveral) {
   const std::string late =
       "mov.u32 %r1, %ctaid.x;\nand.b32 %r2, %r1, 7;\nsub.u32 %r2, 8, %r2;\nmul.lo.u32 %r2, %r2, "
@@ -76,7 +78,8 @@ TEST_F(PtxFaults, LanesThatDoNotRunMayLieOutside) {
   EXPECT_EQ(fault(), "none");
   EXPECT_EQ(x[0], 31);
 }
-// Both ends are inside, since addresses wrap, and what is between is not.
+// The first and the last address are inside, because addresses wrap; an address between them is
+// not.
 TEST_F(PtxFaults, SoFarThatAddressesWrap) {
   EXPECT_EQ(run("cvt.u64.u32 %y2, %i;\nshl.b64 %y2, %y2, 63;\nadd.u64 %x, %x, %y2;\n"
                 "setp.lt.u32 %p1, %i, 31;\n@%p1 ld.global.u32 %r1, [%x];",
@@ -104,7 +107,8 @@ TEST_F(PtxFaults, OfTheHost) {
             "in no allocation "
             "(faulty.cu:12)");
 }
-// Memory of a block for cooperative groups, apart from the kernel's own.
+// Shared memory that is reserved for cooperative groups, separate from the kernel's own shared
+// memory.
 TEST_F(PtxFaults, ReservedSharedMemory) {
   const std::string start = "mov.u32 %r1, %reserved_smem_offset_1;\nmad.lo.u32 %r2, %i, 4, %r1;\n";
   int* x = memory<int>(64);
@@ -125,7 +129,7 @@ TEST_F(PtxFaults, ReservedSharedMemory) {
             "at byte 512 of shared "
             "variable %reserved_smem_offset_1 (512 bytes) (faulty.cu:12)");
 }
-// No blank is needed between the words of a declaration.
+// A declaration needs no blanks between its words.
 TEST_F(PtxFaults, DeclarationsWithoutBlanks) {
   int* x = memory<int>(64);
   EXPECT_EQ(run("{.reg.b32 a,b;\n.reg.pred q;\n.shared.b32 word;\nmov.u32 a, 5;\n"
@@ -144,7 +148,7 @@ TEST_F(PtxFaults, AfterFree) {
             "at byte 0 of an allocation of "
             "256 bytes by cudaMallocManaged() that cudaFree() freed (faulty.cu:12)");
 }
-// An allocation before the freed memory is not named.
+// The report names the freed allocation, not the allocation before it.
 TEST_F(PtxFaults, AfterFreeInTheStream) {
   for (const unsigned seed : {0u, 1u, 5u}) {
     place::end();
@@ -207,7 +211,7 @@ TEST_F(PtxFaults, BarrierNotReachedByAll) {
             "__syncthreads() and thread [40, 0, 0] waits at __syncthreads() of barrier 1 "
             "(faulty.cu:12)");
 }
-// Number 16 is that of the cluster's barrier in the machine.
+// The simulator uses barrier 16 for clusters.
 TEST_F(PtxFaults, BarrierOutOfRange) {
   for (const std::string number : {"16", "17"}) {
     CudaRuntime runtime;
@@ -218,7 +222,7 @@ TEST_F(PtxFaults, BarrierOutOfRange) {
                   " is out of range; a block has barriers 0 to 15 (faulty.cu:12)");
   }
 }
-// A count stays as it is when warps end.
+// A barrier's count does not decrease when warps exit.
 TEST_F(PtxFaults, CountThatIsNotReached) {
   EXPECT_EQ(run("setp.ge.u32 %p1, %i, 32; @%p1 ret; bar.sync 1, 64;", memory<int>(64)),
             cudaErrorLaunchFailure);
@@ -243,7 +247,7 @@ TEST_F(PtxFaults, BarrierOfTwoCounts) {
   EXPECT_EQ(fault_of("bar.sync 1, 96;", 96),
             "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
             "waiting threads expect 64 (faulty.cu:12)");
-  // Without a count the barrier is for all threads of the block.
+  // Without a count, a barrier is for all threads of the block.
   EXPECT_EQ(fault_of("bar.sync 1;", 96),
             "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads() is for 96 threads, and "
             "waiting threads expect 64 (faulty.cu:12)");
@@ -296,11 +300,11 @@ TEST_F(PtxFaults, CallsNoFunction) {
       "faulty: block [0, 0, 0], thread [0, 0, 0]: calls 0x40, which is not a function's address "
       "(faulty.cu:12)");
 }
-// Variables that follow each other, in global and in shared memory.
+// Accesses past the ends of variables in global, constant and shared memory.
 class PtxVariableFaults : public Ptx {
  protected:
-  // The fault of a kernel whose threads have their number in %i, and 4 times that in %r1 and %y1;
-  // %r2 is n. %p1: thread 0.
+  // The fault of a kernel. Thread i has i in %i, 4 i in %r1 and %y1, and n in %r2. %p1 is true in
+  // thread 0.
   std::string fault_of(const std::string& body, int n = 0, unsigned threads = 32,
                        size_t dynamic = 64) {
     CudaRuntime runtime;
@@ -327,7 +331,7 @@ class PtxVariableFaults : public Ptx {
                ? text
                : text.substr(text.find("thread") + 7);
   }
-  // %y3 is the address of element i of a variable.
+  // Sets %y3 to the address of element i of a variable.
   static std::string element_of(const std::string& variable) {
     return "mov.u64 %y2, " + variable + "; add.s64 %y3, %y2, %y1;\n";
   }
@@ -337,12 +341,12 @@ class PtxVariableFaults : public Ptx {
 TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
   const std::string table = element_of("_ZN2ns5tableE");
   EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];"), "none");
-  // Thread 32 is 4 bytes past the end; the last threads reach the next variable.
+  // Thread 32 reads the 4 bytes past the end of the variable.
   EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];", 0, 33),
             "[32, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable "
             "ns::table (128 bytes)" +
                 end_);
-  // In the next one, wherever that is.
+  // The address may be inside the next variable.
   for (const char* far : {"512", "1024", "2048"}) {
     EXPECT_EQ(fault_of(table + "st.global.u32 [%y3+" + far + "], %i;"),
               "[0, 0, 0]: Invalid __global__ write of size 4 bytes, at byte " + std::string(far) +
@@ -369,7 +373,7 @@ TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
             "bytes)" +
                 end_);
 }
-// Computed in several steps, and in a loop.
+// The address is computed in several steps, or in a loop.
 TEST_F(PtxVariableFaults, AnAddressOfSeveralSteps) {
   const std::string cases[] = {
       "mad.wide.u32 %y3, %i, 64, %y2; ld.global.u32 %r3, [%y3];",
@@ -398,7 +402,7 @@ TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
       "mov.u64 %y2, _ZN2ns5tableE; mov.u64 %y3, next; selp.b64 %y4, %y2, %y3, %p1; "
       "sub.s64 %y5, %y3, %y2; add.s64 %y6, %y2, %y5;\n";
   EXPECT_EQ(fault_of(chosen + "st.global.u32 [%y4], %i; ld.global.u32 %r3, [%y4+64];"), "none");
-  // A gap is between them, by whatever way the address came.
+  // Variables have gaps between them, so that the fault is found however the address was computed.
   EXPECT_EQ(fault_of(chosen + "@%p1 st.global.u32 [%y4+128], %i;"),
             "[0, 0, 0]: Invalid __global__ write of size 4 bytes, 0 bytes past the end of variable "
             "ns::table (128 bytes)" +
@@ -413,7 +417,7 @@ TEST_F(PtxVariableFaults, AnAddressOfEitherVariable) {
             "last (64 bytes)" +
                 end_);
 }
-// A distance or an index that is computed from addresses is no address of a variable.
+// A distance or an index that is computed from addresses is not an address of a variable.
 TEST_F(PtxVariableFaults, ADistanceBetweenAddresses) {
   const std::string shared =
       "mov.u32 %r3, _ZZ6faultyvE4tile; mov.u32 %r4, other; sub.u32 %r5, %r4, %r3;\n";
@@ -429,7 +433,7 @@ TEST_F(PtxVariableFaults, ADistanceBetweenAddresses) {
       "mov.u64 %y2, _ZN2ns5tableE; and.b64 %y3, %y2, 7; mov.u64 %y5, next; add.s64 %y6, %y5, %y3; "
       "ld.global.u8 %r3, [%y6]; ld.global.u64 %y4, [pointer]; add.s64 %y6, %y4, %y3; "
       "ld.global.u8 %r3, [%y6];",
-      // tile or other by arithmetic
+      // the address of tile or other, by arithmetic
       shared + "mad.lo.u32 %r6, %r5, 1, %r3; st.shared.u32 [%r6], %i;",
       shared + "xor.b32 %r5, %r4, %r3; xor.b32 %r6, %r3, %r5; st.shared.u32 [%r6], %i;",
       shared + "shl.b32 %r5, %r5, 0; add.u32 %r6, %r3, %r5; st.shared.u32 [%r6+128], %i;",
@@ -478,7 +482,7 @@ TEST_F(PtxVariableFaults, DynamicSharedMemory) {
             "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte -4 of dynamic shared "
             "memory (64 bytes)" +
                 end_);
-  // An address of static shared memory that reaches it.
+  // An address of static shared memory that reaches dynamic shared memory.
   EXPECT_EQ(fault_of("mov.u32 %r3, other; st.shared.u32 [%r3+256], %i; st.shared.u32 [dynamic], "
                      "%i;"),
             "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 256 of shared variable "
@@ -488,7 +492,7 @@ TEST_F(PtxVariableFaults, DynamicSharedMemory) {
 
 class PtxHeapFaults : public Ptx {
  protected:
-  // Of a kernel in which %y1 is the address of 20 bytes that malloc() returned.
+  // The fault of a kernel in which %y1 is the address of 20 bytes that malloc() returned.
   std::string fault_of(const std::string& body) {
     PtxModule module(
         ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
@@ -511,7 +515,7 @@ TEST_F(PtxHeapFaults, Behind) {
                 "Invalid __global__ read of size 4 bytes, 0 bytes after 20 bytes that malloc() "
                 "returned (faulty.cu:12)");
 }
-// By the instruction that read it before.
+// The instruction that faults has read the same address before free().
 TEST_F(PtxHeapFaults, AfterFree) {
   EXPECT_EQ(fault_of("{ .reg .pred %p; mov.u32 %r2, 0; again: ld.u32 %r1, [%y1+4]; "
                      "setp.eq.u32 %p, %r2, 1; @%p bra end; mov.u32 %r2, 1; " +
@@ -540,7 +544,7 @@ TEST_F(PtxFaults, DoesNotEnd) {
       << fault();
 }
 
-// The thread that spins is named, whichever warp waits at a barrier meanwhile.
+// The report names the spinning thread, whichever threads wait at a barrier.
 TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
   const std::string spin =
       "again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again;\n"
@@ -580,7 +584,8 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
           "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
           "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
 }
-// What blocks of compute capability 9.0 and later do together, or by the TMA.
+// Instructions of compute capability 9.0 and later for clusters and for asynchronous bulk
+// operations.
 TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
   const char* const all[] = {
       "mbarrier.init.shared.b64 [tile], 1",
@@ -601,7 +606,7 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
         << place::runtime().faults().back();
   }
 }
-// Kernels of a module with textures run that use none.
+// A module with textures is loaded; its kernels that use no texture run.
 TEST_F(PtxFaults, RefusesTexturesAndSurfaces) {
   PtxModule module(
       ".file 1 \"/src/image.cu\"\n.global .texref image;\n.global .texref images[4];\n"
@@ -645,8 +650,8 @@ TEST_F(PtxFaults, NoPtxForTheDevice) {
             "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
             "capability");
 }
-// The lines of nvcc for functions that are inlined into each other; a call site of a .loc that is
-// missing, and a function that was inlined into itself.
+// Lines as nvcc writes them for nested inlined functions, a .loc whose call site is missing, and a
+// function that is inlined into itself.
 TEST_F(PtxFaults, EveryCallSiteOfAnInlinedFunction) {
   const std::string other = ".loc 1 30 3\n.loc 1 6 5, function_name $f, inlined_at 1 30 3\n";
   const std::string inlined =

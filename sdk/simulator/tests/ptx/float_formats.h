@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats of any format, by their definition.
+// Conversions from and to floats with any number of exponent and mantissa bits.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace kernkit::simulator {
 
-// A float of E exponent and M mantissa bits, by its definition.
+// The value of a float with these numbers of exponent and mantissa bits, by definition.
 inline double decoded_by_definition(uint64_t x, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
   const int exponent = static_cast<int>(x >> mantissa_bits) & top;
@@ -32,14 +32,14 @@ inline std::vector<double> all_decoded(int exponent_bits, int mantissa_bits) {
   return values;
 }
 inline const std::vector<double> kHalves = all_decoded(5, 10), kBfloats = all_decoded(8, 7);
-// The same, of 16 bits from tables: tests decode 2^32 pairs.
+// The same value. For 16-bit formats a table has the value, because tests decode 2^32 pairs.
 [[gnu::always_inline]] inline double decoded(uint64_t x, int exponent_bits, int mantissa_bits) {
   if (exponent_bits + mantissa_bits != 15) {
     return decoded_by_definition(x, exponent_bits, mantissa_bits);
   }
   return (exponent_bits == 5 ? kHalves : kBfloats)[x & 0xffff];
 }
-// To nearest, ties to even, from a number that long double holds.
+// The float that is nearest to a long double, ties to even, by definition.
 inline uint64_t encoded_by_definition(long double x, int exponent_bits, int mantissa_bits) {
   if (x != x) return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
   const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -56,8 +56,9 @@ inline uint64_t encoded_by_definition(long double x, int exponent_bits, int mant
 inline uint64_t encoded(long double x, int exponent_bits, int mantissa_bits) {
   return encoded_by_definition(x, exponent_bits, mantissa_bits);
 }
-// The same, by the bits of a double. Products of two numbers of 16 bits it holds; a sum it rounds
-// too late to show: it has more than twice their bits, and two.
+// The same for a double, from the double's bits. A double holds the product of two 16-bit numbers.
+// A sum may be rounded twice, but the result is the same, because a double has at least two bits
+// more than twice a 16-bit number's bits.
 [[gnu::always_inline]] inline uint64_t encoded(double x, int exponent_bits, int mantissa_bits) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(x));
@@ -67,7 +68,7 @@ inline uint64_t encoded(long double x, int exponent_bits, int mantissa_bits) {
   const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
   if (top == 2047 && fraction != 0) return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
   const int exponent = std::max(top - 1023, 1 - bias);
-  const int behind = std::min(52 - mantissa_bits + exponent - (top - 1023), 63);  // rounded off
+  const int behind = std::min(52 - mantissa_bits + exponent - (top - 1023), 63);  // dropped bits
   const uint64_t mantissa = fraction | (top != 0 ? uint64_t{1} << 52 : 0);
   const uint64_t half = uint64_t{1} << (behind - 1), rest = mantissa & (2 * half - 1);
   const uint64_t odd = mantissa >> behind & 1;

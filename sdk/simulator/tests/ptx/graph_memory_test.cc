@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that streams and graphs allocate and free, as kernels find it. Source of the rules: CUDA
+// Memory that streams and graphs allocate and free, accessed by kernels. Source of the rules: CUDA
 // C++ Programming Guide, "Graph Memory Nodes".
 #include "place_machine.h"
 #include "ptx_fixture.h"
 
-extern "C" {  // as kernkit_cudart has them
+extern "C" {  // as in kernkit_cudart
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value);
 cudaError_t cudaDeviceGraphMemTrim(int device);
 }
@@ -27,7 +27,7 @@ class PtxGraphMemory : public Ptx {
   cudaError_t launch(const char* name, int* x, int* y = nullptr) {
     return module_.launch_on(stream_, name, 1, 32, 0, x, y);
   }
-  /// A graph that allocates x, puts and gets, and frees x when `frees`.
+  /// A graph that allocates x, runs put and get, and frees x if `frees` is true.
   cudaGraphExec_t instance(bool frees, int** x, cudaGraph_t* graph = nullptr) {
     cudaGraph_t captured = nullptr;
     cudaGraphExec_t exec = nullptr;
@@ -178,11 +178,11 @@ std::pair<uint64_t, uint64_t> footprint() {
   return {used, reserved};
 }
 
-// Launches that may run at the same time have memory of their own, until they have ended. The rest
-// is in ../programs/graph_nodes.cu.
+// Launches that may run at the same time use separate memory until the launches have ended.
+// ../programs/graph_nodes.cu tests the other cases.
 TEST_F(PtxGraphMemory, CountsWhatLaunchesUseThatHaveNotEnded) {
   uint64_t most = 0;
-  for (unsigned seed = 1; seed <= 8; ++seed) {  // streams lag
+  for (unsigned seed = 1; seed <= 8; ++seed) {  // with lagging streams
     start(seed);
     int* x = nullptr;
     cudaGraphExec_t execs[] = {instance(true, &x), instance(true, &x), instance(true, &x)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device here has that is no GPU's: processors of the host, and a heap whose size is known
-// to the byte.
+// Properties that a simulated device has and a GPU has not: blocks run on the host's processors,
+// and the heap's size is exact.
 #include <algorithm>
 #include <thread>
 
@@ -18,7 +18,8 @@ namespace {
 
 class PtxGrid : public PtxExecution {};
 
-// A large grid: without a seed always, with one where blocks cannot see each other.
+// A large grid runs on all processors without a seed, and with a seed if blocks cannot observe each
+// other.
 TEST_F(PtxGrid, BlocksOverAllProcessors) {
   const unsigned all = std::max(1u, std::thread::hardware_concurrency());
   const auto processors = [&](const std::string& body, unsigned seed, bool spread) {
@@ -43,7 +44,8 @@ TEST_F(PtxGrid, BlocksOverAllProcessors) {
   }
 }
 
-// More than there is: no memory, and no fault. What was given back is there again.
+// malloc() returns null, without a fault, if the heap has too little memory. Freed memory can be
+// allocated again.
 TEST_F(PtxGrid, HeapOfASize) {
   const std::string text =
       kernel("mov.u64 %y1, 1000000;\n" + std::string(kAllocate) +

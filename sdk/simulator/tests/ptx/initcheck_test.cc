@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Use of what nobody wrote: which bits of an instruction's result are undefined, and which use of
-// them is reported.
+// initcheck: which bits of an instruction's result are uninitialised, and which uses of these bits
+// are reported.
 #include "kernkit/simulator/initcheck.h"
 
 #include <string>
@@ -33,7 +33,7 @@ const std::string kHead =
 
 class PtxInit : public Ptx {
  protected:
-  // 32 words that were written, 32 that were not, and as many for results.
+  // x_ has 32 initialised words and 32 uninitialised words; y_ has 64 words for results.
   PtxInit() {
     cudaMalloc(&x_, 256);
     cudaMalloc(&y_, 256);
@@ -45,14 +45,14 @@ class PtxInit : public Ptx {
     cudaFree(y_);
   }
 
-  // What is said of a kernel in which %u was loaded from what nobody wrote, and %v is 0x0f0f1234.
+  // The reports for a kernel in which %u is loaded from uninitialised memory and %v is 0x0f0f1234.
   std::string uses(const std::string& body, unsigned threads = 32) {
     PtxModule module(kHead + body + "\nret;\n}\n");
     const InitCheck check;
     run(&module, threads, 0);
     return text_of(check);
   }
-  // The undefined bits of %r behind it.
+  // The uninitialised bits of %r after the body.
   uint32_t bits(const std::string& body) {
     PtxModule module(kHead + body + "\nand.b32 %r, %r, %m;\nst.global.u32 [%y], %r;\nret;\n}\n");
     uint32_t found = 0;
@@ -72,7 +72,7 @@ class PtxInit : public Ptx {
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
   }
 
-  InitCheck all_;  // so that memory is watched from the start
+  InitCheck all_;  // tracks memory from the start
   uint32_t *x_ = nullptr, *y_ = nullptr;
 };
 
@@ -152,9 +152,9 @@ TEST_F(PtxInit, Predicates) {
   const std::pair<const char*, bool> rules[] = {
       {"setp.eq.u32 %p, %u, 5;", true},
       {"setp.eq.u32 %p, %v, 5;", false},
-      {"setp.eq.u32 %p, %h, 0x10000;", false},  // a bit that is defined differs
+      {"setp.eq.u32 %p, %h, 0x10000;", false},  // an initialised bit differs
       {"setp.eq.u32 %p, %h, 5;", true},
-      {"setp.lt.u32 %p, %h, 0x10000;", false},  // whatever it is
+      {"setp.lt.u32 %p, %h, 0x10000;", false},  // true for every value of %h
       {"setp.le.u32 %p, %h, 0xfffe;", true},
       {"setp.gt.u32 %p, %h, 0xffff;", false},
       {"setp.ge.u32 %p, %h, 0;", false},
@@ -181,7 +181,7 @@ TEST_F(PtxInit, Predicates) {
   for (const auto& [body, undefined] : rules) EXPECT_EQ(is_undefined(body), undefined) << body;
 }
 
-// Lane 3 alone has what nobody wrote.
+// Only lane 3 has uninitialised values.
 TEST_F(PtxInit, LanesOfAWarp) {
   const std::string lane =
       "setp.eq.u32 %p, %i, 3;\nselp.b32 %q1, %u, 6, %p;\nselp.b32 %q2, %u, 0, %p;\n"
@@ -194,7 +194,7 @@ TEST_F(PtxInit, LanesOfAWarp) {
       {"vote.sync.any.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 1},
       {"setp.eq.or.u32 %pu, %i, 5, %pu;\nvote.sync.any.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;",
        0},
-      {"vote.sync.all.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 0},  // others are false
+      {"vote.sync.all.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 0},  // other lanes are false
       {"vote.sync.uni.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 1},
       {"match.any.sync.b32 %r, %q1, -1;", UINT32_MAX},
       {"redux.sync.add.u32 %r, %q1, -1;", UINT32_MAX},
@@ -210,7 +210,7 @@ TEST_F(PtxInit, LanesOfAWarp) {
             0u);
 }
 
-// A lane that has ended, that the block does not have, or that the mask leaves out.
+// Shuffles from a lane that has exited, that the block does not have or that the mask excludes.
 TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
   const std::string ends = "setp.ge.u32 %p, %i, 16;\n@%p ret;\n.loc 1 8 3\n",
                     use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
@@ -230,7 +230,7 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
                  "0xffff;\nadd.u32 %r, %r, %q1;" +
                  use + "\nend:"),
             found(16, 0, 16));
-  // A source past the segment's end is the lane's own value; what is dropped does not count.
+  // A source past the segment's end gives the lane's own value; an unused result is not reported.
   const std::string dropped =
       "shfl.sync.down.b32 %q1, %v, 5, 31, -1;\nsetp.lt.u32 %p, %i, 11;\n"
       "selp.b32 %r, %q1, %v, %p;";
@@ -238,7 +238,7 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
                                   "shfl.sync.down.b32 %r, %v, 5, 0x100f, -1;",
                                   "shfl.sync.down.b32 %r, %v, 5, 15, -1;", dropped};
   for (const std::string& one : harmless) EXPECT_EQ(uses(ends + one + use), "none") << one;
-  // What that lane's register had does not count either.
+  // The predicate that the shuffle sets is initialised, although the source lane takes no part.
   EXPECT_EQ(uses("selp.b32 %q1, %v, %u, %true;\n" + ends +
                  "shfl.sync.down.b32 %q2|%p, %q1, 5, 31, -1;\nselp.u32 %r, 1, 0, %p;" + use),
             "none");
@@ -281,14 +281,15 @@ TEST_F(PtxInit, UsesThatAreReported) {
             one + "Uninitialized operand of a barrier (used.cu:9)" + from);
 }
 
-// Memory of a block for cooperative groups is zero at first, the kernel's own memory is not.
+// The shared memory that is reserved for cooperative groups starts as zeros; the kernel's own
+// shared memory starts uninitialised.
 TEST_F(PtxInit, ReservedSharedMemory) {
   const std::string load = "ld.shared.u32 %r, [%q1];\nst.global.u32 [%mine], %r;";
   EXPECT_EQ(uses("mov.u32 %q1, %reserved_smem_offset_1;\n" + load), "none");
   EXPECT_NE(uses("mov.u32 %q2, %reserved_smem_offset_1;\nmov.u32 %q1, tile;\n" + load), "none");
 }
 
-// Once, as the value counts as defined from there on.
+// A value is reported once: after the report, the value counts as initialised.
 TEST_F(PtxInit, AValueIsReportedOnce) {
   EXPECT_EQ(uses("@%pu bra a;\na: @%pu bra b;\nb: @%pu bra c;\nc:").find("; "), std::string::npos);
 }
@@ -327,7 +328,7 @@ TEST_F(PtxInit, SharedAndLocalMemory) {
             UINT32_MAX);
   EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, _}, [tile];"),
             0u);
-  // By generic addresses.
+  // Local memory is accessed through a generic address.
   EXPECT_EQ(bits(place + "cvta.local.u64 %l, %l;\nst.u32 [%l], %h;\nld.u32 %r, [%l];"), 0xffffu);
 }
 
@@ -342,7 +343,8 @@ TEST_F(PtxInit, ABlockBeginsAnew) {
             "1: used: block [1, 0, 0], thread [0, 0, 0]: Uninitialize");
 }
 
-// As far as no other register had their place before.
+// A register that was never written is reported, unless another register used the same place
+// before.
 TEST_F(PtxInit, RegistersThatNobodyWrote) {
   const auto said = [&](const std::string& body) {
     PtxModule module(
@@ -357,7 +359,7 @@ TEST_F(PtxInit, RegistersThatNobodyWrote) {
       said(""),
       "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
       "bytes of global memory (used.cu:9), in a register that was never written");
-  // By some lanes, of which others read.
+  // Lanes 0 to 15 write the register, and a shuffle reads the register of one lane.
   const std::string half = "setp.lt.u32 %p, %i, 16;\n@!%p bra behind;\nmov.u32 %q, 3;\nbehind:\n";
   EXPECT_EQ(said(half + "shfl.sync.idx.b32 %r, %q, 5, 31, -1;"), "none");
   EXPECT_NE(said(half + "shfl.sync.idx.b32 %r, %q, 20, 31, -1;"), "none");
@@ -387,7 +389,7 @@ TEST_F(PtxInit, Atomics) {
       UINT32_MAX);
 }
 
-// What is copied is there when a lane has waited for it.
+// Copied bytes are initialised after the lane waits for the copy.
 TEST_F(PtxInit, AsynchronousCopies) {
   const std::string copy =
       "mov.u32 %q1, tile;\ncp.async.ca.shared.global [%q1], [%x], 16;\ncp.async.commit_group;\n";
@@ -405,14 +407,14 @@ TEST_F(PtxInit, AsynchronousCopies) {
       "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
       "bytes of global memory (used.cu:9), read from byte 160 of 256 bytes of global memory "
       "(used.cu:7)");
-  // The rest is filled with zeros.
+  // cp.async fills the bytes past its source size with zeros.
   EXPECT_EQ(bits("mov.u32 %q1, tile;\ncp.async.ca.shared.global [%q1], [%x+160], 16, 0;\n"
                  "cp.async.wait_all;\n" +
                  load),
             0u);
 }
 
-// The lower half of a tile of 8 rows of 16 bytes is written.
+// Only rows 0 to 3 of a tile of 8 rows of 16 bytes are initialised.
 TEST_F(PtxInit, Matrices) {
   const std::string rows =
       "mov.u32 %q1, tile;\nmad.lo.u32 %q2, %i, 4, %q1;\nsetp.lt.u32 %p, %i, 16;\n"
@@ -423,13 +425,14 @@ TEST_F(PtxInit, Matrices) {
     return text.substr(0, text.find(':'));
   };
   EXPECT_EQ(count("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r}, [%q3];"), "16");
-  // Two of eight columns of each row, of which the upper four are undefined.
+  // Transposed: half of the lanes hold elements of rows 4 to 7, which are uninitialised.
   EXPECT_EQ(count("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r}, [%q3];"), "16");
   EXPECT_EQ(count("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%q4}, [%q3];\n"
                   "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%q3+512], {%q4};\n"
                   "ld.shared.u32 %r, [%q2+512];"),
             "16");
-  // The upper four rows of A: two of four registers of D have them in half of their lanes.
+  // Rows 4 to 7 of A are uninitialised: half of the lanes hold these rows of D, in two of four
+  // registers.
   const std::string load =
       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%q4}, [%q3];\nmov.u32 %q5, 0;\n";
   const std::string d = "{%r, %q6, %q7, %q8}, ";
@@ -439,13 +442,15 @@ TEST_F(PtxInit, Matrices) {
   EXPECT_EQ(
       count(load + mma + "{%q6, %q7, %r, %q8}, {%q4, %q5, %q5, %q5}, {%q5, %q5}, " + zero + ";"),
       "none");
-  // Of B: columns 4 to 7, which lanes 2 and 3 of each four have.
+  // Columns 4 to 7 of B are uninitialised: lanes 2 and 3 of every four lanes hold these columns of
+  // D.
   EXPECT_EQ(count(load + mma + d + "{%q5, %q5, %q5, %q5}, {%q4, %q5}, " + zero + ";"), "16");
   EXPECT_EQ(count(load + mma + d + "{%q5, %q5, %q5, %q5}, {%q5, %q5}, {%q4, %q5, %q5, %q5};"),
             "16");
 }
 
-// One byte of A is undefined in the lower four rows of D's upper half, of B in four columns.
+// In lanes 16 to 31 one byte of an operand is uninitialised. In A, this affects rows 4 to 7 of D;
+// in B, columns 4 to 7 of D; in C, one element per lane.
 TEST_F(PtxInit, ProductsOfOtherTypes) {
   const struct {
     const char* mma;
@@ -497,8 +502,8 @@ TEST_F(PtxInit, Fragments) {
   EXPECT_EQ(bits(store + "mov.u32 %q1, tile;\nld.shared.u32 %r, [%q1+1020];"), UINT32_MAX);
 }
 
-// An element of A that nobody wrote, in its row 5: of D that row is undefined and no other.
-// Likewise column 5 of B.
+// An uninitialised element in row 5 of A makes row 5 of D uninitialised, and no other row.
+// Likewise, an element in column 5 of B affects column 5 of D only.
 TEST_F(PtxInit, ProductsOfFragments) {
   const struct {
     const char *shape, *of_ab, *mma;
@@ -597,7 +602,7 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   cudaMemcpy(copied, host.data(), 16, cudaMemcpyHostToDevice);
   EXPECT_TRUE(is_silent(copied));
   cudaFree(memory);
-  memory = allocated();  // where the other one was, perhaps
+  memory = allocated();  // perhaps at the address of the freed allocation
   EXPECT_FALSE(is_silent(memory));
   cudaFree(memory);
   cudaFree(copied);
@@ -613,7 +618,8 @@ TEST_F(PtxInit, OnlyWhileItLives) {
   EXPECT_EQ(all_.uses().size(), 1u);
 }
 
-// Nobody knows what the blocks that are left out would have written.
+// No use is reported while blocks are sampled: the blocks that are left out may have written the
+// memory.
 TEST_F(PtxInit, OnlyWhereAllBlocksRun) {
   place::runtime().sample_blocks(1000, 18);
   PtxModule module(kHead + "st.global.u32 [%mine], %u;\nret;\n}\n");

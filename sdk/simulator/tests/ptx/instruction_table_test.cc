@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction table against the list of forms that tests run, and against itself.
+// Checks the instruction table against the list of tested forms, and for consistency.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -83,10 +83,10 @@ TEST(PtxInstructionTable, ReportsWhatIsUnsupported) {
   EXPECT_FALSE(find("wgmma.fence.sync.aligned").is_known);
   EXPECT_TRUE(find("add.approx.f64").is_known);
   EXPECT_EQ(find("add.approx.f64").unsupported, "approx");
-  // Each modifier is one of add, but no row has both.
+  // add has both modifiers, but not in one row.
   EXPECT_EQ(find("add.sat.u32").row, nullptr);
   EXPECT_EQ(find("add.sat.u32").unsupported, "");
-  // One modifier of each item.
+  // An instruction has exactly one modifier of each required item.
   EXPECT_EQ(find("add.u32.u32").row, nullptr);
   EXPECT_EQ(find("shl").row, nullptr);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One instruction on many values: a kernel around it, whose results a reference computes as well.
+// Runs one instruction on many values in a kernel and compares the results with a reference.
 #pragma once
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ inline unsigned width_of(const std::string& type) {
   return static_cast<unsigned>(std::stoi(type.substr(type.find_first_of("0123456789"))));
 }
 
-/// Edges of numbers and of floats of any size, and random ones.
+/// Edge cases of integers and of floats of any width, and random values.
 inline std::vector<uint64_t> values_of_all_kinds() {
   std::vector<uint64_t> values = {0,
                                   1,
@@ -73,17 +73,18 @@ inline std::vector<uint64_t> values_of_all_kinds() {
                                   0x000fffffffffffff};
   std::mt19937_64 random(1);
   while (values.size() < 96) {
-    // Floats of 32 bits whose sums and products are no infinities.
+    // 32-bit floats whose sums and products are finite.
     values.push_back((random() & 0xffffffff807fffff) | (96 + random() % 64) << 23);
     values.push_back(random());
   }
   return values;
 }
 
-/// What an instruction gives for its sources, all of them as bits.
+/// The expected result of an instruction for its sources, all as bits.
 using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 
-/// `instruction` has %d, %a, %b and %c; `types` are theirs, as they need: {"u32", "u32", "u32"}.
+/// `instruction` has the operands %d, %a, %b and %c, as far as needed; `types` are the operands'
+/// types, for example {"u32", "u32", "u32"}.
 class Instruction : public Ptx {
  protected:
   void check(const std::string& instruction, const std::vector<std::string>& types,
@@ -126,9 +127,9 @@ class Instruction : public Ptx {
     }
     return is_allowed(types[0], got, expected, bound);
   }
-  // What takes long, see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: of two sources of 16 bits, or of
-  // two in a register, every value with every n-th; KERNKIT_PTX_RANDOM=n: of others n random
-  // values.
+  // Slow checks; see test_ptx_forms.py. KERNKIT_PTX_PAIRS=n: for two sources of 16 bits or of two
+  // 16-bit numbers, every value with every n-th value. KERNKIT_PTX_RANDOM=n: for other sources, n
+  // random values.
   void check_more(const std::string& instruction, const std::vector<std::string>& types,
                   const Reference& reference, const Bound& bound) {
     const auto number = [](const char* name) -> size_t {
@@ -145,7 +146,7 @@ class Instruction : public Ptx {
       check_random(instruction, types, reference, number("KERNKIT_PTX_RANDOM"), bound);
     }
   }
-  // That the row for all pairs is there, and gives what the reference gives.
+  // Checks that the row for all pairs exists and agrees with the reference.
   void check_row(const std::string& instruction, const std::vector<std::string>& types,
                  const Reference& reference) {
     const Row row = row_of(instruction);
@@ -160,8 +161,9 @@ class Instruction : public Ptx {
       }
     }
   }
-  // Each thread has one value of the first source, and kEach of the second. Of two in a register
-  // the upper ones are the same of the first source, and others of the second.
+  // Each thread has one value of the first source and kEach values of the second source. If a
+  // register holds two numbers, the upper number equals the lower number in the first source and
+  // differs in the second source.
   void check_pairs(const std::string& instruction, const std::vector<std::string>& types,
                    size_t step) {
     if (step == 0) return;
@@ -212,7 +214,7 @@ class Instruction : public Ptx {
     for (size_t i = 0; i < count && !HasFatalFailure(); i += kBatch) {
       for (auto& one : sources) {
         one.resize(std::min(kBatch, count - i));
-        // Half of them floats of 32 bits near each other, which sums and products need.
+        // Half of the values are 32-bit floats of similar magnitudes, which sums and products need.
         for (uint64_t& value : one) {
           const uint64_t any = random();
           value = (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23;
@@ -224,7 +226,7 @@ class Instruction : public Ptx {
   static std::string statement(const std::string& instruction) {
     return instruction + (instruction[0] == '{' ? "\n" : ";\n");
   }
-  // What a kernel begins with: its registers, and the number of its thread.
+  // The beginning of a kernel: its registers, and the thread's number in %i.
   static std::string head(const std::vector<std::string>& types, const std::string& parameters) {
     const char names[] = "dabc";
     std::string text = ".visible .entry k(.param .u64 pd, " + parameters +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers and bits, against what PTX ISA says of each instruction.
+// Instructions on integers and bits, against the definitions of PTX ISA.
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
@@ -17,7 +17,7 @@ int64_t extended(uint64_t x, unsigned bits) {
 
 class PtxInteger : public Instruction {
  protected:
-  // For each width: the reference gets the sources extended by their sign, or not.
+  // Checks every width. The reference gets the sources with sign extension or zero extension.
   void check_all(
       const std::string& op, const std::vector<unsigned>& widths,
       const std::function<Int128(Int128 a, Int128 b, Int128 c, unsigned bits)>& reference,
@@ -121,14 +121,16 @@ TEST_F(PtxInteger, Carries) {
         [](uint64_t a, uint64_t b, uint64_t c) { return c - a - (a < b ? 1 : 0); });
 }
 
-// Each instruction that gives a carry, followed by each that takes it, of a type.
+// For one type: each instruction that sets a carry, followed by each instruction that reads the
+// carry.
 class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const char*> {
  protected:
   __extension__ using Wide = unsigned __int128;
   struct Step {
     const char* name;
     bool multiplies;
-    // What an adder gets beside the carry; `first`: the carry where no instruction gave one.
+    // The terms that are added to the carry; `first` is the carry if no instruction has set the
+    // carry.
     Wide (*terms)(Wide product, Wide a, Wide b, Wide all, unsigned bits);
     Wide first;
   };
@@ -146,14 +148,14 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
   unsigned bits_ = width_of(type_);
   Wide all_ = (Wide{1} << bits_) - 1;
 
-  // Sums of a step on p, q, and r where it multiplies.
+  // The sum of a step on p and q, and on r if the step multiplies.
   Wide sum(const Step& step, uint64_t p, uint64_t q, uint64_t r, Wide carry) const {
     const Wide product = type_[0] == 's'
                              ? static_cast<Wide>(Int128{extended(p, bits_)} * extended(q, bits_))
                              : Wide{p} * q;
     return step.terms(product, p, step.multiplies ? r : q, all_, bits_) + carry;
   }
-  // "addc.cc.u32 x, p, q;"
+  // The statement of a step, such as "addc.cc.u32 x, p, q;".
   std::string text(const Step& step, bool takes, bool gives, const std::string& to,
                    const std::string& p, const std::string& q, const std::string& r) const {
     std::string name = step.name;
@@ -164,7 +166,7 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
 };
 
 TEST_P(CarriesOf, AllMixtures) {
-  // Few values, so that equal ones, 0 and all ones meet.
+  // Few values, so that equal values, 0 and all ones occur together.
   const std::vector<uint64_t> few = {0,
                                      1,
                                      2,
@@ -262,7 +264,7 @@ TEST_F(PtxInteger, SumsOfParts) {
   }
 }
 
-// The ISA's own program.
+// Follows the program in PTX ISA.
 TEST_F(PtxInteger, NthSetBit) {
   check(
       "{ .reg .b32 base, off; and.b32 base, %b, 31; bfe.s32 off, %c, 0, 6; "
@@ -364,7 +366,7 @@ TEST_F(PtxInteger, Shifts) {
         [&](uint64_t a, uint64_t b, uint64_t c) { return c >= 32 ? b : both(a, b) >> c; });
 }
 
-// PTX ISA's own pseudocode, bit by bit.
+// Follows the pseudocode in PTX ISA, bit by bit.
 uint64_t bfe(uint64_t a, uint64_t b, uint64_t c, int bits, bool is_signed) {
   const int msb = bits - 1, pos = static_cast<int>(b & 255), len = static_cast<int>(c & 255);
   const int last = pos + len - 1 < msb ? pos + len - 1 : msb;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions on matrices of a warp: ldmatrix, stmatrix, mma and wmma. Fragments are laid out by
-// the figures of PTX ISA, "Matrix Fragments", each written down here as it stands there.
+// Instructions on matrices of a warp: ldmatrix, stmatrix, mma and wmma. The layouts of fragments
+// are copied from the figures of PTX ISA, "Matrix Fragments".
 #include <functional>
 #include <random>
 
@@ -13,7 +13,7 @@ namespace {
 struct Place {
   int row, column;
 };
-/// Of element i that the lane of group g and number t in its group has.
+/// The place of fragment element i of the lane with number t in group g.
 using Layout = std::function<Place(int g, int t, int i)>;
 
 int low(int i) { return i & 1; }
@@ -47,7 +47,7 @@ Layout layout_of_b(const std::string& shape, int bits) {
       return Place{i < 2 ? t * 2 + low(i) : t * 2 + low(i) + 8, g};
     };
   if (bits == 32) return [](int g, int t, int i) { return Place{i == 0 ? t : t + 4, g}; };
-  return [](int g, int t, int i) {  // of 8 bits
+  return [](int g, int t, int i) {  // 8-bit types
     return Place{i < 4 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16, g};
   };
 }
@@ -71,7 +71,7 @@ double value_of(const std::string& type, uint32_t code) {
   if (type == "s8") return static_cast<int8_t>(code);
   if (type == "s32") return static_cast<int32_t>(code);
   if (type == "u8") return code;
-  // e4m3 has numbers where others have infinities.
+  // e4m3 has numbers in place of infinities.
   const double magnitude = std::ldexp((code & 7) + ((code & 0x78) != 0 ? 8 : 0),
                                       std::max<int>((code >> 3) & 15, 1) - 7 - 3);
   return (code & 0x80) != 0 ? -magnitude : magnitude;
@@ -94,7 +94,7 @@ class PtxMatrix : public Ptx {
     Matrix all{type, rows, columns, {}};
     for (int i = 0; i < rows * columns; ++i) {
       const auto some = static_cast<uint32_t>(random_());
-      uint32_t code = some;  // of 8 bits and of .s32 any; of others about 1, some subnormal
+      uint32_t code = some;  // 8-bit types: any; .f16 to .f32: about 1, some subnormal
       if (type == "e4m3" || type == "e5m2") code &= 0xbf;  // no NaN
       if (type == "s32" && some % 4 != 0) code = some % 200 - 100;
       if (type == "f16") code = (some & 0x83ff) | ((some >> 20 & 7) * 0x400 + 0x3000);
@@ -126,8 +126,8 @@ class PtxMatrix : public Ptx {
     for (size_t i = 0; i < count; ++i) text += (i ? ", %" : "%") + name + std::to_string(i);
     return text + "}";
   }
-  // D by the exact sum. A machine may add in any order, with rounded sums: each of the k + 1
-  // additions may be off by 2^-24 of all magnitudes together; .f16 is rounded once more.
+  // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
+  // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
   static void expect(const std::string& what, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
     for (int row = 0; row < c.rows; ++row) {
@@ -199,7 +199,8 @@ class PtxMatrix : public Ptx {
       if (HasFatalFailure()) return;
     }
   }
-  // One warp, whose lane has the address of its number of 32 bits in %in and in %out.
+  // Runs a body in one block. Lane i has the addresses of word i of the input and of the output in
+  // %in and %out.
   std::vector<uint32_t> run(const std::string& body, const std::vector<uint32_t>& in, size_t count,
                             unsigned threads = 32) {
     PtxModule module(
@@ -257,7 +258,7 @@ std::vector<uint32_t> numbered() {
   for (uint32_t i = 0; i < 256; i += 2) words.push_back(i | (i + 1) << 16);
   return words;
 }
-// The elements that a lane has of matrix j, as the figure of ldmatrix has them.
+// The elements of matrix j that a lane holds, as in the figure of ldmatrix.
 uint32_t held(uint32_t j, uint32_t lane, bool transposed) {
   const uint32_t row = lane / 4, column = lane % 4 * 2;
   const auto at = [&](uint32_t r, uint32_t c) {
@@ -265,7 +266,7 @@ uint32_t held(uint32_t j, uint32_t lane, bool transposed) {
   };
   return at(row, column) | at(row, column + 1) << 16;
 }
-const char* const kToTile =  // all of it, and the address of the lane's row
+const char* const kToTile =  // copies the input; %s0 is the address of the lane's row
     "mov.u32 %s0, tile;\nshl.b32 %s1, %i, 4;\nadd.u32 %s0, %s0, %s1;\nmul.wide.u32 %y1, %i, 16;\n"
     "add.u64 %y1, %first, %y1;\ncp.async.cg.shared.global [%s0], [%y1], 16;\n";
 const char* const kAndWait = "cp.async.wait_all;\nbar.warp.sync 0xffffffff;\n";
@@ -275,13 +276,13 @@ TEST_F(PtxMatrix, Ldmatrix) {
     for (const bool transposed : {false, true}) {
       for (const bool generic : {false, true}) {
         std::string body = std::string(kToTile) + kAndWait + "cvt.u64.u32 %y2, %s0;\n";
-        // Lanes of no row have no address that counts.
+        // Addresses of lanes without a row are ignored.
         body +=
             "setp.ge.u32 %p1, %i, " + std::to_string(8 * count) + ";\n@%p1 mov.u32 %s0, 12345;\n";
         const std::string number = ".x" + std::to_string(count);
         const std::string form = !transposed ? ".m8n8" + number
                                  : generic   ? ".m8n8" + number + ".trans"
-                                             : ".trans.m8n8" + number;  // as older code has it
+                                             : ".trans.m8n8" + number;  // as in older code
         body += "cvta.shared.u64 %y2, %y2;\nldmatrix.sync.aligned" + form +
                 (generic ? "" : ".shared") + ".b16 " + list("d", count) +
                 (generic ? ", [%y2];\n" : ", [%s0];\n");
@@ -325,7 +326,7 @@ TEST_F(PtxMatrix, Stmatrix) {
   }
 }
 
-// What is on its way is not there: ldmatrix without a wait has what was there before.
+// Without a wait, ldmatrix loads the content from before the asynchronous copy.
 TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
   const std::string old =
       "mov.u32 %s3, tile;\nadd.u32 %s3, %s3, %s1;\n"
@@ -344,7 +345,7 @@ TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
   }
 }
 
-// Results that nobody wants have no register.
+// Unused results need no register: the list has `_` in their place.
 TEST_F(PtxMatrix, ResultsWithoutARegister) {
   const std::string ones = "mov.b32 %a0, 0x3c003c00;\nmov.b32 %c0, 0;\nmov.b32 %d0, 7;\n";
   const auto sums = run(ones +
@@ -360,7 +361,7 @@ TEST_F(PtxMatrix, ResultsWithoutARegister) {
   EXPECT_EQ(fault(), "none");
 }
 
-// What is wrong, of which a GPU says less, and which ends its process.
+// Faults, which only the simulator describes. On a GPU a fault ends the process.
 class PtxMatrixFaults : public PtxMatrix {
  protected:
   void SetUp() override {
@@ -397,7 +398,7 @@ TEST_F(PtxMatrixFaults, PartOfAWarp) {
             "f16.f16.f32 needs all 32 lanes of the warp, found the mask 0x0000ffff "
             "(matrix.cu:12)");
 }
-// What tensor cores of other architectures have, and what has no element type of these.
+// Forms for the tensor cores of other architectures, and forms with unsupported element types.
 TEST_F(PtxMatrixFaults, RefusesOtherForms) {
   for (const char* form :
        {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%y0, %y1}, {%y0}, {%y1}, {%y0, %y1}",
@@ -411,7 +412,7 @@ TEST_F(PtxMatrixFaults, RefusesOtherForms) {
   }
 }
 
-// Loads, multiplies and stores whole matrices in memory; their fragments are nobody's concern.
+// Loads, multiplies and stores whole matrices in memory, whatever the layout of the fragments.
 class Wmma : public PtxMatrix {
  protected:
   void check(const std::string& shape, const std::vector<std::string>& types, int of_a, int of_b,
@@ -478,7 +479,7 @@ class Wmma : public PtxMatrix {
     }
     expect(form, all[0], all[1], all[2], d);
   }
-  // Copies what is at %y1 to shared memory, where %s0 is then.
+  // Copies the bytes at %y1 to shared memory; %s0 is then the address of the copy.
   static std::string to_shared(size_t bytes) {
     std::string text = "mov.u32 %s0, tile;\nbar.warp.sync 0xffffffff;\n";
     for (size_t at = 0; at < bytes; at += 4) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each form of ld and st that real kernels have: which bytes it moves, and how it widens them.
+// Each form of ld and st that occurs in real kernels: the bytes that the form moves, and how it
+// extends them.
 #include <map>
 #include <sstream>
 
@@ -8,11 +9,11 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr unsigned kThreads = 64, kBytes = 32;  // of a thread
+constexpr unsigned kThreads = 64, kBytes = 32;  // bytes per thread
 
 struct Form {
   std::string text, space;
-  unsigned count = 1, size = 0;  // numbers, and bytes of one in memory
+  unsigned count = 1, size = 0;  // count and size [bytes] of elements
   bool is_signed = false;
   unsigned in_register() const { return std::max(size, 2u); }
 };
@@ -39,7 +40,8 @@ class PtxForms : public Ptx {
     for (unsigned i = 0; i < kThreads * kBytes; ++i)
       bytes_.push_back(static_cast<uint8_t>(i * 167 + i / 7));
   }
-  // %in, %out: of this thread; %mine: its part of shared memory, %from and %to: the form's place.
+  // A kernel in which %in and %out are the addresses of the thread's input and output, and %mine is
+  // the address of the thread's part of shared memory.
   static std::string kernel(const Form& form, const std::string& body) {
     const std::string bits = std::to_string(8 * form.in_register());
     const std::string place = form.space == "shared" ? "%mine" : "%in";
@@ -61,7 +63,7 @@ class PtxForms : public Ptx {
     if (form.count == 1) return "%r0";
     return form.count == 2 ? "{%r0, %r1}" : "{%r0, %r1, %r2, %r3}";
   }
-  // All bytes of a thread from one address to the other.
+  // Copies all bytes of a thread from one address to the other.
   static std::string copied(const std::string& load, const std::string& from,
                             const std::string& store, const std::string& to) {
     std::string text;
@@ -284,11 +286,11 @@ TEST_F(PtxForms, Constants) {
   }
 }
 
-// Of 64 threads, each with 3 and its number: what is in the cell then, and what the last one read.
+// 64 threads access one cell with an atomic instruction; the test checks the cell's last value.
 TEST_F(PtxForms, Atomics) {
   const struct {
     const char* text;
-    const char* type;  // of the operand: the number, or another one
+    const char* type;  // the operand's type
     uint64_t before, after;
     const char* operand = "%i";
   } all[] = {
@@ -337,7 +339,7 @@ TEST_F(PtxForms, Atomics) {
   }
 }
 
-// What orders, ends or hints: the kernel gives what it gives without.
+// Instructions that order accesses, end threads or give hints do not change the kernel's results.
 TEST_F(PtxForms, OrderAndEnd) {
   for (const char* text :
        {"fence.acq_rel.gpu", "fence.acq_rel.cta", "membar.cta", "membar.gl", "nanosleep.u32 5",

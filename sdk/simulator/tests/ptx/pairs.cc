@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of 2^32 pairs for each instruction: by tables of what 65536 values are, and arithmetic
-// that compilers vectorise. Nothing here is the machine's, which computes in float.
+// Results of instructions for 2^32 pairs, from tables of 65536 values and arithmetic that compilers
+// vectorise. The code is independent of the simulator, which computes in float.
 #include "pairs.h"
 
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::map<std::string, Row>;
 
-// For each first source what `Of` gives; where the processor has AVX2, by it.
+// Writes the results of `Of` for every first source, with AVX2 if the processor has AVX2.
 template <class Of>
 [[gnu::always_inline]] inline void fill(uint16_t second, uint32_t* results) {
   const Of of(second);
@@ -48,8 +48,8 @@ struct BF16 {
   static const double* values() { return kBfloats.data(); }
 };
 
-// To nearest, ties to even: the double that is added has the last bit of the result as its own, so
-// that the processor rounds there, and what the sum is more than it counts the steps.
+// Rounds to nearest, ties to even. The added double has the same last bit as the result, so that
+// the processor rounds at this bit. The sum minus the added double counts the steps.
 template <class Format>
 [[gnu::always_inline]] inline uint32_t rounded(double x) {
   constexpr int64_t kBias = (1 << (Format::kExponent - 1)) - 1;
@@ -59,7 +59,7 @@ template <class Format>
   const int64_t magnitude = bits & INT64_MAX;
   const int64_t sign = static_cast<int64_t>(static_cast<uint64_t>(bits ^ magnitude) >> 48);
   const int64_t top = std::max(magnitude >> 52, 1024 - kBias);
-  const int64_t capped = std::min(top, 1023 + kBias + 1);  // of it all is infinite
+  const int64_t capped = std::min(top, 1023 + kBias + 1);  // larger values are infinite
   const int64_t added = (capped + 52 - Format::kMantissa) << 52 | int64_t{1} << 51;
   double near, counted;
   std::memcpy(&near, &added, sizeof(near));
@@ -81,10 +81,11 @@ struct Product {
   static double of(double a, double b) { return a * b; }
 };
 
-// The double is exact, or near enough. Products have at most 22 bits, and exponents from -266. Sums
-// of .f16 are multiples of 2^-24 below 2^17. Of .bf16 numbers whose exponents differ by at most 44
-// double holds the sum; else the smaller one is less than 2^-44 of the greater one, which the sum
-// is rounded to with or without it: the next middle is 2^-9 of it away at least.
+// The double is exact or accurate enough. Products have at most 22 bits, and exponents from -266.
+// Sums of .f16 are multiples of 2^-24 below 2^17. If the exponents of two .bf16 numbers differ by
+// at most 44, a double holds the sum. Otherwise the smaller number is less than 2^-44 of the
+// greater number, and the sum is rounded to the greater number: the next midpoint is at least 2^-9
+// of the greater number away.
 template <class Format, class Op>
 struct Arithmetic {
   explicit Arithmetic(uint16_t second) : b(all[second]) {}
@@ -93,7 +94,7 @@ struct Arithmetic {
   double b;
 };
 
-// .sat: from 0 to 1, and 0 for a NaN.
+// .sat clamps to [0, 1]; a NaN becomes 0.
 template <class Op>
 struct Clamped {
   static double of(double a, double b) {
@@ -102,7 +103,7 @@ struct Clamped {
   }
 };
 
-// A number rather than a NaN; -0 is less than +0.
+// Prefers a number to a NaN; -0 is less than +0.
 template <class Format, bool kLeast>
 struct Choice {
   explicit Choice(uint16_t second) : b(second), y(all[second]) {}
@@ -129,7 +130,7 @@ struct Comparison {
   double b;
 };
 
-// set: these bits where the comparison holds.
+// set: kBits if the comparison is true, otherwise 0.
 template <class Holds, uint32_t kBits>
 struct Marked {
   explicit Marked(uint16_t second) : holds(second) {}
@@ -137,8 +138,8 @@ struct Marked {
   Holds holds;
 };
 
-// Of integers: as PTX ISA says, X extends them. A step gives all bits; kMask are those of its
-// results.
+// Integers, extended to type X as PTX ISA defines. `Op` returns all bits; kMask selects the bits of
+// the result.
 template <class X, class Op, uint32_t kMask = 0xffff>
 struct Integer {
   explicit Integer(uint16_t second) : b(static_cast<X>(second)) {}
@@ -167,8 +168,9 @@ struct Least {
 struct Most {
   static int32_t of(int32_t a, int32_t b) { return a > b ? a : b; }
 };
-// A double's quotient is right: that of two numbers of 16 bits is an integer, or 2^-16 away from
-// one. Of 0 all bits are set, which the ISA leaves open.
+// Division in double is accurate enough, because the quotient of two 16-bit numbers is an integer
+// or at least 2^-16 away from an integer. Division by 0 sets all bits; PTX ISA leaves the result
+// open.
 struct Quotient {
   static int32_t of(int32_t a, int32_t b) {
     return b == 0 ? -1 : static_cast<int32_t>(static_cast<double>(a) / b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows: what instructions of two sources of 16 bits give for all pairs, 2^32 for each.
+// Rows: the expected results of instructions with two 16-bit sources for all 2^32 pairs.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,19 @@ namespace kernkit::simulator {
 
 constexpr size_t kRow = 65536;
 
-/// Writes what an instruction gives for every value of its first source with one of the second; a
-/// predicate as 0 or 1.
+/// Writes an instruction's results for every value of the first source with one value of the second
+/// source. A predicate is 0 or 1.
 using Row = void (*)(uint16_t second, uint32_t* results);
 
-/// Of an instruction as Instruction::check() gets it, "add.f16 %d, %a, %b"; of two numbers in each
-/// register, those of one. Null where there is none.
+/// The row of an instruction such as "add.f16 %d, %a, %b". For an instruction on pairs of numbers,
+/// the row of one number. Null if the instruction has no row.
 Row row_of(const std::string& instruction);
 
-/// Puts results of 16 bits above others.
+/// Puts the 16-bit results `upper` into the upper halves of `results`.
 void put_above(const uint32_t* upper, uint32_t* results);
 
-/// Where the first of results of 2 or 4 bytes is that is not what is expected; kRow: none.
+/// The index of the first result that differs from the expected result, or kRow. A result has 2 or
+/// 4 bytes.
 size_t first_other(const unsigned char* results, size_t bytes, const uint32_t* expected);
 
 }  // namespace kernkit::simulator

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Place: where the tests of forms run: by the machine (place_machine.cc), or on a GPU
-// (place_device.cc). They are the same objects in both programs.
+// Place: where the tests of forms run, in the simulator (place_machine.cc) or on a GPU
+// (place_device.cc). Both programs link the same objects of the tests.
 #pragma once
 
 #include <string>
 
 namespace kernkit::simulator::place {
 
-/// Devices as new, of a compute capability: 90, or 100 for what sm_100a has alone. "" or why
-/// nothing can run.
+/// Prepares new devices of compute capability 90, or 100 for features that only sm_100a has.
+/// Returns "", or the reason why no test can run.
 std::string begin(int capability = 90);
 void end();
-/// The first thing that a kernel did wrong; "none".
+/// The first fault of a kernel, or "none".
 std::string fault();
-/// Which order blocks and streams have. A GPU has its own.
+/// Sets the order of blocks and streams. No effect on a GPU.
 void set_seed(unsigned seed);
-/// The machine gives what PTX ISA leaves open, or within bounds, always the same.
+/// Whether the tests run in the simulator. Where PTX ISA allows several results, the simulator
+/// always returns the same result.
 bool is_machine();
 
 }  // namespace kernkit::simulator::place

@@ -6,7 +6,7 @@
 
 namespace kernkit::simulator::place {
 
-/// The test's.
+/// The runtime of the current test.
 CudaRuntime& runtime();
 
 }  // namespace kernkit::simulator::place

@@ -17,7 +17,7 @@
 
 #include "place.h"
 
-#if defined(KERNKIT_CUDA_ERRORS)  // kernkit's header, which has less than NVIDIA's
+#if defined(KERNKIT_CUDA_ERRORS)  // kernkit's header, which lacks these
 typedef struct CUlib_st* cudaLibrary_t;
 extern "C" {
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void**, unsigned,
@@ -29,14 +29,14 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 
 namespace kernkit::simulator {
 
-/// Adds the instructions of a PTX text, "add.s32", and the test that runs to the file that the
-/// environment names: see test_ptx_forms.py.
+/// Appends the instructions of a PTX text, such as "add.s32", and the name of the running test to
+/// the file that KERNKIT_PTX_FORMS names; see test_ptx_forms.py.
 inline void note_forms(const std::string& text) {
   const char* path = std::getenv("KERNKIT_PTX_FORMS");
   if (path == nullptr) return;
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   std::ofstream file(path, std::ios::app);
-  // Behind a brace, a semicolon, a label or a guard.
+  // A statement follows a brace, a semicolon, a label or a guard.
   static const std::regex statement(
       R"((?:^|[;{}\n:])\s*(?:@!?%?\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s*(?=[^:\w.]))");
   for (std::sregex_iterator one(text.begin(), text.end(), statement), end; one != end; ++one) {
@@ -44,7 +44,7 @@ inline void note_forms(const std::string& text) {
   }
 }
 
-/// Writes a text to a file of its own in the folder that the environment names, for ptxas.
+/// Writes a text to its own file in the folder that KERNKIT_PTX_TEXTS names, for ptxas.
 inline void keep_text(const std::string& text) {
   const char* folder = std::getenv("KERNKIT_PTX_TEXTS");
   if (folder == nullptr) return;
@@ -55,7 +55,7 @@ inline void keep_text(const std::string& text) {
   std::ofstream(std::string(folder) + "/" + name) << text;
 }
 
-/// PTX text that is loaded as a program loads it, whose kernels are known by their names.
+/// A module of PTX text, loaded as a program loads a module. Kernels are launched by name.
 class PtxModule {
  public:
   explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
@@ -109,7 +109,7 @@ class Ptx : public ::testing::Test {
     if (!why_not_.empty()) GTEST_SKIP() << why_not_;
   }
 
-  /// Memory of the device that the host may touch as well.
+  /// Zeroed device memory that the host may access as well.
   template <class T>
   T* memory(size_t count) {
     T* pointer = nullptr;

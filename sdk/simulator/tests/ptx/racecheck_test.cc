@@ -28,8 +28,8 @@ std::string text_of(const RaceCheck& check) {
 
 class PtxRaces : public Ptx {
  protected:
-  // What is said of a kernel of 64 threads whose thread i has i in %i, in %mine the address of
-  // element i of shared memory and in %other that of element 63 - i; "none" of one without races.
+  // The reports for a kernel of 64 threads, or "none". Thread i has i in %i, the address of element
+  // i of shared memory in %mine and the address of element 63 - i in %other.
   std::string races(const std::string& body, dim3 grid = 1, RaceLevel level = RaceLevel::kError) {
     PtxModule module(
         ".file 1 \"/src/raced.cu\"\n.visible .entry raced()\n{\n"
@@ -73,7 +73,7 @@ TEST_F(PtxRaces, StoreBehindALoad) {
   EXPECT_EQ(races(twice + kBarrier + "st.shared.u32 [%mine], %i;"), "none");
 }
 
-// All write one place: a race if the values differ.
+// All threads write one word, which is a race only if the values differ.
 TEST_F(PtxRaces, EqualValuesAreSilent) {
   EXPECT_EQ(races("mov.u32 %r3, 7;\nst.shared.u32 [%first], %r3;\nld.shared.u32 %r2, [%first];"),
             "none");
@@ -91,7 +91,7 @@ TEST_F(PtxRaces, LanesOfAWarpAreOrdered) {
             "none");
 }
 
-// As CUDA has it, they are only by __syncwarp() and barriers, not by what else lanes meet at.
+// In CUDA, only __syncwarp() and barriers order the lanes of a warp; shuffles and votes do not.
 TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   const auto of_lanes = [&](const std::string& between, const std::string& behind = "") {
     return races(".loc 1 5 3\nst.shared.u32 [%mine], %i;\n" + between +
@@ -109,16 +109,16 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   EXPECT_EQ(of_lanes("vote.sync.any.pred %p1, %lower, -1;\n"), text);
   EXPECT_EQ(of_lanes("bar.warp.sync -1;\n"), "none");
   EXPECT_EQ(of_lanes("bar.sync 0;\n"), "none");
-  // A mask of half of the lanes, of pairs, and of pairs that are others.
+  // Masks of half of the lanes, of the pairs that exchange data, and of other pairs.
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 16;\nshl.b32 %r4, 65535, %r4;\nbar.warp.sync %r4;\n"),
             "none");
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 30;\nshl.b32 %r4, 3, %r4;\nbar.warp.sync %r4;\n"), "none");
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 29;\nshl.b32 %r4, 5, %r4;\nbar.warp.sync %r4;\n"), text);
-  // Where one half waits before a branch joins, and the other one within it.
+  // Even and odd lanes wait in different branches.
   EXPECT_EQ(of_lanes("and.b32 %r4, %i, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra even;\n"
                      "bar.warp.sync -1;\nbra both;\neven: bar.warp.sync -1;\nboth:\n"),
             "none");
-  // A store behind the loads of others.
+  // A store after the loads of other lanes.
   const std::string again = "add.u32 %r4, %i, 9;\n.loc 1 9 3\nst.shared.u32 [%mine], %r4;\n";
   EXPECT_NE(of_lanes("bar.warp.sync -1;\n", again)
                 .find("Race reported between Write access at byte 0 of shared memory (raced.cu:9) "
@@ -126,7 +126,7 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
                       "(raced.cu:7), with no __syncwarp()"),
             std::string::npos);
   EXPECT_EQ(of_lanes("bar.warp.sync -1;\n", "bar.warp.sync -1;\n" + again), "none");
-  // All read one word, and one of them stores it.
+  // All threads read one word, and one thread stores this word.
   const auto of_one = [&](const std::string& lane) {
     return races("ld.shared.u32 %r2, [%first];\nsetp.eq.u32 %p1, %i, " + lane +
                      ";\n@%p1 st.shared.u32 [%first], 7;",
@@ -137,7 +137,7 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
       << of_one("31");
 }
 
-// What one warp changes of a word, and what another reads of it, are different bytes.
+// Threads that access different bytes do not race.
 TEST_F(PtxRaces, BytesAreApart) {
   EXPECT_EQ(races("add.u32 %r3, %first, %i;\nst.shared.u8 [%r3], %i;\nld.shared.u8 %r2, [%r3];"),
             "none");
@@ -145,7 +145,7 @@ TEST_F(PtxRaces, BytesAreApart) {
 
 TEST_F(PtxRaces, NumberedBarriers) {
   EXPECT_EQ(races(kStore + "bar.sync 3, 64;\n" + kLoad), "none");
-  // The upper warp waits for the lower one, which goes on.
+  // The upper warp waits for the lower warp, which only arrives.
   const std::string one_way = "@!%lower bra consumer;\n" + kStore +
                               "bar.arrive 2, 64;\nbra end;\nconsumer:\n"
                               "bar.sync 2, 64;\n" +
@@ -162,7 +162,8 @@ TEST_F(PtxRaces, AtomicsOrder) {
   const std::string zero = "st.shared.u32 [%first], 0;\nbar.sync 0;\n";
   EXPECT_EQ(races(zero + "red.shared.add.u32 [%first], 1;"), "none");
   EXPECT_NE(races(zero + "red.shared.add.u32 [%first], 1;\nld.shared.u32 %r2, [%first];"), "none");
-  // The lower warp stores, then counts; the upper one counts until it sees that.
+  // The lower warp stores and then increments a counter; the upper warp reads the counter until all
+  // increments are visible.
   EXPECT_EQ(races("add.u32 %r4, %first, 128;\nst.shared.u32 [%r4], 0;\nbar.sync 0;\n"
                   "@!%lower bra wait;\n" +
                   kStore +
@@ -173,7 +174,7 @@ TEST_F(PtxRaces, AtomicsOrder) {
             "none");
 }
 
-// A block begins without what another one did in its shared memory.
+// Accesses of different blocks to shared memory do not race.
 TEST_F(PtxRaces, OfEachBlockForItself) {
   EXPECT_EQ(races(kStore, 300), "none");
   const std::string of_many = races(kStore + kLoad, 300);
@@ -187,12 +188,12 @@ TEST_F(PtxRaces, OnlyWhileItLives) {
     { const RaceCheck second; }
     EXPECT_NE(runtime_hooks.order, ignore_order);
   }
-  EXPECT_EQ(runtime_hooks.order, told);  // the runtime's work costs what it did
+  EXPECT_EQ(runtime_hooks.order, told);  // the runtime's hook is restored
   EXPECT_EQ(races("ret;"), "none");
 }
 
-// What is said of a kernel whose thread i of all has i in %i, and in %mine and %other the addresses
-// of elements i and n - 1 - i of global memory.
+// Races in global memory. Thread i of a grid of n threads has i in %i, the address of element i of
+// global memory in %mine and the address of element n - 1 - i in %other.
 class PtxGlobalRaces : public Ptx {
  protected:
   static constexpr unsigned kCount = 128;
@@ -213,7 +214,7 @@ class PtxGlobalRaces : public Ptx {
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
     return text_of(check);
   }
-  // `writes` stores in the first 32 elements, `reads` loads them.
+  // Two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
   static std::string two_kernels() {
     std::string text = ".file 1 \"/src/raced.cu\"\n";
     for (const char* one : {"writes", "reads"}) {
@@ -229,7 +230,7 @@ class PtxGlobalRaces : public Ptx {
     return text;
   }
 
-  // Behind what every kernel uses there is a counter.
+  // kCount elements that the kernels access, then a counter.
   unsigned* x_ = memory<unsigned>(kCount + 8);
 };
 
@@ -247,7 +248,7 @@ TEST_F(PtxGlobalRaces, OfTwoBlocks) {
             "and Write access by block [0, 0, 0], thread [63, "
             "0, 0] (raced.cu:5), with nothing between that orders them");
   EXPECT_EQ(races(kStoreMine + "ld.global.u32 %r4, [%mine];"), "none");
-  // A barrier is of one block.
+  // A barrier orders only the threads of one block.
   EXPECT_NE(races(kStoreMine + "bar.sync 0;\n" + kLoadOther), "none");
 }
 
@@ -299,7 +300,8 @@ TEST_F(PtxGlobalRaces, EqualValuesAndAtomicsAreSilent) {
   EXPECT_NE(races("atom.relaxed.cta.global.add.u32 %r4, [%x], 1;"), "none");
 }
 
-// The last block to come reads what all have stored: as far as their fences reach.
+// The last block to arrive reads the stores of all blocks. The order depends on the scope of the
+// fences.
 TEST_F(PtxGlobalRaces, FencesAndACounter) {
   const auto of_last = [&](const std::string& fence,
                            const std::string& add = "atom.global.add.u32") {
@@ -317,7 +319,7 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   EXPECT_NE(of_last("membar.cta;"), "none");
   EXPECT_NE(of_last("membar.gl;", "atom.relaxed.cta.global.add.u32"), "none");
 }
-// One block waits for a flag of the other's.
+// One block waits for a flag that the other block stores.
 TEST_F(PtxGlobalRaces, FencesAndAFlag) {
   const auto of_waiter = [&](const std::string& store, const std::string& load) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
@@ -334,7 +336,7 @@ TEST_F(PtxGlobalRaces, FencesAndAFlag) {
       "none");
 }
 
-// Atomics of launches that nothing orders are no race, as far as their scopes reach.
+// Atomics of unordered launches do not race if their scopes include both launches.
 TEST_F(PtxGlobalRaces, AtomicsInTwoStreams) {
   const auto both = [&](const std::string& first, const std::string& second) {
     std::string text = ".file 1 \"/src/raced.cu\"\n";
@@ -407,7 +409,7 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
             "none");
   EXPECT_NE(both(record, 1), "none");
   for (cudaStream_t one : streams) cudaStreamDestroy(one);
-  // The legacy stream waits for others, and they for it, unless they are non-blocking.
+  // The legacy stream and blocking streams wait for each other.
   cudaStreamCreate(&streams[1]);
   streams[0] = nullptr;
   EXPECT_EQ(both([] {}, 1), "none");
@@ -421,7 +423,7 @@ class PtxDependentLaunches : public PtxGlobalRaces {
   PtxDependentLaunches() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
   ~PtxDependentLaunches() override { cudaStreamDestroy(stream_); }
 
-  // Thread i of each has the address of element i of x in %x, and of y in %y.
+  // A kernel whose thread i has the address of element i of x in %x and of element i of y in %y.
   static std::string kernel(const char* name, const std::string& body) {
     return std::string(".visible .entry ") + name +
            "(.param .u64 x, .param .u64 y)\n{\n.reg .b64 %x, %y, %z;\n.reg .b32 %t, %r<4>;\n"
@@ -430,7 +432,7 @@ class PtxDependentLaunches : public PtxGlobalRaces {
            "setp.eq.u32 %p, %t, 0;\nadd.u32 %t, %t, 1;\n" +
            body + "\nret;\n}\n";
   }
-  // The races of `first`, which stores x unless it is another kernel, and of `second`.
+  // The races between kernel `first`, which stores x by default, and kernel `second`.
   std::string said(
       const std::string& second, const std::string& first = kStoreX,
       const std::function<void()>& between = [] {}, bool dependent = true) {
@@ -476,16 +478,16 @@ TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
   EXPECT_EQ(said(kLoadX), early("Read", "Write"));
   EXPECT_EQ(said(std::string(kLoadX) + kWait), early("Read", "Write"));
   EXPECT_EQ(said(std::string(kWait) + kLoadX), "none");
-  // What lets later kernels begin orders nothing.
+  // Triggering dependent kernels orders no accesses.
   EXPECT_EQ(said(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
             early("Read", "Write"));
-  // Nor does it matter that the first one lets no kernel begin before it ends.
+  // The accesses race even if the first kernel does not trigger its dependents.
   EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("Read", "Write"));
   const std::string store = ".loc 1 9 3\nadd.u32 %t, %t, 9; st.global.u32 [%x], %t;\n";
   EXPECT_EQ(said(store + kWait), early("Write", "Write"));
   EXPECT_EQ(said(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("Write", "Read"));
   EXPECT_EQ(said(kWait + store), "none");
-  // Other memory, and accesses that conflict with none.
+  // Accesses to other memory, and two loads, do not race.
   EXPECT_EQ(said(".loc 1 9 3\nst.global.u32 [%y], %t;\n" + std::string(kWait) + kLoadX), "none");
   EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), "none");
 }
@@ -502,7 +504,7 @@ TEST_F(PtxDependentLaunches, WhereStreamsLag) {
 TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
   const std::string one = std::string("@%p ") + kWait;
   EXPECT_EQ(said(one + "bar.sync 0;\n" + kLoadX), "none");
-  EXPECT_NE(said(one + kLoadX), "none");  // the other warp
+  EXPECT_NE(said(one + kLoadX), "none");  // the other warp does not wait
 }
 TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
   EXPECT_EQ(said(
@@ -510,7 +512,7 @@ TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
             "none");
   EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none");
   EXPECT_EQ(said(kLoadX, kStoreX, [] { cudaDeviceSynchronize(); }), "none");
-  // Other work comes between.
+  // Other work between the launches orders the launches.
   EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, stream_); }), "none");
   cudaEvent_t event;
   cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
@@ -521,13 +523,15 @@ TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
                  }),
             "none");
   cudaEventDestroy(event);
-  // As the legacy stream's does, for which a blocking stream waits.
+  // Work on the legacy stream orders the launches too, because a blocking stream waits for that
+  // work.
   cudaStreamDestroy(stream_);
   cudaStreamCreate(&stream_);
   EXPECT_NE(said(kLoadX), "none");
   EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, nullptr); }), "none");
 }
-// The third of three may overlap the first one where the second lets it begin before it waits.
+// The third of three kernels may overlap the first kernel, unless the second kernel waits before it
+// lets its dependents begin.
 TEST_F(PtxDependentLaunches, Three) {
   const auto third = [&](const std::string& second, bool dependent = true) {
     PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", kStoreX) +
@@ -536,7 +540,7 @@ TEST_F(PtxDependentLaunches, Three) {
     launch(module, "first", false);
     launch(module, "middle", dependent, y_);
     launch(module, "second", true);
-    launch(module, "first", false);  // which is ordered again
+    launch(module, "first", false);  // ordered after the third launch
     cudaDeviceSynchronize();
     return text_of(check);
   };
@@ -549,7 +553,8 @@ TEST_F(PtxDependentLaunches, Three) {
   EXPECT_EQ(third(""), early("Read", "Write"));
 }
 
-// What is said of two pieces of work of two streams, with something between; and of copies.
+// The reports for two operations on two streams, each a kernel, a copy or a fill, with other calls
+// between them.
 class PtxCallRaces : public PtxGlobalRaces {
  protected:
   using Work = std::function<void(cudaStream_t)>;
@@ -602,7 +607,7 @@ class PtxCallRaces : public PtxGlobalRaces {
     return "1: " + text + ", with nothing between that orders them";
   }
 
-  static constexpr size_t kBytes = 5 * 4096;  // pages of its own
+  static constexpr size_t kBytes = 5 * 4096;  // five pages
   std::map<std::string, Work> work;
   cudaStream_t streams_[2];
   cudaEvent_t event_;
@@ -659,10 +664,10 @@ TEST_F(PtxCallRaces, OfTwoCalls) {
                       "memory and Write access by cudaMemsetAsync() on stream 1"));
   EXPECT_EQ(said("copies within", "copies within").substr(0, 87),
             "1: cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 of "
-            "20480");  // to the other one
+            "20480");  // the race is on other_
 }
 
-// What lies in one page is told apart byte by byte.
+// Accesses to different bytes of a page do not race.
 TEST_F(PtxCallRaces, BytesAreApart) {
   work["copies behind it"] = [&](cudaStream_t stream) {
     cudaMemcpyAsync(d_ + 32, host_ + 32, kBytes - 128, cudaMemcpyHostToDevice, stream);
@@ -671,8 +676,8 @@ TEST_F(PtxCallRaces, BytesAreApart) {
   EXPECT_EQ(said("copies behind it", "writes"), "none");
 }
 
-// What a thread of the host waited for counts in other threads, which may have been created or have
-// waited for that thread.
+// Work that one host thread waited for is also ordered before work of threads that this thread
+// creates, and of threads that join this thread.
 TEST_F(PtxCallRaces, ThreadsOfTheHost) {
   const auto in_thread = [](const auto& call) { std::thread(call).join(); };
   EXPECT_EQ(said("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
@@ -707,7 +712,7 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
   }
 }
 
-// A copy between devices is in order with all work of both.
+// A copy between devices is ordered with all work of both devices.
 TEST(PtxPeers, ACopyWaitsForBothDevices) {
   for (const unsigned seed : {0u, 1u, 2u, 3u}) {
     CudaRuntime runtime({CudaDevice(), CudaDevice()});
@@ -736,7 +741,7 @@ TEST(PtxPeers, ACopyWaitsForBothDevices) {
   }
 }
 
-// The host waits for some copies, and for others it does not.
+// Calls that wait for their copy order later work; calls that return earlier do not.
 TEST_F(PtxCallRaces, SynchronousCalls) {
   std::vector<unsigned> pageable(kBytes / 4);
   const auto behind = [&](const Work& call) {
@@ -747,7 +752,7 @@ TEST_F(PtxCallRaces, SynchronousCalls) {
             "none");
   EXPECT_EQ(behind([&](auto) { cudaMemcpy(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost); }),
             "none");
-  EXPECT_EQ(behind([&](auto stream) {  // which waits, for pageable memory
+  EXPECT_EQ(behind([&](auto stream) {  // waits, because the memory is pageable
               cudaMemcpyAsync(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost, stream);
             }),
             "none");
@@ -775,7 +780,7 @@ TEST_F(PtxCallRaces, TheLegacyStream) {
   cudaStreamCreate(&streams_[0]);
 }
 
-// Two branches of a graph are in no order; what joins them, and the graph behind, are.
+// Two branches of a graph are unordered. Nodes after a join, and work after the graph, are ordered.
 TEST_F(PtxCallRaces, NodesOfAGraph) {
   const auto of_graph = [&](const std::string& first, const std::string& second, bool joined) {
     cudaGraph_t graph;
@@ -817,7 +822,7 @@ TEST_F(PtxCallRaces, NodesOfAGraph) {
   EXPECT_NE(of_graph("fills it", "reads", false), "none");
 }
 
-// Memory of a stream is used from where that allocates it to where that frees it.
+// Stream-ordered memory may be accessed only between its allocation and its deallocation.
 TEST_F(PtxCallRaces, MemoryOfAStream) {
   const auto allocates = [&](cudaStream_t stream) {
     cudaMallocAsync(reinterpret_cast<void**>(&d_), kBytes, stream);
@@ -841,7 +846,7 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
                       "thread [0, 0, 0] (raced.cu:9)"));
   EXPECT_EQ(said("allocates", "writes", waits), "none");
   EXPECT_EQ(said("reads", "frees", waits), "none");
-  // The same address for another one, which nobody has touched.
+  // A new allocation at the same address does not race with accesses to the old allocation.
   allocates(streams_[0]);
   work["allocates again"] = [&](cudaStream_t stream) {
     frees(streams_[0]);

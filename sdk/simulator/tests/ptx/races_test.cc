@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several threads do at once in the machine and in the runtime, which this program compiles
-// with ThreadSanitizer: grids over all processors, streams, modules that are loaded and unloaded.
+// Concurrency in the simulator and in the runtime, which this program compiles with
+// ThreadSanitizer: grids on all processors, streams, modules that are loaded and unloaded.
 #include <atomic>
 #include <thread>
 
@@ -28,7 +28,7 @@ TEST_F(PtxThreads, BlocksThatAdd) {
   EXPECT_EQ(in_[0], 8192u * 64);
 }
 
-// The last block that comes adds what the others have stored.
+// The last block to arrive adds the values that all blocks stored.
 TEST_F(PtxThreads, BlocksThatWaitForAll) {
   const auto r = run_large(kernel(
       "st.global.u32 [%out], 1;\nmembar.gl;\nbar.sync 0;\nmov.u32 %x1, %tid.x;\n"
@@ -57,7 +57,7 @@ TEST_F(PtxThreads, BlocksThatFail) {
   EXPECT_NE(fault().find("block [1093, 0, 0], thread [48, 0, 0]"), std::string::npos) << fault();
 }
 
-// Each with a stream and a module of its own, and host functions between the kernels.
+// Each thread uses its own stream and modules, with host functions between the kernels.
 TEST_F(PtxThreads, ThreadsThatLaunch) {
   std::atomic<int> called{0}, wrong{0};
   std::vector<std::thread> threads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating point: the processor's own arithmetic in the rounding that is asked for, or in a format
-// that holds the exact result; NaN, -0 and .ftz as PTX ISA has them.
+// Floating point. References use the processor's arithmetic in the same rounding mode, or in a
+// format that holds the exact result. NaN, -0 and .ftz are as PTX ISA defines them.
 #include <cfenv>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,8 @@ uint64_t bits(float x) { return x != x ? 0x7fffffff : as<uint32_t>(x); }
 uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : as<uint64_t>(x); }
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-// The result of `work` in a rounding mode. Volatile numbers keep the arithmetic between the calls.
+// The result of `work` in a rounding mode. Volatile variables keep the arithmetic between the calls
+// of fesetround().
 template <class T, class Work>
 T rounded(int how, const Work& work, T a, T b, T c) {
   volatile T x = a, y = b, z = c;
@@ -214,7 +215,7 @@ TEST_F(PtxReal, Comparisons) {
   check_one("nan", nan);
 }
 
-// Here by far within the bounds of the ISA, which a GPU may use up.
+// The simulator's results are far within PTX ISA's bounds; a GPU's results may reach the bounds.
 TEST_F(PtxReal, Approximations) {
   const double kNear = std::ldexp(1, -22), kTurns = 100 * 3.14159;
   const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that are compiled twice give the same bits, whatever the registers hold.
+// Loops that are compiled twice produce the same bits, whatever the registers contain.
 #include "ptx/simd/steps.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kRegister = 256, kRegisters = 9;  // bytes
 constexpr size_t kMemory = 1 << 14;
 
-// What a step may read and change.
+// The registers and the memory that a step may read and change.
 struct State {
   alignas(64) unsigned char registers[kRegister * kRegisters];
   alignas(64) unsigned char memory[kMemory];
@@ -41,7 +41,7 @@ class PtxSteps : public ::testing::Test {
       std::memcpy(state->registers + at, &value, 4);
     }
     std::memset(state->memory, static_cast<int>(word()), kMemory);
-    // Addresses in order or not, of 16 bytes each.
+    // Addresses of 16 bytes each, at equal distances or random.
     const uint64_t distance = uint64_t{random_() % 4} * 16;
     const bool in_order = random_() % 2 == 0;
     for (uint64_t l = 0; l < 32; ++l) {
@@ -78,7 +78,7 @@ class PtxSteps : public ::testing::Test {
         operation.space = Space::kGlobal;
         operation.address_size = 8;
         const uint32_t mask = trial % 3 == 0 ? Warp::kAll : random_() | 1;
-        // In one place, since addresses of it are among the values.
+        // Both runs use the same object, because the registers contain addresses of its memory.
         fill(&state_);
         const auto before = std::make_unique<State>(state_);
         run(step, operation, mask, &state_);

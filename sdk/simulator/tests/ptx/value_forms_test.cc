@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms of arithmetic, choices, comparisons and conversions that real kernels have and the other
-// tests do not run; and those of one source of 16 bits for each of its values.
+// Forms of arithmetic, selection, comparison and conversion that occur in real kernels and that no
+// other test runs. Forms with one 16-bit source run for every value of the source.
 #include <functional>
 
 #include "float_formats.h"
@@ -27,7 +27,8 @@ uint64_t bits(float x) {
   std::memcpy(&all, &x, sizeof(x));
   return x != x ? 0x7fffffff : all;
 }
-// Of a NaN the ISA leaves the bits open: a conversion keeps those that there are.
+// The bits of x, without a canonical NaN: PTX ISA leaves a NaN's bits open, and the simulator's
+// conversion keeps the payload.
 uint64_t raw_bits(double x) {
   uint64_t all;
   std::memcpy(&all, &x, sizeof(x));
@@ -38,7 +39,7 @@ float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysi
 uint64_t sign_extended(uint64_t x, int bits) {
   return static_cast<uint64_t>(static_cast<int64_t>(x << (64 - bits)) >> (64 - bits));
 }
-// Of two numbers in a register.
+// Packs each(0) and each(16), the results for the lower and the upper number of a register.
 template <class Each>
 uint64_t in_both(const Each& each) {
   return each(0) | each(16) << 16;
@@ -46,7 +47,7 @@ uint64_t in_both(const Each& each) {
 
 class PtxValueForms : public Instruction {
  protected:
-  // Every value of 16 bits.
+  // Checks an instruction with one source for every 16-bit value.
   void check_each(const std::string& text, const std::vector<std::string>& types,
                   const std::function<uint64_t(uint64_t)>& reference) {
     std::vector<uint64_t> sources[3];
@@ -107,7 +108,7 @@ TEST_F(PtxValueForms, Comparisons) {
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(f16(a), f16(b)); });
     check(setp + ".bf16 %d, %a, %b", {"pred", "bf16", "bf16"},
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(bf16(a), bf16(b)); });
-    // set: 1.0 or all bits, of each half of a pair.
+    // set: the result is 1.0 or all bits set, for each half of a pair.
     const std::string set = std::string("set.") + one.name;
     for (const std::string type : {"f16", "bf16"}) {
       const uint64_t yes = type == "f16" ? 0x3c00 : 0x3f80;
@@ -176,7 +177,7 @@ TEST_F(PtxValueForms, PackedHalves) {
   };
   check_format("f16x2", 5, 10);
   check_format("bf16x2", 8, 7);
-  // Factors and a term of similar size: long double holds the sum.
+  // The factors and the term have similar magnitudes, so that long double holds the exact sum.
   check(
       "{ .reg .b32 x; and.b32 x, %c, 0x80ff80ff; or.b32 x, x, 0x3f003f00; and.b32 %a, %a, "
       "0x80ff80ff; "
@@ -192,7 +193,7 @@ TEST_F(PtxValueForms, PackedHalves) {
       });
 }
 
-// A number rather than a NaN; -0 is less than +0.
+// min and max prefer a number to a NaN; -0 is less than +0.
 TEST_F(PtxValueForms, LeastAndGreatestHalves) {
   for (const std::string type : {"f16", "bf16", "f16x2", "bf16x2"}) {
     const bool is_f16 = type[0] == 'f';
@@ -220,7 +221,7 @@ TEST_F(PtxValueForms, LeastAndGreatestHalves) {
 }
 
 TEST_F(PtxValueForms, Flushing) {
-  // Of div.approx: what the ISA says of sources whose magnitudes are ordinary.
+  // PTX ISA's bound for div.approx with sources whose magnitudes are between 2^-126 and 2^126.
   const Bound kTwoUnits{std::ldexp(1, -22), std::numeric_limits<float>::min(), std::ldexp(1, -126),
                         std::ldexp(1, 126)};
   const Bound kOfAll{std::ldexp(1, -22), std::numeric_limits<float>::min()};
@@ -235,8 +236,8 @@ TEST_F(PtxValueForms, Flushing) {
         bound);
   };
   check_two("sub.ftz.f32", std::minus<>());
-  // By its reciprocal, a subnormal one of which counts as zero: for a magnitude beyond 2^126 that
-  // is 0, or NaN if a is infinite.
+  // a times the reciprocal of b. A subnormal reciprocal is flushed to zero, so that a magnitude of
+  // b above 2^126 gives 0, or NaN if a is infinite.
   const auto by_reciprocal = [](float a, float b) {
     return std::fabs(b) > std::ldexp(1.0f, 126) ? a * std::copysign(0.0f, b) : a / b;
   };
@@ -250,7 +251,7 @@ TEST_F(PtxValueForms, Flushing) {
     if (a == 0 && b == 0) return std::signbit(a) ? a : b;
     return a != a ? b : b != b ? a : std::min(a, b);
   });
-  // Of a NaN the ISA leaves the bits open.
+  // PTX ISA leaves a NaN's bits open; the simulator inverts the sign bit.
   check("neg.ftz.f32 %d, %a", {"f32", "f32"}, [](uint64_t a, uint64_t, uint64_t) {
     return f32(a) != f32(a) ? a ^ 0x80000000 : bits(-flushed(f32(a)));
   });
@@ -271,14 +272,15 @@ TEST_F(PtxValueForms, Flushing) {
       [](uint64_t a, uint64_t b, uint64_t) { return bits(f32(a) / f32(b)); }, kOfAll);
 }
 
-// Of what is exact, within two units in the last place: the ISA allows as much or more.
+// Results are within two units in the last place of the exact value. PTX ISA allows at least this
+// error.
 TEST_F(PtxValueForms, Approximations) {
   const double kNear = std::ldexp(1, -22);
   const struct {
     const char* name;
     double (*exact)(double);
     bool flushes;
-    double absolute = 0;  // what a GPU may be off by besides
+    double absolute = 0;  // additional error that a GPU may have
   } all[] = {{"lg2.approx.ftz.f32", std::log2, true, kNear},
              {"rcp.approx.f32", [](double x) { return 1 / x; }, false},
              {"rcp.approx.ftz.f32", [](double x) { return 1 / x; }, true},
@@ -339,14 +341,14 @@ TEST_F(PtxValueForms, Conversions) {
   in_direction("rm", -std::numeric_limits<double>::infinity());
   in_direction("rz", std::numeric_limits<double>::quiet_NaN());
   check("cvt.rzi.s32.f64 %d, %a", {"s32", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
-    if (f64(a) != f64(a)) return uint64_t{1} << 31;  // so the ISA, of .f64
+    if (f64(a) != f64(a)) return uint64_t{1} << 31;  // NaN of .f64, as PTX ISA defines
     const double x = std::trunc(f64(a));
     return static_cast<uint64_t>(
         static_cast<int64_t>(std::min(std::max(x, -2147483648.0), 2147483647.0)));
   });
   check("cvt.rzi.u64.f64 %d, %a", {"u64", "f64"}, [](uint64_t a, uint64_t, uint64_t) {
     const double x = f64(a);
-    if (x != x) return uint64_t{1} << 63;  // so the ISA
+    if (x != x) return uint64_t{1} << 63;  // NaN, as PTX ISA defines
     return x <= 0 ? 0 : x >= 18446744073709551616.0 ? ~uint64_t{0} : static_cast<uint64_t>(x);
   });
   check("cvt.rn.f64.u64 %d, %a", {"f64", "u64"},
@@ -381,7 +383,7 @@ TEST_F(PtxValueForms, EachOf16Bits) {
                [=](uint64_t x) -> uint64_t { return is_nan(x); });
     for (const std::string from : {"u16", "s16", "u8", "s8"}) {
       const int width = from.back() == '8' ? 8 : 16;
-      // To bf16 ptxas takes a number of 8 bits from a register of as many only.
+      // For bf16, ptxas accepts an 8-bit number only from an 8-bit register.
       const bool is_narrow = type == "bf16" && width == 8;
       const std::string cvt = "cvt.rn." + type + "." + from + " %d, ";
       check_each(is_narrow ? "{ .reg .b8 n; cvt.u8.u16 n, %a; " + cvt + "n; }" : cvt + "%a",
@@ -411,7 +413,8 @@ TEST_F(PtxValueForms, EachOf16Bits) {
   }
 }
 
-// Two numbers of 8 bits to two of 16: no number of e4m3 is infinite, and one of each sign is a NaN.
+// Conversions of two 8-bit numbers to two 16-bit numbers, and back. e4m3 has no infinity and one
+// NaN of each sign.
 TEST_F(PtxValueForms, EachPairOf8Bits) {
   check_each("cvt.rn.f16x2.e5m2x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
     const auto wide = [](uint64_t one) -> uint64_t {
@@ -424,13 +427,14 @@ TEST_F(PtxValueForms, EachPairOf8Bits) {
     const auto wide = [](uint64_t one) -> uint64_t {
       if ((one & 0x7f) == 0x7f) return 0x7fff;
       const double sign = (one & 0x80) != 0 ? -1 : 1;
-      const bool top = (one >> 3 & 15) == 15;  // which is no infinity here
+      const bool top = (one >> 3 & 15) == 15;  // not an infinity in e4m3
       const double value = top ? std::ldexp(1 + (one & 7) / 8.0, 8) : decoded(one & 0x7f, 4, 3);
       return encoded(sign * value, 5, 10);
     };
     return wide(x & 255) | wide(x >> 8) << 16;
   });
-  // And back: the nearest of all numbers, those behind the last one are the last one.
+  // Narrowing rounds to the nearest number; a magnitude above the largest number becomes the
+  // largest number.
   check("cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b", {"b16", "f32", "f32"},
         [](uint64_t a, uint64_t b, uint64_t) {
           const auto narrow = [](float x) -> uint64_t {

@@ -67,7 +67,8 @@ class JaxCodegen(OpCodegen):
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
 
     def _in_range(self, text: str, limit: str) -> str:
-        """A condition that is true for a symbolic size of jax.export, which has no value to compare."""
+        """The source text of a check that an integer size fits `limit`, such as "> 0". Symbolic sizes of jax.export
+        pass, because they have no value to compare."""
         return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
 
     def _given(self, value: Value) -> str:
