@@ -252,7 +252,7 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
 
     kernel.write_text(OF_NVCC.replace("if (i < n) y[i]", "y[i]"))
     run("cmake", "--build", build, "--target", "ops_ptx_test")
-    assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:15\)", ctest(build, "-V"))
+    assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:15\)", ctest(build, "-V"))
 
     unknown = 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(lane));\n  if (i < n)'
     kernel.write_text(OF_NVCC.replace("if (i < n)", unknown))
@@ -296,7 +296,7 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     run("cmake", "--build", build, "--target", "ops_ptx_test", "alone")
     for program in ("ops_ptx_test", "alone"):
         said = ctest(build, "-V", "-R", f"^{program}[.]")
-        assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: \w+ 4 bytes .*\(plus.cu:7\)", said)
+        assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:7\)", said)
     kernel.write_text(right.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
                       .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
     run("cmake", "--build", build, "--target", "ops_ptx_test")

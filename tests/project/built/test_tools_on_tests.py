@@ -6,7 +6,7 @@ import argparse
 import pytest
 from cuda_tools import build
 from kernkit.commands import sanitize
-from kernkit.simulator.program import run_with_tools
+from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 
 TOOLS = [*sanitize.TOOLS, "counters"]
 # Excluded tests: those of faults and of the tools themselves, and one that needs more processors than the
@@ -53,5 +53,5 @@ def test_all_are_named(root):
     """Every test program that contains the tools is listed, except for those of the machine under
     ThreadSanitizer."""
     programs = (build(root, "contract_on_ptx_test") / "bin").glob("*_test")
-    have_tools = {path.name for path in programs if run.TOOLS_FOLDER.encode() in path.read_bytes()}
+    have_tools = {path.name for path in programs if TOOLS_FOLDER.encode() in path.read_bytes()}
     assert {"contract_on_ptx_test"} <= have_tools <= {*PROGRAMS, "ptx_races_test"}
