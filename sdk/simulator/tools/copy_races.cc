@@ -124,10 +124,7 @@ bool CallRaces::races(uint32_t seen) const {
 void CallRaces::report(uint32_t seen, uint32_t seen_now, uint64_t address) {
   if (!reported_.insert(seen >> 5).second) return;
   const AccessRecord &before = cells_.instruction(seen), &now = cells_.instruction(seen_now);
-  const std::string other = cells_.launch(before.launch).kernel;
-  Found& race =
-      races_.of_warps[{name_, other + ": " + cells_.access_text(before) + cells_.line_text(before),
-                       cells_.access_text(now)}];
+  Found& race = races_.of_warps[cells_.pair_of(name_, before, now)];
   if (race.count++ != 0) return;
   race.sentence =
       name_ + ": " + cells_.race_text(seen, now, address, range_) + unordered_text(false);

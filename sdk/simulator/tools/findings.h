@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernkit/simulator/racecheck.h"
+#include "ptx/isa/instruction.h"
 #include "tools/report.h"
 
 namespace kernkit::simulator::ptx {
@@ -46,6 +47,21 @@ struct RacesFound {
 };
 /// Returns whether any ledger records races of lanes.
 bool wants_lanes(const std::vector<RaceLedger*>& ledgers);
+/// The words for an access in a race's sentence; `kind` is not kNone.
+inline const char* access_text(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::kLoad: return "Read access";
+    case AccessKind::kStore: return "Write access";
+    case AccessKind::kAtomic: return "Atomic access";
+    default: return "Async copy access";
+  }
+}
+/// The beginning of a race's sentence: the later access, at which byte, at which line, and the
+/// earlier access with its thread and line.
+inline std::string race_text(const std::string& access, const std::string& bytes,
+                             const std::string& line, const std::string& earlier) {
+  return "Race reported between " + access + bytes + line + " and " + earlier;
+}
 /// The end of a race's sentence.
 inline const char* unordered_text(bool of_lanes) {
   return of_lanes ? ", with no __syncwarp() between that orders them"

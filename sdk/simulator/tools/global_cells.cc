@@ -82,20 +82,18 @@ void GlobalCells::forget(uint64_t begin, uint64_t end) {
 }
 
 const char* GlobalCells::access_text(const AccessRecord& one) const {
-  // Indexed by AccessKind and by CallAccess.
-  static const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic access",
-                                          "Read access"};
+  // Indexed by CallAccess.
   static const char* const kOfCalls[] = {"Read access", "Write access", "Deallocation",
                                          "Allocation"};
   const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
   if (instrumented == nullptr) return kOfCalls[one.operation];
-  return kAccesses[static_cast<int>(instrumented->kernel.origins[one.operation].access)];
+  const AccessKind kind = instrumented->kernel.origins[one.operation].access;
+  // An asynchronous copy reads global memory.
+  return ptx::access_text(kind == AccessKind::kCopy ? AccessKind::kLoad : kind);
 }
 std::string GlobalCells::line_text(const AccessRecord& one) const {
   const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
-  if (instrumented == nullptr) return "";
-  const std::string& place = instrumented->lines[instrumented->line_of[one.operation]].place;
-  return place.empty() ? "" : " (" + place + ")";
+  return instrumented == nullptr ? "" : instrumented->line_text(one.operation);
 }
 std::string GlobalCells::thread_text(uint32_t seen) const {
   const AccessRecord& one = instruction(seen);
@@ -125,8 +123,13 @@ std::string GlobalCells::race_text(uint32_t seen, const AccessRecord& now, uint6
     bytes = " at byte " + std::to_string(address - range.begin) + " of " +
             std::to_string(range.end - range.begin) + " bytes of global memory";
   }
-  return "Race reported between " + std::string(access_text(now)) + bytes + line_text(now) +
-         " and " + past_text(seen, now);
+  return ptx::race_text(access_text(now), bytes, line_text(now), past_text(seen, now));
+}
+
+FindingLedger::Pair GlobalCells::pair_of(const std::string& kernel, const AccessRecord& before,
+                                         const AccessRecord& now) const {
+  return {kernel, launch(before.launch).kernel + ": " + access_text(before) + line_text(before),
+          access_text(now) + line_text(now)};
 }
 
 }  // namespace kernkit::simulator::ptx

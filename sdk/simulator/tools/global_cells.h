@@ -13,6 +13,7 @@
 #include "ptx/machine/block.h"
 #include "ptx/machine/instrumented_kernel.h"
 #include "ptx/machine/range.h"
+#include "tools/findings.h"
 #include "tools/happens_before.h"
 
 namespace kernkit::simulator::ptx {
@@ -107,6 +108,9 @@ class GlobalCells {
   /// <past_text()>", for an access at `address`, in an allocation of `range`.
   std::string race_text(uint32_t seen, const AccessRecord& now, uint64_t address,
                         const Range& range) const;
+  /// The key of the race between an access of `kernel` and an earlier access.
+  FindingLedger::Pair pair_of(const std::string& kernel, const AccessRecord& before,
+                              const AccessRecord& now) const;
 
  private:
   static constexpr uint64_t kPage = 4096;

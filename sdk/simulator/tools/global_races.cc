@@ -239,13 +239,10 @@ class GlobalRaces::OfBlock : public BlockHooks {
     const GlobalCells& cells = all_.cells_;
     const LaunchSeen& launch = cells.launch(now.launch);
     const AccessRecord& before = cells.instruction(seen);
-    const std::string other = cells.launch(before.launch).kernel;
     const bool of_lanes =
         before.launch == now.launch && before.block == now.block && before.warp == now.warp;
     auto& races = of_lanes ? all_.races_.of_lanes : all_.races_.of_warps;
-    Found& race =
-        races[{launch.kernel, other + ": " + cells.access_text(before) + cells.line_text(before),
-               cells.access_text(now) + cells.line_text(now)}];
+    Found& race = races[cells.pair_of(launch.kernel, before, now)];
     ++race.count;
     if (race.count > 1 && race.block <= number_) return true;
     race.block = number_;

@@ -10,13 +10,6 @@
 #include "tools/vector_clocks.h"
 
 namespace kernkit::simulator::ptx {
-namespace {
-
-// Indexed by AccessKind.
-const char* const kAccesses[] = {"", "Read access", "Write access", "Atomic access",
-                                 "Async copy access"};
-
-}  // namespace
 
 class SharedRaces::OfBlock : public BlockHooks {
   struct Seen {
@@ -157,11 +150,9 @@ class SharedRaces::OfBlock : public BlockHooks {
   }
 
   const char* access_text(const Seen& seen) const {
-    return kAccesses[static_cast<int>(all_.instrumented_.kernel.origins[seen.operation].access)];
+    return ptx::access_text(all_.instrumented_.kernel.origins[seen.operation].access);
   }
-  std::string line(const Seen& seen) const {
-    return line_text(block_, all_.instrumented_.kernel.code[seen.operation]);
-  }
+  std::string line(const Seen& seen) const { return all_.instrumented_.line_text(seen.operation); }
   // Returns whether the race is already recorded.
   bool report(const Seen& before, const Seen& now, uint64_t at) {
     const std::string first = access_text(before), second = access_text(now);
@@ -174,10 +165,11 @@ class SharedRaces::OfBlock : public BlockHooks {
     if (race.count > 1 && race.block <= number_) return true;
     const auto thread = [](const Seen& seen) { return 32u * seen.warp + seen.lane; };
     race.block = number_;
-    race.sentence = place_text(block_, thread(now)) + "Race reported between " + second +
-                    " at byte " + std::to_string(at) + " of shared memory" + line(now) + " and " +
-                    first + " by thread " + thread_text(block_, thread(before)) + line(before) +
-                    unordered_text(of_lanes);
+    race.sentence =
+        place_text(block_, thread(now)) +
+        race_text(second, " at byte " + std::to_string(at) + " of shared memory", line(now),
+                  first + " by thread " + thread_text(block_, thread(before)) + line(before)) +
+        unordered_text(of_lanes);
     return true;
   }
 

@@ -31,11 +31,6 @@ uint32_t UndefinedUses::origin_of_lane(const Warp& warp, int lane, const Operati
   return add_origin(warp, lane, operation, {Space::kGeneric, from, true});
 }
 
-std::string UndefinedUses::line(uint32_t operation) const {
-  const std::string& place = instrumented_.lines[instrumented_.line_of[operation]].place;
-  return place.empty() ? "" : " (" + place + ")";
-}
-
 std::string UndefinedUses::byte_text(uint64_t address) const {
   const Range range = block_.launch.memory.range_of(address);
   if (range.begin > range.end) return "global memory";
@@ -50,13 +45,13 @@ std::string UndefinedUses::origin_text(uint32_t origin) const {
   const auto& [space, at, is_lane] = found->second;
   if (is_lane) {
     return "from lane " + std::to_string(at) + ", which takes no part in the shuffle" +
-           line((origin - 1) / kThreads);
+           instrumented_.line_text((origin - 1) / kThreads);
   }
   const std::string where =
       space == Space::kShared  ? "byte " + std::to_string(at) + " of shared memory"
       : space == Space::kLocal ? "byte " + std::to_string(at) + " of local memory"
                                : byte_text(at);
-  return "read from " + where + line((origin - 1) / kThreads);
+  return "read from " + where + instrumented_.line_text((origin - 1) / kThreads);
 }
 
 void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,
@@ -67,8 +62,8 @@ void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, 
   if (found.count > 1 && found.block <= number_) return;
   found.block = number_;
   found.sentence = place_text(block_, 32 * warp.number + static_cast<uint32_t>(lane)) + what +
-                   (address != nullptr ? byte_text(*address) : "") + line(operation.number) + ", " +
-                   origin_text(origin);
+                   (address != nullptr ? byte_text(*address) : "") +
+                   instrumented_.line_text(operation.number) + ", " + origin_text(origin);
 }
 void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,
                         uint32_t origin) {
@@ -82,8 +77,8 @@ void UndefinedUses::add_at(const Warp& warp, int lane, const Operation& operatio
 void UndefinedUses::tell(const std::vector<InitLedger*>& ledgers) const {
   for (const auto& [key, found] : all_) {
     const auto& [operation, what, read] = key;
-    const FindingLedger::Pair pair{block_.launch.name, what + line(operation),
-                                   read == kNone ? "" : line(read)};
+    const FindingLedger::Pair pair{block_.launch.name, what + instrumented_.line_text(operation),
+                                   read == kNone ? "" : instrumented_.line_text(read)};
     for (InitLedger* ledger : ledgers) ledger->add(pair, found);
   }
 }

@@ -42,7 +42,6 @@ class UndefinedUses {
   uint32_t add_origin(const Warp& warp, int lane, const Operation& operation, const Place& place);
   std::string byte_text(uint64_t address) const;
   std::string origin_text(uint32_t origin) const;
-  std::string line(uint32_t operation) const;
   void add(const Warp& warp, int lane, const Operation& operation, const char* what,
            uint32_t origin, const uint64_t* address);
 

@@ -37,4 +37,9 @@ InstrumentedKernel::InstrumentedKernel(const Kernel& original, const Module& mod
   }
 }
 
+std::string InstrumentedKernel::line_text(uint32_t operation) const {
+  const std::string& place = lines[line_of[operation]].place;
+  return place.empty() ? "" : " (" + place + ")";
+}
+
 }  // namespace kernkit::simulator::ptx

@@ -19,6 +19,9 @@ struct Line {
 struct InstrumentedKernel {
   InstrumentedKernel(const Kernel& original, const Module& module);
 
+  /// " (k.cu:5)": the source line of an operation; "" if it is unknown.
+  std::string line_text(uint32_t operation) const;
+
   Kernel kernel;
   std::vector<Line> lines;
   // runs and line_of have one entry for each operation.
