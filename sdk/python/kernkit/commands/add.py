@@ -73,13 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     op, why_without_shapes = typed_schema.without_unsupported_shapes(typed, kind, has_shapes)
     cuda = op_files.has_cuda(kind, op) and answers["cuda"] != "none"
     texts = op_files.texts(answers["library_name"], cuda, kind, op, typed.line[len(name) :] if why_without_shapes else "")
-    try:
+    with kernel_list.errors_of_user(kernel_list.PATH):
         lines = files.read(library, kernel_list.PATH)
         is_added = kernel_list.adds(lines, name)
-    except FileNotFoundError:
-        raise UserError(f"{kernel_list.PATH} is missing; restore it from git") from None
-    except ValueError as error:
-        raise UserError(f"{kernel_list.PATH}: {error}; correct the file first") from None
     for path in texts:
         if files.kind(files.at(library, path)):
             raise UserError(f"{path} exists and is not overwritten; choose another name")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds and removes calls of kernkit_add_kernel() in a CMakeLists.txt, without other changes."""
 
+import contextlib
 import re
 from typing import Iterator, List, NamedTuple
+
+from ..errors import UserError
 
 PATH = "kernels/CMakeLists.txt"
 _BRACKET = re.compile(r"\[(=*)\[.*?\]\1\]", re.DOTALL)
@@ -85,3 +88,14 @@ def without(text: str, op: str) -> str:
         else:
             text = text[: call.begin] + after.lstrip() + text[last:]
     return text
+
+
+@contextlib.contextmanager
+def errors_of_user(path: str) -> Iterator[None]:
+    """Raises the errors of reading the file, which messages call `path`, and of its calls as UserError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing; restore it from git") from None
+    except ValueError as error:
+        raise UserError(f"{PATH}: {error}; correct the file first") from None

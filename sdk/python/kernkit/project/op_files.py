@@ -4,7 +4,6 @@
 import pathlib
 from typing import List
 
-from ..errors import UserError
 from . import files, kernel_list
 from .record import record_removed
 
@@ -20,13 +19,9 @@ def files_of(library: pathlib.Path, op: str) -> List[str]:
 def remove(library: pathlib.Path, op: str) -> None:
     """Removes an op's files and its calls in kernels/CMakeLists.txt. An op of the template is recorded as removed.
     UserError: the library is unchanged."""
-    try:
+    with kernel_list.errors_of_user(str(library / kernel_list.PATH)):
         before = files.read(library, kernel_list.PATH)
         after = kernel_list.without(before, op)
-    except FileNotFoundError:
-        raise UserError(f"{library / kernel_list.PATH} is missing; restore it from git") from None
-    except ValueError as error:
-        raise UserError(f"{kernel_list.PATH}: {error}; correct the file first") from None
     with files.set_aside(library, files_of(library, op)):
         if after != before:
             files.write(library, kernel_list.PATH, after)

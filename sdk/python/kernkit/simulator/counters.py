@@ -16,7 +16,7 @@ COLUMNS = (
     ("lanes", "lanes"),
 )  # fmt: skip
 GROUPS = (("", 1), ("global loads", 4), ("global stores", 4), ("", 1), ("shared memory", 3), ("", 1))
-# (heading, counter) of the columns for a kernel whose machine code is known.
+# (heading, counter) of the columns for a kernel whose machine code was read.
 OF_PTXAS = (("registers", "ptxas.launch__registers_per_thread"), ("spills", "ptxas.spills"),
             ("occupancy", "ptxas.sm__maximum_warps_per_active_cycle_pct"))  # fmt: skip
 
