@@ -4,6 +4,10 @@
 
 #include <benchmark/benchmark.h>
 
+#include <string>
+
+#include "kernkit/types/dtype.h"
+
 namespace kernkit::testing {
 
 /// The name of the measured library in rows, which kernkit_add_benchmarks() defines.
@@ -15,5 +19,18 @@ inline constexpr char kBenchmarked[] = "kernkit";
 
 /// Adds arguments to rows: their names, and a row for each of their values.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
+
+namespace detail {
+/// "<first>/<dtype>/<last>"
+template <class T>
+std::string row_name(const char* first, const char* last) {
+  return std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
+}
+
+[[maybe_unused]] inline const bool benchmarked_is_noted = [] {
+  ::benchmark::AddCustomContext("ours", kBenchmarked);
+  return true;
+}();
+}  // namespace detail
 
 }  // namespace kernkit::testing

@@ -25,14 +25,9 @@ void time_calls(::benchmark::State& state, Call call) {
 }
 
 namespace detail {
-[[maybe_unused]] inline const bool benchmarked_is_noted = [] {
-  ::benchmark::AddCustomContext("ours", kBenchmarked);
-  return true;
-}();
-
 template <class T, class Body>
 void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body body) {
-  const std::string name = std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
+  const std::string name = testing::detail::row_name<T>(first, last);
   auto* rows = ::benchmark::RegisterBenchmark(
       name.c_str(), [body](::benchmark::State& state) { body(type_tag<T>{}, state); });
   rows->UseRealTime();  // processor time leaves out helper threads, and waiting

@@ -72,7 +72,7 @@ void time_calls(::benchmark::State& state, Call call) {
 namespace detail {
 template <class T, class Body>
 void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body body) {
-  const std::string name = std::string(first) + "/" + dtype_name(dtype_of<T>).c_str() + "/" + last;
+  const std::string name = testing::detail::row_name<T>(first, last);
   auto* rows = ::benchmark::RegisterBenchmark(name.c_str(), [body](::benchmark::State& state) {
     int count = 0;
     if (!cuda::succeeded(cudaGetDeviceCount(&count)) || count == 0) {
@@ -96,7 +96,6 @@ inline void note_cuda() {
   int runtime = 0, driver = 0;
   (void)cuda::succeeded(cudaRuntimeGetVersion(&runtime));
   (void)cuda::succeeded(cudaDriverGetVersion(&driver));
-  ::benchmark::AddCustomContext("ours", kBenchmarked);
   ::benchmark::AddCustomContext("cuda_runtime", std::to_string(runtime));
   ::benchmark::AddCustomContext("cuda_of_driver", std::to_string(driver));
 }
