@@ -2,9 +2,11 @@
 """Run a program that nvcc compiled, without a GPU: its kernels run by their PTX on the CPU.
 
     kernkit run [--seed N] [--devices N] [--capability N] PROGRAM ARGUMENTS...
+    kernkit run [--nvcc-options=OPTIONS] FILE.cu ARGUMENTS...
 
-The program needs CUDA 13's runtime as a shared library (nvcc -cudart shared) and PTX of its kernels
-(nvcc -arch=compute_80). kernkit's runtime takes the place of libcudart.so.13. It is compiled at the
+nvcc compiles a .cu file first, and again after a change of the file or of its headers. A program that
+is compiled already needs CUDA 13's runtime as a shared library (nvcc -cudart shared) and PTX of its
+kernels (nvcc -arch=compute_80). kernkit's runtime takes the place of libcudart.so.13. It is compiled at the
 first run, by CMake: that takes a minute or two. The exit code is the program's.
 """
 

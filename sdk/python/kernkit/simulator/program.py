@@ -16,7 +16,8 @@ from ..binaries.elf import ElfFile, read_section
 from ..binaries.fatbin import FatbinError, read_architectures
 from ..errors import UserError
 from .runtime import NAME as RUNTIME
-from .runtime import build_runtime
+from .runtime import build_runtime, folder_of_runtime
+from .single_file import compile_source, is_source
 
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # the name is in each program that contains the tools
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
@@ -111,12 +112,31 @@ def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Pat
     return environment
 
 
+def runtime_of(arguments: argparse.Namespace) -> pathlib.Path:
+    """The runtime of the option --runtime, or kernkit's runtime, which is compiled at the first use."""
+    runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
+    if not runtime.is_file():
+        raise UserError(f"--runtime: file {runtime} not found; leave out the option to build the runtime")
+    return runtime
+
+
+def compiled_program(arguments: argparse.Namespace) -> str:
+    """The path of the program that nvcc compiles from a .cu file."""
+    source = pathlib.Path(arguments.program)
+    if not source.is_file():
+        raise UserError(f"file {source} not found; correct the path")
+    return str(compile_source(source, folder_of_runtime(), runtime_of(arguments), arguments.nvcc_options, arguments.capability))
+
+
 def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[str, Dict[str, str]]:
     """The path of the program, and the environment in which it runs. `with_tools`: a program that contains the tools
-    runs without kernkit's runtime."""
-    found = shutil.which(arguments.program)
+    runs without kernkit's runtime. A .cu file is compiled first."""
+    found = compiled_program(arguments) if is_source(arguments.program) else shutil.which(arguments.program)
     if found is None:
         raise UserError(f"program {arguments.program} not found; build the program first, or correct the path")
+    if arguments.nvcc_options and not is_source(arguments.program):
+        raise UserError(f"--nvcc-options: {arguments.program} is no .cu file; the options apply to a .cu file, which nvcc "
+                        "compiles: leave out the options")  # fmt: skip
     program = pathlib.Path(found).resolve() if is_elf(pathlib.Path(found)) else None
     paths = list(loaded_with(program)) if program else []
     gpu_only = [path for path in paths if path != program and brings_its_runtime(path)]
@@ -137,9 +157,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     if program and (missing := not_found(program)):
         raise UserError(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
                         "of the library to LD_LIBRARY_PATH")  # fmt: skip
-    runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
-    if not runtime.is_file():
-        raise UserError(f"--runtime: file {runtime} not found; leave out the option to build the runtime")
+    runtime = runtime_of(arguments)
     environment = environment_for(arguments, runtime, newest_ptx(paths))
     if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -164,5 +182,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "
                         "or the program's newest PTX)")  # fmt: skip
     parser.add_argument("--runtime", metavar="FILE", help=f"an existing {RUNTIME} (default: build the runtime once)")
-    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("--nvcc-options", default="", metavar="OPTIONS", help="options of nvcc for a .cu file, as in "
+                        "--nvcc-options='-I include -std=c++20'")  # fmt: skip
+    parser.add_argument("program", metavar="PROGRAM", help="a program or script, or a .cu file, which nvcc compiles first")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS")

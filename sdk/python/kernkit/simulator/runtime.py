@@ -49,6 +49,11 @@ def folder_of_builds(digest: str) -> pathlib.Path:
     return pathlib.Path(caches).resolve() / "kernkit" / f"run-{version()}-{digest[:16]}"
 
 
+def folder_of_runtime() -> pathlib.Path:
+    """The folder in which the runtime of these sources is kept."""
+    return folder_of_builds(digest_of(sdk_folder()))
+
+
 def search_path() -> str:
     """PATH with the programs of this Python's environment, which need not be active."""
     own, path = sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)
