@@ -1,24 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Adds an op to a library:
-#
-#   kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY | GPU_ONLY] [SEPARABLE]
-#                      [SOURCES <file>...] [INCLUDE_DIRECTORIES <folder>...] [LIBRARIES <target>...]
-#                      [OPTIONS <option>...] [ARCHITECTURES <a>...])
-#
-# compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of the folder, <op>/ by default.
-#
-#   CPU_ONLY             there is no <op>.cu
-#   GPU_ONLY             only nvcc compiles its .cu files: without a GPU they run as PTX, or not at all
-#   SEPARABLE            its .cu files call __device__ functions of each other (nvcc -rdc=true)
-#   SOURCES              more .cc and .cu files of the op, by their path in its folder
-#   INCLUDE_DIRECTORIES  for the op's files
-#   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
-#                        those of the C++ files, which may call CUDA with LIBRARIES CUDA::cudart_static
-#   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a, whose
-#                        instructions no later device has, or 100f for a family; not 100f if the library has
-#                        machine code for 100
-#
-# kernkit_find_cutlass() makes the target kernkit::cutlass, for LIBRARIES.
+# The ops of a library: kernkit_add_kernel() adds an op, kernkit_find_cutlass() finds CUTLASS for an
+# op.
 include_guard(GLOBAL)
 
 # A source file's unique name: the names of its folder and of the file, as in gemm/gemm.
@@ -154,6 +136,36 @@ function(_kernkit_link_device_code library op sources architectures)
   add_dependencies(${library} ${library}_${op}_device)
 endfunction()
 
+# kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY | GPU_ONLY] [SEPARABLE]
+#                    [SOURCES <file>...] [INCLUDE_DIRECTORIES <folder>...] [LIBRARIES <target>...]
+#                    [OPTIONS <option>...] [ARCHITECTURES <architecture>...])
+#
+# Adds an op to a library: compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of
+# the op's folder as objects of <library>_objects.
+#
+#   <library>            library of kernkit_add_library()
+#   <op>                 name of the op, of its files and of its test
+#   DIR                  folder of the op, relative to the current source folder; <op> by default
+#   CPU_ONLY             the op has no <op>.cu
+#   GPU_ONLY             only nvcc compiles the .cu files: without a GPU they run as PTX, or not at
+#                        all
+#   SEPARABLE            the .cu files call __device__ functions of each other (nvcc -rdc=true)
+#   SOURCES              more .cc and .cu files of the op, by their path in the op's folder
+#   INCLUDE_DIRECTORIES  folders of headers for the op's files alone
+#   LIBRARIES, OPTIONS   link libraries and nvcc options of the CUDA implementation; with CPU_ONLY,
+#                        those of the C++ files, which may call CUDA with LIBRARIES
+#                        CUDA::cudart_static
+#   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a,
+#                        whose instructions no later device has, or 100f for a family; not 100f if
+#                        the library has machine code for 100
+#
+# Creates the target <library>_<op>_device for a SEPARABLE op in a build with CUDA, and otherwise no
+# target.
+#
+# Stops with an error for a library that does not exist, an unknown option, a missing file or
+# folder, a file that is neither .cc nor .cu, CPU_ONLY with GPU_ONLY, SEPARABLE, ARCHITECTURES or a
+# .cu file, and for architectures that nvcc does not have or does not compile together. At the end
+# of the folder of kernkit_add_library() an <op>_export.cc that no call adds is an error.
 function(kernkit_add_kernel library op)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY;GPU_ONLY;SEPARABLE" "DIR"
     "SOURCES;INCLUDE_DIRECTORIES;LIBRARIES;OPTIONS;ARCHITECTURES")
@@ -162,8 +174,8 @@ function(kernkit_add_kernel library op)
     message(FATAL_ERROR "${call}: there is no library ${library}; call kernkit_add_library(${library}) first")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is not an option; the first "
-      "lines of ${CMAKE_CURRENT_FUNCTION_LIST_FILE} list them")
+    message(FATAL_ERROR "${call}: \"${arg_UNPARSED_ARGUMENTS}\" is not an option; the comment of "
+      "kernkit_add_kernel() in ${CMAKE_CURRENT_FUNCTION_LIST_FILE} lists them")
   endif()
   foreach(word IN ITEMS GPU_ONLY SEPARABLE ARCHITECTURES)
     if(arg_CPU_ONLY AND arg_${word})
@@ -249,9 +261,14 @@ function(kernkit_add_kernel library op)
   endif()
 endfunction()
 
-# kernkit_find_cutlass(): defines the target kernkit::cutlass, headers of the checkout named by
-# CUTLASS_DIR, as a variable or in the environment, or of the Python package nvidia-cutlass. Does
-# nothing without CUDA.
+# kernkit_find_cutlass()
+#
+# Finds the headers of CUTLASS: in the checkout named by CUTLASS_DIR, a CMake variable or an
+# environment variable, otherwise in the Python package nvidia-cutlass. Does nothing without CUDA.
+#
+# Creates the target kernkit::cutlass, for LIBRARIES of kernkit_add_kernel().
+#
+# Stops with an error if the headers are not found.
 function(kernkit_find_cutlass)
   if(NOT KERNKIT_WITH_CUDA OR TARGET kernkit::cutlass)
     return()

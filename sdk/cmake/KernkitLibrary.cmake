@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that build a kernel library:
+# Functions that build a kernel library: kernkit_find_cuda(), kernkit_add_library(), and
+# kernkit_add_kernel() of KernkitKernel.cmake. Cache variables:
 #
-#   kernkit_find_cuda()                 finds a CUDA compiler according to KERNKIT_CUDA
-#   kernkit_add_library(mylib)          a library that exports ops and nothing else
-#   kernkit_add_kernel(mylib scale)     its op from scale/scale.cc, scale_export.cc, scale.cu; other
-#                                       arguments: KernkitKernel.cmake
+#   KERNKIT_CUDA      AUTO, ON or OFF: whether CUDA files are compiled; AUTO: if nvcc is found
+#   KERNKIT_WERROR    ON: warnings are errors; OFF by default
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
@@ -49,10 +48,22 @@ function(_kernkit_try_cuda_compiler compiler)
   set(KERNKIT_CUDA_COMPILER_THAT_WORKS "${tried}" CACHE INTERNAL "It compiled an empty file")
 endfunction()
 
-# A macro, because enable_language() must run in the caller's scope. The default is machine code for
-# every architecture from Ampere to consumer Blackwell, and PTX for the first and the last, for
+# kernkit_find_cuda()
+#
+# Finds a CUDA compiler according to KERNKIT_CUDA and enables the language CUDA. Searches
+# CMAKE_CUDA_COMPILER, CUDACXX in the environment, nvcc on PATH and, with KERNKIT_CUDA=ON, the
+# Python package cuda-toolkit[nvcc,cudart,cccl]. Call it before kernkit_add_library(). A macro,
+# because enable_language() must run in the caller's scope.
+#
+# Sets KERNKIT_WITH_CUDA to TRUE or FALSE and, if CUDA is compiled, CMAKE_CUDA_ARCHITECTURES, and
+# defines the targets of find_package(CUDAToolkit). The default is machine code for every
+# architecture from Ampere to consumer Blackwell, and PTX for the first and the last, for
 # architectures between and beyond. CMAKE_CUDA_ARCHITECTURES and CUDAARCHS in the environment
 # replace the default.
+#
+# Stops with an error for another value of KERNKIT_CUDA, for a compiler that does not exist or does
+# not compile an empty file (with the compiler's message), for architectures that the compiler does
+# not have, and for KERNKIT_CUDA=ON without a compiler.
 macro(kernkit_find_cuda)
   if(NOT "${KERNKIT_CUDA}" MATCHES "^(AUTO|ON|OFF|)$")
     message(FATAL_ERROR "kernkit: KERNKIT_CUDA is \"${KERNKIT_CUDA}\"; use AUTO, ON or OFF")
@@ -193,8 +204,20 @@ function(_kernkit_uses_cuda library out)
   endif()
 endfunction()
 
-# kernkit_add_library(<name>): adds a shared library lib<name>.so that exports ops, and
-# <name>_objects, the same code as objects for tests and benchmarks.
+# kernkit_add_library(<name>)
+#
+# Adds a library that exports ops and the kernkit_* functions, and nothing else. It has no undefined
+# symbols, links the CUDA runtime statically if an op needs it, and is never unmapped, so that no
+# deleter dangles. kernkit_add_kernel() adds ops; the current source folder is on the include path
+# of their files.
+#
+# Creates:
+#   <name>           the shared library lib<name>.so
+#   <name>_objects   the same code as objects, for tests and benchmarks
+#   <name>_identity  writes the text of kernkit_identity(): version, commit, compiler, CUDA
+#
+# Stops with an error, at the end of the folder, if flags of the build or of the library contain
+# -ffast-math or another option that flushes subnormal numbers for the whole process.
 function(kernkit_add_library name)
   set(cold "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/kernkit.cc")  # the installed location
   if(NOT EXISTS "${cold}")

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# Packages of a built library:
-#   kernkit_add_python_package(mylib DIR)   the Python package DIR, with the library in it
-#   kernkit_install_library(mylib)          find_package(mylib) and the target mylib::mylib
+# Packages of a built library: kernkit_add_python_package() for Python, kernkit_install_library()
+# for CMake.
 include_guard(GLOBAL)
 
-# kernkit_add_python_package(<library> <folder>): <build>/python/<package> contains the folder's
-# files, the library, and the modules that `kernkit bindings` writes from its schemas. A build by
-# scikit-build-core installs the folder as component "python".
+# kernkit_add_python_package(<library> <folder>)
+#
+# Adds the Python package whose name and files are those of the folder. <build>/python/<package>
+# contains the folder's files, the library, and the modules that `kernkit bindings` writes from the
+# library's schemas. A build by scikit-build-core installs the folder as component "python".
+#
+# Creates the target <library>_python, which is part of ALL.
+#
+# Stops with an error without a Python interpreter of 3.9 or later, and in an editable installation
+# (pip install -e).
 function(kernkit_add_python_package library dir)
   if(SKBUILD_STATE STREQUAL "editable")
     message(FATAL_ERROR "kernkit: an editable installation (pip install -e) is not supported, because the package is "
@@ -40,8 +46,14 @@ function(kernkit_add_python_package library dir)
   endif()
 endfunction()
 
-# kernkit_install_library(<library>): installs the library, of the project's version, with a CMake
-# package. The target <library>::<library> has the exported C symbols; `host/module.h` calls them.
+# kernkit_install_library(<library>)
+#
+# Installs the library with a CMake package of the project's version, which find_package(<library>)
+# finds. Does nothing in a build by scikit-build-core or as a part of another project.
+#
+# Creates the imported target <library>::<library> in projects that find the package. It has the
+# exported C symbols, which kernkit/host/module.h calls. A version with the same major and minor
+# number is compatible.
 function(kernkit_install_library library)
   if(SKBUILD OR NOT PROJECT_IS_TOP_LEVEL)
     return()

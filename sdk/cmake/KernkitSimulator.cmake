@@ -1,18 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The CUDA simulator in the tests of a library (targets: sdk/simulator/CMakeLists.txt):
-#
-#   kernkit_add_on_fibers(mylib)       mylib_on_fibers: the library's ops, .cu files included, compiled
-#                                      for the CPU, as objects for tests to link; without those that
-#                                      are GPU_ONLY
-#   kernkit_add_contract_test(mylib contract_test.cc)
-#                                      a GoogleTest program of KERNKIT_TEST_CONTRACT lines, linked with
-#                                      these objects, or with the library's own where no op has a .cu
-#                                      file or all ops run by PTX
-#   kernkit_add_cuda_tests(mylib DIR)  DIR/<op>_test.cc of all ops a second time, as mylib_cuda_test, and
-#                                      of one op as <op>_cuda_test: linked with these objects, with
-#                                      KERNKIT_ON_FIBERS defined and the files' KERNKIT_TEST_CONTRACT
-#                                      lines; as mylib_ptx_test by PTX, where the component ptx and nvcc
-#                                      are installed
+# The CUDA simulator in the tests of a library: kernkit_add_on_fibers(), kernkit_add_contract_test()
+# and kernkit_add_cuda_tests(). Targets of the simulator: sdk/simulator/CMakeLists.txt.
 include_guard(GLOBAL)
 
 set(_kernkit_sdk_dir "${CMAKE_CURRENT_LIST_DIR}")  # the installed location
@@ -38,6 +26,13 @@ function(_kernkit_ops_on_cpu library out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
+# kernkit_add_on_fibers(<library>)
+#
+# Compiles the library's ops for the CPU, .cu files included, for tests that link the objects.
+# Leaves out ops that are GPU_ONLY, and ops whose CUDA tests run by PTX. A second call does nothing.
+#
+# Creates the target <library>_on_fibers, object files with kernkit::simulator_fibers, built on
+# request.
 function(kernkit_add_on_fibers library)
   set(target ${library}_on_fibers)
   if(TARGET ${target})  # several kinds of tests request the target
@@ -88,6 +83,15 @@ function(_kernkit_add_contract_rules objects)
   endif()
 endfunction()
 
+# kernkit_add_contract_test(<library> <file>)
+#
+# Adds a GoogleTest program of KERNKIT_TEST_CONTRACT lines and registers its tests with ctest. The
+# program links the library's own objects if no op has a .cu file, nvcc's objects if all ops run by
+# PTX, otherwise the objects of kernkit_add_on_fibers().
+#
+# Creates a program with the name of the file, contract_test for contract_test.cc.
+#
+# Stops with an error if GoogleTest is not found.
 function(kernkit_add_contract_test library source)
   _kernkit_find_gtest()
   get_target_property(sources ${library}_objects KERNKIT_SOURCES)
@@ -111,6 +115,22 @@ function(kernkit_add_contract_test library source)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 ${properties})
 endfunction()
 
+# kernkit_add_cuda_tests(<library> <folder>)
+#
+# Adds the folder's <op>_test.cc of all ops a second time, with simulated CUDA devices: by PTX where
+# the component ptx and nvcc are installed, otherwise by fibers, with KERNKIT_ON_FIBERS defined.
+# Registers the tests with ctest. The contracts of a file run here, not in <library>_test. An op
+# that runs in neither way has a test that is skipped with the reason.
+#
+# Creates:
+#   <library>_ptx_test, <op>_ptx_test    the tests by PTX, of all ops and of one op
+#   <library>_cuda_test, <op>_cuda_test  the tests by fibers, of all ops and of one op
+#   <library>_on_fibers                  see kernkit_add_on_fibers()
+#   <op>_gpu_test                        the test of an op with a CUDA implementation on a GPU, in a
+#                                        build with CUDA and the file KernkitGpu.cmake; kernkit_gpu
+#                                        builds all of these programs
+#
+# Stops with an error if GoogleTest is not found or an op has no <op>_test.cc.
 function(kernkit_add_cuda_tests library dir)
   if(KERNKIT_WITH_CUDA AND COMMAND _kernkit_add_gpu_programs)
     _kernkit_add_gpu_programs(${library} "${dir}" test)
@@ -161,6 +181,10 @@ if(TARGET kernkit_simulator_ptx)
   add_library(kernkit::cuda_on_ptx ALIAS kernkit_simulator_ptx)
 endif()
 
+# kernkit_add_cuda_on_cpu(<library>)
+#
+# Former name of kernkit_add_on_fibers(), for one release. Prints a deprecation warning. Creates
+# also the target <library>_cuda_on_cpu, which links the objects of <library>_on_fibers.
 function(kernkit_add_cuda_on_cpu library)
   message(DEPRECATION "kernkit_add_cuda_on_cpu(${library}) is now kernkit_add_on_fibers(${library}), "
     "and its target ${library}_on_fibers; `kernkit update` rewrites both")
@@ -169,6 +193,10 @@ function(kernkit_add_cuda_on_cpu library)
   target_link_libraries(${library}_cuda_on_cpu INTERFACE ${library}_on_fibers $<TARGET_OBJECTS:${library}_on_fibers>)
 endfunction()
 
+# kernkit_add_on_ptx(<target>)
+#
+# Former name of kernkit_add_simulated(), for one release. Prints a deprecation warning. Creates
+# also the target <target>_on_ptx, and names a simulated program <target>_on_ptx.
 function(kernkit_add_on_ptx target)
   message(DEPRECATION "kernkit_add_on_ptx(${target}) is now kernkit_add_simulated(${target}), and its target "
     "${target}_simulated; `kernkit update` rewrites both")

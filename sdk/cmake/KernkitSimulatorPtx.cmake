@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that nvcc compiled, run by their PTX in the tests of a library:
-#
-#   kernkit_add_simulated(target)      target_simulated: nvcc's code of a target that is independent
-#                                      of kernkit, linked with the simulator; a program for a
-#                                      program, and for a library a target that tests link
+# Kernels that nvcc compiled, run by their PTX: kernkit_add_simulated() for a target that is
+# independent of kernkit.
 #
 # If nvcc is available, kernkit_add_cuda_tests() runs the tests of a library's ops on nvcc's
 # objects, and kernkit_add_contract_test() runs the ops' contracts if all ops can run by PTX. Ops
@@ -35,6 +32,16 @@ function(_kernkit_expect_ptx target)
   endif()
 endfunction()
 
+# kernkit_add_simulated(<target>)
+#
+# Links nvcc's objects of a target, which needs no kernkit, with the simulator in place of the CUDA
+# runtime. Compiles the target with -lineinfo, so that reports name source lines.
+#
+# Creates the target <target>_simulated: a program for a program, and for a library an interface
+# target that tests link.
+#
+# Stops with an error if nvcc keeps no PTX of the target, or the target has
+# CUDA_SEPARABLE_COMPILATION.
 function(kernkit_add_simulated target)
   _kernkit_expect_ptx(${target})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Test and benchmark programs of a library's ops:
-#
-#   kernkit_add_tests(mylib DIR)        a GoogleTest program mylib_test of all ops, and <op>_test of one
-#   kernkit_add_benchmarks(mylib DIR)   a Google Benchmark program <op>_bench of each op that has one
+# Test and benchmark programs of a library's ops: kernkit_add_tests() and kernkit_add_benchmarks().
 # Programs of one op are linked on request, from objects that all programs share.
 include_guard(GLOBAL)
 
@@ -202,14 +199,36 @@ function(_kernkit_add_tests library dir program objects)
   endif()
 endfunction()
 
-# kernkit_add_tests(<library> <folder>): <op>_test can call the functions of the ops whose headers it or its op includes.
+# kernkit_add_tests(<library> <folder>)
+#
+# Adds GoogleTest programs of the library's ops from the folder's <op>_test.cc, one file for each op
+# added so far, and registers their tests with ctest. A file may have KERNKIT_TEST_CONTRACT and
+# KERNKIT_TEST_LINE lines, and can call the functions of the ops whose headers it or its op
+# includes.
+#
+# Creates:
+#   <library>_test        the tests of all ops; <library>_ops_test if an op has the library's name
+#   <op>_test             the tests of one op, linked on request
+#   <library>_test_files  the objects of the test files
+#
+# Stops with an error if GoogleTest is not found or an op has no <op>_test.cc.
 function(kernkit_add_tests library dir)
   _kernkit_add_tests(${library} "${dir}" test ${library}_objects)
 endfunction()
 
-# kernkit_add_benchmarks(<library> <folder> [CPU_ONLY]): adds a Google Benchmark program for each op
-# that has one. The target kernkit_benchmarks links all of them and the library. With CPU_ONLY no
-# benchmark runs on a GPU.
+# kernkit_add_benchmarks(<library> <folder> [CPU_ONLY])
+#
+# Adds a Google Benchmark program for each op that has an <op>_bench.cc in the folder.
+#
+#   CPU_ONLY  no benchmark runs on a GPU
+#
+# Creates:
+#   <op>_bench          the benchmarks of one op, linked on request
+#   <op>_gpu_bench      the benchmarks of an op with a CUDA implementation on a GPU, in a build with
+#                       CUDA and the file KernkitGpu.cmake; kernkit_gpu builds all of these programs
+#   kernkit_benchmarks  builds all <op>_bench and the library
+#
+# Stops with an error if Google Benchmark is not found.
 function(kernkit_add_benchmarks library dir)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)

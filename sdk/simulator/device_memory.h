@@ -9,9 +9,11 @@ namespace kernkit::simulator {
 
 /// Addresses of the process, from `begin` to before `end`; empty by default.
 struct Range {
-  uint64_t begin = 1, end = 0;
+  uint64_t begin = 1,  ///< first address
+      end = 0;         ///< address past the last byte
 };
 
+/// The memory of the process that a kernel may access: allocations, and variables of a module.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;

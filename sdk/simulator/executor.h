@@ -19,55 +19,62 @@ namespace kernkit::simulator {
 struct CudaLaunch;
 struct Settings;
 
-/// The attributes of a kernel's code.
+/// The attributes of a kernel's code, as cudaFuncGetAttributes() returns them.
 struct KernelAttributes {
-  std::vector<size_t> sizes;  // sizes of the arguments [bytes]
-  size_t shared_bytes = 0;    // static shared memory [bytes]
-  size_t constant_bytes = 0;  // constant memory of the module [bytes]
-  size_t local_bytes = 0;     // local memory of a thread [bytes]
-  int max_threads = 1024;     // most threads of a block
-  int capability = 0;         // compute capability for which the kernel was compiled
+  std::vector<size_t> sizes;  ///< sizes of the arguments [bytes]
+  size_t shared_bytes = 0;    ///< static shared memory [bytes]
+  size_t constant_bytes = 0;  ///< constant memory of the module [bytes]
+  size_t local_bytes = 0;     ///< local memory of a thread [bytes]
+  int max_threads = 1024;     ///< most threads of a block
+  int capability = 0;         ///< compute capability of the compiled code, 90 for sm_90
 };
 
 /// A kernel that nvcc's code registered or a test described.
 struct KernelInfo {
-  const void* address = nullptr;  // address by which the host refers to the kernel
-  std::string mangled;
-  std::string name;                 // C++ name of the kernel
-  std::vector<size_t> sizes;        // sizes of the arguments [bytes]; 0 for an unknown size
-  CudaInvoke invoke = nullptr;      // function that calls a kernel compiled by the C++ compiler
-  void** module = nullptr;          // module of a kernel compiled by nvcc
-  int opted_in_shared_memory = -1;  // limit set by cudaFuncSetAttribute() [bytes]; -1 if unset
-  KernelAttributes attributes;
-  /// The most dynamic shared memory that a launch may request [bytes].
+  const void* address = nullptr;  ///< address by which the host refers to the kernel
+  std::string mangled;            ///< mangled name of the kernel; "" if the name is unknown
+  std::string name;               ///< C++ name of the kernel
+  std::vector<size_t> sizes;      ///< sizes of the arguments [bytes]; 0 for an unknown size
+  CudaInvoke invoke = nullptr;    ///< calls a kernel compiled by the C++ compiler; null for nvcc's
+  void** module = nullptr;        ///< module of a kernel compiled by nvcc; null otherwise
+  int opted_in_shared_memory = -1;  ///< limit set by cudaFuncSetAttribute() [bytes]; -1 if unset
+  KernelAttributes attributes;      ///< attributes that KernelExecutor::read_attributes() read
+  /// Returns the most dynamic shared memory that a launch may request [bytes].
   int max_dynamic_shared_memory() const;
 };
 
 /// A variable of a module.
 struct VariableRange {
-  const char* begin;
-  size_t size;  // size of the variable [bytes]
+  const char* begin;  ///< address of the first byte
+  size_t size;        ///< size of the variable [bytes]
 };
 
-/// Runs a launch on its device. Returns the description of a fault, or "", and stores the error.
+/// Runs a launch on its device. Returns the description of a fault, or "", and stores the error of
+/// the device, cudaSuccess without a fault.
 using GridRun = std::function<std::string(cudaError_t* error)>;
 
+/// Runs the kernels of one kind of code. The runtime holds runtime_mutex() in each call.
 class KernelExecutor {
  public:
+  /// Never called by the runtime: an executor lives until the process ends.
   virtual ~KernelExecutor() = default;
+  /// Returns whether this executor runs the kernel. The runtime chooses the first executor that
+  /// returns true.
   virtual bool runs(const KernelInfo& kernel) const = 0;
-  /// Reads the attributes and the sizes of the arguments. Returns the reason why the kernel cannot
-  /// run, or "".
+  /// Reads the attributes and the sizes of the arguments into `kernel`. Returns the reason why the
+  /// kernel cannot run on the current device, or "".
   virtual std::string read_attributes(KernelInfo* kernel) = 0;
-  /// Prepares a launch on the current device, to be run later.
+  /// Prepares a launch on the current device and returns the function that runs it later.
   virtual GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) = 0;
 
-  /// Called when a module is unloaded.
+  /// Frees what belongs to a module. Called when the module is unloaded.
   virtual void unload(void** /*module*/) {}
-  /// Registers a variable by the address that the host's code uses.
+  /// Registers a variable of `size` bytes by the address that the host's code uses, and by its name
+  /// in the module.
   virtual void register_variable(void** /*module*/, const void* /*symbol*/, const char* /*name*/,
                                  size_t /*size*/) {}
-  /// Registers a managed variable. Returns its memory; null if the executor has no variables.
+  /// Registers a managed variable of `size` bytes. Returns its memory; null if the executor has no
+  /// variables.
   virtual void* register_managed(void** /*module*/, const char* /*name*/, size_t /*size*/) {
     return nullptr;
   }
@@ -77,30 +84,34 @@ class KernelExecutor {
   virtual bool owns(const void* /*address*/, cudaPointerAttributes* /*attributes*/) const {
     return false;
   }
-  /// Finds the variable around an address, including managed variables.
+  /// Finds the variable around an address, including managed variables. Returns false for other
+  /// memory.
   virtual bool find_variable(const void* /*address*/, VariableRange* /*variable*/) const {
     return false;
   }
 };
 
-/// Adds an executor, which lives until the process ends.
+/// Adds an executor, which lives until the process ends. Executors added earlier take precedence.
 void register_executor(KernelExecutor* executor);
-/// The executor for kernels compiled by the C++ compiler.
+/// Returns the executor for kernels compiled by the C++ compiler.
 KernelExecutor* fiber_executor();
 
 // Functions of the runtime for executors.
 
-/// The current device of the calling thread, and the generation of the runtime, which changes with
-/// each reset.
+/// The current device of the calling thread, and the generation of the runtime.
 struct ExecutionContext {
-  int device;
-  int compute_capability;
-  unsigned long generation;
+  int device;                ///< number of the current device
+  int compute_capability;    ///< compute capability of the device, 90 for sm_90
+  unsigned long generation;  ///< changes with each reset of the runtime
 };
+/// Returns the context of the calling thread.
 ExecutionContext execution_context();
+/// Returns the settings for running kernels: seed, poison, watchdog, sampled grids
+/// (schedule/schedule.h).
 const Settings& execution_settings();
-/// Returns the allocations of the devices that kernels may access.
+/// Returns the allocations of the devices that kernels may access, without closed ranges.
 const DeviceMemory& allocated_memory();
+/// Returns the mutex of the runtime's state.
 std::recursive_mutex& runtime_mutex();
 
 }  // namespace kernkit::simulator

@@ -13,24 +13,41 @@
 
 namespace kernkit::simulator {
 
-/// Steps that order work: acquire or release of an object, begin or end of an actor, and begin of
-/// work of a queue.
-enum class OrderStep { kAcquire, kRelease, kEnters, kLeaves, kBegins };
+/// Steps that order work, for the happens-before relation of a race detector.
+enum class OrderStep {
+  kAcquire,  ///< the actor acquires an object: what was released there happens before
+  kRelease,  ///< the actor releases what happened so far to an object
+  kEnters,   ///< a new actor, such as a stream, begins in this thread
+  kLeaves,   ///< the thread returns to the actor before
+  kBegins    ///< work of a queue begins
+};
+/// Ignores a step: the value of RuntimeHooks::order without a tool.
 inline void ignore_order(OrderStep, const void*) {}
 /// Steps of device memory; kBegins and kEnds occur in the order of a stream.
-enum class MemoryStep { kAllocated, kFreed, kCopied, kFilled, kBegins, kEnds };
+enum class MemoryStep {
+  kAllocated,  ///< a call allocated the bytes
+  kFreed,      ///< the bytes are no longer allocated
+  kCopied,     ///< a copy wrote the bytes
+  kFilled,     ///< a memset wrote the bytes
+  kBegins,     ///< an allocation of a stream or graph begins
+  kEnds        ///< an allocation of a stream or graph ends
+};
+/// Ignores a step: the value of RuntimeHooks::memory without a tool.
 inline void ignore_memory(MemoryStep, const void*, size_t, const void*) {}
 
 /// Functions that tools set.
 struct RuntimeHooks {
+  /// Called for each step in the thread of the actor. `what` is the object of kAcquire and
+  /// kRelease, the queue of kBegins (null for work without an order), otherwise null.
   void (*order)(OrderStep step, const void* what) = ignore_order;
-  /// `from` is the source of a copy.
+  /// Called for each step of `bytes` bytes at `at`. `from` is the source of a copy, otherwise null.
   void (*memory)(MemoryStep step, const void* at, size_t bytes, const void* from) = ignore_memory;
   /// Called when a call returned an error; `why` is "" if only CUDA's text describes the error.
   void (*call_failed)(const char* function, cudaError_t error, const std::string& why) = nullptr;
   /// Called when work is enqueued in a stream. Returns the work that runs in its place.
   std::function<void()> (*enqueued)(std::function<void()> work, cudaStream_t stream) = nullptr;
 };
+/// The hooks of the process.
 inline RuntimeHooks runtime_hooks;
 
 namespace ptx {
@@ -44,12 +61,13 @@ struct Warp;
 /// A tool's hooks for the blocks that one OS thread runs, one block after the other.
 class BlockHooks {
  public:
+  /// Called after the last block of the thread.
   virtual ~BlockHooks() = default;
   /// Called when a block starts.
   virtual void starts() {}
-  /// Called before and after an operation; the warp's mask has the lanes that execute the
-  /// operation.
+  /// Called before an operation; the warp's mask has the lanes that execute the operation.
   virtual void before(Warp& /*warp*/, const Operation& /*operation*/) {}
+  /// Called after an operation, with the mask of before().
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
   /// Called before an operation of control flow, which `lanes` execute.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
@@ -64,36 +82,42 @@ class BlockHooks {
 /// A tool's hooks for a launch.
 class LaunchHooks {
  public:
+  /// Called when the launch has ended.
   virtual ~LaunchHooks() = default;
-  /// Called by each OS thread that runs blocks; the hooks end with the thread's last block.
+  /// Returns the hooks for the blocks of one OS thread, and is called by that thread; the hooks end
+  /// with the thread's last block.
   virtual std::unique_ptr<BlockHooks> of(Block& block) = 0;
   /// Returns whether blocks must run one after the other, on one processor.
   virtual bool needs_order() const { return false; }
 };
 
-/// A launch that begins.
+/// A launch that begins, for Tools::begin().
 struct LaunchStart {
-  const Kernel& kernel;
-  const Module& module;
-  const std::string& name;  // C++ name of the kernel
-  dim3 grid, block;
-  size_t dynamic_shared_bytes;
-  bool runs_all_blocks;
+  const Kernel& kernel;         ///< decoded code of the kernel
+  const Module& module;         ///< PTX module of the kernel
+  const std::string& name;      ///< C++ name of the kernel
+  dim3 grid,                    ///< blocks of the grid
+      block;                    ///< threads of a block
+  size_t dynamic_shared_bytes;  ///< dynamic shared memory of a block [bytes]
+  bool runs_all_blocks;         ///< false if only some blocks run, see CudaRuntime::sample_blocks()
 };
 
 /// The tools of the process, which register themselves.
 class Tools {
  public:
+  /// Never called: the tools live until the process ends.
   virtual ~Tools() = default;
-  /// Called in the launching thread, for a launch that may overlap earlier work of its stream. The
-  /// result is passed to begin() when the launch runs.
+  /// Returns the work that is ordered before a launch, which may overlap earlier work of its
+  /// stream. Called in the launching thread; the result is passed to begin() when the launch runs.
   virtual std::shared_ptr<void> known_work() const = 0;
   /// Returns hooks for a launch, whose kernel is then instrumented; null if no tool is on.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                              const std::shared_ptr<void>& known_work) = 0;
-  /// Called when a launch ended. `sentence` describes a fault, or is ""; `tool` reports the fault.
+  /// Called when a launch of `kernel` ended. `sentence` describes a fault, or is ""; `tool` is the
+  /// tool that reports the fault.
   virtual void end(const std::string& kernel, const std::string& sentence, const char* tool) = 0;
 };
+/// The tools of the process; null if no tool is linked.
 inline Tools* tools = nullptr;
 
 }  // namespace ptx

@@ -9,19 +9,22 @@
 
 namespace kernkit {
 
-/// Memory aligned to 64 bytes, a cache line and the widest vector register, uninitialised.
+/// Allocates CPU memory for Tensor::FromNDAlloc(), uninitialised and aligned to kAlignment.
 /// `Tensor::FromNDAlloc(CPUNDAlloc(), {4, 8}, dl_float32, {kDLCPU, 0})`
 struct CPUNDAlloc {
+  /// Alignment of the memory: a cache line and the widest vector register [bytes].
   static constexpr size_t kAlignment = 64;
 
-  /// ValueError for another device. Sets `data` to null for an empty tensor, and without free
-  /// memory, which FromNDAlloc() reports.
+  /// Sets `data` to memory of the tensor's size; to null for an empty tensor, and without free
+  /// memory, which FromNDAlloc() reports as MemoryError. Throws ValueError for a device other than
+  /// the CPU, or for a size of more than 2^63 - 1 bytes.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), ValueError)
         << "CPUNDAlloc: device " << tensor->device << " is not the CPU";
     const size_t size = GetDataSize(*tensor);
     tensor->data = size == 0 ? nullptr : allocate(size);
   }
+  /// Frees the memory of AllocData(); ignores null `data`.
   void FreeData(DLTensor* tensor) const noexcept { release(tensor->data); }
 
  private:

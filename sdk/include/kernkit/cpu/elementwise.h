@@ -88,8 +88,10 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 
 }  // namespace detail
 
-/// out[i] = apply_op(op, in[i]...) for i in [0, n). `out` may be one of the inputs (exactly in
-/// place); otherwise they must not overlap. Elements of T are aligned to alignof(T) at least.
+/// Computes out[i] = apply_op(op, in[i]...) for i in [0, n); n <= 0 computes nothing. `out` may be
+/// one of the inputs (exactly in place); otherwise they must not overlap. Elements of T are aligned
+/// to alignof(T) at least. Arrays of machine().threading_bytes and more are computed by several
+/// threads.
 ///
 ///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());
 ///

@@ -11,6 +11,8 @@
 #include "kernkit/base/inline.h"
 #include "kernkit/float.h"
 
+/// Marks a function of math.h: compiled for the host and for CUDA devices, and inlined with its
+/// callees.
 #define KERNKIT_MATH KERNKIT_HOST_DEVICE KERNKIT_INLINE
 
 namespace kernkit::math::detail {

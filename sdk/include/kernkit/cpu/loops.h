@@ -51,6 +51,8 @@ template <class Op, class Indices, class Out, class... In>
 struct LoopsOf;
 template <class Op, size_t... I, class Out, class... In>
 struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
+/// Defines the static member `name` of LoopsOf, a Loop that calls the function template `loop` with
+/// the types of the op and its arrays. `target` is the attribute of the instruction set, or empty.
 #define KERNKIT_LOOP(name, loop, target)                                                           \
   target KERNKIT_VECTORISED static void name(const void* op, int64_t n, unsigned hints, void* out, \
                                              [[maybe_unused]] const void* const* in) {             \

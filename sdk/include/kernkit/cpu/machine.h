@@ -6,8 +6,8 @@
 
 #include "kernkit/base/cold.h"
 
-// Code for instruction sets beyond the compiler's target exists on x86-64 only, with g++ and
-// clang++.
+/// Number of instruction sets for which loops are compiled. Code for instruction sets beyond the
+/// compiler's target exists on x86-64 only, with g++ and clang++.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)
 #define KERNKIT_INSTRUCTION_SETS 4
 #else
@@ -16,36 +16,39 @@
 
 namespace kernkit::cpu {
 
+/// The instruction sets for which loops are compiled, each with all of the previous sets.
 enum class InstructionSet {
-  kBaseline,  // the compiler's target: SSE2 in a generic x86-64 build
-  kAvx2,      // with F16C
-  kAvx512,    // F, BW, DQ and VL, with all of kAvx2
-  kAvx512Bf16,
+  kBaseline,    ///< the compiler's target: SSE2 in a generic x86-64 build
+  kAvx2,        ///< AVX2 with F16C
+  kAvx512,      ///< AVX-512 F, BW, DQ and VL
+  kAvx512Bf16,  ///< AVX512_BF16, which converts float to bfloat16
 };
 
 /// Bit flags that choose how a loop loads and stores its arrays. Results do not depend on them.
 enum MemoryHint : unsigned {
-  kPrefetchInputs = 1,   // prefetches the inputs for reading
-  kPrefetchOutput = 2,   // prefetches the output for writing, which no hardware prefetcher does
-  kNonTemporal = 4,      // stores the output by non-temporal stores
-  kInterleavePages = 8,  // alternates non-temporal stores between four pages
-  kHalfWidth = 16,       // uses 32-byte registers if memory limits the op's speed
+  kPrefetchInputs = 1,   ///< prefetches the inputs for reading
+  kPrefetchOutput = 2,   ///< prefetches the output for writing, which no hardware prefetcher does
+  kNonTemporal = 4,      ///< stores the output by non-temporal stores
+  kInterleavePages = 8,  ///< alternates non-temporal stores between four pages
+  kHalfWidth = 16,       ///< uses 32-byte registers if memory limits the op's speed
 };
 
 /// The processor's instruction set, and the sizes from which loops change how they access memory. A
-/// size is the sum over all arrays of a loop [bytes].
+/// size is the sum over all arrays of a loop [bytes]. The values come from measurements, listed in
+/// impl/machine.h.
 struct Machine {
-  InstructionSet instruction_set;
-  unsigned prefetching;  // hints for loops over prefetching_bytes or more
-  unsigned streaming;    // hints for loops over streaming_bytes or more, unless in place
-  size_t prefetching_bytes;
-  size_t streaming_bytes;
-  size_t threading_bytes;  // least size of a loop that runs on several threads [bytes]
+  InstructionSet instruction_set;  ///< instruction set of the loops that run
+  unsigned prefetching;            ///< bits of MemoryHint for loops over prefetching_bytes or more
+  /// Bits of MemoryHint for loops over streaming_bytes or more, unless in place.
+  unsigned streaming;
+  size_t prefetching_bytes;  ///< least size of a loop with the hints `prefetching` [bytes]
+  size_t streaming_bytes;    ///< least size of a loop with the hints `streaming` [bytes]
+  size_t threading_bytes;    ///< least size of a loop that runs on several threads [bytes]
 };
 
-/// The machine on which the process runs. The environment variable KERNKIT_INSTRUCTION_SET, read
-/// once, limits the instruction set to "baseline", "avx2" or "avx512". Only the bits of a NaN
-/// depend on the instruction set.
+/// Returns the machine on which the process runs, found in the first call. The environment variable
+/// KERNKIT_INSTRUCTION_SET, read once, limits the instruction set to "baseline", "avx2" or
+/// "avx512". Only the bits of a NaN depend on the instruction set.
 const Machine& machine() noexcept;
 
 namespace detail {

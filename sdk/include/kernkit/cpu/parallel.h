@@ -8,12 +8,14 @@
 
 namespace kernkit::cpu {
 
-/// The number of threads on which a loop of this library may run, including the caller's thread.
-/// The default is the environment variable KERNKIT_THREADS, else OMP_NUM_THREADS, else the number
-/// of processors that the process may use within its container's quota, at most 8.
+/// Returns the number of threads on which a loop of this library may run, including the caller's
+/// thread, from 1 to 256. The default is the environment variable KERNKIT_THREADS, else
+/// OMP_NUM_THREADS, else the number of processors that the process may use within its container's
+/// quota, at most 8.
 int threads() noexcept;
 
-/// Sets threads(), for the whole library. Throws ValueError below 1.
+/// Sets threads() for the whole library; a count above 256 counts as 256. Throws ValueError for a
+/// count below 1.
 void set_threads(int count);
 
 namespace detail {
@@ -60,7 +62,7 @@ class PieceFailure {
 ///
 /// If the function throws, pieces that have not begun are skipped, and the first exception reaches
 /// the caller after the last running piece has ended. A noexcept function is not tested for
-/// exceptions.
+/// exceptions. parallel_for() itself throws nothing.
 ///
 /// A piece should take 10 us or more, and the whole loop 100 us: a helper needs that long to wake
 /// up.

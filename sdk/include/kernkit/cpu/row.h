@@ -25,10 +25,10 @@ struct RowValueWasOverwritten {};
 
 }  // namespace detail
 
-/// A row of d elements. Ops take compute types; an op of sum(), max() or map_sum() returns float or
-/// double. An input is the result of load(), keep() or map(), or a pointer to the row's first
-/// element, aligned to at least one element. Each instruction set has a type of its own, so that a
-/// body has one caller and is inlined there.
+/// A row of d elements, the argument of a cpu::rows() body. Ops take compute types; an op of sum(),
+/// max() or map_sum() returns float or double. An input is the result of load(), keep() or map(),
+/// or a pointer to the row's first element, aligned to at least one element. Each instruction set
+/// has a type of its own, so that a body has one caller and is inlined there.
 ///
 /// Each use of a result of load() or map() reads memory. rows() throws RuntimeError if the body
 /// overwrote that memory by map(), map_sum() or put() before the use, because CUDA keeps the old
@@ -36,49 +36,55 @@ struct RowValueWasOverwritten {};
 template <InstructionSet kSet>
 class Row {
  public:
+  /// Makes a row of d elements, with the memory and the records of its loop. cpu::rows() makes the
+  /// rows, so that bodies need not.
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
                      detail::RowLog* log)
       : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
+  /// Ends the row; cpu::rows() calls it after the body.
   KERNKIT_INLINE void end() const { streams_->end_row(streamed_); }
 
-  /// in[0 ... d) with its present values. On CUDA a row of up to 64 KiB is then in registers.
+  /// Returns the row in[0 ... d) with its present values, as an input of the other functions. On
+  /// CUDA a row of up to 64 KiB is then in registers.
   template <class T>
   KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
     return {in, writes_};
   }
 
-  /// Computes op(in[i]...) once, not rounded, for several passes. The results are in memory of this
-  /// thread until the row ends, so later writes to the inputs do not change them. Each call in a
-  /// row takes memory for d elements. rows() throws MemoryError if the system has none.
+  /// Computes op(in[i]...) once, not rounded, and returns the results for several passes. The
+  /// results are in memory of this thread until the row ends, so later writes to the inputs do not
+  /// change them. Each call in a row takes memory for d elements. rows() throws MemoryError if the
+  /// system has none.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
     begin_pass(in...);
     return keep_of(op, at(in)...);
   }
 
-  /// The sum of op(in[i]...) in the type that op returns; 0 for an empty row.
+  /// Returns the sum of op(in[i]...) in the type that op returns; 0 for an empty row. The order of
+  /// the additions depends only on d and that type.
   template <class Op, class... In>
   KERNKIT_INLINE auto sum(const Op& op, const In&... in) const {
     begin_pass(in...);
     return reduce<detail::Sum, void>(op, nullptr, at(in)...);
   }
 
-  /// The largest op(in[i]...): NaN if any is NaN, -infinity for an empty row.
+  /// Returns the largest op(in[i]...): NaN if any is NaN, -infinity for an empty row.
   template <class Op, class... In>
   KERNKIT_INLINE auto max(const Op& op, const In&... in) const {
     begin_pass(in...);
     return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
-  /// Stores `value`, rounded to T.
+  /// Stores `value`, rounded to T, in *at. `at` is aligned to T.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
     written(at, 1);
   }
 
-  /// out[i] = op(in[i]...), rounded once. Returns the written row, as load() does. `out` may be one
-  /// of the inputs. The output must not overlap an input otherwise; this is not checked.
+  /// Stores out[i] = op(in[i]...), rounded once, and returns the written row, as load() does. `out`
+  /// may be one of the inputs. The output must not overlap an input otherwise; this is not checked.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
@@ -88,8 +94,8 @@ class Row {
     return load(static_cast<const Out*>(out));
   }
 
-  /// map() and sum() in one pass: out[i] = op(in[i]...), and the sum of the results before
-  /// rounding.
+  /// Does map() and sum() in one pass: stores out[i] = op(in[i]...), rounded once, and returns the
+  /// sum of the results before rounding.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
     begin_pass(in...);

@@ -57,10 +57,11 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 
 }  // namespace detail
 
-/// Calls body(row, r) for r in [0, n), in any order. `bytes` is the size of all memory that the
-/// calls read and write: from an eighth of machine().threading_bytes on, several threads take part.
-/// `row` is a Row of d elements, whose type depends on the instruction set: the body is a lambda
-/// with a parameter `const auto& row`, and captures pointers and numbers by value.
+/// Calls body(row, r) for r in [0, n), in any order; n <= 0 makes no call. `bytes` is the size of
+/// all memory that the calls read and write: from an eighth of machine().threading_bytes on,
+/// several threads take part. `row` is a Row of d elements, whose type depends on the instruction
+/// set: the body is a lambda with a parameter `const auto& row`, and captures pointers and numbers
+/// by value.
 ///
 ///     cpu::rows(n, d, 2 * n * d * sizeof(T), [=](const auto& row, int64_t r) {
 ///       const T* in = x + r * stride;
@@ -71,9 +72,9 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 ///
 /// The bits of a row depend neither on the instruction set, nor on threads, nor on other rows.
 ///
-/// Throws MemoryError if the system has no memory for the results of row.keep(), and RuntimeError
-/// if the body uses a result of load() or map() after overwriting its memory. The rows before the
-/// failed row are written.
+/// Throws MemoryError if the system has no memory for the results of row.keep(), RuntimeError if
+/// the body uses a result of load() or map() after overwriting its memory, and an exception of the
+/// body. The rows before the failed row are written.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   detail::run_rows(detail::RowsOf<Body>::kLoops, &body, n, d, bytes);

@@ -11,8 +11,9 @@
 #include "kernkit/base/inline.h"
 #include "kernkit/cpu/machine.h"
 
-// Asserts that iterations are independent: the compiler vectorises without a check for overlap,
-// which would select the scalar path for an in-place call.
+/// Asserts before a loop that its iterations are independent: the compiler vectorises without a
+/// check for overlap, which would select the scalar path for an in-place call. Empty for other
+/// compilers than g++ and clang++.
 #if defined(__clang__)
 #define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -21,27 +22,33 @@
 #define KERNKIT_INDEPENDENT_ITERATIONS
 #endif
 
-// g++ unrolls on request; nvcc does not pass the pragma to g++. KERNKIT_NOT_UNROLLED keeps g++ from
-// unrolling a short loop before vectorisation, which would give scalar code.
+/// Unrolls the next loop four times; g++ does so on request only, and nvcc does not pass the pragma
+/// to g++. Empty for other compilers.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
+/// Keeps g++ from unrolling a short loop before vectorisation, which would give scalar code.
 #define KERNKIT_NOT_UNROLLED _Pragma("GCC unroll 1")
 #else
 #define KERNKIT_UNROLLED
+/// Empty: only g++ unrolls a short loop before vectorisation.
 #define KERNKIT_NOT_UNROLLED
 #endif
 
-// A function whose loops are vectorised, which g++ does not do at -O2, and into which all calls are
-// inlined (flatten). Instructions keep their order: g++ would write the halves of a cache line
-// apart, which costs a third of the speed (Cascade Lake). For a loop over rows, passes of g++ are
-// disabled that find next to nothing in blocks without branches. GCSE and PRE stay enabled: without
-// GCSE softmax executes 7 to 23 % more instructions.
+// Instructions keep their order: g++ would write the halves of a cache line apart, which costs a
+// third of the speed (Cascade Lake).
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+/// Marks a function whose loops are vectorised, which g++ does not do at -O2, and into which all
+/// calls are inlined (flatten). The arguments are further optimisation options of g++, as string
+/// literals.
 #define KERNKIT_VECTORISED_BY(...)                                                                \
   __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off",         \
                           "no-schedule-insns2", "no-tree-loop-distribute-patterns", __VA_ARGS__), \
                  flatten)) KERNKIT_LOCAL
+/// Marks a function with the loop of an elementwise op: KERNKIT_VECTORISED_BY with loop peeling.
 #define KERNKIT_VECTORISED KERNKIT_VECTORISED_BY("peel-loops")
+/// Marks a function with a loop over rows: without the passes of g++ that find next to nothing in
+/// blocks without branches. GCSE and PRE stay enabled: without GCSE softmax executes 7 to 23 % more
+/// instructions.
 #define KERNKIT_VECTORISED_ROWS                                                                  \
   KERNKIT_VECTORISED_BY("peel-loops", "no-tree-vrp", "no-gcse-after-reload",                     \
                         "no-rerun-cse-after-loop", "no-cse-follow-jumps", "no-unswitch-loops",   \
@@ -50,19 +57,24 @@
                         "no-tree-loop-distribution", "no-split-paths", "no-store-merging",       \
                         "no-crossjumping", "no-tree-tail-merge")
 #else
+/// Marks a function into which all calls are inlined; the compiler vectorises its loops by itself.
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
+/// The same as KERNKIT_VECTORISED.
 #define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
 #endif
-// A function that rounds products before additions, so that scalar and vectorised loops give the
-// same bits. With FMA enabled, such as by -march=native, g++ fuses unless -ffp-contract=off, which
-// a header cannot set for a file. clang++ decides about fusion in its front end.
+/// Marks a function that rounds products before additions, so that scalar and vectorised loops give
+/// the same bits. With FMA enabled, such as by -march=native, g++ fuses unless -ffp-contract=off,
+/// which a header cannot set for a file. clang++ decides about fusion in its front end. Empty
+/// without FMA.
 #if defined(__FP_FAST_FMAF) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #define KERNKIT_UNFUSED \
   __attribute__((optimize("fp-contract=off"), flatten, noinline)) KERNKIT_LOCAL
 #else
 #define KERNKIT_UNFUSED
 #endif
+/// Compiles a function for AVX2 and F16C, without FMA.
 #define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
+/// Compiles a function for AVX-512 F, BW, DQ and VL, with AVX2 and F16C.
 #define KERNKIT_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 
 namespace kernkit::cpu::detail {

@@ -20,11 +20,14 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
 
 }  // namespace detail
 
-/// Memory of the tensor's own GPU, independent of the current device. cudaMalloc and cudaFree wait
-/// for the device and fail during stream capture: a kernel allocates with alloc_tensor() instead.
+/// Allocates memory of the tensor's own GPU for Tensor::FromNDAlloc(), independent of the current
+/// device. cudaMalloc and cudaFree wait for the device and fail during stream capture: a kernel
+/// allocates with alloc_tensor() instead.
 struct CUDANDAlloc {
-  /// ValueError if the device is not a GPU, MemoryError if the device has no memory left,
-  /// RuntimeError for other errors of CUDA. An empty tensor gets no data.
+  /// Sets `data` to uninitialised memory of the tensor's size, at a multiple of 256 bytes (CUDA C++
+  /// Programming Guide, Device Memory Accesses); an empty tensor keeps its null `data`. Throws
+  /// ValueError if the device is not a CUDA device or the size exceeds 2^63 - 1 bytes, MemoryError
+  /// if the device has no memory left, RuntimeError for other errors of CUDA.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cuda(tensor->device), ValueError)
         << "CUDANDAlloc: device " << tensor->device << " is not a CUDA device";
@@ -33,7 +36,8 @@ struct CUDANDAlloc {
     const CUDADeviceGuard guard(tensor->device.device_id);
     detail::check_cuda_alloc(cudaMalloc(&tensor->data, size), "cudaMalloc", size, tensor->device);
   }
-  /// Never throws. Leaves the current device unchanged.
+  /// Frees the memory of AllocData() and leaves the current device unchanged. Ignores null `data`,
+  /// and errors of CUDA.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data == nullptr) return;
     const int device = tensor->device.device_id;
@@ -45,10 +49,13 @@ struct CUDANDAlloc {
   }
 };
 
-/// Pinned host memory, which copies to and from any GPU asynchronously. The tensor's device is
-/// {kDLCUDAHost, 0}, or the CPU on request.
+/// Allocates pinned host memory for Tensor::FromNDAlloc(), which copies to and from any GPU
+/// asynchronously (cudaHostAllocPortable). The tensor's device is {kDLCUDAHost, 0}, or the CPU on
+/// request.
 struct CUDAHostNDAlloc {
-  /// Throws the errors of CUDANDAlloc.
+  /// Sets `data` to uninitialised pinned memory of the tensor's size; an empty tensor keeps its
+  /// null `data`. Throws ValueError if the device is neither of the two or the size exceeds 2^63 -
+  /// 1 bytes, MemoryError if no memory can be pinned, RuntimeError for other errors of CUDA.
   void AllocData(DLTensor* tensor) const {
     const bool fits = is_cpu(tensor->device) || tensor->device.device_type == kDLCUDAHost;
     KERNKIT_CHECK(fits, ValueError)
@@ -58,7 +65,7 @@ struct CUDAHostNDAlloc {
     const cudaError_t error = cudaHostAlloc(&tensor->data, size, cudaHostAllocPortable);
     detail::check_cuda_alloc(error, "cudaHostAlloc", size, tensor->device);
   }
-  /// Never throws.
+  /// Frees the memory of AllocData(). Ignores null `data`, and errors of CUDA.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data != nullptr) (void)cuda::succeeded(cudaFreeHost(tensor->data));
   }

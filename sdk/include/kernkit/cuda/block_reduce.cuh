@@ -48,7 +48,8 @@ __device__ __forceinline__ T reduce_block(T value, const Join& join) {
 
 }  // namespace detail
 
-/// Returns the sum of the values of all threads to each thread. The block has one dimension and
+/// Returns the sum of the values of all threads to each thread, in an order that depends only on
+/// the size of the block, so that each run gives the same bits. The block has one dimension and
 /// whole warps, and all its threads call the function. T: float, double, an integer of 4 or 8
 /// bytes.
 template <class T>
@@ -56,7 +57,8 @@ __device__ __forceinline__ T block_sum(T value) {
   return detail::reduce_block(value, detail::Plus{});
 }
 
-/// Returns the largest value in the same way; NaN if any value is NaN.
+/// Returns the largest value of all threads to each thread; NaN if any value is NaN, unlike
+/// fmaxf(). Requires the same block and types as block_sum().
 template <class T>
 __device__ __forceinline__ T block_max(T value) {
   return detail::reduce_block(value, detail::Larger{});

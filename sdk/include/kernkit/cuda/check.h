@@ -8,19 +8,23 @@
 
 namespace kernkit::cuda {
 
-/// Throws RuntimeError: "cudaSetDevice(1) failed: cudaErrorNoDevice: no CUDA-capable device is
-/// detected". The message adds that the error comes from earlier work, that the context is lost, or
+/// Throws RuntimeError for a failed call: "cudaSetDevice(1) failed: cudaErrorNoDevice: no
+/// CUDA-capable device is detected". `call` is the call's text and `where` the line that made the
+/// call. The message adds that the error comes from earlier work, that the context is lost, or
 /// which driver or architecture was found and which is required. Clears the runtime's last error,
 /// so that no later call reports the error again.
 [[noreturn, gnu::cold]] void throw_cuda_error(cudaError_t error, const char* call, Where where);
 
+/// Throws the RuntimeError of throw_cuda_error() unless `error` is cudaSuccess. KERNKIT_CUDA_CHECK
+/// passes the text and the line of the call.
 inline void check(cudaError_t error, const char* call, Where where) {
   if (__builtin_expect(error != cudaSuccess, 0)) throw_cuda_error(error, call, where);
 }
 
-/// For destructors and deleters, which cannot throw: true when a call succeeded, or failed
-/// because the driver is unloading at the end of the process and has released everything itself.
-/// Clears the runtime's last error otherwise. Never throws.
+/// Returns true if a call succeeded, or failed because the driver is unloading at the end of the
+/// process and has released everything itself (cudaErrorCudartUnloading,
+/// cudaErrorContextIsDestroyed). Otherwise returns false and clears the runtime's last error. For
+/// destructors and deleters, which cannot throw.
 ///
 ///     ~Event() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
 inline bool succeeded(cudaError_t error) noexcept {
@@ -32,7 +36,9 @@ inline bool succeeded(cudaError_t error) noexcept {
 
 }  // namespace kernkit::cuda
 
-/// Evaluates a call of the CUDA runtime once; throws RuntimeError unless it returns cudaSuccess.
+/// Evaluates `call`, a call of the CUDA runtime, once and throws RuntimeError unless the result is
+/// cudaSuccess. The message has the text of the call, and the name and description of the error:
+/// see kernkit::cuda::throw_cuda_error().
 #define KERNKIT_CUDA_CHECK(call) ::kernkit::cuda::check((call), #call, KERNKIT_HERE)
 
 #if !defined(KERNKIT_COMPILED)

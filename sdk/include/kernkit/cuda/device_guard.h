@@ -7,15 +7,18 @@
 namespace kernkit {
 
 /// Makes a device current and, at the end of the scope, restores the previous device. Sets the
-/// device only if the two differ. The constructor throws RuntimeError; the destructor never throws.
+/// device only if the two differ.
 class CUDADeviceGuard {
  public:
+  /// Makes `device` current for this thread. Throws RuntimeError if the device does not exist or
+  /// CUDA reports another error; the current device is then unchanged.
   explicit CUDADeviceGuard(int device) : device_(device) {
     KERNKIT_CUDA_CHECK(cudaGetDevice(&previous_));
     if (previous_ == device_) return;
     const cudaError_t error = cudaSetDevice(device_);
     if (__builtin_expect(error != cudaSuccess, 0)) throw_set_device(error);
   }
+  /// Restores the device that was current before. Never throws, and ignores an error of CUDA.
   ~CUDADeviceGuard() {
     // A destructor cannot report the error.
     if (previous_ != device_) (void)cuda::succeeded(cudaSetDevice(previous_));

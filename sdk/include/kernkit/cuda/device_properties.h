@@ -6,17 +6,17 @@
 
 namespace kernkit::cuda {
 
-/// Sizes and limits of one device. Memory sizes are in bytes; extents are x, y, z.
+/// Sizes and limits of one device, as cudaDeviceGetAttribute() returns them. Extents are x, y, z.
 struct DeviceProperties {
-  int compute_capability;  // 90 for sm_90
-  int sm_count;
-  int max_threads_per_sm;
-  int max_threads_per_block;
-  int shared_memory_per_sm;
-  int shared_memory_per_block;         // without opting in: 48 KiB [bytes]
-  int shared_memory_per_block_opt_in;  // the maximum for a block [bytes]
-  int max_block[3];
-  int max_grid[3];
+  int compute_capability;              ///< compute capability: 90 for sm_90
+  int sm_count;                        ///< number of streaming multiprocessors (SMs)
+  int max_threads_per_sm;              ///< most resident threads of an SM
+  int max_threads_per_block;           ///< most threads of a block
+  int shared_memory_per_sm;            ///< shared memory of an SM [bytes]
+  int shared_memory_per_block;         ///< limit for a block that does not opt in, 48 KiB [bytes]
+  int shared_memory_per_block_opt_in;  ///< limit for a block whose kernel opts in [bytes]
+  int max_block[3];                    ///< most threads of a block in x, y and z
+  int max_grid[3];                     ///< most blocks of a grid in x, y and z
 };
 
 namespace detail {
@@ -31,8 +31,9 @@ inline DevicePropertiesSlot device_properties_slots[kMaxDevices];
 [[gnu::cold]] const DeviceProperties& query_device_properties(int device);
 }  // namespace detail
 
-/// Properties of device `device`, kept after the first call. Safe from several threads and during
-/// stream capture. Throws RuntimeError if the runtime fails, or for a device above 127.
+/// Returns the properties of device `device`, queried in the first call and then kept, so the
+/// reference stays valid. Safe from several threads and during stream capture. Throws RuntimeError
+/// if the runtime fails, or for a device outside [0, 127].
 inline const DeviceProperties& device_properties(int device) {
   if (__builtin_expect(static_cast<unsigned>(device) < detail::kMaxDevices, 1)) {
     const detail::DevicePropertiesSlot& slot = detail::device_properties_slots[device];

@@ -6,9 +6,9 @@
 
 namespace kernkit::cuda {
 
-/// The block's dynamic shared memory: LaunchConfig's shared_memory bytes, 16-byte aligned, the same
-/// for every T. Replaces `extern __shared__ T name[];`, which a file can declare only once per
-/// name, and which the CPU does not support.
+/// Returns the block's dynamic shared memory: LaunchConfig's shared_memory bytes, uninitialised,
+/// 16-byte aligned, the same for every T. Replaces `extern __shared__ T name[];`, which a file can
+/// declare only once per name, and which the simulator's fibers do not support.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared() {
   extern __shared__ __align__(16) unsigned char kernkit_dynamic_shared[];
@@ -20,11 +20,15 @@ __device__ __forceinline__ T* dynamic_shared() {
 #else
 
 namespace kernkit::simulator {
+/// Returns the dynamic shared memory of the running block, for dynamic_shared() in the simulator's
+/// fibers.
 void* dynamic_shared_memory();
-}
+}  // namespace kernkit::simulator
 
 namespace kernkit::cuda {
 
+/// Returns the block's dynamic shared memory: LaunchConfig's shared_memory bytes, uninitialised,
+/// 16-byte aligned, the same for every T. This is the function for the simulator's fibers.
 template <class T>
 T* dynamic_shared() {
   return static_cast<T*>(simulator::dynamic_shared_memory());

@@ -99,8 +99,10 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 
 }  // namespace detail
 
-/// out[i] = apply_op(op, in[i]...) for i in [0, n), n <= 2^40, on the launch's stream. `out` may be
-/// one of the inputs (exactly in place); otherwise they must not overlap. n <= 0 launches nothing.
+/// Computes out[i] = apply_op(op, in[i]...) for i in [0, n), n <= 2^40, on the launch's stream; n
+/// <= 0 launches nothing. `out` may be one of the inputs (exactly in place); otherwise they must
+/// not overlap. Throws ValueError if a pointer is not aligned to its elements, and the errors of
+/// Launch::operator().
 ///
 /// The types may differ in size. The fast path requires pointers with the same distance to a
 /// 16-byte boundary, counted in elements; other pointers are loaded element by element, eight at a

@@ -57,8 +57,8 @@ bool sync_each_launch();
 
 }  // namespace detail
 
-/// Owns a device guard and the stream during a call. Throws ValueError unless all tensors are on
-/// one CUDA device, so that the stream is used only while its device is current.
+/// Owns a device guard and the stream during a call, so that the stream is used only while its
+/// device is current.
 ///
 ///     cuda::Launch launch(y, x);
 ///     launch(my_kernel<float>, {blocks, threads}, y.data<float>(), x.data<const float>(), n);
@@ -69,31 +69,39 @@ bool sync_each_launch();
 /// Launch neither allocates nor synchronises, and works during stream capture.
 class Launch {
  public:
+  /// Makes the device of the tensors current and reads the stream of the caller's framework. Throws
+  /// ValueError unless all tensors are on one CUDA device; the message names the tensor. Throws
+  /// RuntimeError if the device cannot be made current.
   template <class... Tensors>
   explicit Launch(const TensorView& first, const Tensors&... others)
       : device_(common_device(first, others...)),
         guard_(device_.device_id),
         stream_(get_cuda_stream(device_)) {}
 
+  /// Returns the device of the tensors, such as {kDLCUDA, 1}.
   DLDevice device() const { return device_; }
+  /// Returns the stream of the caller's framework on the device, see get_cuda_stream().
   cudaStream_t stream() const { return stream_; }
-  /// Number of SMs, shared memory, limits of this device.
+  /// Returns the number of SMs, the shared memory and the limits of the device. Throws RuntimeError
+  /// if the runtime fails at the first query.
   const DeviceProperties& properties() const { return device_properties(device_.device_id); }
-  /// True when the stream is being captured into a graph.
+  /// Returns whether the stream is being captured into a graph; true also for a capture that was
+  /// invalidated. Throws RuntimeError if CUDA does, as for the default stream during the capture of
+  /// a stream that synchronises with it (cudaErrorStreamCaptureImplicit).
   bool capturing() const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     KERNKIT_CUDA_CHECK(cudaStreamIsCapturing(stream_, &status));
     return status != cudaStreamCaptureStatusNone;
   }
 
-  /// Launches on the stream; a grid without blocks launches nothing. Arguments convert implicitly
-  /// to the kernel's parameter types: a wrong number of arguments, or a pointer to const where the
-  /// kernel writes, does not compile.
+  /// Launches the kernel on the stream; a grid without blocks launches nothing. Arguments convert
+  /// implicitly to the kernel's parameter types: a wrong number of arguments, or a pointer to const
+  /// where the kernel writes, does not compile.
   ///
-  /// Throws ValueError if the device does not support the grid, block or shared memory,
-  /// RuntimeError with the launch's own error; the error of an earlier call stays set. With
+  /// Throws ValueError if the device does not support the grid, block, cluster or shared memory,
+  /// and RuntimeError with the launch's own error; the error of an earlier call stays set. With
   /// KERNKIT_SYNC=1 in the environment the launch waits for the kernel, unless the stream is
-  /// captured, and the error names the kernel and its arguments.
+  /// captured, and the RuntimeError names the kernel and its arguments.
   template <class... Params>
   void operator()(void (*kernel)(Params...), const LaunchConfig& config,
                   typename detail::Exactly<Params>::type... arguments) const {

@@ -6,11 +6,12 @@
 
 namespace kernkit::cuda {
 
-/// kWidth adjacent elements; kWidth is a power of two. A pack is moved by one instruction of up to
-/// 16 bytes, or by several of 16 bytes. The address must be a multiple of alignof(Pack).
+/// kWidth adjacent elements, which a thread loads or stores at once; kWidth is a power of two. A
+/// pack is moved by one instruction of up to 16 bytes, or by several of 16 bytes. The address must
+/// be a multiple of alignof(Pack).
 template <class T, int kWidth>
 struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Pack {
-  T values[kWidth];
+  T values[kWidth];  ///< the elements, in the order of memory
 };
 
 }  // namespace kernkit::cuda

@@ -37,19 +37,22 @@ class Row {
   /// registers (kPacks is 0) is a RowInMemory, which each pass reads.
   template <class T>
   struct Loaded {
+    /// the thread's packs; elements past the row's end are unspecified
     Pack<T, kWidth> packs[kPacks];
   };
 
-  // Packs of 16-bit elements if a thread has 64 registers: two elements in each register. Separate
-  // elements would spill.
+  /// The packs of 16-bit elements if a thread has 64 registers: two elements in each register.
+  /// Separate elements would spill.
   template <class T>
   struct Words {
-    uint32_t of[kPacks][kWidth / 2];
+    uint32_t of[kPacks][kWidth / 2];  ///< two elements in each word, the first in the low bits
   };
 
+  /// Makes a row of d elements. cuda::rows() makes the rows, so that kernels need not.
   __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
 
-  /// in[0 ... d), aligned to at least one element.
+  /// Returns the row in[0 ... d), read into registers, or a RowInMemory if kPacks is 0. `in` is
+  /// aligned to at least one element.
   template <class T>
   __device__ __forceinline__ auto load(const T* in) const {
     if constexpr (kPacks == 0) {
@@ -76,9 +79,9 @@ class Row {
     }
   }
 
-  /// op(x[i]...), not rounded, for several passes, in registers. If the row is too long for
-  /// registers, each pass computes the values again from the inputs, and a use traps after the body
-  /// overwrote an input.
+  /// Returns the row op(x[i]...), not rounded, in registers, for several passes. If the row is too
+  /// long for registers, each pass computes the values again from the inputs, and a use traps after
+  /// the body overwrote an input.
   template <class Op, class... In>
   __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
     using R = result_of<Op, In...>;
@@ -92,20 +95,21 @@ class Row {
     }
   }
 
-  /// The sum of op(x[i]...) in the type that op returns; 0 for an empty row.
+  /// Returns the sum of op(x[i]...) to each thread, in the type that op returns; 0 for an empty
+  /// row. The order of the additions depends only on d and kWidth.
   template <class Op, class... In>
   __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
     return reduce(detail::Plus{}, 0, op, in...);
   }
-  /// The largest op(x[i]...): NaN if any is NaN, -infinity for an empty row.
+  /// Returns the largest op(x[i]...) to each thread: NaN if any is NaN, -infinity for an empty row.
   template <class Op, class... In>
   __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
   }
 
-  /// out[i] = op(x[i]...), rounded once. Returns the written row, as load() does. `out` may be an
-  /// input: each thread reads its own elements first. The output must not overlap an input
-  /// otherwise; this is not checked.
+  /// Stores out[i] = op(x[i]...), rounded once, and returns the written row, as load() does. `out`
+  /// may be an input: each thread reads its own elements first. The output must not overlap an
+  /// input otherwise; this is not checked.
   template <class Op, class Out, class... In>
   __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
     if constexpr (kPacks == 0) {
@@ -127,7 +131,7 @@ class Row {
     }
   }
 
-  /// Stores `value`, rounded to T, by one thread of the row.
+  /// Stores `value`, rounded to T, in *at by one thread of the row. `at` is aligned to T.
   template <class T, class R>
   __device__ __forceinline__ void put(T* at, R value) const {
     if (static_cast<int>(threadIdx.x) % kThreads == 0) *at = T(static_cast<compute_t<T>>(value));

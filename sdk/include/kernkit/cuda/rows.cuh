@@ -47,9 +47,11 @@ void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
 ///       row.map([=](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
 ///     }
 ///
-/// T is the type of the row's elements; a pack has 16 bytes. Rows of up to 64 KiB of T are read
-/// once and kept in registers; each pass reads a longer row again. A row's bits are the same in
-/// every run, alone and among other rows, and for every alignment.
+/// T is the type of the row's elements, of 1, 2, 4, 8 or 16 bytes; a pack has 16 bytes. Rows of up
+/// to 64 KiB of T are read once and kept in registers; each pass reads a longer row again. A row's
+/// bits are the same in every run, alone and among other rows, and for every alignment.
+///
+/// Throws the errors of Launch::operator().
 template <class T, class Body>
 void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   static_assert(16 % sizeof(T) == 0, "rows: elements have 1, 2, 4, 8 or 16 bytes");

@@ -8,15 +8,16 @@
 
 namespace kernkit {
 
-/// The current stream of the caller's framework on this device, for this thread; the default stream
-/// if the framework set none. The stream belongs to the device, which must be current when the
-/// stream is used: hand-written launches take a guard and then the stream.
+/// Returns the current stream of the caller's framework on this device, for this thread; the
+/// default stream if the framework set none or the process has no host. The stream belongs to the
+/// device, which must be current when the stream is used: hand-written launches take a guard and
+/// then the stream.
 ///
 ///     CUDADeviceGuard guard(x.device().device_id);
 ///     cudaStream_t stream = get_cuda_stream(x.device());
 ///     my_kernel<<<grid, block, 0, stream>>>(...);
-///     KERNKIT_CUDA_CHECK(cudaGetLastError());  // may be an earlier call's error, unlike
-///     cuda::Launch's
+///     // May report the error of an earlier call, unlike cuda::Launch.
+///     KERNKIT_CUDA_CHECK(cudaGetLastError());
 inline cudaStream_t get_cuda_stream(DLDevice device) {
   return static_cast<cudaStream_t>(current_stream(device));
 }

@@ -18,8 +18,10 @@
 namespace kernkit::testing {
 
 #if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
+/// The backend of the program: CudaBackend in CUDA tests, otherwise Cpu.
 using Backend = CudaBackend;
 #else
+/// The backend of the program: CudaBackend in CUDA tests, otherwise Cpu.
 using Backend = Cpu;
 #endif
 

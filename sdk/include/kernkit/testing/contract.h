@@ -15,31 +15,36 @@
 #include "kernkit/testing/contract/example.h"
 
 #if defined(KERNKIT_CONTRACT_COMPILED)
+/// Marks a function of the rules: empty if sdk/src/testing/contract.cc compiles the rules once,
+/// otherwise inline.
 #define KERNKIT_CONTRACT_INLINE
 #else
+/// Marks a function of the rules: empty if sdk/src/testing/contract.cc compiles the rules once,
+/// otherwise inline.
 #define KERNKIT_CONTRACT_INLINE inline
 #endif
 
 namespace kernkit::testing {
 
-/// The op breaks this rule on purpose: `without("Layouts", "it reads bytes in any layout")`.
+/// Exempts an op from a rule that it breaks on purpose: `without("Layouts", "it reads bytes in any
+/// layout")`. The test of the rule is skipped with the reason, and fails if there is no such rule.
 inline Exemption without(std::string rule, std::string reason) {
   return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }
-/// The op has no CUDA implementation.
+/// States that an op has no CUDA implementation: no rule runs it on a CUDA device.
 inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
-/// The op has no CPU implementation. Its results are compared with its results for dense and
-/// aligned tensors.
+/// States that an op has no CPU implementation: its results are compared with its results for dense
+/// and aligned tensors.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
-/// The op works row by row: row r of an output depends on row r of the tensors that have as many
-/// rows as the first output, and on the other tensors as a whole. The bits of a row are then the
-/// same alone and among other rows, and in every run (rule RowAlone).
+/// States that an op works row by row: row r of an output depends on row r of the tensors that have
+/// as many rows as the first output, and on the other tensors as a whole. The bits of a row are
+/// then the same alone and among other rows, and in every run (rule RowAlone).
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
-/// The schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y, Tensor
-/// x) -> ()")`. The line marks the outputs; its types are those of the C++ parameters. A message
-/// names an argument by the line or by number.
+/// Gives the schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y,
+/// Tensor x) -> ()")`. The line marks the outputs; its types are those of the C++ parameters,
+/// otherwise the tests fail. A message names an argument by the line or by number.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }
@@ -49,13 +54,16 @@ namespace contract {
 /// An item after the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
 class Item {
  public:
+  /// An exemption, such as by_row().
   Item(Exemption exemption)  // NOLINT(runtime/explicit)
       : exemption_(std::move(exemption)), is_exemption_(true) {}
+  /// An argument: anything that Example accepts.
   template <class T, std::enable_if_t<std::is_constructible_v<Example, T> &&
                                           !std::is_same_v<std::decay_t<T>, Item>,
                                       int> = 0>
   Item(T&& example) : example_(std::forward<T>(example)) {}  // NOLINT(runtime/explicit)
 
+  /// Appends the item to the list of its kind.
   void add_to(std::vector<Example>* examples, std::vector<Exemption>* exemptions) const {
     if (is_exemption_) {
       exemptions->push_back(exemption_);
@@ -70,7 +78,10 @@ class Item {
   bool is_exemption_ = false;
 };
 
-/// Registers the tests of an op with these arguments and exemptions. Returns true.
+/// Registers a GoogleTest test for each rule, named after the rule, in the suite `Contract/<op>`.
+/// `function` and `metadata` are the op's exported symbols; `items` returns its arguments and
+/// exemptions, and is called when a test runs. `file` and `line` are the place of failures. Returns
+/// true.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line);
@@ -78,8 +89,8 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 }  // namespace contract
 }  // namespace kernkit::testing
 
-/// KERNKIT_TEST_CONTRACT(op, arguments...): defines the tests Contract/<op>.<rule>. Use it outside
-/// of any namespace.
+/// Defines a test for each rule in the suite `Contract/<op>`, from the arguments of a call that the
+/// op accepts. Use the macro outside of any namespace.
 ///
 ///     KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 ///
@@ -94,15 +105,14 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 /// cases it must write only what the schema marks (a!). The call goes through the exported symbol,
 /// as a framework's call does.
 ///
-/// CMake's kernkit_add_contract_test(<library> <file>) builds a program of such lines. If the
+/// CMake's `kernkit_add_contract_test(<library> <file>)` builds a program of such lines. If the
 /// library has .cu files, the rules also run on a CUDA device (CudaRuntime's), with additional
 /// rules on where and how work is launched.
 ///
-/// A line may also be in <op>_test.cc: either the program of kernkit_add_tests() or, if there is
+/// A line may also be in `<op>_test.cc`: either the program of kernkit_add_tests() or, if there is
 /// one, the program of kernkit_add_cuda_tests() runs its tests.
 ///
 /// After the arguments: `by_row()`, which adds one rule; `cpu_only()`, `cuda_only()`,
-/// `without("<rule>", "<why>")`, `with_schema("<line>")`.
 /// `without("<rule>", "<why>")`, `with_schema("<line>")`.
 #if !defined(KERNKIT_CONTRACT_IN_CUDA_TEST)
 #define KERNKIT_TEST_CONTRACT(op, ...)                                                     \
@@ -125,7 +135,9 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 #else
 #define KERNKIT_TEST_CONTRACT(op, ...) static_assert(true, "");
 #endif
+/// The name of the variable that registers the tests of `line`. For KERNKIT_TEST_CONTRACT only.
 #define KERNKIT_CONTRACT_NAME(line) KERNKIT_CONTRACT_NAME_OF(line)
+/// Joins the expanded `line` to the name of KERNKIT_CONTRACT_NAME.
 #define KERNKIT_CONTRACT_NAME_OF(line) kernkit_contract_##line
 
 #if !defined(KERNKIT_CONTRACT_COMPILED)

@@ -11,8 +11,10 @@
 namespace kernkit::testing {
 
 #if defined(KERNKIT_ON_GPU)
+/// The backend of CUDA kernels: Gpu with KERNKIT_ON_GPU, otherwise Simulator.
 using CudaBackend = Gpu;
 #else
+/// The backend of CUDA kernels: Gpu with KERNKIT_ON_GPU, otherwise Simulator.
 using CudaBackend = Simulator;
 #endif
 

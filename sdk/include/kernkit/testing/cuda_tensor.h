@@ -14,11 +14,13 @@
 
 namespace kernkit::testing {
 
-/// A contiguous tensor of elements T that owns its memory on a CUDA device. The elements are
-/// uninitialised. Throws RuntimeError if CUDA fails.
+/// A contiguous tensor of elements T that owns its memory on a CUDA device, in the simulator or on
+/// a GPU.
 template <class T>
 class CudaTensor {
  public:
+  /// Allocates a tensor of this shape on cuda:`device` by cudaMalloc(), with uninitialised elements
+  /// and null strides (row-major). Throws RuntimeError if CUDA fails.
   explicit CudaTensor(std::vector<int64_t> shape, int device = 0) : shape_(std::move(shape)) {
     int64_t size = 1;
     for (const int64_t extent : shape_) size *= extent;
@@ -32,20 +34,26 @@ class CudaTensor {
   }
   CudaTensor(const CudaTensor&) = delete;
   CudaTensor& operator=(const CudaTensor&) = delete;
+  /// Frees the memory. Never throws.
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
-  /// Copies all elements from or to host memory, after all work of the device.
+  /// Copies all elements from host memory, after all work of the device. Throws RuntimeError if
+  /// CUDA fails, also for an error of that work.
   void upload(const T* from) {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(dl_.data, from, bytes_, cudaMemcpyHostToDevice));
   }
+  /// Copies all elements to host memory, after all work of the device. Throws the errors of
+  /// upload().
   void download(T* to) const {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, dl_.data, bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// The DLTensor. A test may change it to an invalid tensor.
+  /// Returns the DLTensor. A test may change it to an invalid tensor.
   DLTensor* dl() { return &dl_; }
+  /// Returns a view for messages that name the argument `name`, which must outlive the view. The
+  /// view is valid during the lifetime of the tensor.
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
  private:

@@ -12,14 +12,16 @@
 
 namespace kernkit::testing {
 
-/// Later work of the stream waits until release(), at most ten seconds: if the runtime meanwhile
+/// Makes later work of a stream wait until release(), at most ten seconds: if the runtime meanwhile
 /// waits for the stream, the test fails instead of hanging. Work launched meanwhile must have run
 /// once before, because loading a kernel may wait for all streams.
 class Hold {
  public:
+  /// Begins the hold by a host function on the stream. Throws RuntimeError if CUDA fails.
   explicit Hold(cudaStream_t stream) : stream_(stream) {
     KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
   }
+  /// Releases the stream and waits for its work. Never throws.
   ~Hold() {
     release();
     (void)cuda::succeeded(cudaStreamSynchronize(stream_));
@@ -27,6 +29,7 @@ class Hold {
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
+  /// Lets the work of the stream run. Never throws.
   void release() { released_ = true; }
 
  private:

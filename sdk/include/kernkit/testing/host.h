@@ -16,19 +16,25 @@
 namespace kernkit::testing {
 
 #if defined(KERNKIT_ON_GPU)
+/// The allocator of CUDA tensors: that of the backend, or CUDANDAlloc.
 using CudaAlloc = Gpu::CudaAlloc;
 #elif defined(KERNKIT_WITH_CUDA)
+/// The allocator of CUDA tensors: that of the backend, or CUDANDAlloc.
 using CudaAlloc = CUDANDAlloc;
 #else
-using CudaAlloc = CPUNDAlloc;  // rejects a tensor of a CUDA device
+/// The allocator of CUDA tensors in a build without CUDA: it rejects their device by a ValueError.
+using CudaAlloc = CPUNDAlloc;
 #endif
 
-/// Memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of the
-/// simulator. ValueError for any other device.
+/// Allocates memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of
+/// the simulator.
 struct DeviceAlloc {
+  /// Sets `data` to uninitialised memory of the tensor's size; null for an empty tensor. Throws
+  /// ValueError for any other device, and the errors of CPUNDAlloc and CudaAlloc.
   void AllocData(DLTensor* tensor) const {
     is_cuda(tensor->device) ? CudaAlloc().AllocData(tensor) : CPUNDAlloc().AllocData(tensor);
   }
+  /// Frees the memory of AllocData().
   void FreeData(DLTensor* tensor) const noexcept {
     is_cuda(tensor->device) ? CudaAlloc().FreeData(tensor) : CPUNDAlloc().FreeData(tensor);
   }

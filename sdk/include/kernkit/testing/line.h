@@ -20,11 +20,13 @@ namespace kernkit::testing::contract {
 namespace kernkit::testing::contract {
 
 /// The results that have a name in the line, and so a shape or a dtype; and the line with these
-/// results as parameters: "(Tensor(out!) y[n], Tensor x[n]) -> ()".
+/// results as parameters.
 struct NamedResults {
-  std::vector<size_t> which;
+  std::vector<size_t> which;  ///< indices of the named results among the results
+  /// "(Tensor(out!) y[n], Tensor x[n]) -> ()" for "(Tensor x[n]) -> Tensor y[n]".
   std::string line = "(";
 
+  /// Reads the results from the schema line of the op.
   explicit NamedResults(const Callee& callee) {
     const std::string& text = callee.schema_text();
     for (int i = 0; i < callee.schema().num_returns; ++i) {
@@ -47,7 +49,8 @@ struct NamedResults {
   }
 };
 
-/// Result i of an accepted call, or null.
+/// Returns result i of an accepted call, borrowed from the outcome; null if there is no such result
+/// or it is no tensor.
 inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   KernkitAny any = outcome.result.get();
   if (any.type_index == kKernkitArray || any.type_index == kKernkitList) {
@@ -58,7 +61,9 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   return any.type_index == kKernkitTensor ? AnyView(any).cast<TensorView>().get() : nullptr;
 }
 
-/// shapes::throw_shape_error() for a line that is parsed at run time.
+/// Throws the error for the first argument that does not match the schema line `text`, which is
+/// parsed at run time: ValueError for a shape or a device, TypeError for a dtype. `values` has one
+/// entry for each parameter of the line. See shapes::throw_shape_error().
 [[noreturn]] inline void throw_shape_error(const char* text, const shapes::CallValue* values) {
   const schema::ParsedLine parsed = schema::parse_line(text);
   const schema::Schema& line = parsed.schema;
@@ -70,7 +75,7 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
                             values);
 }
 
-/// "" or the mismatch between the line and the op's results.
+/// Returns "" or the mismatch between the line and the op's results: a shape, dtype or device.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
@@ -117,6 +122,8 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   }
 }
 
+/// Rule Results: checks at each place that the results have the shape, dtype and device of the
+/// line.
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make_place : places_of(contract)) {
     const std::unique_ptr<Place> place = make_place();
@@ -127,7 +134,8 @@ inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Checks that the old contents of an output that is only written do not matter.
+/// Rule OutputsAreNotRead: checks that the old contents of an output that is only written, (out!),
+/// do not change any result.
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make_place : places_of(contract)) {
     const std::unique_ptr<Place> place = make_place();
@@ -151,9 +159,9 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Two items of a batch, each as in the example. If the example states no values, the floats of the
-/// second item are half of the first item's, so that no sum, mean or maximum of both items equals
-/// that of one item.
+/// Returns two items of a batch, each as tensor i of the example. If the example states no values,
+/// the floats of the second item are half of the first item's, so that no sum, mean or maximum of
+/// both items equals that of one item.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;
@@ -166,7 +174,7 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
           make_elements(argument.dtype, argument.numel(), values)};
 }
 
-/// "" or the difference between a batch of two and two calls.
+/// Returns "" or the difference between the results for a batch of two and for two calls.
 inline std::string batch_differs(const Contract& contract, Place& place) {
   Call batch(contract, place);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
@@ -200,7 +208,8 @@ inline std::string batch_differs(const Contract& contract, Place& place) {
   return "";
 }
 
-/// Checks the promise of each...: one call with a batch gives what a call for each item gives.
+/// Rule ItemsAreComputedAlone: checks the promise of each...: one call with a batch gives what a
+/// call for each item gives.
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
   const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;
@@ -221,6 +230,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
   }
 }
 
+/// Returns the rules of KERNKIT_TEST_LINE.
 inline std::vector<Rule> line_rules() {
   return {{"Results", "results have the shape, dtype and device of the line", nullptr,
            results_match_the_line},
@@ -229,7 +239,8 @@ inline std::vector<Rule> line_rules() {
            nullptr, items_are_computed_alone}};
 }
 
-/// "" or the failure of the first rule that is broken.
+/// Returns "" or the failure of the first rule of line_rules() that is broken. Reports a crash of
+/// the same test in an earlier process instead of repeating the crash.
 inline std::string line_failure(const Contract& contract) {
   const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
   const std::vector<Crash> crashes = earlier_crashes();
@@ -246,7 +257,7 @@ inline std::string line_failure(const Contract& contract) {
 
 }  // namespace kernkit::testing::contract
 
-/// KERNKIT_TEST_LINE(op, arguments...): defines the test Line.<op>, with the items of
+/// Defines the test `<op>` in the suite Line, with the arguments and exemptions of
 /// KERNKIT_TEST_CONTRACT. An op that reads an output marked (out!), or whose results do not match
 /// its line, gives a framework's compiler wrong values; no other test detects this.
 #define KERNKIT_TEST_LINE(op, ...)                                                         \

@@ -22,17 +22,21 @@ namespace kernkit::testing {
 template <class T>
 class TestList {
  public:
+  /// Makes a list of the elements, each converted to T. Throws RuntimeError for bytes without a
+  /// host.
   template <class... Elements>
   explicit TestList(const Elements&... elements) {
     (push(T(elements)), ...);
   }
+  /// Makes a list of the elements of a vector.
   explicit TestList(const std::vector<T>& elements) {
     for (const T& element : elements) push(element);
   }
   TestList(const TestList&) = delete;
   TestList& operator=(const TestList&) = delete;
 
-  /// The argument, valid during the list's lifetime.
+  /// Returns the list as an argument for messages that name it `name`, valid during the list's
+  /// lifetime.
   ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace kernkit::testing {
 
-/// True with KERNKIT_BENCH_THREADS=all in the environment. Otherwise false, for rows on one thread:
-/// the process then stays on the processor of the first call.
+/// Returns true with KERNKIT_BENCH_THREADS=all in the environment. Otherwise returns false, for
+/// rows on one thread: the process then stays on the processor of the first call.
 inline bool all_threads() {
   static const bool all = [] {
     const char* asked = getenv("KERNKIT_BENCH_THREADS");

@@ -12,23 +12,29 @@ extern "C" {
 void __asan_poison_memory_region(const volatile void* memory, size_t size);
 void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
 }
+/// Marks a function that may read poisoned memory without a report of AddressSanitizer.
 #define KERNKIT_READS_POISONED_MEMORY __attribute__((no_sanitize("address")))
+/// 1 if poison_memory() has an effect: the build uses AddressSanitizer; otherwise 0.
 #define KERNKIT_POISONS_MEMORY 1
 #else
+/// Empty: without AddressSanitizer no memory is poisoned.
 #define KERNKIT_READS_POISONED_MEMORY
+/// 1 if poison_memory() has an effect: the build uses AddressSanitizer; otherwise 0.
 #define KERNKIT_POISONS_MEMORY 0
 #endif
 
 namespace kernkit::testing {
 
-/// Without AddressSanitizer these functions do nothing. AddressSanitizer counts the accessible
-/// bytes from the start of each 8 bytes. A poisoned range therefore begins exactly; if it ends
-/// between two multiples of 8, its last bytes, up to 7, stay accessible.
+/// Makes AddressSanitizer report accesses to `size` bytes at `memory`; without AddressSanitizer
+/// does nothing. AddressSanitizer counts the accessible bytes from the start of each 8 bytes. A
+/// poisoned range therefore begins exactly; if it ends between two multiples of 8, its last bytes,
+/// up to 7, stay accessible.
 inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_ASAN)
   __asan_poison_memory_region(memory, size);
 #endif
 }
+/// Makes `size` bytes at `memory` accessible again; without AddressSanitizer does nothing.
 inline void unpoison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_ASAN)
   __asan_unpoison_memory_region(memory, size);

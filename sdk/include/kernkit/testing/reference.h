@@ -14,25 +14,34 @@
 
 namespace kernkit::testing {
 
-/// Layout of a floating-point type: sign, exponent, mantissa, from the highest bit.
+/// Layout of a floating-point type: sign, exponent, mantissa, from the highest bit. Specialised for
+/// float16, bfloat16 and float. Source: IEEE 754-2019, 3.4, for float16 and float; bfloat16 is the
+/// upper half of a float.
 template <class T>
 struct FloatFormat;
+/// Layout of float16: binary16 of IEEE 754.
 template <>
 struct FloatFormat<float16> {
-  using Bits = uint16_t;
-  static constexpr int kExponentBits = 5, kMantissaBits = 10;
+  using Bits = uint16_t;                   ///< integer with as many bits
+  static constexpr int kExponentBits = 5,  ///< bits of the exponent, biased by 2^4 - 1
+      kMantissaBits = 10;                  ///< bits of the mantissa, without the hidden bit
 };
+/// Layout of bfloat16: the upper half of a float.
 template <>
 struct FloatFormat<bfloat16> {
-  using Bits = uint16_t;
-  static constexpr int kExponentBits = 8, kMantissaBits = 7;
+  using Bits = uint16_t;                   ///< integer with as many bits
+  static constexpr int kExponentBits = 8,  ///< bits of the exponent, biased by 2^7 - 1
+      kMantissaBits = 7;                   ///< bits of the mantissa, without the hidden bit
 };
+/// Layout of float: binary32 of IEEE 754.
 template <>
 struct FloatFormat<float> {
-  using Bits = uint32_t;
-  static constexpr int kExponentBits = 8, kMantissaBits = 23;
+  using Bits = uint32_t;                   ///< integer with as many bits
+  static constexpr int kExponentBits = 8,  ///< bits of the exponent, biased by 2^7 - 1
+      kMantissaBits = 23;                  ///< bits of the mantissa, without the hidden bit
 };
 
+/// Returns the value of To with the bits of `from`. The types have one size.
 template <class To, class From>
 To copy_bits(From from) {
   static_assert(sizeof(To) == sizeof(From), "copy_bits needs types of one size");
@@ -41,8 +50,8 @@ To copy_bits(From from) {
   return to;
 }
 
-/// The value of a bit pattern without sign, by the format's definition. The pattern of infinity
-/// decodes to the number that would follow the largest number.
+/// Returns the exact value of a bit pattern without sign, by the format's definition. The pattern
+/// of infinity decodes to the number that would follow the largest number.
 template <class T>
 double decode_magnitude(uint32_t pattern) {
   using F = FloatFormat<T>;
@@ -53,7 +62,8 @@ double decode_magnitude(uint32_t pattern) {
   return std::ldexp(mantissa, (exponent == 0 ? 1 : exponent) - kBias - F::kMantissaBits);
 }
 
-/// The exact value of a stored element; int64 and uint64 beyond 2^53 are rounded.
+/// Returns the exact value of a stored element: a number, infinity or NaN; int64 and uint64 beyond
+/// 2^53 are rounded.
 template <class T>
 double decode(T element) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -71,8 +81,9 @@ double decode(T element) {
   }
 }
 
-/// The element of T nearest to `value`, ties to the even bit pattern (IEEE 754, roundTiesToEven).
-/// Found by bisection over the patterns, which ascend like their values.
+/// Returns the element of T nearest to `value`, ties to the even bit pattern (IEEE 754,
+/// roundTiesToEven); infinity beyond the largest number, NaN for NaN. Found by bisection over the
+/// patterns, which ascend like their values.
 template <class T>
 T round_to(double value) {
   if constexpr (std::is_same_v<T, double>) {
@@ -96,14 +107,16 @@ T round_to(double value) {
   }
 }
 
-/// True if both have the same bits, or both are NaN: the bits of a NaN depend on the machine.
+/// Returns whether both have the same bits, or both are NaN: the bits of a NaN depend on the
+/// machine.
 template <class T>
 bool same_bits(T a, T b) {
   if (std::memcmp(&a, &b, sizeof(T)) == 0) return true;
   return std::isnan(decode(a)) && std::isnan(decode(b));
 }
 
-/// Number of digits of T's significand, including the hidden digit.
+/// Returns the number of binary digits of T's significand, including the hidden digit: 24 for
+/// float.
 template <class T>
 constexpr int significand_digits() {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -113,9 +126,10 @@ constexpr int significand_digits() {
   }
 }
 
-/// True if `got` is `exact` up to the last rounding, to T, and `roundings` earlier roundings in
-/// compute_t<T>. NaN and infinity match only themselves. Not for results that are nearly zero
-/// because large numbers cancelled.
+/// Returns whether `got` is `exact` up to the last rounding, to T, and `roundings` earlier
+/// roundings in compute_t<T>: the error is at most |exact| (2^-p + roundings 2^-q), with p and q
+/// digits of T and of compute_t<T>. NaN and infinity match only themselves. Not for results that
+/// are nearly zero because large numbers cancelled.
 template <class T>
 bool is_near(T got, double exact, int roundings = 8) {
   const double value = decode(got);
@@ -129,7 +143,8 @@ bool is_near(T got, double exact, int roundings = 8) {
   return std::fabs(value - exact) <= std::fabs(exact) * relative + absolute;
 }
 
-/// Index of the first of n elements where got() and wanted() differ in bits (see same_bits), or -1.
+/// Returns the index of the first of n elements where got(i) and wanted(i) differ in bits (see
+/// same_bits()), or -1.
 template <class Got, class Wanted>
 int64_t first_difference(int64_t n, const Got& got, const Wanted& wanted) {
   for (int64_t i = 0; i < n; ++i) {

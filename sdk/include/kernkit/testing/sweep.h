@@ -25,7 +25,8 @@ struct Listed<To, types<T...>> {
 template <template <class...> class To, class List>
 using listed_in = typename detail::Listed<To, List>::type;
 
-/// "float16, bfloat16 or float32": an op's dtypes as in its error for an unsupported dtype.
+/// Returns the names of an op's dtypes as in its error for an unsupported dtype: "float16, bfloat16
+/// or float32".
 template <class... T>
 std::string names_of(types<T...>) {
   std::string text;
@@ -37,16 +38,18 @@ std::string names_of(types<T...>) {
   return text;
 }
 
-/// Empty, scalar, one element, a remainder after every vector width, several ranks.
+/// Shapes for tests: empty, scalar, one element, a remainder after every vector width, several
+/// ranks.
 inline const std::vector<int64_t> kShapes[] = {
     {}, {0}, {1}, {7}, {4096 + 3}, {2, 3, 5, 7}, {3, 0, 2, 1}, {1, 4096 + 3, 1, 1}};
 
-/// Aligned, unaligned, with a byte offset, with null strides, and all combined.
+/// Placements for tests: aligned, unaligned, with a byte offset, with null strides, and all
+/// combined.
 inline const Placement kPlacements[] = {
     {}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
-/// Fills with random bits: floats include subnormal numbers, infinities and NaN of either sign.
-/// Returns a copy of the elements.
+/// Fills a tensor with random bits and returns a copy of the elements: floats include subnormal
+/// numbers, infinities and NaN of either sign. The same seed gives the same bits.
 template <class T>
 std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -57,8 +60,9 @@ std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   return std::vector<T>(tensor.begin(), tensor.end());
 }
 
-/// Fills with multiples of 1/8 between -8 and 8, never 0. The values are exact in every floating
-/// type, as are the sums of some thousand values, and products of three values, in float.
+/// Fills a tensor with multiples of 1/8 between -8 and 8, never 0. The values are exact in every
+/// floating type, as are the sums of some thousand values, and products of three values, in float.
+/// The same seed gives the same values.
 template <class T>
 void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937 random(seed);
@@ -69,7 +73,7 @@ void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   }
 }
 
-/// True if the tensor's elements have the bits of `values`.
+/// Returns whether the tensor's elements have the bits of `values`, which has as many elements.
 template <class T>
 bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
   return values.empty() ||

@@ -16,27 +16,32 @@
 
 namespace kernkit::testing {
 
-/// Placement of a HostTensor in its memory.
+/// Placement of a HostTensor in its memory. The default is the first element at a multiple of 64
+/// bytes, without offset.
 struct Placement {
-  int64_t first = 0;         // elements before the first one: 1 makes an unaligned view
-  uint64_t byte_offset = 0;  // part of the address that goes through DLTensor::byte_offset [bytes]
+  int64_t first = 0;         ///< elements before the first one: 1 makes an unaligned view
+  uint64_t byte_offset = 0;  ///< part of the address in DLTensor::byte_offset [bytes]
+  /// Whether DLTensor::strides is null, which DLPack defines as row-major.
   bool null_strides = false;
 };
 
 /// The source of a HostTensor's memory, which the host reads and writes.
 struct TestMemory {
-  void* (*allocate)(size_t bytes);
-  void (*release)(void* memory);
+  void* (*allocate)(size_t bytes);  ///< allocates memory at a multiple of 64 bytes; null on failure
+  void (*release)(void* memory);    ///< frees memory of allocate()
 };
+/// CPU memory of std::aligned_alloc().
 inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_alloc(64, bytes); },
                                         std::free};
 
-/// A contiguous tensor of elements T, 64-byte aligned before its Placement, filled with `fill`.
-/// Bytes before and after the elements are poisoned (poisoned_memory.h) and hold a pattern;
-/// intact() reports whether the pattern is unchanged.
+/// A contiguous tensor of elements T, 64-byte aligned before its Placement, on the CPU. Bytes
+/// before and after the elements, 64 each at least, are poisoned (poisoned_memory.h) and hold a
+/// pattern; intact() reports whether the pattern is unchanged.
 template <class T>
 class HostTensor {
  public:
+  /// Allocates a tensor of this shape from `of` and sets each element to `fill`. Throws
+  /// std::bad_alloc without memory. The shape has no negative size.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
                       const TestMemory& of = kHostMemory)
       : shape_(std::move(shape)), placement_(placement), of_(of) {
@@ -66,21 +71,28 @@ class HostTensor {
   }
   HostTensor(const HostTensor&) = delete;
   HostTensor& operator=(const HostTensor&) = delete;
+  /// Unpoisons and frees the memory. Views must not be used afterwards.
   ~HostTensor() {
     unpoison_memory(memory_, bytes_);
     of_.release(memory_);
   }
 
+  /// Returns the address of the first element.
   T* begin() { return reinterpret_cast<T*>(memory_ + kGuard) + placement_.first; }
+  /// Returns the address past the last element.
   T* end() { return begin() + size_; }
+  /// Returns element i in row-major order, unchecked.
   T& operator[](int64_t i) { return begin()[i]; }
+  /// Returns the number of elements.
   int64_t size() const { return size_; }
 
-  /// The DLTensor. A test may change it to an invalid tensor.
+  /// Returns the DLTensor. A test may change it to an invalid tensor.
   DLTensor* dl() { return &dl_; }
+  /// Returns a view for messages that name the argument `name`, which must outlive the view. The
+  /// view is valid during the lifetime of the tensor.
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
-  /// False if bytes before or after the elements were written.
+  /// Returns false if bytes before or after the elements were written.
   KERNKIT_READS_POISONED_MEMORY bool intact() {
     const auto* first = reinterpret_cast<unsigned char*>(begin());
     const auto* last = reinterpret_cast<unsigned char*>(end());
@@ -104,7 +116,8 @@ class HostTensor {
   DLTensor dl_{};
 };
 
-/// "ValueError: y: ..." for the kernkit::Error that `call()` throws; "nothing" if it throws none.
+/// Returns "ValueError: y: ..." for the kernkit::Error that `call()` throws, "nothing" if it throws
+/// none. Other exceptions pass.
 template <class Call>
 std::string error_of(Call&& call) {
   try {

@@ -102,7 +102,8 @@ class DTypeReader {
 }
 }  // namespace detail
 
-/// "float32", "int8x4", "" for void. kernkit's name if tvm-ffi has none: "complex64".
+/// Returns the name of a dtype in tvm-ffi's notation: "float32", "int8x4", "" for void. kernkit's
+/// name if tvm-ffi has none: "complex64".
 [[gnu::cold]] inline String DLDataTypeToString(DLDataType dtype) {
   const auto code = static_cast<kernkit::DTypeCode>(dtype.code);
   kernkit::Message text;
@@ -124,6 +125,7 @@ class DTypeReader {
   if (lanes < -1) text << "xvscalex" << -int{lanes};
   return String(text.c_str(), text.size());
 }
+/// Returns the dtype of a name in tvm-ffi's notation, such as "float32", "int8x4" or "f16". Throws
 /// ValueError if the name is not that of a dtype.
 inline DLDataType StringToDLDataType(const String& name) {
   DLDataType dtype{};
@@ -132,6 +134,7 @@ inline DLDataType StringToDLDataType(const String& name) {
 }
 KERNKIT_TVM_FFI_END
 
+/// Prints the name of a dtype in tvm-ffi's notation and returns the stream.
 inline std::ostream& operator<<(std::ostream& out, DLDataType dtype) {
   return out << tvm::ffi::DLDataTypeToString(dtype);
 }

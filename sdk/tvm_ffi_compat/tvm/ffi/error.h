@@ -10,16 +10,24 @@
 #include "tvm/ffi/extra/kernkit_compat.h"
 
 KERNKIT_TVM_FFI_BEGIN
+/// tvm-ffi's Error over kernkit::Error: an exception with a kind, such as "ValueError", and a
+/// message.
 class Error : public kernkit::Error {
  public:
+  /// Makes an error. The third argument, tvm-ffi's backtrace, is ignored; `where` is the line in
+  /// the traceback of Python.
   Error(const std::string& kind, const std::string& message, const std::string& = "",
         kernkit::Where where = {})
       : kernkit::Error(kind.c_str(), message.c_str(), where) {}
+  /// Converts an error of kernkit.
   explicit Error(const kernkit::Error& error) : kernkit::Error(error) {}
 
+  /// Returns the kind, such as "ValueError".
   std::string kind() const { return kernkit::Error::kind(); }
+  /// Returns the message without the kind.
   std::string message() const { return kernkit::Error::message(); }
-  /// The message without its kind.
+  /// Returns the message without its kind, as in tvm-ffi. Valid during the lifetime of the error
+  /// and its copies.
   const char* what() const noexcept override { return kernkit::Error::message(); }
 };
 
@@ -70,20 +78,31 @@ T&& check_not_null(T&& x, const char* text, const char* kind, kernkit::Where whe
 }  // namespace detail
 KERNKIT_TVM_FFI_END
 
+/// The condition as a bool, which the compiler takes to be false.
 #define TVM_FFI_PREDICT_FALSE(condition) (__builtin_expect(static_cast<bool>(condition), 0))
+/// The condition as a bool, which the compiler takes to be true.
 #define TVM_FFI_PREDICT_TRUE(condition) (__builtin_expect(static_cast<bool>(condition), 1))
 
 // The macros are expressions, so that an else after a check belongs to the if before it. Each macro
 // ends in a stream or a literal: `<< value` may follow and, in sources that omit the <<, another
-// literal.
+// literal. Values are evaluated only if the check fails.
+
+/// Throws an Error of `Kind`, an identifier such as ValueError, with the streamed text.
+///
+///     TVM_FFI_THROW(ValueError) << "text" << value;
 #define TVM_FFI_THROW(Kind) \
   ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE) & ::kernkit::Message().stream()
+/// Prints file, line, kind and message to stderr, and throws as TVM_FFI_THROW does.
 #define TVM_FFI_LOG_AND_THROW(Kind) \
   ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE, true) & ::kernkit::Message().stream()
+/// Throws an Error of `Kind` with "Check failed: (condition) is false: " and the streamed text if
+/// the condition is false.
 #define TVM_FFI_CHECK(condition, Kind)              \
   __builtin_expect(static_cast<bool>(condition), 1) \
       ? static_cast<void>(0)                        \
       : TVM_FFI_THROW(Kind) << "Check failed: (" #condition ") is false: "
+/// Throws an Error of `Kind` with both operands, each evaluated once, if `a op b` is false.
+/// Integers compare by value, even if one is signed and one unsigned.
 #define KERNKIT_TVM_FFI_CHECK_OP(a, op, b, Kind)                                                   \
   while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
     return __builtin_expect(                                                                       \
@@ -93,19 +112,34 @@ KERNKIT_TVM_FFI_END
                : ::tvm::ffi::detail::describe(#a " " #op " " #b, x, y);                            \
   }((a), (b))})                                                                                    \
   ::tvm::ffi::detail::Thrower(#Kind, KERNKIT_HERE) & kernkit_mismatch.stream() << ""
+/// Throws an Error of `Kind` with both values unless a == b.
 #define TVM_FFI_CHECK_EQ(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, ==, b, Kind)
+/// Throws an Error of `Kind` with both values unless a != b.
 #define TVM_FFI_CHECK_NE(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, !=, b, Kind)
+/// Throws an Error of `Kind` with both values unless a < b.
 #define TVM_FFI_CHECK_LT(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, <, b, Kind)
+/// Throws an Error of `Kind` with both values unless a <= b.
 #define TVM_FFI_CHECK_LE(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, <=, b, Kind)
+/// Throws an Error of `Kind` with both values unless a > b.
 #define TVM_FFI_CHECK_GT(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, >, b, Kind)
+/// Throws an Error of `Kind` with both values unless a >= b.
 #define TVM_FFI_CHECK_GE(a, b, Kind) KERNKIT_TVM_FFI_CHECK_OP(a, >=, b, Kind)
+/// Returns `x`. Throws an Error of `Kind` if the pointer is null.
 #define TVM_FFI_CHECK_NOTNULL(x, Kind) \
   ::tvm::ffi::detail::check_not_null((x), #x, #Kind, KERNKIT_HERE)
+/// Throws InternalError if the condition is false: a bug of the library.
 #define TVM_FFI_ICHECK(condition) TVM_FFI_CHECK(condition, InternalError)
+/// Throws InternalError with both values unless a == b.
 #define TVM_FFI_ICHECK_EQ(a, b) TVM_FFI_CHECK_EQ(a, b, InternalError)
+/// Throws InternalError with both values unless a != b.
 #define TVM_FFI_ICHECK_NE(a, b) TVM_FFI_CHECK_NE(a, b, InternalError)
+/// Throws InternalError with both values unless a < b.
 #define TVM_FFI_ICHECK_LT(a, b) TVM_FFI_CHECK_LT(a, b, InternalError)
+/// Throws InternalError with both values unless a <= b.
 #define TVM_FFI_ICHECK_LE(a, b) TVM_FFI_CHECK_LE(a, b, InternalError)
+/// Throws InternalError with both values unless a > b.
 #define TVM_FFI_ICHECK_GT(a, b) TVM_FFI_CHECK_GT(a, b, InternalError)
+/// Throws InternalError with both values unless a >= b.
 #define TVM_FFI_ICHECK_GE(a, b) TVM_FFI_CHECK_GE(a, b, InternalError)
+/// Returns `x`. Throws InternalError if the pointer is null.
 #define TVM_FFI_ICHECK_NOTNULL(x) TVM_FFI_CHECK_NOTNULL(x, InternalError)

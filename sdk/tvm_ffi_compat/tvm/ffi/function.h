@@ -86,14 +86,21 @@ struct Argument<tvm::ffi::detail::Lenient<tvm::ffi::Tuple<T...>>>
     : TupleArgument<tvm::ffi::Tuple<T...>, tvm::ffi::detail::Reading::As<T>...> {};
 }  // namespace kernkit::detail
 
+/// Exports a symbol of the library.
 #define TVM_FFI_DLL __attribute__((visibility("default")))
+/// Exports a symbol of the library.
 #define TVM_FFI_DLL_EXPORT __attribute__((visibility("default")))
 
+/// Exports a C++ function, or a captureless lambda, as the op `name`, with tvm-ffi's calling
+/// convention: the symbol `__tvm_ffi_<name>`. The types come from the C++ signature; a message
+/// names an argument by its number. A caller gets a TypeError for another number or type of
+/// arguments, and the errors of the function.
 #define TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, ...)                      \
   KERNKIT_EXPORT_READ(::tvm::ffi::detail::Reading, name, __VA_ARGS__) \
   static_assert(true)
 
-/// The documentation of an op that was exported earlier in this file.
+/// Exports `doc`, a string literal, as the documentation of the op `name`, which was exported
+/// earlier in this file.
 #define TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC(name, doc)                         \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {               \
     return ::kernkit::detail::return_doc<kernkit_export::name>(doc, result); \

@@ -10,14 +10,15 @@
 
 namespace kernkit::testing {
 
-/// The name of the measured library in rows, which kernkit_add_benchmarks() defines.
+/// Name of the measured library in rows, which kernkit_add_benchmarks() defines as
+/// KERNKIT_BENCHMARKED_LIBRARY.
 #if defined(KERNKIT_BENCHMARKED_LIBRARY)
 inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
 #else
 inline constexpr char kBenchmarked[] = "kernkit";
 #endif
 
-/// Adds arguments to rows: their names, and a row for each of their values.
+/// A function that adds arguments to rows: their names, and a row for each of their values.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
 namespace detail {

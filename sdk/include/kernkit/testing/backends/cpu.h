@@ -9,10 +9,13 @@
 
 namespace kernkit::testing {
 
+/// The backend of an op's tests on the CPU.
 class Cpu {
  public:
-  static constexpr DLDevice kDevice{kDLCPU, 0};
+  static constexpr DLDevice kDevice{kDLCPU, 0};  ///< device of tensors: cpu
+  /// Returns the memory of tensors: that of the C library.
   static const TestMemory& memory() { return kHostMemory; }
+  /// Returns "": an op on the CPU ends before it returns, and a fault ends the process.
   std::string faults() { return ""; }
 };
 

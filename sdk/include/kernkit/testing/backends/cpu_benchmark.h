@@ -15,7 +15,7 @@
 
 namespace kernkit::testing::cpu_benchmark {
 
-/// Times calls of an op, one in each iteration.
+/// Times calls of an op by the wall clock, one in each iteration of the state.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   for (auto _ : state) {
@@ -44,9 +44,9 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
 }
 
-/// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread. `bytes(tag, state)`
-/// is the number of bytes that the op reads and writes: memcpy reads one half and writes the other
-/// half.
+/// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread; none with all
+/// threads. `bytes(tag, state)` is the number of bytes that the op reads and writes: memcpy reads
+/// one half and writes the other half.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

@@ -13,10 +13,14 @@
 
 namespace kernkit::testing {
 
+/// The backend of CUDA kernels on the first GPU.
 class Gpu {
  public:
-  static constexpr DLDevice kDevice{kDLCUDA, 0};
+  static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
+  /// Returns the memory of tensors: managed memory, which the host reads after faults().
   static const TestMemory& memory() { return kManagedMemory; }
+  /// Waits for the device and returns "" or the name and text of its error, such as
+  /// "cudaErrorIllegalAddress: ...".
   std::string faults() {
     cudaError_t error = cudaDeviceSynchronize();
     if (error == cudaSuccess) error = cudaGetLastError();
@@ -24,27 +28,38 @@ class Gpu {
     return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + "\n";
   }
 
-  /// Managed memory: a test reads what an op made.
+  /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test reads what an op made.
   struct CudaAlloc {
+    /// Sets `data` to managed memory of the tensor's size. Throws RuntimeError if CUDA fails.
     void AllocData(DLTensor* tensor) const {
       tensor->data = kManagedMemory.allocate(GetDataSize(*tensor));
     }
+    /// Frees the memory of AllocData(). Never throws.
     void FreeData(DLTensor* tensor) const noexcept { kManagedMemory.release(tensor->data); }
   };
 
-  /// NVIDIA's runtime has no settings; its only fault is the last error.
+  /// Has the functions of Simulator::Runtime that contract tests call. NVIDIA's runtime has no such
+  /// settings; its only fault is the last error.
   struct Runtime {
+    /// Does nothing: the machine has the devices that it has.
     explicit Runtime(int /*devices*/) {}
+    /// Does nothing: kernels always run.
     void run_kernels(bool) {}
+    /// Does nothing: a GPU runs blocks and threads in its own order.
     void set_seed(unsigned) {}
+    /// Does nothing: no calls are recorded.
     void clear() {}
+    /// Returns "": objects are not counted.
     std::string live() const { return ""; }
+    /// Returns the last error as one sentence, or nothing. Keeps the error.
     std::vector<std::string> faults() const {
       const cudaError_t error = cudaPeekAtLastError();
       if (error == cudaSuccess) return {};
       return {std::string("CUDA reports ") + cudaGetErrorString(error)};
     }
+    /// Does nothing: memory cannot be closed to kernels.
     static void close(const void*, size_t, cudaStream_t) {}
+    /// Does nothing: memory cannot be closed to kernels.
     static void open(const void*, cudaStream_t) {}
   };
 };

@@ -9,6 +9,8 @@
 
 namespace kernkit::testing {
 
+/// Memory of cudaMallocManaged(). Its allocate() throws RuntimeError if CUDA fails; release() never
+/// throws.
 inline constexpr TestMemory kManagedMemory{
     [](size_t bytes) {
       void* memory = nullptr;

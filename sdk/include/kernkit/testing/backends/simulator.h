@@ -19,7 +19,9 @@ namespace kernkit::testing {
 /// is touched: see CudaRuntime::sample_blocks().
 class Simulator {
  public:
-  static constexpr DLDevice kDevice{kDLCUDA, 0};
+  static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
+  /// Returns the memory of tensors, which the host reads after faults(): managed memory for PTX,
+  /// otherwise memory of the C library.
   static const TestMemory& memory() {
 #if defined(KERNKIT_ON_PTX)
     return kManagedMemory;  // PTX accesses CUDA's memory only
@@ -28,11 +30,13 @@ class Simulator {
 #endif
   }
 
+  /// Resets the runtime to one device of 64 GiB with seed 1, and lets kernels run.
   Simulator() {
     runtime_.run_kernels(true);
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
+  /// Waits for the device and returns "" or the faults of its kernels, one a line.
   std::string faults() {
     (void)cudaDeviceSynchronize();
     std::string text;
@@ -40,10 +44,13 @@ class Simulator {
     return text;
   }
 
+  /// The runtime that a contract test changes and reads.
   struct Runtime : simulator::CudaRuntime {
+    /// Resets the runtime to so many devices with the defaults of CudaDevice.
     explicit Runtime(int devices)
         : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
-    /// Makes an access of a kernel to these bytes a fault, from the stream's next work on.
+    /// Makes an access of a kernel to these bytes a fault, from the stream's next work on. See
+    /// kernkit_close_to_kernels().
     static void close(const void* memory, size_t bytes, cudaStream_t stream) {
       kernkit_close_to_kernels(memory, bytes, stream);
     }

@@ -13,42 +13,46 @@ namespace kernkit::testing::contract {
 /// An argument of the example, which a rule may change before the call. Strides, `first` and
 /// `shift` are in elements.
 struct Argument {
-  Any value;  // unless it is a tensor or a list
-  bool is_tensor = false;
-  bool is_list = false;
-  size_t size = 0;  // of a list: number of elements that are passed, from the first
-  bool is_written = false;
-  bool stays_on_cpu = false;
-  DLDataType dtype{};
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty: row-major
-  bool as_pointer = false;       // passed as a DLTensor*, otherwise as a tensor object
-  bool null_strides = false;     // with as_pointer: the strides are NULL
-  int64_t first = 0;             // elements after a multiple of 256 bytes
-  int64_t byte_offset = 0;       // part of the address in DLTensor::byte_offset [bytes]
-  // Index of the argument whose memory this tensor uses, `shift` after its first element, or -1.
+  Any value;                  ///< value, unless it is a tensor or a list
+  bool is_tensor = false;     ///< whether `value` is unused and the members below describe a tensor
+  bool is_list = false;       ///< whether `value` is unused and the elements follow as arguments
+  size_t size = 0;            ///< number of elements of a list that are passed, from the first
+  bool is_written = false;    ///< whether the schema marks the argument (a!) or (out!)
+  bool stays_on_cpu = false;  ///< whether the tensor is in CPU memory at every place
+  DLDataType dtype{};         ///< dtype of the tensor
+  std::vector<int64_t> shape;    ///< sizes of the tensor
+  std::vector<int64_t> strides;  ///< strides [elements]; empty: row-major
+  bool as_pointer = false;       ///< passed as a DLTensor*, otherwise as a tensor object
+  bool null_strides = false;     ///< whether DLTensor::strides is NULL
+  int64_t first = 0;             ///< elements between a multiple of 256 bytes and the first element
+  int64_t byte_offset = 0;       ///< part of the address in DLTensor::byte_offset [bytes]
+  /// Index of the argument whose memory this tensor uses; -1 for memory of its own.
   int shares = -1;
-  int64_t shift = 0;
-  std::vector<double> values;
-  std::optional<Elements> contents;  // used instead of `values`
-  // Values in the DLTensor that are not true of the memory.
+  int64_t shift = 0;                 ///< elements after the first element of that argument
+  std::vector<double> values;        ///< values of the elements, repeated
+  std::optional<Elements> contents;  ///< used instead of `values`
+  /// Device in the DLTensor, if it differs from that of the memory.
   std::optional<DLDevice> claimed_device;
+  /// Sizes in the DLTensor, if they differ from `shape`.
   std::optional<std::vector<int64_t>> claimed_shape;
-  bool claims_null = false;
+  bool claims_null = false;  ///< whether DLTensor::data is NULL
 
+  /// Returns the number of elements.
   int64_t numel() const {
     int64_t n = 1;
     for (const int64_t size : shape) n *= size;
     return n;
   }
+  /// Returns the strides of a dense row-major tensor [elements].
   std::vector<int64_t> row_major() const {
     std::vector<int64_t> dense(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;) dense[d - 1] = dense[d] * shape[d];
     return dense;
   }
-  /// Size of the unit that is moved: an element, or a byte for smaller elements [bytes].
+  /// Returns the size of the unit that is moved: an element, or a byte for smaller elements
+  /// [bytes].
   int64_t unit() const { return is_whole_bytes(dtype) ? dtype_bits(dtype) / 8 : 1; }
-  /// Offset of each unit from the first unit, in row-major order [bytes].
+  /// Returns the offset of each unit from the first unit, in row-major order [bytes].
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();

@@ -7,6 +7,7 @@
 
 namespace kernkit::testing::contract {
 
+/// Rule Count: passes one argument too many, one too few, and none; each is a TypeError.
 inline Variations wrong_counts(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
@@ -23,7 +24,7 @@ inline Variations wrong_counts(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Replaces an argument by a value that is no tensor.
+/// Returns a change that replaces argument i by a value that is no tensor.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -31,7 +32,8 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
   };
 }
 
-/// The arguments of which the type can be changed: those of the example, and elements of its lists.
+/// Returns the arguments of which the type can be changed: those of the example, and elements of
+/// its lists.
 inline std::vector<size_t> given_and_elements(const Contract& contract) {
   std::vector<size_t> all;
   for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -40,6 +42,7 @@ inline std::vector<size_t> given_and_elements(const Contract& contract) {
   return all;
 }
 
+/// Rule None: passes None for each argument; a TypeError unless the argument is optional.
 inline Variations none(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : given_and_elements(contract)) {
@@ -55,7 +58,7 @@ inline Variations none(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Replaces an argument by a tensor.
+/// Returns a change that replaces argument i by a float32 tensor of two elements.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {
     Argument tensor;
@@ -67,6 +70,8 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
   };
 }
 
+/// Rule Types: passes a tensor, an int, a float and a str for each argument of another type; each
+/// is a TypeError. A bool, an int and a float accept an int.
 inline Variations wrong_types(const Contract& contract, const Place&) {
   using schema::Type;
   Variations all;
@@ -93,7 +98,8 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Arguments left out at the end take the schema's defaults.
+/// Rule Defaults: leaves out arguments at the end and returns a sentence for each call whose
+/// results differ from those with the schema's defaults. Adds the number of calls to `tried`.
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& place,
                                                size_t* tried) {
   std::vector<std::string> violations;

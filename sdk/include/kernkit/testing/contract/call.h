@@ -13,9 +13,12 @@
 
 namespace kernkit::testing::contract {
 
+/// The arguments of one call in memory, which a rule may change before run(), and the results of
+/// the call.
 class Call {
  public:
-  /// The example at this place. Bytes around the tensors hold `around`; `salt` selects the values.
+  /// Makes the arguments of the example at this place. Bytes around the tensors hold `around`;
+  /// `salt` selects the values. The contract and the place must outlive the call.
   Call(const Contract& contract, Place& place, unsigned char around = 0xa5, unsigned salt = 0)
       : passed(contract.given()), contract_(&contract), place_(&place), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -34,7 +37,8 @@ class Call {
       arguments.push_back(std::move(made));
     }
   }
-  /// The same arguments, each dense and aligned in memory of its own.
+  /// Returns a call with the same arguments as `of`, each dense and aligned in memory of its own.
+  /// `of` has run.
   static Call plain(const Call& of, Place& place) {
     Call made(*of.contract_, place);
     made.arguments = of.arguments;
@@ -53,13 +57,15 @@ class Call {
   Call(Call&&) = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
+  /// Frees the memory of the arguments.
   ~Call() { release(); }
 
+  /// Arguments in the order of the schema, followed by the elements of lists.
   std::vector<Argument> arguments;
   /// Number of arguments that are passed. Arguments beyond the schema are None.
   size_t passed;
 
-  /// Sets new values in the same memory, except for values stated by the example.
+  /// Sets new values in the same memory, except for values stated by the example, and uploads them.
   void renew(unsigned salt) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (contract_->examples()[i].values().empty()) arguments[i].values = some_values(i, salt);
@@ -68,8 +74,9 @@ class Call {
     upload();
   }
 
-  /// Writes the arguments to memory, calls, and reads the memory. `poisoned`: memory that belongs
-  /// to no tensor is poisoned during the call (poisoned_memory.h).
+  /// Writes the arguments to memory, calls the op, reads the memory, and returns the outcome.
+  /// `poisoned`: memory that belongs to no tensor is poisoned during the call (poisoned_memory.h).
+  /// Throws std::bad_alloc, or RuntimeError if CUDA fails.
   Outcome run(bool poisoned = false) {
     prepare();
     if (poisoned) poison_around();
@@ -81,15 +88,18 @@ class Call {
     return outcome;
   }
 
-  /// "scale() with x with gaps, strides [66, 2]: y float32 [4, 33]; x float32 [4, 33], strides
-  /// [66, 2]; factor float 2"
+  /// Returns the op, the variation and the arguments: "scale() with x with gaps, strides [66, 2]: y
+  /// float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
   std::string text() const;
 
-  // The steps of run().
+  /// First step of run(): allocates memory, writes the arguments to it and uploads them.
   void prepare();
+  /// Second step of run(): calls the op and returns its outcome.
   Outcome invoke();
+  /// Third step of run(): reads the memory and the results. A fault of the place makes the outcome
+  /// a failure.
   void collect(Outcome* outcome);
-  /// Writes the bytes to memory again.
+  /// Writes the bytes of the arguments to memory again.
   void upload() {
     for (Memory& memory : memories_) {
       if (memory.data != nullptr) {
@@ -100,24 +110,29 @@ class Call {
 
   /// A result of the call: a tensor that it writes, or a returned tensor.
   struct Given {
-    std::string name;  // "y", "the result"
-    Elements elements;
+    std::string name;   ///< name of the argument, or "the result"
+    Elements elements;  ///< contents in row-major order
   };
+  /// Returns the results of the last run: the tensors that it wrote, except scratch, then the
+  /// returned tensors and numbers.
   const std::vector<Given>& given() const { return given_; }
 
-  /// "" or the first stray write: "byte 132 from the first element of y". `inside`: searches memory
-  /// of tensors that are only read; otherwise memory of no tensor.
+  /// Returns "" or the first stray write: "byte 132 from the first element of y". `inside`:
+  /// searches memory of tensors that are only read; otherwise memory of no tensor.
   std::string stray_write(bool inside) const;
-  /// "" if no byte in or around any tensor was written.
+  /// Returns "" if no byte in or around any tensor was written, otherwise the name of the first
+  /// argument whose memory was written.
   std::string any_write() const {
     for (size_t i = 0; i < memories_.size(); ++i) {
       if (memories_[i].before != memories_[i].after) return contract_->name_of(i);
     }
     return "";
   }
-  /// "" or the first output that was not changed.
+  /// Returns "" or the name of the first output of which no element was changed.
   std::string unwritten() const;
+  /// Returns the place of the tensors.
   Place& place() const { return *place_; }
+  /// Returns the contract of the op.
   const Contract& contract() const { return *contract_; }
 
  private:

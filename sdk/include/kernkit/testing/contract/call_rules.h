@@ -8,7 +8,8 @@
 
 namespace kernkit::testing::contract {
 
-/// Visits every call of the variation rules, and the example.
+/// Visits every call of the variation rules from which the op is not exempt, and the example, at
+/// each place.
 inline void for_each_call(const Contract& contract,
                           const std::function<void(const Call& call, const Outcome& outcome,
                                                    const Variation& variation)>& visit) {
@@ -26,11 +27,13 @@ inline void for_each_call(const Contract& contract,
   }
 }
 
+/// Returns "scale() with x on rocm:0: " followed by `did`, what the op did.
 inline std::string describe(const Call& call, const Variation& variation, const std::string& did) {
   return call.contract().callee().name() + "() " + variation.what + call.place().suffix() + ": " +
          did;
 }
 
+/// Rule Example: checks on the CPU that the op accepts its example and writes every output.
 inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cpu()) return;
   Place place;
@@ -49,6 +52,7 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
                                        " as it was; expected that what (a!) marks is written");
 }
 
+/// Rule Defaults: checks at each place that arguments left out take the schema's defaults.
 inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make : places_of(contract)) {
     const std::unique_ptr<Place> place = make();
@@ -58,6 +62,8 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
   }
 }
 
+/// Rule Sentences: checks that an error begins with the op, names one of the changed arguments, and
+/// is no InternalError.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -81,6 +87,8 @@ inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome
                           (ours ? ", and no InternalError for a mistake of the caller" : ""));
 }
 
+/// Rule CBoundary: checks that a failed call returns -1 with an error set in the host, and throws
+/// nothing.
 inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
@@ -89,6 +97,7 @@ inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcom
                           "; expected an error set in the host, and -1");
 }
 
+/// Checks that a rejected call wrote no byte of its arguments.
 inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   if (outcome.accepted) return;
@@ -100,6 +109,7 @@ inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcom
                                               "that a rejected call writes nothing"));
 }
 
+/// Rule InputsAreNotWritten: checks that an accepted call wrote only what (a!) marks.
 inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                    const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted) return;
@@ -109,6 +119,7 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                      " was written; expected that only what (a!) marks is written");
 }
 
+/// Rule StaysInside: checks that an accepted call wrote no byte around the tensors.
 inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                        const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted || variation.may == May::kStayInsideOrReject) return;
@@ -119,6 +130,8 @@ inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                      "only elements are written");
 }
 
+/// Returns the rules that hold on every device: those of variation_rules(), and the rules of this
+/// file.
 inline std::vector<Rule> cpu_rules() {
   std::vector<Rule> rules = variation_rules();
   const std::vector<Rule> others = {
@@ -143,7 +156,8 @@ inline std::vector<Rule> cpu_rules() {
   return rules;
 }
 
-/// Tries rules. Each rule makes calls of its own, except that the rules on every call share them.
+/// Tries rules with an op and returns a verdict for each. Each rule makes calls of its own, except
+/// that the rules on every call share them.
 inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
   std::vector<Verdict> verdicts(rules.size());
   std::vector<size_t> of_calls;
@@ -165,6 +179,7 @@ inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Cont
                 });
   return verdicts;
 }
+/// Tries one rule with an op and returns its verdict.
 inline Verdict try_rule(const Rule& rule, const Contract& contract) {
   return try_rules({rule}, contract)[0];
 }

@@ -13,12 +13,13 @@ namespace kernkit::testing::contract {
 
 /// The outcome of a call.
 struct Outcome {
-  bool accepted = false;
-  bool thrown = false;  // a C++ exception crossed the C boundary
-  std::string kind;     // "ValueError"; "" if the call failed and set no error
-  std::string message;  // "scale(): x: ..."
-  Any result;
+  bool accepted = false;  ///< whether the op returned without an error
+  bool thrown = false;    ///< a C++ exception crossed the C boundary
+  std::string kind;       ///< "ValueError"; "" if the call failed and set no error
+  std::string message;    ///< "scale(): x: ..."
+  Any result;             ///< the returned value; None without a result
 
+  /// Returns the outcome as a clause: "it raised ValueError: scale(): x: ...".
   std::string text() const {
     if (accepted) return "it returned without an error";
     if (thrown) return "a C++ exception left it: " + message;
@@ -27,9 +28,11 @@ struct Outcome {
   }
 };
 
+/// An exported op, called as a framework calls it, by its symbol.
 class Callee {
  public:
-  /// `function` and `metadata` are the symbols __tvm_ffi_<name> and __tvm_ffi__metadata_<name>.
+  /// Reads the schema from the metadata. `function` and `metadata` are the symbols
+  /// `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`.
   Callee(std::string name, KernkitFunction function, KernkitFunction metadata)
       : name_(std::move(name)), function_(function) {
     KernkitAny json{};
@@ -38,7 +41,8 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
   }
 
-  /// Sets the schema of an op that was exported without a line.
+  /// Sets the schema of an op that was exported without a line. The schema is invalid if its types
+  /// are not those of the C++ parameters: see schema_fits().
   void take_schema(std::string line) {
     const schema::Schema own = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
@@ -51,20 +55,27 @@ class Callee {
               declared.is_optional == has.is_optional && declared.default_text.size == 0;
     }
   }
-  /// Whether the line of take_schema() matches the function.
+  /// Returns whether the line of take_schema() matches the function; true without such a line.
   bool schema_fits() const { return fits_; }
 
+  /// Returns the name of the op.
   const std::string& name() const { return name_; }
-  /// "" unless the op reports its schema, as ops of KERNKIT_EXPORT do.
+  /// Returns the schema line; "" unless the op reports its schema, as ops of KERNKIT_EXPORT do.
   const std::string& schema_text() const { return text_; }
+  /// Returns the parsed schema line.
   const schema::Schema& schema() const { return schema_; }
+  /// Returns parameter i, counted from 0.
   const schema::Param& param(size_t i) const { return schema_.params[i]; }
+  /// Returns the number of parameters.
   size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
+  /// Returns the name of parameter i in the schema line.
   std::string argument_name(size_t i) const {
     const schema::Span span = param(i).name;
     return text_.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
   }
 
+  /// Calls the op through its C symbol and returns the outcome, which takes the error from the
+  /// host. Catches C++ exceptions that cross the boundary.
   Outcome call(const std::vector<KernkitAny>& args) const {
     Outcome outcome;
     KernkitAny result{};

@@ -12,9 +12,12 @@
 
 namespace kernkit::testing::contract {
 
-/// Arguments are numbered in the schema's order, followed by the elements of lists.
+/// An op, a call that it accepts, and its exemptions. Arguments are numbered in the schema's order,
+/// from 0, followed by the elements of lists.
 class Contract {
  public:
+  /// Takes the example: its arguments in the schema's order, of which those with defaults may be
+  /// missing at the end. problem() reports an example that does not match the schema.
   Contract(Callee callee, const std::vector<Example>& examples,
            std::vector<Exemption> exemptions = {})
       : callee_(std::move(callee)),
@@ -34,16 +37,20 @@ class Contract {
     }
   }
 
+  /// Returns the op.
   const Callee& callee() const { return callee_; }
-  /// Number of arguments of the example; arguments with defaults may be missing.
+  /// Returns the number of arguments of the example; arguments with defaults may be missing.
   size_t given() const { return given_; }
+  /// Returns the examples of all arguments, None for missing ones, followed by the elements of
+  /// lists.
   const std::vector<Example>& examples() const { return examples_; }
-  /// The arguments and the list elements that are tensors in the example.
+  /// Returns the indices of the arguments and the list elements that are tensors in the example.
   const std::vector<size_t>& tensors() const { return tensors_; }
-  /// For an element, the index of its list.
+  /// Returns the index of the parameter of argument i: for an element, that of its list.
   size_t parameter_of(size_t i) const { return parameters_[i]; }
+  /// Returns whether argument i is an element of a list.
   bool is_element(size_t i) const { return parameters_[i] != i; }
-  /// The indices of a list's elements, in order.
+  /// Returns the indices of a list's elements, in order.
   std::vector<size_t> elements_of(size_t list) const {
     std::vector<size_t> elements;
     for (size_t i = list + 1; i < parameters_.size(); ++i) {
@@ -51,16 +58,19 @@ class Contract {
     }
     return elements;
   }
+  /// Returns whether the schema marks argument i as written.
   bool is_written(size_t i) const { return callee_.param(parameters_[i]).is_written; }
+  /// Returns whether argument i is written and its contents are compared: it is not scratch.
   bool is_result(size_t i) const { return is_written(i) && !examples_[i].is_scratch(); }
-  /// "x", "xs[1]"
+  /// Returns the name of argument i, as in a message: "x", "xs[1]".
   std::string name_of(size_t i) const {
     std::string name = callee_.argument_name(parameters_[i]);
     if (!is_element(i)) return name;
     return name + "[" + std::to_string(i - elements_of(parameters_[i])[0]) + "]";
   }
 
-  /// Why the rules cannot be tried, or "".
+  /// Returns why the rules cannot be tried, or "": the op has no schema line, or the example does
+  /// not match it.
   std::string problem() const {
     Message text;
     const std::string& op = callee_.name();
@@ -89,16 +99,20 @@ class Contract {
     return text.c_str();
   }
 
-  /// The exemption of the op from a rule, or null.
+  /// Returns the exemption of the op from a rule, or null. The contract owns the exemption.
   const Exemption* excuse(const std::string& rule) const {
     for (const Exemption& exemption : exemptions_) {
       if (exemption.kind == Exemption::kWithout && exemption.rule == rule) return &exemption;
     }
     return nullptr;
   }
+  /// Returns false with cuda_only().
   bool runs_on_cpu() const { return !says(Exemption::kCudaOnly); }
+  /// Returns false with cpu_only().
   bool runs_on_cuda() const { return !says(Exemption::kCpuOnly); }
+  /// Returns true with by_row().
   bool works_by_row() const { return says(Exemption::kByRow); }
+  /// Returns all exemptions and properties of the op.
   const std::vector<Exemption>& exemptions() const { return exemptions_; }
 
  private:

@@ -8,18 +8,20 @@
 
 namespace kernkit::testing::contract {
 
-/// "scale() on cuda:1: "
+/// Returns the begin of a violation, such as "scale() on cuda:1: ".
 inline std::string begin_of(const Contract& contract, const Place& place) {
   return contract.callee().name() + "()" + place.suffix() + ": ";
 }
 
-/// Whether the op runs its example on a device. Rule RunsOnCuda reports the failure.
+/// Returns whether the op runs its example on a device. Rule RunsOnCuda reports the failure.
 inline bool accepts_cuda(const Contract& contract) {
   if (!contract.runs_on_cuda()) return false;
   CudaPlace place;
   return Call(contract, place).run().accepted;
 }
 
+/// Rule Capture: checks that a call can be captured into a graph, writes nothing before the replay,
+/// and gives the results of a call when it is replayed with other inputs, twice.
 inline void is_captured(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -60,7 +62,7 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 }
 
 #if !defined(KERNKIT_ON_GPU)
-/// The runtime calls of one call of the op, after a first call.
+/// Returns the runtime calls of one call of the op, after a first call.
 inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
   (void)call->run();
   call->prepare();
@@ -72,6 +74,8 @@ inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
   return calls;
 }
 
+/// Rule FailedLaunch: makes each launch, allocation and copy of a call fail in turn, and checks
+/// that the op raises a RuntimeError that names the CUDA error.
 inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<simulator::CudaCall> calls;
@@ -102,6 +106,8 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   }
 }
 
+/// Rule EarlierErrors: checks that the op runs after an earlier failed call of the runtime, and
+/// leaves the error of that call to cudaGetLastError().
 inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -120,6 +126,8 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
            : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
 }
 
+/// Rule Uninitialised: checks that the results are the same for three values of the bytes of new
+/// memory.
 inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<Call::Given> first;

@@ -14,11 +14,12 @@
 
 namespace kernkit::testing::contract {
 
-/// While a CudaPlace exists, it owns the runtime. That of the simulator has three devices and runs
-/// kernels; nothing is recorded.
+/// A CUDA device with a stream of the caller's. While a CudaPlace exists, it owns the runtime. That
+/// of the simulator has three devices and runs kernels.
 class CudaPlace : public Place {
  public:
-  /// `seed` other than 0: work lags behind the host.
+  /// Resets the runtime and creates the stream, and the pool of alloc_tensor(), on the device. With
+  /// a `seed` other than 0, work runs later than its call. Throws RuntimeError if CUDA fails.
   explicit CudaPlace(int device = 0, unsigned seed = 0) : runtime(3), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
@@ -27,44 +28,57 @@ class CudaPlace : public Place {
     KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
     live_ = runtime.live();
   }
+  /// Destroys the stream and frees the pool.
   ~CudaPlace() override {
     (void)cudaStreamDestroy(stream_);
     (void)cudaFree(pool_);
   }
 
-  CudaBackend::Runtime runtime;
+  CudaBackend::Runtime runtime;  ///< the runtime of the backend, which rules change and read
 
+  /// Returns the caller's stream, which does not synchronise with the default stream.
   cudaStream_t stream() const { return stream_; }
+  /// Returns the CUDA device of the constructor, such as {kDLCUDA, 1}.
   DLDevice device() const override { return {kDLCUDA, device_}; }
+  /// Returns memory of cudaMalloc(). Throws RuntimeError if CUDA fails.
   void* allocate(size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     void* memory = nullptr;
     KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
     return memory;
   }
+  /// Frees memory of allocate().
   void release(void* memory) override { (void)cudaFree(memory); }
+  /// Copies bytes to the device in the order of the stream. Throws RuntimeError if CUDA fails.
   void upload(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
   }
+  /// Copies bytes from the device after the work of the stream.
   void download(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
+  /// Closes bytes to kernels from the stream's next work on.
   void poison(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
+  /// Waits for the device and opens the allocation to kernels.
   void unpoison(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
     runtime.open(memory, stream_);
   }
+  /// Sets the seed of the order of blocks and threads.
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
+  /// Makes the stream and the pool current, as a framework does before a call.
   void enter() override {
     current_ = this;
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
+  /// Restores the stream and the allocator before enter().
   void leave() override { guards_.reset(); }
-  /// False after a fault or an error, on another current device, or with allocated memory.
+  /// Deletes the records of the runtime. Returns false after a fault or an error, on another
+  /// current device, or with allocated memory.
   bool renew() override {
     int current = 0;
     runtime.clear();
@@ -72,6 +86,7 @@ class CudaPlace : public Place {
            cudaGetDevice(&current) == cudaSuccess && current == 0 && runtime.live() == live_ &&
            used_ == 0;
   }
+  /// Returns the first fault of a kernel, or "".
   std::string fault() override {
     const std::vector<std::string> faults = runtime.faults();
     return faults.empty() ? "" : faults[0];

@@ -9,15 +9,16 @@
 
 namespace kernkit::testing::contract {
 
-/// There is one object in a process: rules make one call at a time. A signal handler reads the
-/// first `size` characters of `text`.
+/// The text of the op's call in progress, for a signal handler. There is one object in a process:
+/// rules make one call at a time. A signal handler reads the first `size` characters of `text`.
 struct CurrentCall {
-  std::atomic<bool> is_watched{false};  // a CrashGuard exists
-  std::atomic<bool> has_returned{false};
-  std::atomic<size_t> size{0};  // 0: no call was made
-  char text[2048] = {};
-  std::string variation;  // "with x on rocm:0"
+  std::atomic<bool> is_watched{false};    ///< whether a CrashGuard exists
+  std::atomic<bool> has_returned{false};  ///< whether a crash now is after the call, not in it
+  std::atomic<size_t> size{0};            ///< number of characters of `text`; 0: no call was made
+  char text[2048] = {};                   ///< beginning of Call::text(), without a terminating 0
+  std::string variation;                  ///< change of the example, such as "with x on rocm:0"
 
+  /// Begins a call with this text, of which the first 2048 characters are kept.
   void begin(const std::string& call) {
     size = 0;
     const size_t length = std::min(call.size(), sizeof(text));
@@ -25,9 +26,11 @@ struct CurrentCall {
     has_returned = false;
     size = length;
   }
+  /// Ends the call; the text stays.
   void end() { has_returned = true; }
 };
 
+/// Returns the object of the process.
 inline CurrentCall& current_call() {
   static CurrentCall call;
   return call;
@@ -36,9 +39,11 @@ inline CurrentCall& current_call() {
 /// Names the variation of the calls made during the object's lifetime.
 class NamedVariation {
  public:
+  /// Sets CurrentCall::variation to `what`.
   explicit NamedVariation(const std::string& what) { current_call().variation = what; }
   NamedVariation(const NamedVariation&) = delete;
   NamedVariation& operator=(const NamedVariation&) = delete;
+  /// Sets CurrentCall::variation to "".
   ~NamedVariation() { current_call().variation.clear(); }
 };
 

@@ -13,27 +13,31 @@
 
 namespace kernkit::testing::contract {
 
+/// A tensor's contents.
 struct Elements {
-  DLDataType dtype;
-  std::vector<unsigned char> bytes;
+  DLDataType dtype;                  ///< dtype that the bytes encode
+  std::vector<unsigned char> bytes;  ///< contents in row-major order, without gaps
 };
 
 /// The dtypes whose elements are read and written as numbers; other dtypes are bytes.
 using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                       uint16_t, uint32_t, uint64_t, bool>;
 
+/// Returns whether the dtype is one of Numbers.
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
+/// Returns whether an element takes a whole number of bytes, unlike float4.
 inline bool is_whole_bytes(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
-/// Size of n dense elements [bytes].
+/// Returns the size of n dense elements [bytes], rounded up.
 inline size_t bytes_of(DLDataType dtype, int64_t n) {
   return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;
 }
 
-/// The limits of a dtype's numbers.
+/// The limits of a dtype's numbers; both are 0 for a dtype that is no number.
 struct NumberFormat {
-  double epsilon = 0;  // of floats: the step at 1
-  double largest = 0;
+  double epsilon = 0;  ///< step of floats at 1, 2^-mantissa bits; 0 for integers
+  double largest = 0;  ///< largest integer; for floats other than double, the largest power of two
 };
+/// Returns the limits of a dtype's numbers.
 inline NumberFormat format_of(DLDataType dtype) {
   NumberFormat format;
   if (!is_number(dtype)) return format;
@@ -52,7 +56,8 @@ inline NumberFormat format_of(DLDataType dtype) {
   return format;
 }
 
-/// Element i as a number. The dtype is_number().
+/// Returns element i as a number: exact, except for 64-bit integers beyond 2^53. The dtype
+/// is_number().
 inline double number_at(const Elements& elements, size_t i) {
   double value = 0;
   dispatch(Numbers{}, elements.dtype, [&](auto tag) {
@@ -68,7 +73,8 @@ inline double number_at(const Elements& elements, size_t i) {
   return value;
 }
 
-/// n elements with these values, repeated. A dtype that is no number gets bytes.
+/// Returns n elements with these values, repeated and rounded to the dtype. A bool is the parity of
+/// the value. A dtype that is no number gets bytes.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
   Elements made{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
   if (!is_number(dtype)) {
@@ -95,10 +101,12 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
   return made;
 }
 
+/// Returns a number as in messages.
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
-/// "" if the results are equal. Floats may differ by 4 units in the last place of the largest
-/// element: another code path of an op may round differently. Otherwise "element 3 is 7, not 14".
+/// Returns "" if the results are equal, otherwise "element 3 is 7, not 14". Floats may differ by 4
+/// units in the last place of the largest element: another code path of an op may round
+/// differently. Two NaN are equal.
 inline std::string difference(const Elements& got, const Elements& wanted) {
   if (got.dtype != wanted.dtype || got.bytes.size() != wanted.bytes.size()) {
     return "it has another dtype or another number of elements";
@@ -124,8 +132,9 @@ inline std::string difference(const Elements& got, const Elements& wanted) {
   return "";
 }
 
-/// difference() for results of different dtypes. `epsilon` is that of the coarsest float in the
-/// calls: the numbers must be equal as far as the dtypes can hold them.
+/// Returns difference() for results of different dtypes. `epsilon` is that of the coarsest float in
+/// the calls: the numbers must be equal as far as the dtypes can hold them, up to 8 of the coarser
+/// epsilon, relative to the largest element. "" if a dtype is no number, or a bool.
 inline std::string difference_of_numbers(const Elements& got, const Elements& wanted,
                                          double epsilon) {
   const bool comparable = is_number(got.dtype) && is_number(wanted.dtype) && got.dtype != dl_bool &&

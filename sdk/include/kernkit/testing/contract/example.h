@@ -13,49 +13,63 @@
 
 namespace kernkit::testing {
 
-/// A tensor made by example(), a list(), or any value that Any accepts: a number, a bool, a text, a
-/// dtype, a device, nullptr for None.
+/// An argument of a call that an op accepts: a tensor made by example(), a list(), or any value
+/// that Any accepts, such as a number, a bool, a text, a dtype, a device, nullptr for None.
 class Example {
  public:
+  /// None.
   Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
+  /// A value that Any accepts. Throws RuntimeError for a text or bytes without a host.
   template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Example> &&
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
+  /// A tensor of this dtype and shape.
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
+  /// A list of these elements.
   explicit Example(std::vector<Example> elements)
       : is_list_(true), elements_(std::move(elements)) {}
 
-  /// The elements, repeated to the tensor's size, for indices or offsets. The numbers must be
-  /// integers that every dtype holds. The default is integers from 1 to 13.
+  /// Returns a copy with these values of the elements, repeated to the tensor's size, for indices
+  /// or offsets. The numbers must be integers that every dtype holds. The default is integers from
+  /// 1 to 13.
   Example values(std::initializer_list<double> values) const {
     Example copy = *this;
     copy.values_ = values;
     return copy;
   }
-  /// Keeps the tensor in CPU memory, wherever the other tensors are.
+  /// Returns a copy that keeps the tensor in CPU memory, wherever the other tensors are.
   Example on_cpu() const {
     Example copy = *this;
     copy.stays_on_cpu_ = true;
     return copy;
   }
-  /// Scratch: the contents after the call are ignored, whether the op wrote them or not.
+  /// Returns a copy for scratch: the contents after the call are ignored, whether the op wrote them
+  /// or not.
   Example scratch() const {
     Example copy = *this;
     copy.is_scratch_ = true;
     return copy;
   }
 
+  /// Returns whether the tensor is scratch().
   bool is_scratch() const { return is_scratch_; }
+  /// Returns whether example() made this object.
   bool is_tensor() const { return is_tensor_; }
+  /// Returns whether list() made this object.
   bool is_list() const { return is_list_; }
+  /// Returns the elements of a list; empty for others.
   const std::vector<Example>& elements() const { return elements_; }
+  /// Returns whether the tensor is on_cpu().
   bool stays_on_cpu() const { return stays_on_cpu_; }
+  /// Returns the dtype of a tensor.
   DLDataType dtype() const { return dtype_; }
+  /// Returns the sizes of a tensor.
   const std::vector<int64_t>& shape() const { return shape_; }
+  /// Returns the values of values(); empty for the default.
   const std::vector<double>& values() const { return values_; }
-  /// The value if it is neither a tensor nor a list.
+  /// Returns the value if it is neither a tensor nor a list, otherwise None.
   const Any& value() const { return value_; }
 
  private:
@@ -70,23 +84,31 @@ class Example {
   Any value_;
 };
 
-/// A tensor of this shape: `example<float>(4, 33)`, `example<kernkit::bfloat16>(n, 2 * d)`.
+/// Returns a tensor of this shape: `example<float>(4, 33)`, `example<kernkit::bfloat16>(n, 2 * d)`.
 template <class T, class... Sizes>
 Example example(Sizes... sizes) {
   return Example(dtype_of<T>, {static_cast<int64_t>(sizes)...});
 }
 
-/// A list: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`.
+/// Returns a list: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`.
 template <class... Elements>
 Example list(const Elements&... elements) {
   return Example(std::vector<Example>{Example(elements)...});
 }
 
-/// An exemption or a property of an op: see KERNKIT_TEST_CONTRACT.
+/// An exemption or a property of an op, made by without(), cpu_only(), cuda_only(), by_row() or
+/// with_schema().
 struct Exemption {
-  enum Kind { kWithout, kCpuOnly, kCudaOnly, kByRow, kWithSchema } kind;
-  std::string rule;
-  std::string reason;
+  /// Kinds of exemptions and properties.
+  enum Kind {
+    kWithout,          ///< breaks a rule on purpose
+    kCpuOnly,          ///< has no CUDA implementation
+    kCudaOnly,         ///< has no CPU implementation
+    kByRow,            ///< works row by row
+    kWithSchema        ///< has a schema line that its export lacks
+  } kind;              ///< how the tests of the op differ
+  std::string rule;    ///< name of the rule of kWithout; otherwise ""
+  std::string reason;  ///< reason of kWithout, line of kWithSchema; otherwise ""
 };
 
 }  // namespace kernkit::testing

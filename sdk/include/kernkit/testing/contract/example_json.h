@@ -10,6 +10,7 @@
 
 namespace kernkit::testing::contract {
 
+/// Returns a JSON array of the texts that write() returns for the items.
 template <class T, class Write>
 std::string json_list(const std::vector<T>& items, const Write& write) {
   std::string text = "[";
@@ -17,8 +18,9 @@ std::string json_list(const std::vector<T>& items, const Write& write) {
   return text + "]";
 }
 
-/// {"dtype": ..., "shape": [...], "values": [...], "cpu": ..., "scratch": true for scratch}, a
-/// list, a number, true, null; {"unknown": "description"} for values that JSON lacks.
+/// Returns an example as JSON: {"dtype": ..., "shape": [...], "values": [...], "cpu": ...,
+/// "scratch": true for scratch}, a list, a number, true, null; {"unknown": "description"} for
+/// values that JSON lacks.
 inline std::string json_of(const Example& example) {
   const auto number = [](const auto& value) {
     Message text;
@@ -46,7 +48,8 @@ inline std::string json_of(const Example& example) {
   }
 }
 
-/// Appends {"op", "schema", "arguments"} to the file named by KERNKIT_EXAMPLES.
+/// Rule Note: appends {"op", "schema", "arguments"} of an op with a CUDA implementation to the file
+/// named by KERNKIT_EXAMPLES, for tests that call the op by frameworks. Finds nothing.
 inline void note_example(const Contract& contract, Verdict*) {
   const char* path = std::getenv("KERNKIT_EXAMPLES");
   if (path == nullptr || !contract.runs_on_cuda()) return;

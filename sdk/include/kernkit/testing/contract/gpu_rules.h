@@ -8,6 +8,7 @@
 
 namespace kernkit::testing::contract::gpu {
 
+/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaPlace place;
@@ -18,7 +19,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
                                       "declares kernkit::testing::cpu_only()");
 }
 
-/// Calls after the inputs are uploaded, and waits for all work of the device.
+/// Calls after the inputs are uploaded, waits for all work of the device, and returns the outcome.
+/// Throws RuntimeError if CUDA fails.
 inline Outcome run_settled(Call* call, CudaPlace* place) {
   call->prepare();
   KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
@@ -30,8 +32,9 @@ inline Outcome run_settled(Call* call, CudaPlace* place) {
   return outcome;
 }
 
-/// Uploads new inputs after a hold on the stream: if the op does not wait for them, or its work is
-/// not ordered before the copy of the results, the results differ.
+/// Rule CallersStream: uploads new inputs after a hold on the stream. If the op does not wait for
+/// them, or its work is not ordered before the copy of the results, the results differ. Checks also
+/// that the call does not wait.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -62,6 +65,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected work in the caller's stream");
 }
 
+/// Returns the rules of an op's CUDA implementation on a GPU.
 inline std::vector<Rule> rules() {
   return {
       {"RunsOnCuda", "the CUDA implementation accepts the example", nullptr, runs_on_cuda},

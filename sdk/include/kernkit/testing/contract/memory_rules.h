@@ -6,6 +6,8 @@
 
 namespace kernkit::testing::contract {
 
+/// Returns the variation in which tensor i has these strides [elements]; `how` describes them. The
+/// op gives the same results or throws ValueError.
 inline Variation with_layout(const Contract& contract, size_t i, const char* how,
                              const std::vector<int64_t>& strides) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " " << how
@@ -17,7 +19,8 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
           [=](Call& call) { call.arguments[i].strides = strides; }};
 }
 
-/// An op that does not accept a layout must not read it as if it were dense.
+/// Rule Layouts: each tensor with gaps, backwards, broadcast and transposed. An op that does not
+/// accept a layout must not read it as if it were dense.
 inline Variations layouts(const Contract& contract, Place& place) {
   Variations all;
   const Call call(contract, place);
@@ -50,7 +53,7 @@ inline Variations layouts(const Contract& contract, Place& place) {
   return all;
 }
 
-/// Calls make() for each tensor, then for all: "x", "every tensor".
+/// Calls make(name, indices) for each tensor, then for all: "x", "every tensor".
 template <class Make>
 void for_one_and_all(const Contract& contract, const Make& make) {
   const std::vector<size_t>& tensors = contract.tensors();
@@ -60,7 +63,8 @@ void for_one_and_all(const Contract& contract, const Make& make) {
   if (!tensors.empty()) make(std::string("every tensor"), tensors);
 }
 
-/// DLPack before 1.2: strides of NULL are row-major.
+/// Rule NullStrides: passes tensors without strides, which are row-major in DLPack before 1.2. None
+/// for an op that keeps its tensors, which accepts no borrowed tensors.
 inline Variations null_strides(const Contract& contract, Place& place) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
@@ -80,7 +84,8 @@ inline Variations null_strides(const Contract& contract, Place& place) {
   return all;
 }
 
-/// The first element is at the same address: the op must accept the call.
+/// Rule ByteOffset: puts 8, 64 and 256 bytes of the address into byte_offset. The first element is
+/// at the same address: the op must accept the call.
 inline Variations byte_offsets(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
@@ -95,6 +100,7 @@ inline Variations byte_offsets(const Contract& contract, const Place&) {
   return all;
 }
 
+/// Rule Unaligned: tensors that begin 1, 2, 3, 5 and 8 elements after an aligned address.
 inline Variations unaligned(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t first : {1, 2, 3, 5, 8}) {
@@ -109,7 +115,8 @@ inline Variations unaligned(const Contract& contract, const Place&) {
   return all;
 }
 
-/// "with y in the memory of x, 1 element from its first"
+/// Returns the variation in which tensor i uses the memory of tensor `with`, `shift` elements from
+/// its first: "with y in the memory of x".
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
   std::string where = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
   return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + where,
@@ -122,8 +129,9 @@ inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_
           }};
 }
 
-/// Pairs of tensors that share memory, of which one (`one_is_written`) or both or none are written.
-/// `same`: as the same tensor, or overlapping.
+/// Returns a variation for each pair of tensors that can share memory: at least one of the two is
+/// written if `one_is_written`, otherwise none. `same`: the two are the same tensor, otherwise one
+/// begins up to one element before or after the other.
 inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
   Variations all;
   const auto& examples = contract.examples();
@@ -148,13 +156,15 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
   }
   return all;
 }
+/// Rule PartialOverlap: an output that overlaps another tensor without being the same.
 inline Variations partial_overlaps(const Contract& contract, const Place&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/false);
 }
+/// Rule InPlace: an output that is one of the inputs.
 inline Variations in_place(const Contract& contract, const Place&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/true);
 }
-/// Tensors that are only read may overlap.
+/// Rule SharedInputs: pairs of tensors that are only read, in the same or in overlapping memory.
 inline Variations shared_inputs(const Contract& contract, const Place&) {
   Variations all = sharings(contract, false, true);
   for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));

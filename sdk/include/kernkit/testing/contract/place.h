@@ -12,19 +12,27 @@
 
 namespace kernkit::testing::contract {
 
+/// The device of a call's tensors, and the copies of bytes to and from it. This class is the CPU;
+/// CudaPlace is a CUDA device.
 class Place {
  public:
+  /// A place ends after the calls that use it.
   virtual ~Place() = default;
 
+  /// Returns the device of tensors.
   virtual DLDevice device() const { return {kDLCPU, 0}; }
-  /// Memory aligned to 256 bytes.
+  /// Returns memory of `bytes` bytes at a multiple of 256 bytes. Throws std::bad_alloc without
+  /// memory.
   virtual void* allocate(size_t bytes) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
   }
+  /// Frees memory of allocate().
   virtual void release(void* memory) { std::free(memory); }
+  /// Copies bytes of the host to memory of the place.
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+  /// Copies bytes of the place to the host, after all work that the op began.
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
   /// Poisons bytes of allocate()'s memory: AddressSanitizer reports an access by the op.
@@ -32,24 +40,26 @@ class Place {
   /// Unpoisons the bytes, after all work that the op began has ended.
   virtual void unpoison(void* memory, size_t bytes) { unpoison_memory(memory, bytes); }
 
-  /// Before and after a call: sets the caller's device and stream, and resets them.
+  /// Sets the caller's device and stream, before a call.
   virtual void enter() {}
+  /// Resets what enter() set, after a call.
   virtual void leave() {}
-  /// Makes the place as good as new. False if only a new place is.
+  /// Makes the place as good as new. Returns false if only a new place is.
   virtual bool renew() { return true; }
   /// Makes threads of a device run in another order from now on.
   virtual void reorder(unsigned) {}
-  /// Faults in this place that the op did not report, or "".
+  /// Returns a fault in this place that the op did not report, or "".
   virtual std::string fault() { return ""; }
 
+  /// Returns whether the device is the CPU.
   bool is_cpu() const { return device().device_type == kDLCPU; }
-  /// "" or " on cuda:0", for messages.
+  /// Returns "" for the CPU, otherwise " on cuda:0", for messages.
   std::string suffix() const {
     return is_cpu() ? "" : std::string(" on ") + device_name(device()).c_str();
   }
 };
 
-/// The CPU, for tensors that stay there.
+/// Returns the CPU, for tensors that stay there.
 inline Place& cpu_place() {
   static Place place;
   return place;

@@ -6,8 +6,8 @@
 
 namespace kernkit::testing::contract {
 
-/// "" or the first result whose bytes differ from that row of the wanted result: "y has other bits
-/// in row 2". With rows = 1, compares whole results.
+/// Returns "" or the first result whose bytes differ from row `row` of the wanted result, which has
+/// `rows` rows: "y has other bits in row 2". With rows = 1, compares whole results.
 inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, int64_t rows) {
   for (size_t k = 0; k < wanted.given().size(); ++k) {
     const std::vector<unsigned char>& all = wanted.given()[k].elements.bytes;
@@ -24,7 +24,7 @@ inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, 
   return "";
 }
 
-/// Reduces the tensors that have as many rows as the first output to row `row`.
+/// Reduces the tensors that have as many rows as the first output, `rows`, to row `row`.
 inline void leave_row(Call* call, int64_t row, int64_t rows) {
   for (Argument& argument : call->arguments) {
     if (!argument.is_tensor || argument.shape.empty() || argument.shape[0] != rows) continue;
@@ -36,7 +36,8 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
   }
 }
 
-/// Each row alone, and all rows again in other runs, on CUDA with another order of threads.
+/// Rule RowAlone: computes each row alone, and all rows again in other runs, on CUDA with another
+/// order of threads, and compares the bits with those of the batch.
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
   for (const MakePlace make_place : places_of(contract)) {

@@ -13,20 +13,23 @@ namespace kernkit::testing::contract {
 
 /// The findings of a rule.
 struct Verdict {
-  // Number of calls, or of observations in a call; 0 if the rule does not apply to the op.
+  /// Number of calls, or of observations in a call; 0 if the rule does not apply to the op.
   size_t tried = 0;
-  std::vector<std::string> violations;
+  std::vector<std::string> violations;  ///< one sentence without full stop for each violation
 
+  /// Counts a call, and keeps its violation unless it is "".
   void add(const std::string& violation) {
     ++tried;
     if (!violation.empty()) violations.push_back(violation);
   }
 };
 
+/// A function that returns the CPU or a CUDA device for the calls of a rule.
 using MakePlace = std::unique_ptr<Place> (*)();
 
-/// The places where the op runs. Rules Example and RunsOnCuda report a place where it rejects its
-/// example.
+/// Returns the places where the op runs: the CPU and a CUDA device, as its exemptions and the
+/// program permit. Leaves out a place where the op rejects its example, which rules Example and
+/// RunsOnCuda report.
 inline std::vector<MakePlace> places_of(const Contract& contract) {
   std::vector<MakePlace> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Place>(); });
@@ -43,18 +46,21 @@ inline std::vector<MakePlace> places_of(const Contract& contract) {
   return all;
 }
 
+/// A function that returns the variations of a rule at a place.
 using MakeVariations = Variations (*)(const Contract&, Place&);
 
-/// Exactly one of the three function pointers is not null.
+/// What is tried with an op. Exactly one of the three function pointers is not null.
 struct Rule {
-  const char* name;
-  const char* statement;
-  MakeVariations variations = nullptr;  // violation() checks each variation
-  void (*check)(const Contract&, Verdict*) = nullptr;
-  // Checks every call of the other rules.
+  const char* name;                     ///< name of the test, such as "Layouts"
+  const char* statement;                ///< the rule as a clause, for messages
+  MakeVariations variations = nullptr;  ///< variations of the example, each checked by violation()
+  void (*check)(const Contract&, Verdict*) = nullptr;  ///< checks the op by calls of its own
+  /// Checks every call of the other rules.
   void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
+/// Calls visit() for each variation of the example at each place, in a place that is as good as
+/// new. NamedVariation names the variation meanwhile.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Place& place, const Variation& variation)>& visit) {

@@ -7,6 +7,8 @@
 
 namespace kernkit::testing::contract {
 
+/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example and gives the results
+/// of the CPU implementation, if there is one.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaPlace place;
@@ -27,6 +29,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected what the CPU gives");
 }
 
+/// Rule CallersStream: checks that no kernel is launched on a default stream, and that the results
+/// are right while streams lag, with 13 seeds.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
@@ -53,6 +57,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
   }
 }
 
+/// Rule TensorsDevice: checks that kernels run on the tensors' device whichever device is current,
+/// and that the caller's device stays current, also after a failed launch.
 inline void tensors_device(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   const std::pair<int, int> cases[] = {{1, 0}, {0, 2}};
@@ -90,7 +96,7 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// "" or the first of these functions that the op called.
+/// Returns "" or the first of these functions that the op called.
 inline std::string called(const std::vector<simulator::CudaCall>& calls,
                           const std::vector<std::string>& names) {
   for (const simulator::CudaCall& call : calls) {
@@ -99,7 +105,8 @@ inline std::string called(const std::vector<simulator::CudaCall>& calls,
   return "";
 }
 
-/// The example, and the example with each output in place: the op may make other calls then.
+/// Returns the example, and the example with each output in place: the op may make other calls
+/// then.
 inline Variations example_and_in_place(const Contract& contract) {
   Variations ways = in_place(contract, cpu_place());
   for (Variation& way : ways) way.what += ", ";
@@ -107,11 +114,13 @@ inline Variations example_and_in_place(const Contract& contract) {
   return ways;
 }
 
-/// The failure for a forbidden call of the runtime, or for memory that was not freed.
+/// Returns the violation for a forbidden call of the runtime; "" if `call` is "".
 inline std::string called_sentence(const std::string& begin, const std::string& call,
                                    const char* expected) {
   return call.empty() ? "" : begin + "it called " + call + expected;
 }
+/// Returns the violation for objects that three calls left, by CudaRuntime::live() before and
+/// after; "" if both are equal.
 inline std::string left_sentence(const std::string& begin, const std::string& before,
                                  const std::string& after) {
   return before == after ? ""
@@ -119,6 +128,8 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
                                before + "; expected that nothing is left";
 }
 
+/// Rule NoSynchronisation: checks that a call makes none of the runtime's calls that wait for the
+/// device.
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& way : example_and_in_place(contract)) {
@@ -134,10 +145,13 @@ inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   }
 }
 
+/// The functions of the runtime that allocate or free memory and wait for the device.
 inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallocHost",
                                                      "cudaHostAlloc", "cudaMallocManaged",
                                                      "cudaFree",      "cudaFreeHost"};
 
+/// Rule NoAllocation: checks that a call makes no call of kAllocating, and that three calls leave
+/// no object.
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& way : example_and_in_place(contract)) {
@@ -160,7 +174,8 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// With tensors larger than before, memory that the op keeps between calls would grow.
+/// Rule Scratch: checks that a captured call with tensors larger than before allocates nothing:
+/// memory that the op keeps between calls would grow.
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -182,6 +197,7 @@ inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict)
                                "; expected scratch from the caller or alloc_tensor()"));
 }
 
+/// Returns the rules of an op's CUDA implementation in the simulator.
 inline std::vector<Rule> simulator_rules() {
   return {
       {"RunsOnCuda", "the CUDA and CPU implementations give the same results", nullptr,

@@ -6,7 +6,7 @@
 
 namespace kernkit::testing::contract {
 
-/// All common dtypes, and some that hardly any op supports.
+/// Returns all common dtypes, and some that hardly any op supports.
 inline std::vector<DLDataType> some_dtypes() {
   return {dl_float16,
           dl_bfloat16,
@@ -27,8 +27,11 @@ inline std::vector<DLDataType> some_dtypes() {
           make_dtype(DTypeCode::kFloat, 32, 2)};
 }
 
+/// Returns a dtype as in messages: "float32".
 inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str(); }
 
+/// Returns the variation in which these tensors have another dtype. The op gives the example's
+/// numbers or throws TypeError.
 inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
                              DLDataType dtype) {
   return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
@@ -39,6 +42,7 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
           }};
 }
 
+/// Rule MixedDtypes: gives one of several tensors each other dtype.
 inline Variations mixed_dtypes(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -50,7 +54,8 @@ inline Variations mixed_dtypes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Tensors that have one dtype in the example change it together.
+/// Rule Dtypes: gives each dtype to all tensors that have one dtype in the example. An unknown
+/// dtype must be rejected.
 inline Variations dtypes(const Contract& contract, const Place&) {
   Variations all;
   std::vector<size_t> done;
@@ -70,6 +75,8 @@ inline Variations dtypes(const Contract& contract, const Place&) {
   return all;
 }
 
+/// Returns the variation in which tensor i has this shape. The op stays inside the tensors or
+/// throws ValueError.
 inline Variation other_shape(const Contract& contract, size_t i,
                              const std::vector<int64_t>& shape) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
@@ -79,6 +86,8 @@ inline Variation other_shape(const Contract& contract, size_t i,
           [=](Call& call) { call.arguments[i].shape = shape; }};
 }
 
+/// Returns the variation in which only the first `size` elements of list i are passed. The op stays
+/// inside the tensors or throws ValueError.
 inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
   std::vector<size_t> about = contract.tensors();
   about.push_back(i);
@@ -87,7 +96,8 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
           [=](Call& call) { call.arguments[i].size = size; }};
 }
 
-/// One dimension more or fewer, one element more or fewer; for a list, one element fewer.
+/// Rule Shapes: one dimension more or fewer, one element more or fewer; for a list, one element
+/// fewer.
 inline Variations shapes(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -112,7 +122,8 @@ inline Variations shapes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Negative sizes, and more elements than int64 counts. Only the DLTensor claims these sizes.
+/// Rule ImpossibleShapes: negative sizes, and more elements than int64 counts; each is a
+/// ValueError. Only the DLTensor claims these sizes.
 inline Variations impossible_shapes(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
@@ -136,8 +147,8 @@ inline Variations impossible_shapes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Sets each size of the example to 0, in all tensors that have the size, and then all sizes. An
-/// empty tensor needs no memory. A list may be empty as well.
+/// Rule Empty: sets each size of the example to 0, in all tensors that have the size, and then all
+/// sizes. An empty tensor needs no memory. A list may be empty as well.
 inline Variations empties(const Contract& contract, const Place&) {
   Variations all;
   for (size_t i = 0; i < contract.given(); ++i) {
@@ -166,6 +177,8 @@ inline Variations empties(const Contract& contract, const Place&) {
   return all;
 }
 
+/// Returns the variation in which the DLTensor of these tensors claims another device, which is a
+/// ValueError.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool one = which.size() == 1 && contract.tensors().size() > 1;
@@ -176,7 +189,7 @@ inline Variation on_device(const Contract& contract, const std::vector<size_t>& 
           }};
 }
 
-/// Moves one tensor to another device.
+/// Rule MixedDevices: moves one tensor to another device.
 inline Variations mixed_devices(const Contract& contract, const Place& place) {
   Variations all;
   std::vector<DLDevice> others = {{kDLCUDA, place.is_cpu() ? 0 : place.device().device_id + 1},
@@ -189,7 +202,7 @@ inline Variations mixed_devices(const Contract& contract, const Place& place) {
   return all;
 }
 
-/// Moves all tensors to a device for which the op has no code.
+/// Rule OtherDevices: moves all tensors to a device for which the op has no code.
 inline Variations other_devices(const Contract& contract, const Place& place) {
   Variations all;
   if (!place.is_cpu() || contract.tensors().empty()) return all;

@@ -11,24 +11,28 @@ namespace kernkit::testing::contract {
 /// Permitted outcomes of a changed call. A rejection is an error of the kind that the variation
 /// names.
 enum class May {
-  kReject,    // no other outcome
-  kGiveSame,  // the results for the same arguments in dense and aligned memory
-  kGiveSameOrReject,
-  kGiveSameNumbersOrReject,  // other dtypes: the example's numbers, as far as the dtypes hold them
-  kStayInsideOrReject,  // any result that neither depends on nor changes bytes around the tensors
-  kGiveAnythingOrReject,
+  kReject,            ///< a rejection only
+  kGiveSame,          ///< the results for the same arguments in dense and aligned memory
+  kGiveSameOrReject,  ///< the results of kGiveSame, or a rejection
+  /// For other dtypes: the example's numbers, as far as the dtypes hold them, or a rejection.
+  kGiveSameNumbersOrReject,
+  /// Any result that neither depends on nor changes bytes around the tensors, or a rejection.
+  kStayInsideOrReject,
+  kGiveAnythingOrReject,  ///< any result or a rejection
 };
 
+/// The example with one change, and the permitted outcomes.
 struct Variation {
-  std::string what;  // "with x on rocm:0"
-  May may;
-  const char* kind;           // kind of the error
-  std::vector<size_t> about;  // the error names one of these arguments; empty: any text
-  std::function<void(Call&)> change;
+  std::string what;                   ///< the change in messages, such as "with x on rocm:0"
+  May may;                            ///< permitted outcomes
+  const char* kind;                   ///< kind of the error of a rejection
+  std::vector<size_t> about;          ///< the error names one of these arguments; empty: any text
+  std::function<void(Call&)> change;  ///< changes the example, before the call
 };
+/// The variations of a rule.
 using Variations = std::vector<Variation>;
 
-/// Whether the text contains the name as a word.
+/// Returns whether the text contains the name as a word.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -39,7 +43,7 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// "x", "x or y"; for elements, the names of their lists.
+/// Returns the names of arguments, "x", "x or y"; for elements, the names of their lists.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -49,15 +53,16 @@ inline std::string names_of(const Contract& contract, const std::vector<size_t>&
   return text;
 }
 
-/// Whether an error has the expected kind; rule CBoundary checks calls without an error. A library
-/// without CUDA implementation rejects a device by a RuntimeError.
+/// Returns whether an error has the expected kind; rule CBoundary checks calls without an error. A
+/// library without CUDA implementation rejects a device by a RuntimeError.
 inline bool is_kind(const Outcome& outcome, const Variation& variation) {
   if (outcome.kind.empty() || outcome.kind == variation.kind) return true;
   return outcome.kind == kind::RuntimeError && variation.kind == std::string(kind::ValueError) &&
          outcome.message.find("was built without CUDA") != std::string::npos;
 }
 
-/// The epsilon of the call's float with the fewest digits.
+/// Returns the epsilon of the call's float with the fewest digits: 2^-10 for float16; 0 without
+/// floats.
 inline double coarsest(const Call& call) {
   double epsilon = 0;
   for (const Argument& argument : call.arguments) {
@@ -66,7 +71,8 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// "" or the first difference between the results of two calls: "element 3 of y is 7, not 14".
+/// Returns "" or the first difference between the results of two calls, of which differ(got,
+/// wanted) compares the Elements: "of y, element 3 is 7, not 14".
 template <class Differ>
 std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
   if (got.given().size() != wanted.given().size()) return "it gives another number of results";
@@ -77,11 +83,13 @@ std::string first_difference(const Call& got, const Call& wanted, const Differ& 
   }
   return "";
 }
+/// Returns the first difference between the results of two calls, as difference() compares them.
 inline std::string first_difference(const Call& got, const Call& wanted) {
   return first_difference(got, wanted, difference);
 }
 
-/// "" if the op's outcome is permitted. Otherwise the outcome and the expected outcome.
+/// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
+/// otherwise the outcome and the expected outcome.
 inline std::string violation_of(const Contract& contract, Place& place, const Variation& variation,
                                 Call& call) {
   variation.change(call);
@@ -139,9 +147,9 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
   return "";
 }
 
-/// violation_of(), followed by a call with poisoned memory around the tensors if there is no
-/// violation: AddressSanitizer then reports reads of that memory, even if the op does not use what
-/// it reads.
+/// Returns violation_of(), followed by a call with poisoned memory around the tensors if there is
+/// no violation: AddressSanitizer then reports reads of that memory, even if the op does not use
+/// what it reads.
 inline std::string violation(const Contract& contract, Place& place, const Variation& variation) {
   Call call(contract, place);
   std::string text = violation_of(contract, place, variation, call);

@@ -12,20 +12,24 @@ namespace kernkit::simulator {
 /// A branch or an address that depends on undefined bits, or a store of undefined bits to global
 /// memory.
 struct UndefinedUse {
-  std::string sentence;  // report with both lines, for the block with the lowest number
-  uint64_t count;        // number of uses by lanes at these two lines
+  std::string sentence;  ///< report with both lines, for the block with the lowest number
+  uint64_t count;        ///< number of uses by lanes at these two lines
 };
 
-/// Follows allocations and kernels during its lifetime. The program links kernkit::simulator_ptx.
+/// Reports uses of uninitialised bits by kernels that are launched during its lifetime, in memory
+/// that was allocated in the same time. The program links kernkit::simulator_ptx.
 class InitCheck {
  public:
+  /// Begins to record what allocations, copies and kernels write. Memory that was allocated before
+  /// counts as initialised.
   InitCheck();
+  /// Ends the record.
   ~InitCheck();
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Returns the uses, with one entry for each pair of lines: the use, and the first read of the
-  /// uninitialised bits.
+  /// Returns the uses so far, with one entry for each pair of lines: the use, and the first read of
+  /// the uninitialised bits. Does not wait for kernels: synchronise the device first.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -11,22 +11,30 @@ namespace kernkit::simulator {
 
 /// Two accesses of different warps, blocks, kernels or copies to one byte, one of which changes it.
 struct Race {
-  std::string sentence;  // report with both lines, for the block with the lowest number
-  uint64_t count;        // number of accesses by lanes at these two lines
+  std::string sentence;  ///< report with both lines, for the block with the lowest number
+  uint64_t count;        ///< number of accesses by lanes at these two lines
 };
 
-/// Levels as in compute-sanitizer: kWarn adds accesses of two lanes of a warp without __syncwarp().
-enum class RaceLevel { kWarn, kError };
+/// Levels of reports, as compute-sanitizer's --racecheck-detect-level.
+enum class RaceLevel {
+  kWarn,  ///< also accesses of two lanes of a warp without __syncwarp()
+  kError  ///< accesses of different warps, blocks, kernels or copies
+};
 
-/// Follows kernels and copies during its lifetime. The program links kernkit::simulator_ptx.
+/// Reports races of kernels and copies during its lifetime, by the happens-before order of the PTX
+/// memory model (PTX ISA, Memory Consistency Model). The program links kernkit::simulator_ptx.
+/// Blocks then run one after the other.
 class RaceCheck {
  public:
+  /// Begins to record accesses. Reports races of this level and above.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
+  /// Ends the record.
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// Returns the races, with one entry for each pair of lines.
+  /// Returns the races so far, with one entry for each pair of lines. Does not wait for kernels:
+  /// synchronise the device first.
   std::vector<Race> races() const;
 
  private:

@@ -13,39 +13,40 @@
 
 namespace kernkit::simulator {
 
-/// A simulated device.
+/// A simulated device. The defaults are those of an H100 (sm_90), with 1 GiB of memory.
 struct CudaDevice {
-  int compute_capability = 90;  // compute capability, 90 for sm_90
-  int sm_count = 132;
-  size_t memory = size_t{1} << 30;              // memory of the device [bytes]
-  int shared_memory_per_block_opt_in = 232448;  // most shared memory of a block [bytes]
-  int max_grid[3] = {2147483647, 65535, 65535};
+  int compute_capability = 90;                   ///< compute capability, 90 for sm_90
+  int sm_count = 132;                            ///< number of streaming multiprocessors (SMs)
+  size_t memory = size_t{1} << 30;               ///< memory of the device [bytes]
+  int shared_memory_per_block_opt_in = 232448;   ///< most shared memory of a block [bytes]
+  int max_grid[3] = {2147483647, 65535, 65535};  ///< most blocks of a grid in x, y and z
 };
 
-/// A call of the CUDA runtime.
+/// A call of the CUDA runtime, recorded by CudaRuntime.
 struct CudaCall {
-  std::string function;  // name of the function, such as "cudaSetDevice"
-  cudaError_t result;
-  int device;  // current device at the call
+  std::string function;  ///< name of the function, such as "cudaSetDevice"
+  cudaError_t result;    ///< returned error; cudaSuccess for a call that succeeded
+  int device;            ///< current device at the call
 };
 
-/// A kernel launch that the runtime accepted.
+/// A kernel launch that the runtime accepted, recorded by CudaRuntime.
 struct CudaLaunch {
-  std::string kernel;  // C++ name of the kernel; "" in a stripped program
-  dim3 grid;
-  dim3 block;
-  size_t shared_memory;  // dynamic shared memory [bytes]
-  cudaStream_t stream;
-  int device;  // current device at the launch
-  dim3 cluster;
-  bool cooperative;
-  bool overlaps_previous;
-  bool captured;  // whether the launch became a node of a graph
-  // The bytes of each argument; empty for a structure in a launch compiled by nvcc, whose code does
-  // not contain the size.
+  std::string kernel;      ///< C++ name of the kernel; "" in a stripped program
+  dim3 grid;               ///< blocks of the grid
+  dim3 block;              ///< threads of a block
+  size_t shared_memory;    ///< dynamic shared memory [bytes]
+  cudaStream_t stream;     ///< stream of the launch; null for the legacy default stream
+  int device;              ///< current device at the launch
+  dim3 cluster;            ///< blocks of a cluster; 1, 1, 1 without clusters
+  bool cooperative;        ///< whether the launch is cooperative: all blocks run at the same time
+  bool overlaps_previous;  ///< whether the kernel may start before the previous kernel ends
+  bool captured;           ///< whether the launch became a node of a graph
+  /// The bytes of each argument; empty for a structure in a launch compiled by nvcc, whose code
+  /// does not contain the size.
   std::vector<std::vector<unsigned char>> arguments;
 
-  /// Returns argument `i`. Throws std::out_of_range unless the argument has the size of T.
+  /// Returns argument `i`, counted from 0. Throws std::out_of_range unless the launch has the
+  /// argument and the argument has the size of T.
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
@@ -58,29 +59,33 @@ struct CudaLaunch {
 
 /// An error that earlier work left on a device, see CudaRuntime::plant().
 enum class CudaFault {
-  kPending,  // unread error of a failed call: only cudaGetLastError() returns the error
-  kOnce,     // error of the next call that reaches the device
-  kSticky,   // error of every later call that reaches the device
+  kPending,  ///< unread error of a failed call: only cudaGetLastError() returns the error
+  kOnce,     ///< error of the next call that reaches the device
+  kSticky,   ///< error of every later call that reaches the device
 };
 
-/// Controls the simulated runtime of this process. The constructor resets the runtime: devices
-/// without memory in use, device 0 current in every thread, no records, no planted errors. Calls
-/// from several threads are recorded in some order.
+/// Controls the simulated runtime of this process. Calls from several threads are recorded in some
+/// order.
 ///
 /// Kernels run only after run_kernels(true). Memory of the devices is memory of this process; under
 /// AddressSanitizer the host may not access it. Work on streams runs at once, or later with a seed.
 class CudaRuntime {
  public:
+  /// Resets the runtime to these devices: without memory in use, device 0 current in every thread,
+  /// no records, no planted errors, seed 0. Use one object at a time.
   explicit CudaRuntime(std::vector<CudaDevice> devices = {CudaDevice()});
+  /// Resets the runtime to one device with the defaults of CudaDevice. Streams, events, graphs and
+  /// memory become invalid.
   ~CudaRuntime();
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
 
-  /// The calls so far, in order, except cudaGetLastError, cudaGetErrorName and the like, and except
-  /// the calls by which nvcc's code registers kernels.
+  /// Returns the calls so far, in order, except cudaGetLastError, cudaGetErrorName and the like,
+  /// and except the calls by which nvcc's code registers kernels.
   std::vector<CudaCall> calls() const;
-  /// The number of calls of `function`.
+  /// Returns the number of recorded calls of `function`, such as "cudaMalloc".
   size_t count(const std::string& function) const;
+  /// Returns the accepted launches so far, in order, also of kernels that did not run.
   std::vector<CudaLaunch> launches() const;
   /// Deletes the records of calls and launches.
   void clear();
@@ -88,9 +93,10 @@ class CudaRuntime {
   /// Makes the k-th call of `function` from now on (1 is the next call) fail with `error` without
   /// effect. An empty `function` means any function that calls() records.
   void fail(const std::string& function, int k, cudaError_t error);
-  /// Plants `error` in this thread (kPending) or on `device`.
+  /// Plants `error` in this thread (kPending) or on `device`, as if earlier work had left the
+  /// error. Throws std::out_of_range for a device that does not exist.
   void plant(CudaFault fault, cudaError_t error, int device = 0);
-  /// Sets the result of cudaDriverGetVersion(); 0 means no driver.
+  /// Sets the result of cudaDriverGetVersion(), such as 12080 for CUDA 12.8; 0 means no driver.
   void set_driver_version(int version);
   /// Sets whether kernels run from now on. A CUDA thread runs until it waits for other threads, a
   /// block until it waits for another block.
@@ -100,6 +106,7 @@ class CudaRuntime {
   /// kernkit::simulator_main prints the seed if a test fails. With `spread`, large PTX grids whose
   /// blocks do not access each other's memory run on all processors.
   void set_seed(unsigned seed, bool spread = false);
+  /// Returns the seed of set_seed(); 0 by default.
   unsigned seed() const;
   /// Runs only `blocks` blocks, at least 9, of a grid of more than `grid` blocks: at its start, its
   /// end and each eighth in between. For tensors of 2^32 elements: allocations of 256 MiB and more
@@ -109,21 +116,23 @@ class CudaRuntime {
   /// Sets the byte that fills new memory: a result that changes with the byte depends on
   /// uninitialised memory. Shared memory is filled with another byte.
   void set_poison(unsigned char byte);
-  /// Sets the time without progress after which a kernel, or else the process, is stopped; 20
-  /// seconds by default. Progress: a thread starts, ends, synchronises at a barrier or a warp
-  /// function, or changes memory by an atomic. Without a start or an end the limit is 15 times as
-  /// long. The same limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
+  /// Sets the time without progress after which a kernel, or else the process, is stopped [s]; 20
+  /// by default. Progress: a thread starts, ends, synchronises at a barrier or a warp function, or
+  /// changes memory by an atomic. Without a start or an end the limit is 15 times as long. The same
+  /// limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
   void set_watchdog(double seconds);
-  /// Errors of kernels: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". They were printed to
-  /// stderr, and further calls that reach the device return cudaErrorLaunchFailure.
+  /// Returns the errors of kernels so far: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". They
+  /// were printed to stderr, and further calls that reach the device return cudaErrorLaunchFailure.
   std::vector<std::string> faults() const;
-  /// The number of races between CUDA threads that ThreadSanitizer reported; 0 in a program built
-  /// without it. Under ThreadSanitizer a CUDA thread takes some hundred times as long.
+  /// Returns the number of races between CUDA threads that ThreadSanitizer reported since the
+  /// reset; 0 in a program built without it. Under ThreadSanitizer a CUDA thread takes some hundred
+  /// times as long.
   size_t races() const;
 
-  /// Objects created and not released: "2 allocations, 1 stream"; "" for none.
+  /// Returns the objects created and not released: "2 allocations, 1 stream"; "" for none.
   std::string live() const;
-  /// Bytes of device memory in use by allocations, without what memory pools keep unused.
+  /// Returns the device memory in use by allocations, without what memory pools keep unused
+  /// [bytes]. Throws std::out_of_range for a device that does not exist.
   size_t used_memory(int device = 0) const;
 };
 

@@ -16,12 +16,17 @@ class ShapeOf : public Base {
   ShapeOf() = default;
   ShapeOf(const Base& shape) : Base(shape) {}  // NOLINT(runtime/explicit)
 
+  /// Returns size i. Throws IndexError for i >= size().
   int64_t at(size_t i) const {
     if (i < this->size()) return (*this)[i];
     TVM_FFI_THROW(IndexError) << "indexing " << i << " on a Shape of size " << this->size();
   }
+  /// Returns the first size. Throws IndexError for no sizes.
   int64_t front() const { return at(0); }
+  /// Returns the last size. Throws IndexError for no sizes.
   int64_t back() const { return at(this->size() - 1); }
+  /// Returns the product of the sizes, 1 for no sizes. Throws ValueError if the product exceeds
+  /// int64 or a size is negative.
   KERNKIT_ACCESSOR int64_t Product() const {
     return KERNKIT_USUALLY(this->size() == 1 && (*this)[0] >= 0) ? (*this)[0] : product_of(*this);
   }
@@ -35,17 +40,25 @@ class ShapeOf : public Base {
 };
 }  // namespace detail
 
+/// Borrowed sizes, tvm-ffi's ShapeView over kernkit::ShapeView. Product() returns the product of
+/// the sizes and throws ValueError beyond int64; at(), front() and back() throw IndexError.
 class ShapeView : public detail::ShapeOf<kernkit::ShapeView> {
   using detail::ShapeOf<kernkit::ShapeView>::ShapeOf;
 };
 
+/// Sizes that a kernel owns, tvm-ffi's Shape over kernkit::Shape, with the members of ShapeView. As
+/// a result it becomes a Shape of the host.
 class Shape : public detail::ShapeOf<kernkit::Shape> {
  public:
   using detail::ShapeOf<kernkit::Shape>::ShapeOf;
+  /// A copy of these sizes.
   Shape(kernkit::ShapeView sizes) : ShapeOf(kernkit::Shape(sizes)) {}  // NOLINT(runtime/explicit)
-  Shape(const Array<int64_t>& x) : Shape(x.begin(), x.end()) {}        // NOLINT(runtime/explicit)
+  /// A copy of the elements of a list.
+  Shape(const Array<int64_t>& x) : Shape(x.begin(), x.end()) {}  // NOLINT(runtime/explicit)
+  /// A copy of the integers in [first, last).
   template <class It, class = typename std::iterator_traits<It>::iterator_category>
   Shape(It first, It last) : ShapeOf(kernkit::Shape(std::vector<int64_t>(first, last))) {}
+  /// Returns a view, valid during the lifetime of the Shape.
   operator ShapeView() const& { return ShapeView(data(), size()); }  // NOLINT(runtime/explicit)
 };
 KERNKIT_TVM_FFI_END

@@ -10,7 +10,9 @@
 
 KERNKIT_TVM_FFI_BEGIN
 using kernkit::GetDataSize, kernkit::IsAligned;
+/// Returns whether the elements are dense in row-major order.
 inline bool IsContiguous(const DLTensor& x) { return kernkit::TensorView(&x).is_contiguous(); }
+/// Returns whether DLTensor::data is an address on this device, not the handle of a buffer.
 inline bool IsDirectAddressDevice(DLDevice device) { return kernkit::is_address(device); }
 
 namespace detail {
@@ -37,30 +39,48 @@ class TensorAccess : public Base {
   using Base::Base;
   TensorAccess() = default;
   explicit TensorAccess(Base base) : Base(std::move(base)) {}
+  /// Returns the DLTensor. Throws InternalError for an undefined tensor.
   const DLTensor* operator->() const { return this->read_only_view().get(); }
+  /// Returns DLTensor::data, without byte_offset(), as in tvm-ffi.
   void* data_ptr() const { return (*this)->data; }
+  /// Returns the device of the memory.
   DLDevice device() const { return (*this)->device; }
+  /// Returns the dtype of the elements.
   DLDataType dtype() const { return (*this)->dtype; }
+  /// Returns the number of dimensions.
   int32_t ndim() const { return (*this)->ndim; }
+  /// Returns the number of dimensions.
   int32_t dim() const { return (*this)->ndim; }
+  /// Returns the offset of the first element from data_ptr() [bytes].
   uint64_t byte_offset() const { return (*this)->byte_offset; }
+  /// Returns the sizes, borrowed from the tensor.
   ShapeView shape() const { return this->read_only_view().shape(); }
+  /// Returns the sizes, borrowed from the tensor.
   ShapeView sizes() const { return shape(); }
-  /// InternalError if the tensor has no strides; stride(i) computes them.
+  /// Returns the strides [elements]. Throws InternalError if the tensor has none and is not of rank
+  /// 0; stride(i) computes them.
   ShapeView strides() const {
     TVM_FFI_ICHECK((*this)->strides != nullptr || ndim() == 0);
     return ShapeView((*this)->strides, static_cast<size_t>(ndim()));
   }
+  /// Returns the size of dimension i; a negative i counts from the end. Throws IndexError outside
+  /// [-ndim, ndim).
   int64_t size(int64_t i) const { return (*this)->shape[checked(i)]; }
+  /// Returns the stride of dimension i [elements]; a negative i counts from the end. Throws
+  /// IndexError outside [-ndim, ndim).
   int64_t stride(int64_t i) const { return this->read_only_view().stride(checked(i)); }
+  /// Returns the number of elements. Throws ValueError if the product of the sizes exceeds int64.
   int64_t numel() const { return shape().Product(); }
+  /// Returns whether the elements are dense in row-major order.
   bool IsContiguous() const {
     const DLTensor& x = *operator->();
     if (x.strides == nullptr || kernkit::detail::is_plain_vector(&x, x.ndim)) return true;
     const DLTensor copy = x;  // its address is passed, so `x` stays in registers
     return kernkit::detail::is_contiguous_of_any_rank(&copy);
   }
+  /// Returns whether the elements are dense in row-major order.
   bool is_contiguous() const { return IsContiguous(); }
+  /// Returns whether the address of the first element is a multiple of `alignment` [bytes].
   bool IsAligned(size_t alignment) const { return kernkit::IsAligned(*operator->(), alignment); }
 
  private:
@@ -72,23 +92,34 @@ class TensorAccess : public Base {
 };
 }  // namespace detail
 
-/// Owns a framework's or an allocator's tensor, shared with its copies.
+/// Owns a framework's or an allocator's tensor, shared with its copies: tvm-ffi's Tensor over
+/// kernkit::Tensor. As in tvm-ffi, data_ptr() does not include byte_offset(). Errors are
+/// tvm::ffi::Error.
 class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   using Base = kernkit::Tensor;
 
  public:
+  /// An undefined tensor. Its accessors throw InternalError.
   Tensor() = default;
+  /// Takes over the reference of a kernkit::Tensor.
   Tensor(Base tensor) : TensorAccess(std::move(tensor)) {}  // NOLINT(runtime/explicit)
+  /// Returns whether this is the only owner.
   bool unique() const { return use_count() == 1; }
+  /// Returns the DLTensor, borrowed; null for an undefined tensor.
   const DLTensor* GetDLTensorPtr() const { return defined() ? get() : nullptr; }
 
-  // The same as kernkit's functions, whose comments list the exceptions.
+  /// Returns a tensor with memory of `a`, any struct with AllocData(DLTensor*, x...) and
+  /// FreeData(DLTensor*). Throws TypeError for a dtype without bits, ValueError for an invalid
+  /// shape, MemoryError if data stays null, RuntimeError without a host, and the exceptions of
+  /// AllocData. See kernkit::Tensor::FromNDAlloc().
   template <class Alloc, class... T>
   static Tensor FromNDAlloc(Alloc a, ShapeView shape, DLDataType dtype, DLDevice device, T&&... x) {
     return detail::translate([&] {
       return Base::FromNDAlloc(std::move(a), shape, dtype, device, std::forward<T>(x)...);
     });
   }
+  /// Returns a tensor as FromNDAlloc() does, with these strides [elements]. Throws its errors, and
+  /// ValueError if the strides exceed the memory of the shape's elements.
   template <class Alloc, class... T>
   static Tensor FromNDAllocStrided(Alloc a, ShapeView shape, ShapeView strides, DLDataType dtype,
                                    DLDevice d, T&&... x) {
@@ -97,13 +128,21 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
                                       std::forward<T>(x)...);
     });
   }
+  /// Returns a tensor with uninitialised memory of the caller's framework: `env_alloc` is
+  /// TVMFFIEnvTensorAlloc. Throws TypeError for a dtype without bits, ValueError for an invalid
+  /// shape, RuntimeError without a host, and the framework's own errors.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor*, void**), ShapeView shape, DLDataType dtype,
                              DLDevice device) {
     return detail::translate([&] { return Base::FromEnvAlloc(env_alloc, shape, dtype, device); });
   }
+  /// Takes over a DLPack tensor, whose deleter is called once. Throws ValueError or TypeError for
+  /// an invalid tensor, and RuntimeError without a host, for an address that is not a multiple of
+  /// `alignment` [bytes; 0 requires nothing], and for a tensor that is not contiguous if
+  /// `contiguous` is true.
   static Tensor FromDLPack(DLManagedTensor* x, size_t alignment = 0, bool contiguous = false) {
     return checked(detail::translate([&] { return Base::FromDLPack(x); }), alignment, contiguous);
   }
+  /// Takes over a DLPack tensor of version 1 as FromDLPack() does, and throws its errors.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* x, size_t alignment = 0,
                                     bool contiguous = false) {
     return checked(detail::translate([&] { return Base::FromDLPackVersioned(x); }), alignment,
@@ -124,14 +163,23 @@ class Tensor : public detail::TensorAccess<kernkit::Tensor> {
   }
 };
 
+/// A borrowed tensor, tvm-ffi's TensorView over kernkit::TensorView. As in tvm-ffi, data_ptr() does
+/// not include byte_offset().
 class TensorView : public detail::TensorAccess<detail::ViewBase> {
  public:
-  TensorView(kernkit::TensorView x) : TensorAccess(x) {}            // NOLINT(runtime/explicit)
+  /// A view of the same tensor.
+  TensorView(kernkit::TensorView x) : TensorAccess(x) {}  // NOLINT(runtime/explicit)
+  /// A view of a tensor, valid while an owner exists. Throws InternalError for an undefined tensor,
+  /// ValueError for a read-only tensor.
   TensorView(const Tensor& x) : TensorAccess(defined(x).view()) {}  // NOLINT(runtime/explicit)
+  /// A temporary has no view, which would dangle.
   TensorView(Tensor&&) = delete;
+  /// A view of a DLTensor that the caller keeps alive. Throws InternalError for null.
   TensorView(const DLTensor* x) : TensorAccess(not_null(x)) {}  // NOLINT(runtime/explicit)
 
-  /// A view with other sizes and strides, which the caller keeps alive, from an offset.
+  /// Returns a view with other sizes and strides [elements], which the caller keeps alive, that
+  /// begins `offset` elements after this view. Throws InternalError if the number of sizes differs
+  /// from that of strides, or the offset is negative.
   TensorView as_strided(ShapeView shape, ShapeView strides, Optional<int64_t> offset = {}) const {
     TVM_FFI_ICHECK_EQ(shape.size(), strides.size());
     TVM_FFI_ICHECK_GE(offset.value_or(0), 0);
@@ -157,6 +205,7 @@ class TensorView : public detail::TensorAccess<detail::ViewBase> {
     return tensor;
   }
 };
+/// Returns the size of the elements without gaps [bytes]. Throws ValueError beyond 2^63 - 1.
 inline size_t GetDataSize(const TensorView& x) { return GetDataSize(*x.operator->()); }
 KERNKIT_TVM_FFI_END
 

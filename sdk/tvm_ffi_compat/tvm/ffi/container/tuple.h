@@ -8,24 +8,31 @@
 #include "tvm/ffi/error.h"
 
 KERNKIT_TVM_FFI_BEGIN
+/// A list of fixed length, each of whose elements has its own type. As a parameter it is read from
+/// a list with so many elements.
 template <class... T>
 class Tuple : public std::tuple<T...> {
  public:
   using std::tuple<T...>::tuple;
+  /// Returns a copy of element I.
   template <size_t I>
   auto get() const {
     return std::get<I>(*this);
   }
+  /// Replaces element I.
   template <size_t I, class U>
   void Set(U&& value) {
     std::get<I>(*this) = std::forward<U>(value);
   }
 };
+/// Deduces the types of the elements.
 template <class... T>
 Tuple(T...) -> Tuple<T...>;
 KERNKIT_TVM_FFI_END
 
+/// The number of elements, for structured bindings.
 template <class... T>
 struct std::tuple_size<tvm::ffi::Tuple<T...>> : std::tuple_size<std::tuple<T...>> {};
+/// The type of element I, for structured bindings.
 template <size_t I, class... T>
 struct std::tuple_element<I, tvm::ffi::Tuple<T...>> : std::tuple_element<I, std::tuple<T...>> {};

@@ -8,15 +8,20 @@
 #include "kernkit/owning_tensor.h"
 #include "tvm/ffi/error.h"
 
+/// A stream of a device, such as a cudaStream_t.
 using TVMFFIStreamHandle = void*;
+/// An object of the host.
 using TVMFFIObjectHandle = void*;
 
-/// Null, the default stream, if the caller set none or the process has no host.
+/// Returns the caller's stream of a device for this thread; null, the default stream, if the caller
+/// set none or the process has no host. `device_type` is a DLDeviceType.
 inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device_id) {
   return kernkit::current_stream({static_cast<DLDeviceType>(device_type), device_id});
 }
-/// For FromEnvAlloc(). Returns 0, or -1 after the host has raised an error. CPU memory comes from
-/// kernkit's allocator if no framework has set one. RuntimeError without a host.
+/// Allocates a tensor like `prototype` by the caller's framework and stores the object in `out`,
+/// for FromEnvAlloc(). Returns 0, or -1 after the host has raised an error. CPU memory comes from
+/// kernkit's allocator if no framework has set one. Throws RuntimeError without a host, and the
+/// errors of FromNDAlloc() for CPU memory.
 inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
   auto* alloc = kernkit::host_api::env_tensor_alloc.get();
   TVM_FFI_CHECK(alloc != nullptr, RuntimeError) << "a Tensor can only be made by a host (such as "

@@ -16,19 +16,21 @@
 #include <utility>
 #include <vector>
 
-// Detects libraries that mix files compiled against tvm-ffi's headers with files compiled against
-// these headers. The former call this function of tvm-ffi's runtime. Here the name is a
-// thread-local variable, which a linker does not accept as that function; the linker's error shows
-// the name of this section, which states the cause. Nothing else uses the variable. It is hidden,
-// so tvm-ffi's runtime is not affected.
+/// Detects libraries that mix files compiled against tvm-ffi's headers with files compiled against
+/// these headers. The former call this function of tvm-ffi's runtime. Here the name is a
+/// thread-local variable, which a linker does not accept as that function; the linker's error shows
+/// the name of this section, which states the cause. Nothing else uses the variable. It is hidden,
+/// so tvm-ffi's runtime is not affected.
 #if !defined(__CUDA_ARCH__)
 __attribute__((weak, used, visibility("hidden"),
                section(".tbss.mixes_tvm_ffi_compat_with_headers_of_tvm_ffi"))) thread_local char
     kernkit_mixes_headers asm("TVMFFIBacktrace");
 #endif
 
-// The namespace is part of each symbol, so that equal names of tvm-ffi do not link.
 // clang-format off
+/// Opens the namespace of the headers, tvm::ffi. The inline namespace is part of each symbol, so
+/// that equal names of tvm-ffi do not link.
 #define KERNKIT_TVM_FFI_BEGIN namespace tvm { namespace ffi { inline namespace kernkit_compat {
+/// Closes the namespace of KERNKIT_TVM_FFI_BEGIN.
 #define KERNKIT_TVM_FFI_END }}}
 // clang-format on

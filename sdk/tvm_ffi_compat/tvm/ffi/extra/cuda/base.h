@@ -6,7 +6,8 @@
 #include "kernkit/cuda/check.h"
 #include "tvm/ffi/error.h"
 
-/// Throws RuntimeError, which names the call and more details than tvm-ffi does
+/// Evaluates `call`, a call of the CUDA runtime, once and throws RuntimeError unless the result is
+/// cudaSuccess. The message names the call and more details than tvm-ffi does
 /// (kernkit/cuda/check.h).
 #define TVM_FFI_CHECK_CUDA_ERROR(call) \
   ::tvm::ffi::detail::translate([&] { KERNKIT_CUDA_CHECK(call); })
