@@ -88,7 +88,7 @@ def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Pat
     (unpacked,) = (folder / FROM_SDIST).iterdir()
     builds.append(_build(unpacked, ("wheel",), epoch))
     for build in builds[1:]:
-        for file, path in build.items():
+        for file, path in sorted(build.items()):
             if message := difference(builds[0][file], path):
                 raise UserError(message)
     return sorted(builds[0].values())
