@@ -141,6 +141,7 @@ def dist(options: Options) -> None:
         print_heading("checks of the package's metadata, and the bill of materials")
         tools = environment_with(folder / "tools", ("-r", ROOT / REQUIREMENTS))
         run(tools / "twine", "check", "--strict", *made)
+        run(tools / "validate-pyproject", ROOT / "pyproject.toml")
         (wheel,) = (path for path in made if path.suffix == ".whl")
         bill = target / f"kernkit-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
         bill.write_text(bill_of_materials(wheel, tools, folder / "wheel"), encoding="utf-8")
