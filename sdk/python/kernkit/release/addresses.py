@@ -8,7 +8,7 @@ from typing import Dict, List
 from ..errors import UserError
 
 FILE = "addresses.toml"
-UNSET = "unset"  # the placeholder for a value that nobody has entered
+UNSET = "unset"  # the placeholder for a missing value
 _WEB = r"https://[^\s/\"<>]+(?:/[^\s/\"<>]+)*"  # without a slash at the end
 _MAIL = r"[^\s@\"<>]+@[^\s@\"<>]+"
 _AUTHOR = rf"[^\s<>;][^<>;]*(?: <{_MAIL}>)?"
