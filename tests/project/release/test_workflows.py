@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+import rendering
 import yaml
 from kernkit.driver import repository
 from kernkit.driver.options import parse
@@ -44,9 +45,10 @@ def test_actions_are_pinned_by_their_commit(path):
     assert unpinned(re.sub(r"@[0-9a-f]{40} #", "@v4 #", text, count=1)) == ["actions/checkout@v4"]
 
 
-def test_one_action_has_one_commit():
+def test_one_action_has_one_commit(template):
+    """Also in the workflow of a library."""
     pins = {}
-    for path in WORKFLOWS:
+    for path in (*WORKFLOWS, rendering.source_tree(template) / ".github/workflows/ci.yml"):
         for use, comment in USES.findall(path.read_text()):
             pins.setdefault(use.partition("@")[0], set()).add((use, comment))
     assert {action: used for action, used in pins.items() if len(used) > 1} == {}
