@@ -39,10 +39,12 @@ def sdist(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """Built from the sdist, as pip does from an index."""
+    """Built from the sdist, as pip does from an index, with the permissions of umask 077."""
     folder = tmp_path_factory.mktemp("wheel")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder)
+    for path in folder.rglob("*"):
+        path.chmod(path.stat().st_mode & 0o700)
     return build(next(folder.iterdir()), "build_wheel", folder / "made")
 
 

@@ -118,7 +118,7 @@ def test_the_first_different_file_is_named(tmp_path, make, names, options, place
     assert found == f"{ending}: the archives of two folders differ {place}; remove what depends on folder, umask or time"
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_kernkit_s_archives_are_reproducible(root, tmp_path):
     """The last commit, built five times."""
     if subprocess.run(["git", "rev-parse"], cwd=root, capture_output=True).returncode != 0:
