@@ -12,7 +12,8 @@ import textwrap
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_ROOT = ("README", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT", "AGENTS")
+PAGES = [*(ROOT / f"{name}.md" for name in OF_ROOT), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"<!-- from (\S+?)(?: \[(\w+)\])? -->\n```\w*\n(.*?)```\n", re.DOTALL)
 
 

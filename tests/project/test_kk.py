@@ -23,7 +23,7 @@ def test_help(root, args):
     result = kk(root, *args)
     assert result.returncode == 0
     assert result.stdout.startswith("usage: ./kk COMMAND")
-    for command in ("build", "test", "bench", "bench --compare OLD.json", "report", "run PROGRAM ARGUMENTS...", "new NAME", "demo", "cuda-matrix", "gpu [PART...]"):
+    for command in ("build", "test", "bench", "bench --compare OLD.json", "report", "run PROGRAM ARGUMENTS...", "new NAME", "demo", "cuda-matrix", "dist", "release", "gpu [PART...]"):
         assert f"\n  {command} " in result.stdout
 
 

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
@@ -12,6 +13,7 @@ import zipfile
 
 import pytest
 from commands import ENVIRONMENT, run
+from kernkit.driver.release import difference
 
 pytestmark = pytest.mark.all
 pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
@@ -37,10 +39,12 @@ def sdist(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """Built from the sdist, as pip does from an index."""
+    """Built from the sdist, as pip does from an index, with the permissions of umask 077."""
     folder = tmp_path_factory.mktemp("wheel")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder)
+    for path in folder.rglob("*"):
+        path.chmod(path.stat().st_mode & 0o700)
     return build(next(folder.iterdir()), "build_wheel", folder / "made")
 
 
@@ -82,10 +86,36 @@ def files_below(folder):
 def test_the_tree_and_the_sdist_make_the_same_wheel(root, wheel, tmp_path):
     direct = build(root, "build_wheel", tmp_path)
     assert direct.name == wheel.name and wheel.name.endswith("-py3-none-any.whl")
-    with zipfile.ZipFile(direct) as one, zipfile.ZipFile(wheel) as other:
-        assert {f.filename: f.CRC for f in one.infolist()} == {
-            f.filename: f.CRC for f in other.infolist()
-        }
+    assert difference(direct, wheel) == ""
+
+
+# Copyright notices of NVIDIA's files, and the first bytes of compiled code: ELF, archives, device code.
+FOREIGN = re.compile(rb"(?i)copyright[^\n]{0,40}NVIDIA[ ]C|NVIDIA[ ]CORPORATION &|\A(?:\x7fELF|!<arch>|\x50\xed\x55\xba)")
+
+
+def contents(archive):
+    """{path: content} of the files in a wheel or an sdist."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as opened:
+            return {name: opened.read(name) for name in opened.namelist()}
+    with tarfile.open(archive) as opened:
+        return {each.name: opened.extractfile(each).read() for each in opened if each.isfile()}
+
+
+def test_archives_hold_nothing_of_nvidia_and_no_compiled_code(sdist, wheel):
+    """The page on licences relies on this."""
+    for archive in (sdist, wheel):
+        found = contents(archive)
+        assert len(found) > 500
+        assert [name for name, content in found.items() if FOREIGN.search(content)] == []
+        assert [name for name in found if re.search(r"\.(so|a|o|cubin|fatbin|pyc)(\.|$)|(^|/)nvidia/", name)] == []
+
+
+@pytest.mark.parametrize(
+    "content", ["/* Copyright (c) 2024, NVIDIA" + " CORPORATION. */", "\n// NVIDIA" + " CORPORATION & AFFILIATES", "\x7fELF", "!<arch>\n"]
+)
+def test_a_foreign_file_is_found(content):
+    assert FOREIGN.search(content.encode())
 
 
 def test_the_template_and_the_sdk_arrive_through_their_links(root, environment):

@@ -32,7 +32,7 @@ def unpinned(text):
 
 def test_actions_are_pinned_by_their_commit(text):
     assert len(USES.findall(text)) == 5 and unpinned(text) == []
-    assert unpinned(text.replace("11bd71901bbe5b1630ceea73d27597364c9af683 #", "v4 #")) == ["actions/checkout@v4"]
+    assert unpinned(text.replace("3d3c42e5aac5ba805825da76410c181273ba90b1 #", "v7 #")) == ["actions/checkout@v7"]
 
 
 def test_only_publishing_may_do_more_than_read(text, jobs):

@@ -32,6 +32,7 @@ class Options:
     frameworks: str = ""
     step: str = ""  # step of ./kk gpu: "build", "run" or "" for both
     architectures: str = ""  # GPU architectures, for example "90;120", or the target processor
+    is_check: bool = False  # whether ./kk release only checks
     without_ptx: bool = False  # whether CUDA tests run on the code that g++ compiled
     benchmark_options: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
 
@@ -56,7 +57,7 @@ _OF_EVERY_COMMAND = ("--cuda", "--no-cuda")
 _LISTS = "; ./kk --help lists them"
 # {option: the only command that has the option, and an example}.
 _BELONGS = {"--compare": ("bench", "--compare OLD.json"), "--rounds": ("bench", "--rounds=15"), BENCHMARK: ("bench", ""),
-            "--build": ("gpu", "--build"), "--run": ("gpu", "--run")}  # fmt: skip
+            "--check": ("release", "--check"), "--build": ("gpu", "--build"), "--run": ("gpu", "--run")}  # fmt: skip
 
 
 def _existing_file(text: str) -> str:
@@ -115,6 +116,7 @@ def _parser(name: str, command: Command) -> _Parser:
         "--cuda": {"action": "store_const", "const": "ON", "dest": "cuda"},
         "--no-cuda": {"action": "store_const", "const": "OFF", "dest": "cuda"},
         "--no-ptx": {"action": "store_true", "dest": "without_ptx"},
+        "--check": {"action": "store_true", "dest": "is_check"},
         "--all": {"action": "store_const", "const": "all", "dest": "tier"},
         "--slow": {"action": "store_const", "const": "slow", "dest": "tier"},
         "--compare": {**value, "type": _existing_file},

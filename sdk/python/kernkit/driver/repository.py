@@ -13,6 +13,7 @@ from typing import Dict, List
 from ..errors import UserError
 from . import gpu, tools
 from .options import BENCHMARK, Command, Options
+from .release import dist, release
 from .tools import PYTHON, ROOT, kernkit, passed_on, print_heading, run
 
 USAGE = """\
@@ -32,6 +33,9 @@ usage: ./kk COMMAND [options]
   new NAME       create a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, create a library, call its kernel from Python, run the benchmarks
   cuda-matrix    also compile and inspect the CUDA code with the compilers from PyPI
+  dist           make in dist/ the sdist and the wheel of the last commit, which are built in two folders and must
+                 have equal bytes, their bill of materials (CycloneDX) and SHA256SUMS
+  release        check what a release requires, then make dist/; --check: only list what is missing
 """ + gpu.USAGE + """
   --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
   --no-cuda      build without CUDA (default: with CUDA if nvcc is found)
@@ -183,7 +187,8 @@ def cuda_matrix(options: Options) -> None:
 
 def plan(options: Options) -> Dict[str, str]:
     """The preparations that a command needs from ./kk."""
-    return {"prepares": COMMANDS[options.command].prepared(options), "tier": options.tier,
+    prepares = "nothing" if options.is_check else COMMANDS[options.command].prepared(options)
+    return {"prepares": prepares, "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),
             **(gpu.plan(options) if options.command == "gpu" else {})}  # fmt: skip
 
@@ -198,6 +203,8 @@ COMMANDS: Dict[str, Command] = {
     **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
     "demo": Command(demo, options=(BENCHMARK,)),
     "cuda-matrix": Command(cuda_matrix),
+    "dist": Command(dist, "python"),
+    "release": Command(release, "python", options=("--check",)),
     "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",
                        "GpuStream/add*Captured*", "--tests", "tests/gpu", "--also", "bench/gpu/torch_bench.py"),
 }

@@ -2,6 +2,7 @@
 """./kk wheel and ./kk wheels of a library: the wheel and the sdist in dist/."""
 
 import os
+import pathlib
 import shutil
 import subprocess
 from typing import Dict
@@ -10,16 +11,18 @@ from .. import programs
 from ..errors import UserError
 from . import tools
 from .options import Options
-from .tools import PYTHON, ROOT, library_name, need_aarch64, run
+from .tools import PYTHON, ROOT, library_name, need_aarch64, run, run_here
 
 CIBUILDWHEEL = "cibuildwheel==4.2.1"
 
 
-def build_archive(kind: str, folder: str, settings: Dict[str, str], environment: Dict[str, str]) -> None:
-    """A "wheel" or "sdist" in `folder` by scikit-build-core's own function: the pip of Debian 12 and of
-    Ubuntu 22.04 does not pass settings on."""
+def build_archive(
+    kind: str, folder: str, settings: Dict[str, str], environment: Dict[str, str], sources: pathlib.Path = ROOT
+) -> None:
+    """A "wheel" or "sdist" of the project in `sources`, by scikit-build-core's own function: the pip of Debian 12 and of
+    Ubuntu 22.04 does not pass settings on. A relative path of `folder` is a path below `sources`."""
     code = f"from scikit_build_core.build import build_{kind}; build_{kind}({folder!r}, {settings!r})"
-    run(PYTHON, "-c", code, stdout=subprocess.DEVNULL, **environment)
+    run_here(PYTHON, "-c", code, cwd=sources, stdout=subprocess.DEVNULL, env={**os.environ, **environment})
 
 
 def build_wheel(preset: str = "release") -> None:

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./kk dist and ./kk release of the repository: archives that are the same in every folder, and the check of what a release
+requires."""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from typing import Any, Dict, Iterator, List, Tuple
+
+from .. import programs, sdk
+from ..errors import UserError
+from ..project import git
+from ..release import readiness
+from .options import Options
+from .tools import PYTHON, ROOT, print_heading, run
+from .wheel import build_archive
+
+DIST = "dist"
+REQUIREMENTS = "tests/requirements-release.txt"  # packages that check and describe the archives
+# Folders in which the archives are built, and the file mode creation mask there.
+FOLDERS: Tuple[Tuple[str, int], ...] = (("first", 0o022), ("second folder/with spaces", 0o077))
+FROM_SDIST = "from the sdist"
+
+
+def _unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
+    """Unpacks an archive with permissions that the file mode creation mask limits."""
+    folder.mkdir(parents=True)
+    run("tar", "--no-same-permissions", "-xf", archive, "-C", folder)
+
+
+def _build(sources: pathlib.Path, kinds: Tuple[str, ...], epoch: str) -> Dict[str, pathlib.Path]:
+    """{file name: archive} for archives of these kinds, "sdist" or "wheel", in `sources`/dist."""
+    for kind in kinds:
+        build_archive(kind, str(sources / DIST), {}, {"SOURCE_DATE_EPOCH": epoch}, sources)
+    return {path.name: path for path in (sources / DIST).iterdir()}
+
+
+def _members(path: pathlib.Path) -> Iterator[Tuple[str, Any]]:
+    """Name and content, time and mode of each file in an archive."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as archive:
+            for each in archive.infolist():
+                yield each.filename, (archive.read(each), each.date_time, each.external_attr)
+    else:
+        with tarfile.open(path) as archive:
+            for one in archive:
+                file = archive.extractfile(one) if one.isfile() else None
+                yield one.name, (file.read() if file else one.linkname, one.mtime, one.mode, one.uname)
+
+
+def difference(first: pathlib.Path, second: pathlib.Path) -> str:
+    """"" for archives with equal bytes, otherwise a message that names the first file that differs."""
+    if first.read_bytes() == second.read_bytes():
+        return ""
+    names: List[str] = []
+    for (name, content), (other_name, other_content) in zip(_members(first), _members(second)):
+        if (name, content) != (other_name, other_content):
+            names = [name, other_name]
+            break
+    at = f"at {' and '.join(sorted(set(names)))}" if names else "in the order or number of files, or in their compression"
+    return f"{first.name}: the archives of two folders differ {at}; remove what depends on folder, umask or time"
+
+
+def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Path]:
+    """The sdist and the wheel of a commit: built in two folders with different file mode creation masks, and the wheel
+    also from the sdist. The time in the archives is the time of the commit.
+
+    folder: an empty folder for the builds. UserError: two builds have different bytes."""
+    sources = folder / "sources.tar"
+    git.output(ROOT, "archive", "--output", str(sources), commit)
+    epoch = git.output(ROOT, "log", "-1", "--format=%ct", commit)
+    builds: List[Dict[str, pathlib.Path]] = []
+    for name, mask in FOLDERS:
+        former = os.umask(mask)
+        try:
+            _unpack(sources, folder / name)
+            builds.append(_build(folder / name, ("sdist", "wheel"), epoch))
+        finally:
+            os.umask(former)
+    (sdist,) = (path for path in builds[0].values() if path.suffix == ".gz")
+    _unpack(sdist, folder / FROM_SDIST)
+    (unpacked,) = (folder / FROM_SDIST).iterdir()
+    builds.append(_build(unpacked, ("wheel",), epoch))
+    for build in builds[1:]:
+        for file, path in sorted(build.items()):
+            if message := difference(builds[0][file], path):
+                raise UserError(message)
+    return sorted(builds[0].values())
+
+
+def environment_with(folder: pathlib.Path, *installs: Tuple[Any, ...]) -> pathlib.Path:
+    """A new Python environment after `pip install` with each list of words; returns its folder of programs."""
+    run(PYTHON, "-m", "venv", "--clear", folder)
+    for words in installs:
+        run(folder / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", "--quiet", *words)
+    return folder / "bin"
+
+
+def bill_of_materials(wheel: pathlib.Path, tools: pathlib.Path, folder: pathlib.Path) -> str:
+    """A CycloneDX document (JSON) with the packages of a new environment in which only the wheel is installed.
+
+    tools: folder with the program cyclonedx-py. folder: a folder for the environment."""
+    own = ("--no-index", "--no-deps", "--find-links", wheel.parent, "kernkit")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(name).decode().partition("\n\n")[0].splitlines()
+    needed = [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist: ")]
+    programs_of_wheel = environment_with(folder, own, tuple(needed))
+    run(programs_of_wheel / "kernkit", "--version", stdout=subprocess.DEVNULL)
+    run(programs_of_wheel / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "uninstall", "--yes", "setuptools", "pip")
+    done = programs.run([tools / "cyclonedx-py", "environment", "--output-reproducible", "--mc-type", "library",
+                         "--pyproject", ROOT / "pyproject.toml", programs_of_wheel / "python"],
+                        capture_output=True, text=True)  # fmt: skip
+    if done.returncode != 0:
+        raise UserError(f"cyclonedx-py failed: {done.stderr}")
+    document = json.loads(done.stdout)
+    # pyproject.toml holds no version, so cyclonedx-py cannot write the version.
+    document["metadata"]["component"]["version"] = sdk.version_of(ROOT / "sdk")
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def dist(options: Options) -> None:
+    """Makes in dist/ the sdist and the wheel of the last commit, their bill of materials and SHA256SUMS."""
+    commit = git.output(ROOT, "rev-parse", "HEAD")
+    if git.output(ROOT, "status", "--porcelain"):
+        print("note: uncommitted changes are not part of the archives")
+    target = ROOT / DIST
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        print_heading(f"sdist and wheel of {commit[:12]}, in two folders")
+        archives = reproducible_archives(commit, folder)
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        made = [pathlib.Path(shutil.copyfile(path, target / path.name)) for path in archives]
+        print_heading("checks of the package's metadata, and the bill of materials")
+        tools = environment_with(folder / "tools", ("-r", ROOT / REQUIREMENTS))
+        run(tools / "twine", "check", "--strict", *made)
+        run(tools / "validate-pyproject", ROOT / "pyproject.toml")
+        (wheel,) = (path for path in made if path.suffix == ".whl")
+        bill = target / f"kernkit-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
+        bill.write_text(bill_of_materials(wheel, tools, folder / "wheel"), encoding="utf-8")
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in (*made, bill)]
+    (target / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+    print("".join(sums), end="")
+
+
+def release(options: Options) -> None:
+    """Lists what the last commit lacks for a release; without --check, makes dist/ if nothing is missing."""
+    found = readiness.problems(ROOT)
+    if found:
+        raise UserError("\n".join(["this commit cannot be released:", *(f"  {problem}" for problem in found)]))
+    print(f"version {sdk.version_of(ROOT / 'sdk')} may be released")
+    if not options.is_check:
+        dist(options)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metadata of the package that other files define: version, addresses, authors, and README for the package's page.
+
+scikit-build-core loads this module by [[tool.dynamic-metadata]] in pyproject.toml, in the folder of the sources."""
+
+import pathlib
+import re
+from typing import Any, Dict, List, Mapping
+
+from .. import sdk
+from . import addresses
+
+# A fenced block, an image or a link, or inline code, whichever begins first.
+_MARKDOWN = re.compile(
+    r"^```.*?^```$|(?P<image>!?)\[(?P<text>(?:`[^`\n]*`|[^][`])*)\]\((?P<target>[^()\s]+)\)|`[^`\n]*`",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def package_page(readme: str, root: pathlib.Path, source_url: str, version: str) -> str:
+    """README for the package's page, where relative links and anchors lead nowhere: links and images point to the
+    repository at the tag of the version. Without an address of the repository, a link becomes its text and an image
+    its description.
+
+    root: the folder of README."""
+
+    def replaced(found: "re.Match[str]") -> str:
+        text, target = found["text"], found["target"]
+        if target is None or re.match(r"https?:|mailto:", target):
+            return found[0]
+        if not source_url:
+            return text
+        path = f"README.md{target}" if target.startswith("#") else target.rstrip("/")
+        kind = "raw" if found["image"] else "tree" if (root / path.partition("#")[0]).is_dir() else "blob"
+        return f"{found['image']}[{text}]({source_url}/{kind}/v{version}/{path})"
+
+    return _MARKDOWN.sub(replaced, readme)
+
+
+def _author(text: str) -> Dict[str, str]:
+    """A table of project.authors for "Name" or "Name <mail@address>"."""
+    name, _, mail = text.rstrip(">").partition(" <")
+    return {"name": name, "email": mail} if mail else {"name": name}
+
+
+def _urls(values: Mapping[str, str], version: str) -> Dict[str, str]:
+    source = values["source_url"]
+    of_source = {"Source": source, "Issues": f"{source}/issues", "Changelog": f"{source}/blob/v{version}/CHANGELOG.md"}
+    return {**(of_source if source else {}), **({"Documentation": values["site_url"]} if values["site_url"] else {})}
+
+
+def metadata(root: pathlib.Path) -> Dict[str, Any]:
+    """Fields of [project] in pyproject.toml. A field without a value is empty. UserError: addresses.toml is wrong."""
+    values, version = addresses.read(root), sdk.version_of(root / "sdk")
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    page = package_page(readme, root, values["source_url"], version)
+    authors: List[str] = values["authors"].split("; ") if values["authors"] else []
+    return {
+        "version": version,
+        "readme": {"content-type": "text/markdown", "text": page},
+        "urls": _urls(values, version),
+        "authors": [_author(author) for author in authors],
+    }
+
+
+def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> Dict[str, Any]:
+    """The hook of scikit-build-core, which calls it in the folder of the sources."""
+    return metadata(pathlib.Path())

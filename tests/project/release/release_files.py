@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses and small git repositories for tests of releases."""
+
+import os
+import subprocess
+
+ADDRESSES = {
+    "source_url": "https://example.org/kernels/kernkit",
+    "site_url": "https://docs.example.org/kernkit",
+    "package_url": "https://index.example.org/project/kernkit",
+    "authors": "Ann Example <ann@example.org>; Bo Example",
+    "security_contact": "security@example.org",
+    "conduct_contact": "https://example.org/conduct",
+}
+
+
+def addresses_file(**values):
+    """The content of addresses.toml with these values in place of those of ADDRESSES."""
+    return "".join(f'{key} = "{value}"\n' for key, value in {**ADDRESSES, **values}.items())
+
+
+def git(folder, *words):
+    """The output of git in a folder, with a committer."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, env=kept).stdout
+
+
+def commit(folder, message="a change"):
+    """Commits all files of a folder, in which git starts a repository if there is none."""
+    if not (folder / ".git").exists():
+        git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", message)
