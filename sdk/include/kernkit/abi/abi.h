@@ -73,7 +73,7 @@ typedef struct KernkitAny {
     const char* c_str;     /**< RawStr */
     KernkitObject* object; /**< all indices from 64 on; an owned reference in a result */
     DLDataType dtype;      /**< DataType */
-    DLDevice device;       /**< Device */
+    DLDevice device;       /**< kind and index of a Device */
     char small[8];         /**< SmallStr and SmallBytes */
   } v;                     /**< the value, in the member that `type_index` names */
 } KernkitAny;

@@ -104,7 +104,7 @@ typedef struct KernkitXlaOrdinalArgs {
 typedef struct KernkitXlaApi {
   size_t struct_size;             /**< size of the struct in XLA's version [bytes] */
   KernkitXlaExtension* extension; /**< first extension, or null */
-  KernkitXlaVersion version;      /**< the version of XLA */
+  KernkitXlaVersion version;      /**< FFI version of the running XLA */
   const void* internal;           /**< unused here */
   /** Returns a new error, for a handler to return. */
   KernkitXlaError* (*error_create)(KernkitXlaErrorArgs* args);
@@ -166,7 +166,7 @@ typedef struct KernkitXlaCallFrame {
   int32_t stage; /**< kKernkitXlaStageInstantiate, kKernkitXlaStageExecute, or another stage */
   KernkitXlaBuffers args;          /**< operands */
   KernkitXlaBuffers rets;          /**< results, in memory that XLA has allocated */
-  KernkitXlaAttributes attributes; /**< attributes */
+  KernkitXlaAttributes attributes; /**< parameters that are no tensors */
 } KernkitXlaCallFrame;
 
 /** The type of handlers registered with XLA. Returns null, or an error that XLA then owns. */
