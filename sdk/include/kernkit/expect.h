@@ -9,10 +9,12 @@
 
 namespace kernkit {
 
-/// The checks. A check runs at once: it throws kernkit::Error or returns *this for the next check.
-/// Use the class through KERNKIT_EXPECT.
+/// Checks of one tensor argument. A check runs at once: it throws kernkit::Error or returns *this
+/// for the next check. Use the class through KERNKIT_EXPECT.
 class Expect {
  public:
+  /// Checks of `tensor`. Messages use its name, or `expression` if it has none; errors have the
+  /// line `where`.
   Expect(const TensorView& tensor, const char* expression, Where where)
       : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
 
@@ -38,7 +40,9 @@ class Expect {
     if (x_.ndim() != n) failure().rank(n);
     return *this;
   }
-  /// ValueError unless the shape matches: each entry is an integer, a Dim or a multiple of a Dim.
+  /// ValueError unless the shape matches [elements]: each entry is an integer, a Dim or a multiple
+  /// of a Dim. An unbound Dim takes the size that it finds. InternalError for a multiple of an
+  /// unbound Dim.
   template <class... D>
   Expect& shape(D&&... wanted) {
     int32_t i = 0;
@@ -73,7 +77,8 @@ class Expect {
     return *this;
   }
 
-  /// same_dtype, same_device and same_shape in one: the usual check of an output.
+  /// TypeError unless both have one dtype, ValueError unless they are on one device and have one
+  /// shape: the usual check of an output. The error describes the first difference, in that order.
   Expect& like(const TensorView& other) {
     if (!detail::is_like(x_.get(), other.get()))
       failure().differs(other, detail::ExpectFailure::kFirst);
@@ -128,7 +133,8 @@ class Expect {
     if ((address & (bytes - 1)) != 0 && x_.numel() != 0) failure().aligned(bytes);
     return *this;
   }
-  /// ValueError if there are more than n elements.
+  /// ValueError if there are more than n elements, or if they cannot be counted (see
+  /// TensorView::numel).
   Expect& numel_at_most(int64_t n) {
     if (x_.numel() > n) failure().numel(n);
     return *this;
@@ -185,6 +191,7 @@ class Expect {
 
 }  // namespace kernkit
 
+/// Begins the checks of a TensorView or Tensor, as a kernkit::Expect:
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
-/// schema line, or the expression in the parentheses.
+/// schema line, or the expression in the parentheses. Errors have the line of the macro.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

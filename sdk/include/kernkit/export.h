@@ -135,8 +135,12 @@ __attribute__((weak, used, visibility("default"))) void* (
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
   }                                                                                              \
   KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
+/// Expands to nothing: kernkit/shapes/export.h redefines the macro, with the handlers for
+/// frameworks of op `name`. The other argument is the exported function.
 #define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // kernkit/shapes/export.h has more
 
+/// Begins the definition of an exported C function `symbol` of the type KernkitFunction. The other
+/// arguments are the names of its parameters; an empty argument leaves a parameter without a name.
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
   extern "C" __attribute__((visibility("default"))) int symbol( \
       void*, const KernkitAny* args, int32_t num_args, KernkitAny* result)
