@@ -91,7 +91,8 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
 #define KERNKIT_EXPORT_TYPED(name, ...) \
   KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)
 
-/// KERNKIT_EXPORT_TYPED with another class in place of ReadAsIs.
+/// KERNKIT_EXPORT_TYPED with another class for reading: `reading::As<T>` is the type by whose rules
+/// a parameter of type T is read, and whose value converts to T.
 #define KERNKIT_EXPORT_READ(reading, name, ...)                                                  \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \
