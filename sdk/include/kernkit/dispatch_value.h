@@ -9,8 +9,8 @@
 
 namespace kernkit {
 
-/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: `decltype(tag)::value`
-/// is then a constant. Throws only what `function` throws.
+/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: the flag is then a
+/// constant, the member `value` of the argument's type. Throws only what `function` throws.
 template <class Function>
 void dispatch_bool(bool flag, Function&& function) {
   if (flag) {

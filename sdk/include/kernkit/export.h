@@ -107,10 +107,12 @@ __attribute__((weak, used, visibility("default"))) void* (
 /// The schema is in PyTorch's notation; argument.h, list.h and result.h list the C++ type for every
 /// schema type. Messages use the schema's argument names. A schema that does not parse or does not
 /// match the function is a compile error. The function is the last argument, so that it may contain
-/// commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
-/// __tvm_ffi__doc_<name>. For tools that load no library, section "kernkit_schema" holds the line
-/// as "name(schema)" and NUL, and section "kernkit_doc" the documentation, a string literal, as
-/// "name: doc" and NUL. The functions return both, so --gc-sections keeps them.
+/// commas: `mylib::copy<float, 4>`. A call returns 0, or -1 with an error: TypeError for the number
+/// or a type of arguments, ValueError for a number out of range, and the errors of the function.
+/// Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`, `__tvm_ffi__doc_<name>`. For tools
+/// that load no library, section "kernkit_schema" holds the line as "name(schema)" and NUL, and
+/// section "kernkit_doc" the documentation, a string literal, as "name: doc" and NUL. The functions
+/// return both, so --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \

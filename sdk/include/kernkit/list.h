@@ -43,7 +43,7 @@ class ListView {
   size_t size() const { return items_.size(); }
   /// True for a list without elements.
   bool empty() const { return items_.size() == 0; }
-  /// Element i as a T. The index is not checked. Throws TypeError or ValueError as "<name>[i]: ..."
+  /// Element i as a T. The index is not checked. Throws TypeError or ValueError as "xs[2]: ..."
   /// for an element that is no T, which an argument's check at the beginning of the call excludes.
   /// A view among the elements is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
