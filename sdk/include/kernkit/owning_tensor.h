@@ -142,7 +142,7 @@ class Tensor {
   int32_t dim() const { return get()->ndim; }
   /// Type of the elements.
   DLDataType dtype() const { return get()->dtype; }
-  /// Device of the memory.
+  /// Device of the memory: kind and index.
   DLDevice device() const { return get()->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   uint64_t byte_offset() const { return get()->byte_offset; }

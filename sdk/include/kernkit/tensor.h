@@ -75,7 +75,7 @@ class TensorView {
     // As one number, so that a compiler recognises it when it is read again.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
-  /// Device of the memory.
+  /// Device of the memory: kind and index.
   KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }

@@ -33,9 +33,9 @@ class ShapeView {
   constexpr size_t size() const { return size_; }
   /// True for rank 0, not for a tensor without elements.
   constexpr bool empty() const { return size_ == 0; }
-  /// The index is not checked, unlike in TensorView::size(i) and at().
+  /// Size i. The index is not checked, unlike in TensorView::size(i) and at().
   constexpr int64_t operator[](size_t i) const { return data_[i]; }
-  /// Throws IndexError for i >= size(). Defined in kernkit/error.h.
+  /// Size i. Throws IndexError for i >= size(). Defined in kernkit/error.h.
   int64_t at(size_t i) const;
   /// Iterator at the first size.
   constexpr const int64_t* begin() const { return data_; }
@@ -89,8 +89,8 @@ class StridesView {
 
   /// Number of strides: the rank of the tensor.
   constexpr size_t size() const { return sizes_.size(); }
-  /// Unchecked index. A computed stride wraps if the following sizes overflow int64; numel()
-  /// rejects such a tensor.
+  /// Stride i [elements]. The index is not checked. A computed stride wraps if the following sizes
+  /// overflow int64; numel() rejects such a tensor.
   constexpr int64_t operator[](size_t i) const {
     if (strides_ != nullptr) return strides_[i];
     uint64_t stride = 1;
