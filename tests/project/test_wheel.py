@@ -130,7 +130,7 @@ def test_the_template_and_the_sdk_arrive_through_their_links(root, environment):
 
 def test_the_version_is_that_of_the_header(root, wheel, environment):
     header = (root / "sdk/include/kernkit/base/version.h").read_text()
-    major, minor, patch = (line.split()[-1] for line in header.splitlines()[-3:])
+    major, minor, patch = re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", header)
     assert wheel.name.split("-")[1] == f"{major}.{minor}.{patch}"
     assert command(environment, "--version") == f"kernkit {major}.{minor}.{patch}\n"
 

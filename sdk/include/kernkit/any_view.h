@@ -14,7 +14,9 @@ namespace detail {
 /// function: a double may be read from an int, an int32_t only from an int in its range.
 class AnyValue {
  public:
+  /// The type of the value: a number of kernkit/abi/abi.h, such as kKernkitInt.
   int32_t type_index() const { return any_.type_index; }
+  /// True if there is no value (Python's None).
   bool is_none() const { return any_.type_index == kKernkitNone; }
 
   /// The value as a T, which may be any parameter type of an exported function. Throws TypeError
@@ -42,6 +44,7 @@ class AnyValue {
     }
   }
 
+  /// The value in the layout of the C ABI, valid as long as this object.
   const KernkitAny& get() const { return any_; }
 
  protected:
@@ -72,28 +75,38 @@ class AnyView : public detail::AnyValue {
  public:
   /// None.
   AnyView() = default;
-  AnyView(std::nullptr_t) {}                                 // NOLINT(runtime/explicit)
+  /// None, as nullptr.
+  AnyView(std::nullptr_t) {}  // NOLINT(runtime/explicit)
+  /// Borrows the value of an Any, which must outlive the view.
   AnyView(const AnyValue& value) : AnyValue(value.get()) {}  // NOLINT(runtime/explicit)
+  /// Borrows a value in the layout of the C ABI. Its type is not checked.
   explicit AnyView(const KernkitAny& any) : AnyValue(any) {}
 
+  /// A bool, number, dtype or device. Throws ValueError for an unsigned integer above 2^63 - 1.
   template <class T, std::enable_if_t<detail::kIsPlain<T>, int> = 0>
   AnyView(T value) {  // NOLINT(runtime/explicit)
     detail::Result<T>::set(&any_, value);
   }
+  /// Text with a terminating NUL, borrowed.
   AnyView(const char* text) { set(kKernkitRawStr).c_str = text; }  // NOLINT(runtime/explicit)
-  /// std::string, or another class with c_str() and size().
+  /// std::string, or another class with c_str() and size(): copied up to 7 bytes, otherwise
+  /// borrowed. Throws ValueError for a longer text that contains NUL.
   template <class T, class = decltype(std::declval<const T&>().c_str())>
   AnyView(const T& text)  // NOLINT(runtime/explicit)
       : AnyValue(detail::view_text(text.c_str(), text.size())) {}
+  /// A tensor that the caller keeps alive, borrowed.
   AnyView(const DLTensor* tensor) {  // NOLINT(runtime/explicit)
     set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
   }
+  /// A tensor that the caller keeps alive, borrowed. The name is not kept.
   AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
-  /// ValueError for a read-only tensor, which a callee could not recognise as read-only: pass its
-  /// read_only_view() if the tensor is only read.
+  /// The object of a Tensor, borrowed; None if it is undefined. Throws ValueError for a read-only
+  /// tensor, which a callee could not recognise as read-only: pass its read_only_view() if the
+  /// tensor is only read.
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }
+  /// The value of an Optional, or None if it is empty.
   template <class T, std::enable_if_t<std::is_constructible_v<AnyView, const T&>, int> = 0>
   AnyView(const Optional<T>& value)  // NOLINT(runtime/explicit)
       : AnyView(value.has_value() ? AnyView(*value) : AnyView()) {}

@@ -54,9 +54,10 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 
 }  // namespace detail
 
-/// Applies `op` to elements. An op written on compute types gets compute types,
-/// and its result is rounded once: `[](float x) { return 2 * x; }` serves float, float16 and
-/// bfloat16. An op that takes float16 gets the elements unconverted.
+/// Applies `op` to elements, and returns the result as an Out. An op written on compute types gets
+/// compute types, and its result is rounded once: `[](float x) { return 2 * x; }` serves float,
+/// float16 and bfloat16. An op that takes float16 gets the elements unconverted. Throws only what
+/// `op` throws.
 #if defined(__NVCC__)
 #pragma nv_exec_check_disable  // the op may be for the host alone, and so called there
 #endif

@@ -11,16 +11,23 @@ namespace kernkit {
 /// result. (An owning class such as std::vector<uint8_t> can be returned as well.)
 class BytesView {
  public:
+  /// No bytes.
   constexpr BytesView() = default;
+  /// Borrows `size` bytes at `data`, which may be null if `size` is 0.
   BytesView(const void* data, size_t size)
       : data_(static_cast<const unsigned char*>(data)), size_(size) {}
 
+  /// Address of the first byte; may be null if there are none.
   constexpr const unsigned char* data() const { return data_; }
+  /// Number of bytes.
   constexpr size_t size() const { return size_; }
+  /// True for a size of 0.
   constexpr bool empty() const { return size_ == 0; }
-  /// Unchecked, as of an array.
+  /// Byte i. The index is not checked.
   constexpr unsigned char operator[](size_t i) const { return data_[i]; }
+  /// Iterator at the first byte.
   constexpr const unsigned char* begin() const { return data_; }
+  /// Iterator past the last byte.
   constexpr const unsigned char* end() const { return data_ + size_; }
 
  private:

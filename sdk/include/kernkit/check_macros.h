@@ -5,16 +5,26 @@
 
 #include "kernkit/expect.h"
 
+/// Throws ValueError unless tensor x is on a CUDA device, RuntimeError in a library without CUDA.
+/// Returns the kernkit::Expect, so that more checks may follow; so do the other macros of this
+/// file.
 #define KERNKIT_CHECK_CUDA(x) KERNKIT_EXPECT(x).cuda()
+/// Throws ValueError unless tensor x is in CPU memory.
 #define KERNKIT_CHECK_CPU(x) KERNKIT_EXPECT(x).cpu()
+/// Throws ValueError unless the elements of x are dense in row-major order.
 #define KERNKIT_CHECK_CONTIGUOUS(x) KERNKIT_EXPECT(x).contiguous()
+/// Throws ValueError unless the elements of each row (the last dimension) of x are adjacent.
 #define KERNKIT_CHECK_LAST_DIM_CONTIGUOUS(x) KERNKIT_EXPECT(x).last_dim_contiguous()
-/// On a CUDA device and contiguous.
+/// Throws ValueError unless x is on a CUDA device and contiguous, RuntimeError in a library without
+/// CUDA.
 #define KERNKIT_CHECK_INPUT(x) KERNKIT_EXPECT(x).cuda().contiguous()
-/// x has d dimensions.
+/// Throws ValueError unless tensor x has d dimensions.
 #define KERNKIT_CHECK_DIM(d, x) KERNKIT_EXPECT(x).rank(d)
+/// Throws ValueError unless tensors a and b have one shape.
 #define KERNKIT_CHECK_SHAPE(a, b) KERNKIT_EXPECT(a).same_shape(b)
+/// Throws TypeError unless the dtype of x is dt: a DLDataType, or a list such as floating{}.
 #define KERNKIT_CHECK_DTYPE(x, dt) KERNKIT_EXPECT(x).dtype(dt)
+/// Throws TypeError unless tensors a and b have one dtype.
 #define KERNKIT_CHECK_SAME_DTYPE(a, b) KERNKIT_EXPECT(a).same_dtype(b)
-/// a and b are on one device.
+/// Throws ValueError unless tensors a and b are on one device.
 #define KERNKIT_CHECK_DEVICE(a, b) KERNKIT_EXPECT(a).same_device(b)

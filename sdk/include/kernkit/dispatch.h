@@ -11,37 +11,43 @@ namespace kernkit {
 template <class... T>
 struct types {};
 
+/// Joins two type lists; concat_t is the result.
 template <class First, class Second>
 struct Concat;
 template <class... A, class... B>
 struct Concat<types<A...>, types<B...>> {
-  using type = types<A..., B...>;
+  using type = types<A..., B...>;  ///< the types of both lists, in order
 };
-/// `concat_t<types<A>, types<B>>` is `types<A, B>`.
+/// The types of two lists in one list: `concat_t<types<A>, types<B>>` is `types<A, B>`.
 template <class First, class Second>
 using concat_t = typename Concat<First, Second>::type;
 
-/// Names for common lists. A library defines its own list by `using`.
+/// float16, bfloat16, float and double. (A library defines its own list by `using`.)
 using floating = types<float16, bfloat16, float, double>;
+/// The 16-bit floats: float16 and bfloat16.
 using reduced_floating = types<float16, bfloat16>;
+/// The 8-bit floats of OCP: E4M3 (float8_e4m3fn) and E5M2.
 using fp8 = types<float8_e4m3fn, float8_e5m2>;
+/// Signed integers of 8 to 64 bits, and uint8_t.
 using integral = types<int8_t, int16_t, int32_t, int64_t, uint8_t>;
+/// The types of `floating`, then the types of `integral`.
 using all_numeric = concat_t<floating, integral>;
 
 /// The argument that dispatch() passes to the function: a value that carries a type.
 template <class T>
 struct type_tag {
-  using type = T;
+  using type = T;  ///< the type that the tag carries
 };
 /// The type of a tag: `using T = type_of<decltype(tag)>;`
 template <class Tag>
 using type_of = typename Tag::type;
 
-/// True if `dtype` is the dtype of one of the types; `key` is its dtype_key().
+/// True if `key` is the dtype_key() of a type in the list. Lanes count as part of the dtype.
 template <class... T>
 constexpr bool contains(types<T...>, uint32_t key) {
   return ((key == dtype_key(dtype_of<T>)) || ...);
 }
+/// True if `dtype` is the dtype of a type in the list.
 template <class... T>
 constexpr bool contains(types<T...> list, DLDataType dtype) {
   return contains(list, dtype_key(dtype));

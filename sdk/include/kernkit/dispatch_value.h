@@ -9,8 +9,8 @@
 
 namespace kernkit {
 
-/// Calls `function(std::true_type{})` or `function(std::false_type{})`: `decltype(tag)::value` is
-/// then a constant.
+/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: the flag is then a
+/// constant, the member `value` of the argument's type. Throws only what `function` throws.
 template <class Function>
 void dispatch_bool(bool flag, Function&& function) {
   if (flag) {
@@ -47,7 +47,8 @@ void dispatch_int(int64_t value, const char* name, Function&& function,
 /// Calls `function(type_tag<int32_t>{})` if 32-bit indices reach every element of every view,
 /// strides included, and hold the number of elements, so that a loop with `i < n` ends; otherwise
 /// with int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ...
-/// });` (A step larger than 1 may exceed 2^31 beyond n: add it in int64_t.)
+/// });` (A step larger than 1 may exceed 2^31 beyond n: add it in int64_t.) Throws ValueError for a
+/// view whose elements cannot be counted (see TensorView::numel).
 template <class Function>
 void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
   if (detail::fits_int32(views)) {

@@ -17,14 +17,16 @@ inline void* current_stream(DLDevice device) {
   return get_stream(static_cast<int32_t>(device.device_type), device.device_id);
 }
 
-/// Makes `stream` current for this thread and device, for every library in the process; returns the
-/// previous stream. Throws RuntimeError without a host, ValueError for a negative device id.
+/// Makes `stream` (for CUDA a cudaStream_t; null is the default stream) current for this thread and
+/// device, for every library in the process; returns the previous stream. Throws RuntimeError
+/// without a host, ValueError for a negative device id, and the host's error for a device that the
+/// host does not support.
 void* set_current_stream(DLDevice device, void* stream);
 
 /// Sets a current stream for a scope: `StreamGuard guard(x.device(), stream);`
 class StreamGuard {
  public:
-  /// Throws as set_current_stream() does.
+  /// Makes `stream` current on `device`. Throws as set_current_stream() does.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
   /// Restores the previous stream.
@@ -42,13 +44,13 @@ class StreamGuard {
 TensorAllocator current_allocator();
 
 /// Makes `allocator` current for this thread; null removes the allocator. Returns the previous
-/// allocator. Throws RuntimeError without a host.
+/// allocator. Throws RuntimeError without a host, and the host's error.
 TensorAllocator set_current_allocator(TensorAllocator allocator);
 
 /// Sets a current allocator for a scope.
 class AllocatorGuard {
  public:
-  /// Throws as set_current_allocator() does.
+  /// Makes `allocator` current. Throws as set_current_allocator() does.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
   /// Restores the previous allocator.

@@ -15,39 +15,52 @@ namespace kernkit {
 ///   RuntimeError   CUDA, a missing host
 ///   InternalError  a bug in the library that throws it, and nothing else
 namespace kind {
+/// dtype, argument type, or number of arguments; Python's TypeError.
 inline constexpr char TypeError[] = "TypeError";
+/// Shape, device, layout, aliasing or range of a value; Python's ValueError.
 inline constexpr char ValueError[] = "ValueError";
+/// CUDA, or a host that is missing or fails; Python's RuntimeError.
 inline constexpr char RuntimeError[] = "RuntimeError";
+/// A bug in the library that throws the error; a RuntimeError in Python.
 inline constexpr char InternalError[] = "InternalError";
+/// A dimension or an index that does not exist; Python's IndexError.
 inline constexpr char IndexError[] = "IndexError";
+/// Memory that cannot be allocated; Python's MemoryError.
 inline constexpr char MemoryError[] = "MemoryError";
+/// A case that the library does not support; a RuntimeError in Python.
 inline constexpr char NotImplementedError[] = "NotImplementedError";
 }  // namespace kind
 
 /// A source line: where an error was thrown. In Python it is the traceback's last frame.
 struct Where {
-  const char* file = "";
-  int line = 0;
+  const char* file = "";  ///< path as the compiler got it; static, "" for no line
+  int line = 0;           ///< number from 1; 0 for no line
 };
+/// The source line of the expansion, as a kernkit::Where.
 #define KERNKIT_HERE (::kernkit::Where{__FILE__, __LINE__})
 
 /// The exception that kernkit throws. Copies share one text, so copying does not throw.
 class Error : public std::exception {
  public:
-  /// `error_kind` and `text` are copied.
+  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`. Without memory the error
+  /// becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {});
-  /// Deletes the text, because an exception is slower if it has to run a destructor during
-  /// unwinding.
+  /// Copies and deletes `text`, which `new` created: an exception is slower if it has to run a
+  /// destructor during unwinding.
   [[gnu::cold]] Error(const char* error_kind, Message* text, Where where = {});
+  /// Shares the text of the other error.
   Error(const Error& other) noexcept;
   Error& operator=(const Error& other) noexcept;
   ~Error() override;
 
+  /// The kind, such as "ValueError"; "MemoryError" if memory was exhausted. Valid as long as a copy
+  /// of the error.
   const char* kind() const noexcept;
-  /// The message without the kind.
+  /// The message without the kind, valid as long as a copy of the error.
   const char* message() const noexcept;
-  /// "ValueError: the message".
+  /// "ValueError: the message", valid as long as a copy of the error.
   const char* what() const noexcept override;
+  /// The line that threw the error, or an empty Where.
   Where where() const noexcept { return where_; }
 
  private:
@@ -140,13 +153,15 @@ template <class A, class B>
 }  // namespace detail
 }  // namespace kernkit
 
-/// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error.
+/// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error. `Kind` is a name in
+/// kernkit::kind; the error has the line of the macro. Operands are those of kernkit::Message.
 #define KERNKIT_THROW(Kind)                                                        \
   ::kernkit::detail::Thrower(::kernkit::kind::Kind, "unspecified", KERNKIT_HERE) & \
       ::kernkit::Message().stream()
 
-/// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws if the condition
-/// is false. The message is evaluated only then. Safe inside if/else.
+/// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws kernkit::Error of
+/// that kind if the condition is false. The message is evaluated only then; without one it is the
+/// condition's text. Safe inside if/else.
 #define KERNKIT_CHECK(condition, Kind)                                                 \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
@@ -154,15 +169,17 @@ template <class A, class B>
                                    KERNKIT_HERE) &                                     \
             ::kernkit::Message().stream()
 
-/// A check whose failure is a bug in this library: InternalError.
+/// `KERNKIT_ICHECK(i < n) << "text";` throws InternalError if the condition is false: a check whose
+/// failure is a bug in this library. The text is appended to that of the condition.
 #define KERNKIT_ICHECK(condition)                                                      \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
       : ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) & \
             ::kernkit::Message().stream() << "internal check failed: " #condition " "
 
-// Compares two operands, each evaluated once, and prints both if the comparison fails. Integers
-// compare by value, even if one is signed and one unsigned.
+/// Throws InternalError with both operands unless `a op b`, where `op` is a comparison operator.
+/// Operands are evaluated once. Integers compare by value, even if one is signed and one unsigned.
+/// More text may be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";`
 #define KERNKIT_ICHECK_OP(a, op, b)                                                                \
   while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
     return __builtin_expect(                                                                       \
@@ -173,11 +190,17 @@ template <class A, class B>
   }((a), (b))})                                                                                    \
   ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) &                   \
       kernkit_mismatch.stream()
+/// Throws InternalError with both operands unless a == b (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_EQ(a, b) KERNKIT_ICHECK_OP(a, ==, b)
+/// Throws InternalError with both operands unless a != b (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_NE(a, b) KERNKIT_ICHECK_OP(a, !=, b)
+/// Throws InternalError with both operands unless a < b (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_LT(a, b) KERNKIT_ICHECK_OP(a, <, b)
+/// Throws InternalError with both operands unless a <= b (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_LE(a, b) KERNKIT_ICHECK_OP(a, <=, b)
+/// Throws InternalError with both operands unless a > b (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_GT(a, b) KERNKIT_ICHECK_OP(a, >, b)
+/// Throws InternalError with both operands unless a >= b (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_GE(a, b) KERNKIT_ICHECK_OP(a, >=, b)
 
 namespace kernkit::detail {

@@ -9,14 +9,16 @@
 
 namespace kernkit {
 
-/// The checks. A check runs at once: it throws kernkit::Error or returns *this for the next check.
-/// Use the class through KERNKIT_EXPECT.
+/// Checks of one tensor argument. A check runs at once: it throws kernkit::Error or returns *this
+/// for the next check. Use the class through KERNKIT_EXPECT.
 class Expect {
  public:
+  /// Checks of `tensor`. Messages use its name, or `expression` if it has none; errors have the
+  /// line `where`.
   Expect(const TensorView& tensor, const char* expression, Where where)
       : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
 
-  /// TypeError unless the dtype is in the list, e.g. `.dtype(floating{})`.
+  /// Throws TypeError unless the dtype is in the list, e.g. `.dtype(floating{})`. Returns *this.
   template <class... T>
   Expect& dtype(types<T...>) {
     // One load: g++ splits a DLDataType that is passed by value.
@@ -27,18 +29,20 @@ class Expect {
     }
     return *this;
   }
-  /// TypeError unless the dtype is this one.
+  /// Throws TypeError unless the dtype is this one. Returns *this.
   Expect& dtype(DLDataType wanted) {
     if (x_.dtype() != wanted) failure().dtype(wanted);
     return *this;
   }
 
-  /// ValueError unless the tensor has n dimensions.
+  /// Throws ValueError unless the tensor has n dimensions. Returns *this.
   Expect& rank(int32_t n) {
     if (x_.ndim() != n) failure().rank(n);
     return *this;
   }
-  /// ValueError unless the shape matches: each entry is an integer, a Dim or a multiple of a Dim.
+  /// Throws ValueError unless the shape matches [elements]: each entry is an integer, a Dim or a
+  /// multiple of a Dim. An unbound Dim takes the size that it finds. InternalError for a multiple
+  /// of an unbound Dim. Returns *this.
   template <class... D>
   Expect& shape(D&&... wanted) {
     int32_t i = 0;
@@ -48,71 +52,75 @@ class Expect {
     return *this;
   }
 
-  /// ValueError unless the tensor is on this device; RuntimeError for CUDA in a library without
-  /// CUDA.
+  /// Throws ValueError unless the tensor is on this device; RuntimeError for CUDA in a library
+  /// without CUDA. Returns *this.
   Expect& device(DLDevice wanted) {
     const bool possible = kWithCuda || !is_cuda(wanted);
     if (x_.device() != wanted || !possible) failure().device(device_name(wanted).c_str());
     return *this;
   }
-  /// ValueError unless the tensor is in CPU memory.
+  /// Throws ValueError unless the tensor is in CPU memory. Returns *this.
   Expect& cpu() {
     if (!is_cpu(x_.device())) failure().device("cpu");
     return *this;
   }
-  /// ValueError unless the tensor is on a CUDA device; RuntimeError when this library has no CUDA.
+  /// Throws ValueError unless the tensor is on a CUDA device; RuntimeError when this library has no
+  /// CUDA. Returns *this.
   Expect& cuda() {
     if (!kWithCuda || !is_cuda(x_.device())) failure().device("cuda");
     return *this;
   }
-  /// ValueError unless the tensor is on the CPU or a CUDA device; RuntimeError for CUDA when this
-  /// library was built without CUDA.
+  /// Throws ValueError unless the tensor is on the CPU or a CUDA device; RuntimeError for CUDA when
+  /// this library was built without CUDA. Returns *this.
   Expect& cpu_or_cuda() {
     if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device())))
       failure().device("cpu or cuda");
     return *this;
   }
 
-  /// same_dtype, same_device and same_shape in one: the usual check of an output.
+  /// Throws TypeError unless both have one dtype, ValueError unless they are on one device and have
+  /// one shape: the usual check of an output. The error describes the first difference, in that
+  /// order. Returns *this.
   Expect& like(const TensorView& other) {
     if (!detail::is_like(x_.get(), other.get()))
       failure().differs(other, detail::ExpectFailure::kFirst);
     like_ = other.get();
     return *this;
   }
-  /// TypeError unless both have one dtype.
+  /// Throws TypeError unless both have one dtype. Returns *this.
   Expect& same_dtype(const TensorView& other) {
     if (x_.dtype() != other.dtype()) failure().differs(other, detail::ExpectFailure::kDType);
     return *this;
   }
-  /// ValueError unless both are on one device.
+  /// Throws ValueError unless both are on one device. Returns *this.
   Expect& same_device(const TensorView& other) {
     if (x_.device() != other.device()) failure().differs(other, detail::ExpectFailure::kDevice);
     return *this;
   }
-  /// ValueError unless both have one shape.
+  /// Throws ValueError unless both have one shape. Returns *this.
   Expect& same_shape(const TensorView& other) {
     if (x_.sizes() != other.sizes()) failure().differs(other, detail::ExpectFailure::kShape);
     return *this;
   }
 
-  /// ValueError unless the elements are dense in row-major order (see TensorView::is_contiguous).
+  /// Throws ValueError unless the elements are dense in row-major order (see
+  /// TensorView::is_contiguous). Returns *this.
   Expect& contiguous() {
     if (!x_.is_contiguous()) failure().layout("must be contiguous");
     contiguous_ = true;
     return *this;
   }
-  /// ValueError unless the elements of each row (the last dimension) are adjacent. True for rows of
-  /// at most one element, for rank 0, and for an empty tensor.
+  /// Throws ValueError unless the elements of each row (the last dimension) are adjacent. Rows of
+  /// at most one element, rank 0 and an empty tensor pass the check. Returns *this.
   Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
     const bool fits = last < 0 || x_.size(last) <= 1 || x_.stride(last) == 1;
     if (!fits && x_.numel() != 0) failure().layout("the last dimension must be contiguous");
     return *this;
   }
-  /// ValueError unless the strides match [elements]: each entry is an integer, a Dim or a multiple
-  /// of a Dim. The stride of a dimension of size 1 does not matter, nor do strides of an empty
-  /// tensor: an unbound Dim takes such a value until something else binds it.
+  /// Throws ValueError unless the strides match [elements]: each entry is an integer, a Dim or a
+  /// multiple of a Dim. The stride of a dimension of size 1 does not matter, nor do strides of an
+  /// empty tensor: an unbound Dim takes such a value until something else binds it. Returns *this.
   template <class... D>
   Expect& strides(D&&... wanted) {
     size_t i = 0;
@@ -121,20 +129,22 @@ class Expect {
     if (!fits) failure().dims(true, {describe(wanted)...});
     return *this;
   }
-  /// ValueError unless the first element's address, byte_offset included, is a multiple of `bytes`,
-  /// a power of two. An empty tensor has no first element.
+  /// Throws ValueError unless the first element's address, byte_offset included, is a multiple of
+  /// `bytes`, a power of two. An empty tensor has no first element. Returns *this.
   Expect& aligned(size_t bytes) {
     const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());
     if ((address & (bytes - 1)) != 0 && x_.numel() != 0) failure().aligned(bytes);
     return *this;
   }
-  /// ValueError if there are more than n elements.
+  /// Throws ValueError if there are more than n elements, or if they cannot be counted (see
+  /// TensorView::numel). Returns *this.
   Expect& numel_at_most(int64_t n) {
     if (x_.numel() > n) failure().numel(n);
     return *this;
   }
-  /// ValueError if the tensors share memory, unless they have the same elements in the same order,
-  /// so that computing in place is allowed; also if elements of this tensor overlap each other.
+  /// Throws ValueError if the tensors share memory, unless they have the same elements in the same
+  /// order, so that computing in place is allowed; also if elements of this tensor overlap each
+  /// other. Returns *this.
   KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
     const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {
@@ -143,7 +153,8 @@ class Expect {
     if (detail::may_overlap(x_.get(), other.get(), true)) failure().overlap(other, "partially ");
     return *this;
   }
-  /// ValueError if the tensors share memory, or if elements of this tensor overlap each other.
+  /// Throws ValueError if the tensors share memory, or if elements of this tensor overlap each
+  /// other. Returns *this.
   Expect& no_overlap(const TensorView& other) {
     if (detail::may_overlap(x_.get(), other.get(), false)) failure().overlap(other, "");
     return *this;
@@ -185,6 +196,7 @@ class Expect {
 
 }  // namespace kernkit
 
+/// Begins the checks of a TensorView or Tensor, as a kernkit::Expect:
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
-/// schema line, or the expression in the parentheses.
+/// schema line, or the expression in the parentheses. Errors have the line of the macro.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

@@ -107,10 +107,12 @@ __attribute__((weak, used, visibility("default"))) void* (
 /// The schema is in PyTorch's notation; argument.h, list.h and result.h list the C++ type for every
 /// schema type. Messages use the schema's argument names. A schema that does not parse or does not
 /// match the function is a compile error. The function is the last argument, so that it may contain
-/// commas: `mylib::copy<float, 4>`. Symbols: __tvm_ffi_<name>, __tvm_ffi__metadata_<name>,
-/// __tvm_ffi__doc_<name>. For tools that load no library, section "kernkit_schema" holds the line
-/// as "name(schema)" and NUL, and section "kernkit_doc" the documentation, a string literal, as
-/// "name: doc" and NUL. The functions return both, so --gc-sections keeps them.
+/// commas: `mylib::copy<float, 4>`. A call returns 0, or -1 with an error: TypeError for the number
+/// or a type of arguments, ValueError for a number out of range, and the errors of the function.
+/// Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`, `__tvm_ffi__doc_<name>`. For tools
+/// that load no library, section "kernkit_schema" holds the line as "name(schema)" and NUL, and
+/// section "kernkit_doc" the documentation, a string literal, as "name: doc" and NUL. The functions
+/// return both, so --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \
@@ -135,8 +137,12 @@ __attribute__((weak, used, visibility("default"))) void* (
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
   }                                                                                              \
   KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
+/// Expands to nothing: kernkit/shapes/export.h redefines the macro, with the handlers for
+/// frameworks of op `name`. The other argument is the exported function.
 #define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // kernkit/shapes/export.h has more
 
+/// Begins the definition of an exported C function `symbol` of the type KernkitFunction. The other
+/// arguments are the names of its parameters; an empty argument leaves a parameter without a name.
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
   extern "C" __attribute__((visibility("default"))) int symbol( \
       void*, const KernkitAny* args, int32_t num_args, KernkitAny* result)

@@ -12,6 +12,7 @@
 #if defined(__CUDACC__)
 #define KERNKIT_HOST_DEVICE __host__ __device__
 #else
+/// Makes a function available on the host and, in a file compiled for CUDA, on the device.
 #define KERNKIT_HOST_DEVICE
 #endif
 
@@ -94,19 +95,27 @@ KERNKIT_HOST_DEVICE inline uint16_t float_to_bfloat16(float value) {
 
 /// IEEE 754 binary16. Values beyond 65504 (after rounding) become infinity.
 struct float16 {
+  /// The binary16 code: sign, 5 exponent bits, 10 mantissa bits.
   uint16_t bits;
 
+  /// An uninitialised value.
   float16() = default;
+  /// Rounds to nearest, ties to even, subnormal results included; NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit float16(float value) : bits(detail::float_to_float16(value)) {}
+  /// The exact value, subnormal numbers included.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::float16_to_float(bits); }
 };
 
 /// The upper half of a float32: 8 exponent bits, 7 mantissa bits. Overflow becomes infinity.
 struct bfloat16 {
+  /// The upper 16 bits of the float32.
   uint16_t bits;
 
+  /// An uninitialised value.
   bfloat16() = default;
+  /// Rounds to nearest, ties to even; NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
+  /// The exact value.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }
 };
 
@@ -119,14 +128,15 @@ struct DTypeOf<bfloat16> {
   static constexpr DLDataType value = dl_bfloat16;
 };
 
-/// The names in messages, for type lists.
+/// float under the name that messages use, for type lists.
 using float32 = float;
+/// double under the name that messages use, for type lists.
 using float64 = double;
 
-/// The type in which arithmetic on T is done: float for 16-bit floats, otherwise T itself.
+/// The type in which arithmetic on T is done: float for floats of at most 16 bits, otherwise T.
 template <class T>
 struct ComputeType {
-  using type = T;
+  using type = T;  ///< the type of the arithmetic
 };
 template <>
 struct ComputeType<float16> {
@@ -136,6 +146,7 @@ template <>
 struct ComputeType<bfloat16> {
   using type = float;
 };
+/// ComputeType<T>::type: `compute_t<float16>` is float, `compute_t<double>` is double.
 template <class T>
 using compute_t = typename ComputeType<T>::type;
 

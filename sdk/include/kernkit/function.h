@@ -36,7 +36,7 @@ class Function {
  public:
   /// Refers to no function.
   Function() = default;
-  /// A new reference to an object of type index 68.
+  /// Adds an owner to an object of type index 68 (kKernkitFunction); null refers to no function.
   static Function share(KernkitObject* object) {
     return Function(detail::ObjectRef::share(object));
   }
@@ -44,16 +44,19 @@ class Function {
   static Function adopt(KernkitObject* object) {
     return Function(detail::ObjectRef::adopt(object));
   }
-  /// Releases ownership of the reference to the caller.
+  /// Returns the reference, which the caller then owns; this object then refers to no function.
   KernkitObject* detach() { return object_.detach(); }
 
+  /// True if this object refers to a function.
   bool defined() const { return object_.get() != nullptr; }
+  /// The host's object, borrowed; null if undefined.
   KernkitObject* get() const { return object_.get(); }
 
-  /// Calls the function with C++ values that convert to AnyView or Any. Throws HostError, an Error
-  /// with the kind and the message of the callee's error; if that error leaves the kernel, the
-  /// caller gets the original error. The function must be defined(). Pass a tensor as a Tensor: a
-  /// callback may keep it, and a Python callback crashes when it reads a borrowed DLTensor*.
+  /// Calls the function with C++ values that convert to AnyView or Any, and returns its result.
+  /// Throws HostError, an Error with the kind and the message of the callee's error; if that error
+  /// leaves the kernel, the caller gets the original error. The function must be defined(). Pass a
+  /// tensor as a Tensor: a callback may keep it, and a Python callback crashes when it reads a
+  /// borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
     static_assert(
@@ -63,6 +66,9 @@ class Function {
         "parameter as a Tensor and pass that");
     return call({AnyView(detail::pass(args))...});
   }
+  /// Calls the function with these arguments, and returns its result. Throws HostError as
+  /// operator() does, InternalError if undefined, TypeError for a result with null or malformed
+  /// contents.
   Any call(std::initializer_list<AnyView> args) const {
     static_assert(sizeof(AnyView) == sizeof(KernkitAny), "an array of either is an array of both");
     KERNKIT_ICHECK(defined()) << "an undefined Function was called";
@@ -76,6 +82,7 @@ class Function {
     return Any::adopt(result);
   }
 
+  /// A view of the function as an argument; None if undefined.
   operator AnyView() const {  // NOLINT(runtime/explicit)
     KernkitAny any{};
     if (defined()) any.type_index = kKernkitFunction;

@@ -32,33 +32,46 @@ class ListView {
                 "int[] as ListView<ListView<int64_t>>");
 
  public:
+  /// Borrows `size` elements at `data`. Messages use `name`; both must outlive the view. Nothing is
+  /// checked here.
   ListView(const KernkitAny* data, size_t size, const char* name)
       : ListView(detail::ListItems(data, size), name) {}
+  /// Shares the elements that a call holds. Messages use `name`, which must outlive the view.
   ListView(const detail::ListItems& items, const char* name) : items_(items), name_(name) {}
 
+  /// Number of elements.
   size_t size() const { return items_.size(); }
+  /// True for a list without elements.
   bool empty() const { return items_.size() == 0; }
-  /// The index is not checked. A view among the elements is valid as long as the list.
+  /// Element i as a T. The index is not checked. Throws TypeError or ValueError as "xs[2]: ..."
+  /// for an element that is no T, which an argument's check at the beginning of the call excludes.
+  /// A view among the elements is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
   /// For `for (const TensorView x : xs)`: dereferencing reads the element.
   class Iterator {
    public:
+    /// Points to element i of `list`, which must outlive the iterator.
     Iterator(const ListView& list, size_t i) : list_(&list), i_(i) {}
+    /// Reads the element, as operator[] does.
     T operator*() const { return (*list_)[i_]; }
+    /// Advances to the next element.
     Iterator& operator++() {
       ++i_;
       return *this;
     }
+    /// True for equal positions; both iterators must belong to one list.
     bool operator==(const Iterator& other) const { return i_ == other.i_; }
+    /// True for different positions.
     bool operator!=(const Iterator& other) const { return i_ != other.i_; }
 
    private:
     const ListView* list_;
     size_t i_;
   };
-  /// Valid as long as this ListView.
+  /// Iterator at the first element, valid as long as this ListView.
   Iterator begin() const { return Iterator(*this, 0); }
+  /// Iterator past the last element.
   Iterator end() const { return Iterator(*this, size()); }
 
  private:

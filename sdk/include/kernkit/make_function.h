@@ -72,11 +72,11 @@ Function create_function(void* self, KernkitFunction call, void (*destroy)(void*
 
 }  // namespace detail
 
-/// A function of the host that other code, such as a Python caller, can call. `function` is a
-/// lambda or another object with one operator(), whose parameters and result have types of an
+/// Returns a function of the host that other code, such as a Python caller, can call. `function` is
+/// a lambda or another object with one operator(), whose parameters and result have types of an
 /// exported function. The function exists until its last owner releases it, and any thread may call
 /// it. Error messages contain `name`, which must outlive the function. Throws RuntimeError without
-/// a host.
+/// a host. A call with another number or other types of arguments is a TypeError for the caller.
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

@@ -20,12 +20,14 @@
 #if defined(__CUDACC__)
 #define KERNKIT_DEVICE __device__ __forceinline__
 #else
+/// Begins a function that a rows() body calls: for the device in a file compiled for CUDA,
+/// otherwise inlined into the CPU's loops.
 #define KERNKIT_DEVICE KERNKIT_INLINE
 #endif
 
 namespace kernkit::math {
 
-/// e^x: within 1.005 ulp; for double 1.02.
+/// e^x: within 1.005 ulp. Infinity above 88.7229, zero below -104.
 KERNKIT_MATH float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return ::expf(x);
@@ -33,6 +35,7 @@ KERNKIT_MATH float exp(float x) {
   return detail::keep_nan(x, detail::exp_of_number(x));
 #endif
 }
+/// e^x in double precision, with an error of at most 1.02 ulp.
 KERNKIT_MATH double exp(double x) {
 #if defined(__CUDA_ARCH__)
   return ::exp(x);
@@ -50,9 +53,10 @@ KERNKIT_MATH float exp_of_negative(float x) {
   return detail::exp_of_negative(x);
 #endif
 }
+/// exp(x): there is no shorter form for double.
 KERNKIT_MATH double exp_of_negative(double x) { return exp(x); }
 
-/// The natural logarithm: within 0.8131 ulp; for double 1.
+/// The natural logarithm: within 0.8131 ulp.
 KERNKIT_MATH float log(float x) {
 #if defined(__CUDA_ARCH__)
   return ::logf(x);
@@ -60,6 +64,7 @@ KERNKIT_MATH float log(float x) {
   return detail::log(x);
 #endif
 }
+/// The natural logarithm in double precision, with an error of at most 1 ulp.
 KERNKIT_MATH double log(double x) {
 #if defined(__CUDA_ARCH__)
   return ::log(x);
@@ -68,7 +73,7 @@ KERNKIT_MATH double log(double x) {
 #endif
 }
 
-/// Within 1.34 ulp.
+/// The hyperbolic tangent: within 1.34 ulp.
 KERNKIT_MATH float tanh(float x) {
 #if defined(__CUDA_ARCH__)
   return ::tanhf(x);
@@ -83,7 +88,7 @@ KERNKIT_MATH float tanh(float x) {
 #endif
 }
 
-/// Within 1.24 ulp.
+/// The error function, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x: within 1.24 ulp.
 KERNKIT_MATH float erf(float x) {
 #if defined(__CUDA_ARCH__)
   return ::erff(x);
@@ -113,6 +118,7 @@ KERNKIT_MATH float sigmoid(float x) {
   return detail::pick(detail::bits_of(x) < 0, e, 1.0f) / (1.0f + e);
 #endif
 }
+/// 1 / (1 + e^-x) in double precision, by exp(double).
 KERNKIT_MATH double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 
 /// x / (1 + e^-x): within 3.4 ulp.
@@ -126,6 +132,7 @@ KERNKIT_MATH float silu(float x) {
   return detail::pick(detail::bits_of(x) < 0, left, x) / (1.0f + detail::times(1.0f, e));
 #endif
 }
+/// x / (1 + e^-x) in double precision, by exp(double).
 KERNKIT_MATH double silu(double x) { return x / (1.0 + exp(-x)); }
 
 /// x / 2 (1 + erf(x / sqrt(2))): within 1.97 ulp of x.
@@ -165,6 +172,7 @@ KERNKIT_MATH float rsqrt(float x) {
   return 1.0f / __builtin_sqrtf(x);
 #endif
 }
+/// 1 / sqrt(x) in double precision: on the CPU a square root and a division, each rounded once.
 KERNKIT_MATH double rsqrt(double x) {
 #if defined(__CUDA_ARCH__)
   return ::rsqrt(x);

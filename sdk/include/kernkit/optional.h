@@ -6,8 +6,8 @@
 
 namespace kernkit {
 
-/// `Tensor? bias` is an Optional<TensorView>, `float? eps` an Optional<double>. A separate header,
-/// so that other kernels do not include <optional>.
+/// An argument or a result that may be None: `Tensor? bias` is an Optional<TensorView>, `float?
+/// eps` an Optional<double>. A separate header, so that other kernels do not include `<optional>`.
 template <class T>
 using Optional = std::optional<T>;
 

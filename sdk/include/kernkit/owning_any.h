@@ -32,31 +32,40 @@ class Any : public detail::AnyValue {
  public:
   /// None.
   Any() = default;
+  /// Adds an owner to the other value's object.
   Any(const Any& other) : AnyValue(other.any_) {
     if (is_object()) KernkitObjectIncRef(any_.v.object);
   }
+  /// Takes over the other value; None remains in it.
   Any(Any&& other) noexcept : AnyValue(other.detach()) {}
+  /// Replaces the value, and releases the object of the former value.
   Any& operator=(Any other) noexcept {
     const KernkitAny mine = any_;
     any_ = other.any_;
     other.any_ = mine;
     return *this;
   }
+  /// Releases the object, if any.
   ~Any() {
     if (is_object()) KernkitObjectDecRef(any_.v.object);
   }
 
+  /// Converts a result type of an exported function. Text, bytes, lists and tuples become objects
+  /// of the host: RuntimeError without a host. ValueError for an unsigned integer above 2^63 - 1,
+  /// InternalError for an undefined Tensor or Function.
   template <class T, std::enable_if_t<detail::kIsResult<T> && !std::is_void_v<T> &&
                                           !std::is_base_of_v<AnyValue, T>,
                                       int> = 0>
   Any(T value) {  // NOLINT(runtime/explicit)
     detail::Result<T>::set(&any_, std::move(value));
   }
+  /// A copy of a text with a terminating NUL. Throws RuntimeError without a host.
   Any(const char* text) {
     detail::set_string(&any_, text, strlen(text));
   }  // NOLINT(runtime/explicit)
-  /// An owned copy of a view's value. Throws TypeError for a DLTensor*: no view becomes an owned
-  /// tensor.
+  /// An owned copy of a view's value: an object gets another owner, text and bytes are copied by
+  /// the host (RuntimeError without a host). Throws TypeError, which names `name`, for a DLTensor*:
+  /// no view becomes an owned tensor.
   explicit Any(AnyView view, const char* name = "value")
       : AnyValue(detail::own(view.get(), name)) {}
   Any(TensorView) = delete;

@@ -19,12 +19,14 @@ namespace kernkit {
 ///     Tensor y = alloc_tensor(half, x.dtype(), x.device());
 class Shape {
  public:
+  /// No sizes: the shape of a tensor of rank 0.
   Shape() = default;
-  /// A copy of these sizes.
+  /// A copy of these sizes. Throws std::bad_alloc if more than 8 sizes cannot be allocated.
   Shape(ShapeView sizes) : size_(sizes.size()) {  // NOLINT(runtime/explicit)
     if (size_ > kInline) data_ = new int64_t[size_];
     for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
   }
+  /// A copy of a literal, as in `Shape s = {4, 8};`.
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
   /// A copy of the int64_t elements of a std::vector, std::array or another class with data() and
@@ -36,7 +38,9 @@ class Shape {
                 int> = 0>
   Shape(const Sizes& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes.data(), sizes.size())) {}
+  /// A copy of the sizes.
   Shape(const Shape& other) : Shape(ShapeView(other)) {}
+  /// Copies the sizes. If the allocation throws std::bad_alloc, this object stays as it was.
   Shape& operator=(const Shape& other) {
     if (this == &other) return *this;
     // Allocates first, so that an exception leaves this object unchanged.
@@ -51,20 +55,30 @@ class Shape {
     if (data_ != inline_) delete[] data_;
   }
 
+  /// A view, valid during this object's lifetime. A temporary Shape does not convert.
   operator ShapeView() const& { return {data_, size_}; }  // NOLINT(runtime/explicit)
 
+  /// Number of sizes: the rank of a tensor.
   size_t size() const { return size_; }
+  /// True for rank 0.
   bool empty() const { return size_ == 0; }
+  /// Address of the first size, for reading.
   const int64_t* data() const { return data_; }
+  /// Address of the first size.
   int64_t* data() { return data_; }
-  /// The index is not checked.
+  /// Size i. The index is not checked.
   int64_t operator[](size_t i) const { return data_[i]; }
+  /// Size i, for assignment. The index is not checked.
   int64_t& operator[](size_t i) { return data_[i]; }
-  /// Throws IndexError for i >= size().
+  /// Size i. Throws IndexError for i >= size().
   int64_t at(size_t i) const { return ShapeView(data_, size_).at(i); }
+  /// Iterator at the first size, for reading.
   const int64_t* begin() const { return data_; }
+  /// Iterator past the last size, for reading.
   const int64_t* end() const { return data_ + size_; }
+  /// Iterator at the first size.
   int64_t* begin() { return data_; }
+  /// Iterator past the last size.
   int64_t* end() { return data_ + size_; }
 
  private:

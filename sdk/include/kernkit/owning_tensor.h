@@ -40,7 +40,9 @@ class Tensor {
   /// if the shape has a negative size or more than 2^63 - 1 bytes, RuntimeError without a host in
   /// the process, and the framework's own errors.
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
-  /// Allocates by a function of the type of TVMFFIEnvTensorAlloc.
+  /// Allocates by `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0 and
+  /// sets *out to a tensor object, or returns -1 with an error in the host's slot. Throws TypeError
+  /// and ValueError as above, and the function's error.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
@@ -74,26 +76,29 @@ class Tensor {
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
   /// Exports a new owner to another library, which calls the deleter. The flags are exported as
-  /// well. Throws RuntimeError without a host in the process.
+  /// well. Throws InternalError for an undefined Tensor, RuntimeError without a host in the
+  /// process.
   DLManagedTensorVersioned* ToDLPackVersioned() const;
   /// ToDLPackVersioned() for DLPack before 1.0. ValueError for a read-only tensor, because there is
   /// no flag.
   DLManagedTensor* ToDLPack() const;
 
-  /// A new reference to an object of type index 70. `name` as in TensorView.
+  /// Adds an owner to an object of type index 70 (kKernkitTensor); null gives an undefined Tensor.
+  /// Messages use `name`, which must outlive the Tensor.
   static Tensor share(KernkitObject* object, const char* name = nullptr) {
     return Tensor(detail::ObjectRef::share(object), name);
   }
-  /// Takes over a reference that the caller owns.
+  /// Takes over a reference that the caller owns; null gives an undefined Tensor.
   static Tensor adopt(KernkitObject* object, const char* name = nullptr) {
     return Tensor(detail::ObjectRef::adopt(object), name);
   }
-  /// Releases ownership of the reference to the caller, without the flags: the tensor then counts
-  /// as writable.
+  /// Returns the reference, which the caller then owns, without the flags: the tensor then counts
+  /// as writable. Null for an undefined Tensor, which this object is afterwards.
   KernkitObject* detach() noexcept { return object_.detach(); }
 
+  /// True if this Tensor refers to a tensor object.
   bool defined() const { return object_.get() != nullptr; }
-  /// Number of owners, including this Tensor.
+  /// Number of owners, including this Tensor; 0 if undefined.
   uint32_t use_count() const {
     if (!defined()) return 0;
     return static_cast<uint32_t>(__atomic_load_n(&object_.get()->ref_counts, __ATOMIC_RELAXED));
@@ -103,51 +108,72 @@ class Tensor {
   /// DLPack's flag IS_COPIED: the producer made a copy for this consumer alone.
   bool is_copied() const { return (flags_ & 2) != 0; }
 
-  /// A view for reading and writing, valid while an owner exists. ValueError for a read-only
-  /// tensor.
+  /// A view for reading and writing, valid while an owner exists. Throws ValueError for a read-only
+  /// tensor, InternalError for an undefined Tensor.
   TensorView view() const {
     return TensorView(reinterpret_cast<const DLTensor*>(writable_object() + 1), name_);
   }
-  /// The host's object, borrowed. ValueError for a read-only tensor, because objects have no such
-  /// flag.
+  /// The host's object, borrowed. Throws ValueError for a read-only tensor, because objects have no
+  /// such flag, and InternalError for an undefined Tensor.
   KernkitObject* writable_object() const {
     if (__builtin_expect(!defined() || is_read_only(), 0)) {
       detail::throw_not_writable(object_.get(), name_);
     }
     return object_.get();
   }
-  /// A view for reading only, such as the input of a kernel.
+  /// A view for reading only, such as the input of a kernel, valid while an owner exists. Throws
+  /// InternalError for an undefined Tensor.
   TensorView read_only_view() const { return TensorView(get(), name_); }
-  /// Same as view(). A temporary does not convert, because its view would dangle.
+  /// Same as view(), with its ValueError. A temporary does not convert, because its view would
+  /// dangle.
   operator TensorView() const& { return view(); }  // NOLINT(runtime/explicit)
-  operator TensorView() const&& = delete;          // NOLINT(runtime/explicit)
-  /// The DLTensor, whose data must only be read if is_read_only().
+  /// Deleted: the view of a temporary would dangle.
+  operator TensorView() const&& = delete;  // NOLINT(runtime/explicit)
+  /// The DLTensor, valid while an owner exists. Its data must only be read if is_read_only().
+  /// Throws InternalError for an undefined Tensor.
   const DLTensor* get() const {
     if (__builtin_expect(!defined(), 0)) detail::throw_not_writable(nullptr, name_);
     return reinterpret_cast<const DLTensor*>(object_.get() + 1);
   }
 
-  // As in TensorView.
+  /// Number of dimensions. Throws InternalError for an undefined Tensor, as all accessors do.
   int32_t ndim() const { return get()->ndim; }
+  /// ndim() under PyTorch's name.
   int32_t dim() const { return get()->ndim; }
+  /// Type of the elements.
   DLDataType dtype() const { return get()->dtype; }
+  /// Device of the memory: kind and index.
   DLDevice device() const { return get()->device; }
+  /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   uint64_t byte_offset() const { return get()->byte_offset; }
+  /// Sizes of all dimensions [elements], valid while an owner exists.
   ShapeView sizes() const { return read_only_view().sizes(); }
+  /// sizes() under NumPy's name.
   ShapeView shape() const { return read_only_view().sizes(); }
+  /// Size of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
+  /// [-ndim, ndim).
   int64_t size(int64_t i) const { return read_only_view().size(i); }
+  /// Strides of all dimensions [elements], valid while an owner exists.
   StridesView strides() const { return read_only_view().strides(); }
+  /// Stride of dimension i [elements]. Throws IndexError outside [-ndim, ndim).
   int64_t stride(int64_t i) const { return read_only_view().stride(i); }
+  /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
+  /// or the product exceeds int64.
   int64_t numel() const { return read_only_view().numel(); }
+  /// True if the elements are dense in row-major order (see TensorView::is_contiguous).
   bool is_contiguous() const { return read_only_view().is_contiguous(); }
+  /// is_contiguous() under tvm-ffi's name.
   bool IsContiguous() const { return read_only_view().is_contiguous(); }
+  /// True if the address of the first element is a multiple of `alignment` [bytes] (see
+  /// kernkit::IsAligned).
   bool IsAligned(size_t alignment) const { return kernkit::IsAligned(*get(), alignment); }
-  /// Address of the first element, byte_offset applied. ValueError for a read-only tensor.
+  /// Address of the first element, byte_offset applied; may be null if numel() is 0. Throws
+  /// ValueError for a read-only tensor.
   void* data_ptr() const { return view().data_ptr(); }
-  /// Address of the first element for reading, for any tensor.
+  /// Address of the first element for reading, byte_offset applied, also for a read-only tensor.
   const void* const_data_ptr() const { return read_only_view().data_ptr(); }
-  /// Typed address: `data<const float>()` reads any tensor. TypeError if elements are not stored as
-  /// T.
+  /// Typed address of the first element: `data<const float>()` reads any tensor. Throws TypeError
+  /// if elements are not stored as T, ValueError for a read-only tensor unless T is const.
   template <class T>
   T* data() const {
     return (std::is_const_v<T> ? read_only_view() : view()).template data<T>();
@@ -162,8 +188,11 @@ class Tensor {
   uint64_t flags_ = 0;  // DLPack's flags
 };
 
+/// Size of a tensor's elements without gaps [bytes]. Throws ValueError if a size is negative or the
+/// result exceeds 2^63 - 1, InternalError for an undefined Tensor.
 inline size_t GetDataSize(const Tensor& tensor) { return GetDataSize(*tensor.get()); }
 
+/// Allocates an uninitialised tensor through the caller's framework, with the errors of
 /// Tensor::FromEnvAlloc(): `Tensor y = alloc_tensor({n, 8}, dl_float32, x.device());`
 inline Tensor alloc_tensor(ShapeView shape, DLDataType dtype, DLDevice device) {
   return Tensor::FromEnvAlloc(shape, dtype, device);

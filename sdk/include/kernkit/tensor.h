@@ -4,12 +4,13 @@
 
 #include "kernkit/error.h"
 
-// An accessor that is also called on a cold path would remain a call there, take the view's
-// address, and so move the view to memory on the hot path as well.
+/// Attribute of an accessor of a view that is always inlined. An accessor that is also called on a
+/// cold path would remain a call there, take the view's address, and so move the view to memory on
+/// the hot path as well.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
-// A condition that holds for the common vector: so likely that g++ keeps no registers free for
-// calls of the other case, and lays out the common case in a straight line.
+/// The value of `condition`, which holds for the common vector: so likely that g++ keeps no
+/// registers free for calls of the other case, and lays out the common case in a straight line.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {
@@ -65,26 +66,33 @@ class TensorView {
   TensorView(const DLTensor* tensor, const char* name = nullptr)  // NOLINT(runtime/explicit)
       : tensor_(tensor), name_(name) {}
 
+  /// Number of dimensions; 0 for a scalar tensor.
   KERNKIT_ACCESSOR int32_t ndim() const { return tensor_->ndim; }
+  /// ndim() under PyTorch's name.
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
+  /// Type of the elements, lanes included.
   KERNKIT_ACCESSOR DLDataType dtype() const {
     // As one number, so that a compiler recognises it when it is read again.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
+  /// Device of the memory: kind and index.
   KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
-  /// Bytes between the DLTensor's data field and the first element; data_ptr() includes them.
+  /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }
 
+  /// Sizes of all dimensions [elements], valid as long as the DLTensor.
   KERNKIT_ACCESSOR ShapeView sizes() const {
     return {tensor_->shape, static_cast<size_t>(tensor_->ndim)};
   }
+  /// sizes() under NumPy's name.
   KERNKIT_ACCESSOR ShapeView shape() const { return sizes(); }
-  /// Size of dimension i. Throws IndexError outside [-ndim, ndim).
+  /// Size of dimension i [elements]. Throws IndexError outside [-ndim, ndim).
   int64_t size(int64_t i) const { return tensor_->shape[index(i)]; }
 
-  /// Strides; computed if the DLTensor has none, which DLPack defines as row-major.
+  /// Strides of all dimensions [elements]; computed if the DLTensor has none, which DLPack defines
+  /// as row-major.
   KERNKIT_ACCESSOR StridesView strides() const { return {tensor_->strides, sizes()}; }
-  /// Stride of dimension i. Throws IndexError outside [-ndim, ndim).
+  /// Stride of dimension i [elements]. Throws IndexError outside [-ndim, ndim).
   int64_t stride(int64_t i) const { return strides()[index(i)]; }
 
   /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
@@ -107,7 +115,8 @@ class TensorView {
     }
     return reinterpret_cast<void*>(address);
   }
-  /// Typed address of the first element. Throws TypeError if the elements are not stored as T.
+  /// Typed address of the first element: `x.data<const float>()`. Throws TypeError if the elements
+  /// are not stored as T, and the ValueError of data_ptr().
   template <class T>
   T* data() const {
     constexpr uint32_t kKey = dtype_key(dtype_of<std::remove_const_t<T>>);
@@ -120,10 +129,12 @@ class TensorView {
   /// True if the elements are dense in row-major order. As in NumPy and PyTorch, the stride of a
   /// dimension of size 1 does not matter, and an empty tensor is contiguous.
   KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
+  /// is_contiguous() under tvm-ffi's name.
   bool IsContiguous() const { return is_contiguous(); }
 
   /// The argument's name, or null if it has none.
   KERNKIT_ACCESSOR const char* name() const { return name_; }
+  /// The DLTensor, borrowed.
   KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }
 
  private:
@@ -138,7 +149,7 @@ class TensorView {
   const char* name_;
 };
 
-/// Prints "float32 [4, 8]", with unusual properties: "cuda:1 float16 [4, 8] strides [16, 1]".
+/// Appends "float32 [4, 8]", with unusual properties: "cuda:1 float16 [4, 8] strides [16, 1]".
 [[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {

@@ -20,102 +20,106 @@
 extern "C" {
 #endif
 
-/* Type of a KernkitAny's value. Indices below 64 are values; from 64 on the value is a pointer to
- * an object. Releases add indices: report a TypeError for an unknown index. */
+/** Type of a KernkitAny's value: the numbers of TVMFFITypeIndex in tvm-ffi's c_api.h. Indices below
+ * 64 are values; from 64 on the value is a pointer to an object. Releases add indices: report a
+ * TypeError for an unknown index. */
 enum {
-  kKernkitNone = 0,
-  kKernkitInt = 1,
-  kKernkitBool = 2,
-  kKernkitFloat = 3,
-  kKernkitOpaquePtr = 4,
-  kKernkitDataType = 5,
-  kKernkitDevice = 6,
-  kKernkitDLTensorPtr = 7,
-  kKernkitRawStr = 8,
-  kKernkitByteArrayPtr = 9,
-  kKernkitObjectRValueRef = 10,
-  kKernkitSmallStr = 11,
-  kKernkitSmallBytes = 12,
-  kKernkitObject = 64,
-  kKernkitStr = 65,
-  kKernkitBytes = 66,
-  kKernkitError = 67,
-  kKernkitFunction = 68,
-  kKernkitShape = 69,
-  kKernkitTensor = 70,
-  kKernkitArray = 71,
-  kKernkitMap = 72,
-  kKernkitModule = 73,
-  kKernkitOpaquePyObject = 74,
-  kKernkitList = 75,
-  kKernkitDict = 76,
-  kKernkitBigInt = 78
+  kKernkitNone = 0,         /**< no value */
+  kKernkitInt = 1,          /**< v.i64 */
+  kKernkitBool = 2,         /**< v.i64, 0 or 1 */
+  kKernkitFloat = 3,        /**< v.f64 */
+  kKernkitOpaquePtr = 4,    /**< v.ptr, an address without a type */
+  kKernkitDataType = 5,     /**< v.dtype */
+  kKernkitDevice = 6,       /**< v.device */
+  kKernkitDLTensorPtr = 7,  /**< v.ptr, a borrowed DLTensor*: an argument only */
+  kKernkitRawStr = 8,       /**< v.c_str, borrowed text with a terminating NUL: an argument only */
+  kKernkitByteArrayPtr = 9, /**< v.ptr, a borrowed KernkitByteArray*: an argument only */
+  kKernkitObjectRValueRef = 10, /**< v.ptr, the KernkitObject** of a reference to take over */
+  kKernkitSmallStr = 11,        /**< v.small, text of at most 7 bytes */
+  kKernkitSmallBytes = 12,      /**< v.small, at most 7 bytes */
+  kKernkitObject = 64,          /**< the first index of an object; v.object without a cell */
+  kKernkitStr = 65,             /**< v.object with a KernkitByteArray: longer text */
+  kKernkitBytes = 66,           /**< v.object with a KernkitByteArray */
+  kKernkitError = 67,           /**< v.object with a KernkitErrorCell */
+  kKernkitFunction = 68,        /**< v.object with a KernkitFunctionCell */
+  kKernkitShape = 69,           /**< v.object with a KernkitShapeCell */
+  kKernkitTensor = 70,          /**< v.object with a DLTensor: the tensor of a framework */
+  kKernkitArray = 71, /**< v.object with a KernkitSeqCell that does not change: a list or a tuple */
+  kKernkitMap = 72,   /**< v.object, a map that does not change; its cell is not read here */
+  kKernkitModule = 73,         /**< v.object, a loaded library; its cell is not read here */
+  kKernkitOpaquePyObject = 74, /**< v.object, a Python object that the host does not convert */
+  kKernkitList = 75,  /**< v.object with a KernkitSeqCell that may change: a List of the host */
+  kKernkitDict = 76,  /**< v.object, a map that may change; its cell is not read here */
+  kKernkitBigInt = 78 /**< v.object with a count and that many 64-bit words, low word first */
 };
 
-/* Header of every object: strong count in the low 32 bits, weak count in the high 32. The
- * object's data (its cell) follows the header. */
+/** Header of every object, 24 bytes. The object's data (its cell) follows the header. */
 typedef struct KernkitObject {
-  uint64_t ref_counts;
-  int32_t type_index;
-  uint32_t padding;
+  uint64_t ref_counts; /**< strong count in the low 32 bits, weak count in the high 32 bits */
+  int32_t type_index;  /**< a type index from 64 on */
+  uint32_t padding;    /**< unused */
+  /** Ends the object `self`. Bit 0 of `flags` destroys the content, bit 1 frees the memory. */
   void (*deleter)(void* self, int flags);
 } KernkitObject;
 
-/* An argument or a result. */
+/** An argument or a result, 16 bytes. */
 typedef struct KernkitAny {
-  int32_t type_index;
-  uint32_t small_size; /* bytes of a small string or small bytes, at most 7; otherwise 0 */
+  int32_t type_index;  /**< names the member of `v` that is in use */
+  uint32_t small_size; /**< size of a small string or small bytes, at most 7 [bytes]; otherwise 0 */
   union {
-    int64_t i64;
-    double f64;
-    void* ptr;
-    const char* c_str;
-    KernkitObject* object;
-    DLDataType dtype;
-    DLDevice device;
-    char small[8];
-  } v;
+    int64_t i64;           /**< Int and Bool */
+    double f64;            /**< Float */
+    void* ptr;             /**< OpaquePtr, DLTensorPtr, ByteArrayPtr and ObjectRValueRef */
+    const char* c_str;     /**< RawStr */
+    KernkitObject* object; /**< all indices from 64 on; an owned reference in a result */
+    DLDataType dtype;      /**< DataType */
+    DLDevice device;       /**< kind and index of a Device */
+    char small[8];         /**< SmallStr and SmallBytes */
+  } v;                     /**< the value, in the member that `type_index` names */
 } KernkitAny;
 
-/* Cell of Str and Bytes. Text is also passed to the host in this form. */
+/** Cell of Str and Bytes, 16 bytes. Text is also passed to the host in this form. */
 typedef struct KernkitByteArray {
-  const char* data;
-  size_t size;
+  const char* data; /**< the first byte; text needs no terminating NUL */
+  size_t size;      /**< number of bytes */
 } KernkitByteArray;
 
-/* Cell of Shape. */
+/** Cell of Shape, 16 bytes. */
 typedef struct KernkitShapeCell {
-  const int64_t* data;
-  size_t size;
+  const int64_t* data; /**< the first size */
+  size_t size;         /**< number of sizes */
 } KernkitShapeCell;
 
-/* Cell of Array and List; data points to KernkitAny elements. */
+/** Cell of Array and List, 32 bytes. */
 typedef struct KernkitSeqCell {
-  void* data;
-  int64_t size;
-  int64_t capacity;
-  void (*data_deleter)(void* data);
+  void* data;                       /**< the first of `size` KernkitAny elements */
+  int64_t size;                     /**< number of elements */
+  int64_t capacity;                 /**< number of elements that the memory holds */
+  void (*data_deleter)(void* data); /**< frees `data`; null if `data` belongs to the object */
 } KernkitSeqCell;
 
-/* Cell of Error. */
+/** Cell of Error, 72 bytes. */
 typedef struct KernkitErrorCell {
-  KernkitByteArray kind;
-  KernkitByteArray message;
-  KernkitByteArray backtrace;
+  KernkitByteArray kind;    /**< name of a Python exception, such as "ValueError" */
+  KernkitByteArray message; /**< text without the kind */
+  KernkitByteArray
+      backtrace; /**< the stack frames as text, the most recent call first; may be empty */
+  /** Replaces the backtrace of the error `self` (mode 0) or appends to it (mode 1). */
   void (*update_backtrace)(void* self, const KernkitByteArray* backtrace, int32_t mode);
-  KernkitObject* cause;
-  KernkitObject* extra;
+  KernkitObject* cause; /**< the Error that caused this error, or null */
+  KernkitObject* extra; /**< an object of the host with more context, or null */
 } KernkitErrorCell;
 
-/* The type of every exported function. Returns 0 on success, -1 with an error in the host's slot.
- */
+/** The type of every exported function. `self` is null for a symbol of a library. The caller owns
+ * `args`, and sets `result` to None before the call. Returns 0 with the value in `*result`, or -1
+ * with an error in the host's thread-local slot. Source: TVMFFISafeCallType of tvm-ffi. */
 typedef int (*KernkitFunction)(void* self, const KernkitAny* args, int32_t num_args,
                                KernkitAny* result);
 
-/* Cell of Function. `call` takes the object as its self. */
+/** Cell of Function, 16 bytes. */
 typedef struct KernkitFunctionCell {
-  KernkitFunction call;
-  void* cpp_call; /* null for other than C++ functions; not to be called across libraries */
+  KernkitFunction call; /**< the function, which takes the object as its `self` */
+  void* cpp_call;       /**< null for other than C++ functions; not to be called across libraries */
 } KernkitFunctionCell;
 
 #ifdef __cplusplus

@@ -11,7 +11,8 @@
 
 #include "kernkit/abi/object.h"
 
-/* The DLTensor of a Tensor object, or a bare DLTensor. Valid as long as the argument. */
+/** Sets *out to the DLTensor of a Tensor object or to a bare DLTensor, valid as long as the
+ * argument. Returns 0, or -1 with *out unchanged for another type or a null pointer. */
 static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out) {
   if (any == NULL || out == NULL || any->v.ptr == NULL) return -1;
   if (any->type_index == kKernkitTensor) {
@@ -25,8 +26,9 @@ static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out
   return -1;
 }
 
-/* The Tensor object of an argument, with a new reference, which KernkitObjectDecRef() releases. -1
- * for a bare DLTensor. */
+/** Sets *out to the Tensor object of an argument, with a new reference, which KernkitObjectDecRef()
+ * releases. Returns 0, or -1 with *out unchanged for another type (a bare DLTensor included) or a
+ * null pointer. */
 static inline int KernkitAnyToOwnedTensor(const KernkitAny* any, KernkitObject** out) {
   if (any == NULL || out == NULL) return -1;
   if (any->type_index != kKernkitTensor || any->v.object == NULL) return -1;
@@ -35,7 +37,8 @@ static inline int KernkitAnyToOwnedTensor(const KernkitAny* any, KernkitObject**
   return 0;
 }
 
-/* A Tensor object as an argument, borrowed: valid until the call returns. */
+/** Sets *out to a Tensor object as an argument, borrowed: valid until the call returns. Returns 0,
+ * or -1 with *out unchanged for an object of another type or a null pointer. */
 static inline int KernkitTensorToAnyView(KernkitObject* tensor, KernkitAny* out) {
   if (tensor == NULL || out == NULL || tensor->type_index != kKernkitTensor) return -1;
   out->type_index = kKernkitTensor;
@@ -44,14 +47,16 @@ static inline int KernkitTensorToAnyView(KernkitObject* tensor, KernkitAny* out)
   return 0;
 }
 
-/* A Tensor object as a result, with a new reference. */
+/** Sets *out to a Tensor object as a result, with a new reference. Returns 0, or -1 with *out
+ * unchanged for an object of another type or a null pointer. */
 static inline int KernkitTensorToAny(KernkitObject* tensor, KernkitAny* out) {
   if (KernkitTensorToAnyView(tensor, out) != 0) return -1;
   KernkitObjectIncRef(tensor);
   return 0;
 }
 
-/* A bare DLTensor as an argument, borrowed. */
+/** Sets *out to a bare DLTensor as an argument, borrowed: valid until the call returns. Returns 0,
+ * or -1 with *out unchanged for a null pointer. */
 static inline int KernkitDLTensorToAnyView(DLTensor* tensor, KernkitAny* out) {
   if (tensor == NULL || out == NULL) return -1;
   out->type_index = kKernkitDLTensorPtr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
+/// 1 in a file that is compiled with AddressSanitizer (g++ or clang++); not defined otherwise.
 #define KERNKIT_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -10,10 +10,12 @@
 #if defined(KERNKIT_COMPILED)
 #define KERNKIT_COLD
 #else
+/// Begins the definition of a cold function: inline, and local to the file's library. Empty if the
+/// library compiles the cold part once, with KERNKIT_COMPILED.
 #define KERNKIT_COLD KERNKIT_LOCAL inline
 #endif
 
-// For entities that must exist once per library, also if the library is compiled without
-// -fvisibility=hidden: g++ makes statics of inline functions and inline variables unique in a
-// process, across RTLD_LOCAL.
+/// Attribute of an entity that must exist once per library, also if the library is compiled without
+/// -fvisibility=hidden: g++ makes statics of inline functions and inline variables unique in a
+/// process, across RTLD_LOCAL.
 #define KERNKIT_LOCAL __attribute__((visibility("hidden")))

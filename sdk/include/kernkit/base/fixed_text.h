@@ -10,7 +10,8 @@ namespace kernkit {
 /// Text of at most N - 1 characters, returned by value so that naming a thing allocates nothing.
 template <size_t N>
 struct FixedText {
-  char text[N];
+  char text[N];  ///< the characters, with a terminating NUL
+  /// The text with a terminating NUL, valid as long as this object.
   constexpr const char* c_str() const { return text; }
 };
 

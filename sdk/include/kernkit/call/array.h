@@ -16,19 +16,26 @@ namespace kernkit {
 template <class T>
 class Array {
  public:
-  using value_type = T;
-  using const_iterator = typename std::vector<T>::const_iterator;
+  using value_type = T;                                            ///< type of an element
+  using const_iterator = typename std::vector<T>::const_iterator;  ///< reads elements in order
 
+  /// No elements.
   Array() = default;
+  /// Copies a literal, as in `Array<double>{1, 2}`.
   Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
+  /// Takes over a vector.
   Array(std::vector<T> values)
       : block_(new Block{1, std::move(values)}) {}  // NOLINT(runtime/explicit)
+  /// Copies the elements [first, last).
   template <class It, class = typename std::iterator_traits<It>::iterator_category>
   Array(It first, It last) : Array(std::vector<T>(first, last)) {}
+  /// Shares the elements.
   Array(const Array& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1, __ATOMIC_RELAXED);
   }
+  /// Takes over the elements; the other array is empty afterwards.
   Array(Array&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  /// Takes over or shares the elements, and releases its former ones.
   Array& operator=(Array other) noexcept {
     std::swap(block_, other.block_);
     return *this;
@@ -39,20 +46,23 @@ class Array {
     }
   }
 
+  /// Number of elements.
   size_t size() const { return block_ == nullptr ? 0 : block_->values.size(); }
+  /// True for an array without elements.
   bool empty() const { return size() == 0; }
-  /// Returns a copy: a Tensor gets another owner. The index is not checked.
+  /// A copy of element i: a Tensor gets another owner. The index is not checked.
   T operator[](size_t i) const { return block_->values[i]; }
-  /// Returns a copy. Throws IndexError for i >= size().
+  /// A copy of element i. Throws IndexError for i >= size().
   T at(size_t i) const {
     KERNKIT_CHECK(i < size(), IndexError)
         << "index " << i << " is out of range for an array of size " << size();
     return (*this)[i];
   }
-  /// Valid until the array is changed.
+  /// Iterator at the first element, valid until the array is changed.
   const_iterator begin() const {
     return block_ == nullptr ? const_iterator() : block_->values.cbegin();
   }
+  /// Iterator past the last element, valid until the array is changed.
   const_iterator end() const {
     return block_ == nullptr ? const_iterator() : block_->values.cend();
   }
@@ -64,6 +74,7 @@ class Array {
     }
     return block_->values;
   }
+  /// Appends an element, after a copy of the elements if another array shares them.
   void push_back(T value) { own().push_back(std::move(value)); }
 
  private:

@@ -14,9 +14,10 @@ namespace kernkit {
 /// reuses its memory in the order of the stream.
 class Scratch {
  public:
-  /// Allocates on the device of `like`. For a given tensor: TypeError if its dtype is not uint8,
-  /// ValueError if it is on another device, not contiguous, not on a 16-byte boundary or too small.
-  /// Throws the errors of alloc_tensor().
+  /// Takes the memory of `given`, or allocates on the device of `like`. Throws ValueError if
+  /// `bytes` is negative. For a given tensor: TypeError if its dtype is not uint8, ValueError if it
+  /// is on another device, not contiguous, not on a 16-byte boundary or too small. Throws the
+  /// errors of alloc_tensor().
   Scratch(const Optional<TensorView>& given, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
     if (!given.has_value()) {
@@ -38,6 +39,8 @@ class Scratch {
     data_ = given->data_ptr();
   }
 
+  /// The memory as T*, aligned to 16 bytes if the caller passed the tensor. May be null for 0
+  /// bytes.
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);

@@ -10,11 +10,15 @@ namespace kernkit {
 /// with it, and the launch uses it: `Dim n("n"); KERNKIT_EXPECT(x).shape(n, 8); f(n.value());`
 class Dim {
  public:
+  /// An unbound size. Messages use `name`, which must outlive the Dim.
   explicit constexpr Dim(const char* name) : name_(name) {}
+  /// Not copyable: a copy would miss a later binding.
   Dim(const Dim&) = delete;
   Dim& operator=(const Dim&) = delete;
 
+  /// The name for messages, as passed to the constructor.
   const char* name() const { return name_; }
+  /// True once a tensor's size or stride has set the value.
   bool is_bound() const { return bound_by_ != nullptr; }
   /// The size. Throws InternalError if no tensor has bound it.
   int64_t value() const {
@@ -25,7 +29,8 @@ class Dim {
   /// Name of the tensor that has bound the size, or null.
   const char* bound_by() const { return bound_by_; }
 
-  /// Binds an unbound Dim to `size`; returns whether `size` is the bound size.
+  /// Binds an unbound Dim to `size`, and records `tensor`, a name that must outlive the Dim.
+  /// Returns whether `size` is the bound size.
   bool accepts(int64_t size, const char* tensor) const {
     if (bound_by_ == nullptr) {
       value_ = size;
@@ -52,9 +57,13 @@ class Dim {
 
 /// `dim * factor` in a shape: a multiple of a Dim that is already bound.
 struct ScaledDim {
+  /// The size that is multiplied.
   const Dim& dim;
+  /// The multiplier.
   int64_t factor;
 
+  /// Whether `size` equals the product, overflow excluded. Binds a Dim that was only suggested by a
+  /// stride, if `factor` divides `size`. Throws InternalError for an unbound Dim.
   bool accepts(int64_t size, const char* tensor) const {
     if (!dim.is_bound() && dim.is_suggested_ && factor > 0) {
       return size % factor == 0 && dim.accepts(size / factor, tensor);
@@ -63,7 +72,9 @@ struct ScaledDim {
     return !__builtin_mul_overflow(dim.value(), factor, &product) && product == size;
   }
 };
+/// A multiple of `dim`, for KERNKIT_EXPECT(x).shape(n, 2 * d). `dim` must outlive the result.
 inline ScaledDim operator*(int64_t factor, const Dim& dim) { return {dim, factor}; }
+/// A multiple of `dim`, for KERNKIT_EXPECT(x).shape(n, d * 2). `dim` must outlive the result.
 inline ScaledDim operator*(const Dim& dim, int64_t factor) { return {dim, factor}; }
 
 }  // namespace kernkit

@@ -23,6 +23,7 @@ namespace kernkit {
 /// the text ends early.
 class Message {
  public:
+  /// An empty text.
   Message() = default;
   Message(Message&& other) noexcept
       : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
@@ -37,14 +38,21 @@ class Message {
   /// This object as an lvalue, so that `Message().stream() << x` reaches every overload.
   Message& stream() { return *this; }
 
+  /// The text with a terminating NUL; never null. Valid until the next append.
   const char* c_str() const { return data_ == nullptr ? "" : data_; }
+  /// Length of the text without the NUL [bytes].
   size_t size() const { return size_; }
+  /// True if nothing was appended, or if memory was exhausted at once.
   bool empty() const { return size_ == 0; }
 
+  /// Appends `size` bytes and returns this object. `text` may be null if `size` is 0. Without
+  /// memory the text stays as it is.
   [[gnu::cold]] Message& append(const char* text, size_t size);
   /// Drops spaces at the end.
   [[gnu::cold]] void trim();
+  /// Appends a number in decimal, and returns this object.
   [[gnu::cold]] Message& append_signed(int64_t value);
+  /// Appends a number in decimal, and returns this object.
   [[gnu::cold]] Message& append_unsigned(uint64_t value);
 
  private:
@@ -53,22 +61,30 @@ class Message {
   size_t capacity_ = 0;
 };
 
+/// Appends a C string, or "(null)" for a null pointer.
 [[gnu::cold]] Message& operator<<(Message& out, const char* text);
+/// Appends one character.
 [[gnu::cold]] Message& operator<<(Message& out, char c);
+/// Appends "true" or "false".
 [[gnu::cold]] Message& operator<<(Message& out, bool value);
+/// Appends an address in hexadecimal.
 [[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
+/// Appends "nullptr".
 [[gnu::cold]] inline Message& operator<<(Message& out, decltype(nullptr)) {
   return out << "nullptr";
 }
-/// Prints 15 digits, or 17 if 15 do not read back as the same number.
+/// Appends 15 digits, or 17 if 15 do not read back as the same number.
 [[gnu::cold]] Message& operator<<(Message& out, double value);
+/// Appends dtype_name(): "float32".
 [[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
+/// Appends device_name(): "cuda:1".
 [[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
-/// Prints "[4, 8]".
+/// Appends sizes as a list: "[4, 8]".
 [[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
+/// Appends strides [elements] as a list: "[8, 1]".
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
-/// Prints integers, and enums that `+` converts to integers.
+/// Appends integers, and enums that `+` converts to integers, in decimal.
 template <class T,
           std::enable_if_t<(std::is_integral_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, char> &&
                                !std::is_same_v<T, bool>,
@@ -81,6 +97,7 @@ Message& operator<<(Message& out, T value) {
     return out.append_unsigned(static_cast<uint64_t>(value));
   }
 }
+/// Appends the text of a class with data() and size() of characters, such as std::string.
 template <
     class T,
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,

@@ -28,8 +28,9 @@ inline constexpr bool kIsStreamable<
 
 }  // namespace detail
 
-/// Prints like a std::ostream. The file must include <sstream>. (Out is a Message, and is checked
-/// before T: otherwise the check of T would consider this operator for std::ostream.)
+/// Appends what `value` prints to a std::ostream. The file must include `<sstream>`. (Out is a
+/// Message, and is checked before T: otherwise the check of T would consider this operator for
+/// std::ostream.)
 template <class Out, class T, std::enable_if_t<std::is_same_v<Out, Message>, int> = 0,
           std::enable_if_t<detail::kIsStreamable<T>, int> = 0>
 [[gnu::cold]] Out& operator<<(Out& out, const T& value) {

@@ -11,25 +11,28 @@
 
 namespace kernkit {
 
-/// A function of a Module.
+/// An op of a loaded library. Valid until the process ends: the library stays mapped.
 class ModuleFunction {
  public:
   /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,
   /// nullptr for None, and all values that convert to AnyView or Any; omitted trailing arguments
-  /// take their defaults. Throws an Error with the kind and the message of the function's error.
+  /// take their defaults. Returns its result, None for an op without results. Throws an Error with
+  /// the kind and the message of the function's error.
   template <class... Args>
   Any operator()(const Args&... args) const {
     return call({AnyView(detail::pass(args))...});
   }
+  /// Calls the function with these arguments, and returns its result. Throws as operator() does.
   Any call(std::initializer_list<AnyView> args) const;
 
+  /// The op's name, without the symbol's prefix.
   const std::string& name() const { return name_; }
-  /// "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"; "" if the library has no
-  /// schema.
+  /// The schema line, such as "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()";
+  /// "" if the library has none. Throws the library's error.
   std::string schema() const;
-  /// One or more sentences, or "".
+  /// The documentation of the op: one or more sentences, or "". Throws the library's error.
   std::string doc() const;
-  /// The library's metadata of the function as JSON, or "".
+  /// The library's metadata of the function as JSON, or "". Throws the library's error.
   std::string metadata() const;
 
  private:
@@ -51,15 +54,16 @@ class ModuleFunction {
 ///     module["scale"](y, x, 2.0);
 class Module {
  public:
-  /// Loads the library without publishing its symbols (RTLD_LOCAL). Throws RuntimeError if the file
-  /// does not exist, if loading fails (with the loader's message), or if the library exports no
-  /// function.
+  /// Loads the library at `path` without publishing its symbols (RTLD_LOCAL); a name without '/' is
+  /// searched for by the loader. Throws RuntimeError if the file does not exist, if loading fails
+  /// (with the loader's message), or if the library exports no function.
   static Module load(const std::string& path);
 
-  /// Throws ValueError with the exported names if no function has this name.
+  /// The function with this name. Throws ValueError with the exported names if there is none.
   ModuleFunction operator[](const std::string& name) const;
-  /// All functions, by name.
+  /// All functions, sorted by name.
   std::vector<ModuleFunction> functions() const;
+  /// The path that load() was called with.
   const std::string& path() const { return path_; }
 
  private:

@@ -8,7 +8,8 @@
 #include "kernkit/abi/abi.h"
 #include "kernkit/base/cold.h"
 
-// The host's loader writes the library's module handle here. Defined by export.h.
+/// The host's handle of this library, which the host's loader writes; null without a host or in a
+/// program. Defined by export.h.
 extern "C" __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx;
 
 namespace kernkit::detail {
@@ -61,48 +62,75 @@ using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** 
 
 namespace kernkit::host_api {
 
-// Signatures: tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1.
+// Signatures: tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1. Functions that return int
+// return 0, or -1 with an error in the host's slot. get() returns null without a host.
+
+/// Sets *out to a new error object with copies of the three texts. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* kind,
                                               const KernkitByteArray* message,
                                               const KernkitByteArray* backtrace, void** out)>
     error_create("TVMFFIErrorCreate");
+/// Stores an error object in the thread's slot of the host.
 KERNKIT_LOCAL inline detail::HostFunction<void(void* error)> error_set_raised(
     "TVMFFIErrorSetRaised");
+/// Releases one reference of an object. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
+/// Sets *out to a text: a small string, or a new object with a copy. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
     string_from_byte_array("TVMFFIStringFromByteArray");
+/// Sets *out to the host's global function of that name, or to null. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* name, void** out)>
     function_get_global("TVMFFIFunctionGetGlobal");
+/// Calls a function object, and sets *result to an owned value. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* function, const KernkitAny* args,
                                               int32_t num_args, KernkitAny* result)>
     function_call("TVMFFIFunctionCall");
+/// Returns the thread's current stream of a device; null is the default stream.
 KERNKIT_LOCAL inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)>
     env_get_stream("TVMFFIEnvGetStream");
+/// Moves the error from the thread's slot to *error; null if the slot is empty.
 KERNKIT_LOCAL inline detail::HostFunction<void(void** error)> error_move_from_raised(
     "TVMFFIErrorMoveFromRaised");
+/// Sets *out to bytes: small bytes, or a new object with a copy. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* bytes, KernkitAny* out)>
     bytes_from_byte_array("TVMFFIBytesFromByteArray");
+/// Sets *out to a new function object, which calls `call` with `self`, and `deleter` at its end.
+/// Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* self, KernkitFunction call,
                                               void (*deleter)(void* self), void** out)>
     function_create("TVMFFIFunctionCreate");
+/// Sets *out to a new tensor object that owns `from`, a tensor of DLPack before 1.0. Alignment in
+/// bytes; 0 requires nothing. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensor* from, int32_t require_alignment,
                                               int32_t require_contiguous, void** out)>
     tensor_from_dlpack("TVMFFITensorFromDLPack");
+/// Sets *out to a new tensor object that owns `from`. Alignment in bytes; 0 requires nothing.
+/// Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensorVersioned* from,
                                               int32_t require_alignment, int32_t require_contiguous,
                                               void** out)>
     tensor_from_dlpack_versioned("TVMFFITensorFromDLPackVersioned");
+/// Sets *out to a new owner of a tensor object, for a consumer of DLPack before 1.0. Returns 0 or
+/// -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensor** out)>
     tensor_to_dlpack("TVMFFITensorToDLPack");
+/// Sets *out to a new owner of a tensor object, for a consumer of DLPack. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensorVersioned** out)>
     tensor_to_dlpack_versioned("TVMFFITensorToDLPackVersioned");
+/// Sets *out to a new tensor object with the shape, dtype and device of `prototype`, allocated by
+/// the current allocator. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(DLTensor* prototype, void** out)> env_tensor_alloc(
     "TVMFFIEnvTensorAlloc");
+/// Makes a stream current for the thread and a device, and sets *previous unless it is null.
+/// Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(int32_t device_type, int32_t device_id, void* stream,
                                               void** previous)>
     env_set_stream("TVMFFIEnvSetStream");
+/// Returns the current allocator, or null.
 KERNKIT_LOCAL inline detail::HostFunction<TensorAllocator()> env_get_allocator(
     "TVMFFIEnvGetDLPackManagedTensorAllocator");
+/// Makes an allocator current for the thread (and, if the second argument is not 0, in the host's
+/// global context), and sets *previous unless it is null. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<
     int(TensorAllocator allocator, int write_to_global_context, TensorAllocator* previous)>
     env_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");

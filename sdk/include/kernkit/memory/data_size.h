@@ -30,9 +30,11 @@ inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
 inline size_t GetDataSize(const TensorView& tensor) {
   return GetDataSize(tensor.numel(), tensor.dtype());
 }
+/// Size of a tensor's elements without gaps [bytes]. Throws ValueError as for a TensorView.
 inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
 
-/// True if DLTensor::data is an address, not the handle of a buffer.
+/// True if DLTensor::data on such a device is an address, not the handle of a buffer: CPU, CUDA,
+/// ROCm, their pinned and managed memory, and oneAPI.
 constexpr bool is_address(DLDevice device) {
   switch (static_cast<int>(device.device_type)) {
     case 1:   // CPU
@@ -48,7 +50,7 @@ constexpr bool is_address(DLDevice device) {
 }
 
 /// True if the address of the first element, byte_offset included, is a multiple of `alignment`
-/// bytes. On a device whose data is a handle, only the offset is checked.
+/// [bytes], which must not be 0. On a device whose data is a handle, only the offset is checked.
 inline bool IsAligned(const DLTensor& tensor, size_t alignment) {
   const auto base = is_address(tensor.device) ? reinterpret_cast<uintptr_t>(tensor.data) : 0;
   return (base + tensor.byte_offset) % alignment == 0;

@@ -6,10 +6,11 @@
 
 namespace kernkit::schema {
 
-/// Position counts characters of the schema line from 0; compilers print it with the message.
+/// Reports an error in the shapes of a line by a static_assert. Position counts characters of the
+/// schema line from 0; compilers print it with the message.
 template <ShapeError Error, int Position>
 struct ShapeDiagnostics {
-  using E = ShapeError;
+  using E = ShapeError;  ///< short name for the conditions
   static_assert(Error != E::kNoTensor, "kernkit schema: only a Tensor has a shape or a dtype");
   static_assert(Error != E::kAliasOfResult,
                 "kernkit schema: a result with a shape is new memory, and an alias is an "
@@ -44,7 +45,7 @@ struct ShapeDiagnostics {
                 "kernkit schema: a name of a size that begins with two underscores is reserved");
   static_assert(Error != E::kTooMany,
                 "kernkit schema: more than 32 names, 128 sizes or 256 parts of expressions");
-  static constexpr bool kOk = Error == E::kNone;
+  static constexpr bool kOk = Error == E::kNone;  ///< true for shapes without an error
 };
 
 }  // namespace kernkit::schema

@@ -7,13 +7,15 @@
 
 namespace kernkit::schema {
 
+/// Number of characters of the word at text[begin]: letters, digits and '_'.
 constexpr int word_size(const char* text, int begin) {
   int size = 0;
   while (detail::is_name_char(text[begin + size])) ++size;
   return size;
 }
 
-/// The position of the word that follows "or".
+/// The position of the word that follows "or", where the word before "or" is at `begin` and has
+/// `size` characters. Spaces are skipped.
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;

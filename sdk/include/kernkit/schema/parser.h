@@ -8,10 +8,10 @@
 
 namespace kernkit::schema {
 
-/// A parsed schema line. `shapes` is valid if schema.error is ParseError::kNone.
+/// A schema line in both parts: its parameters and results, and their shapes.
 struct ParsedLine {
-  Schema schema;
-  ShapeLine shapes;
+  Schema schema;     ///< parameters and results, or an error
+  ShapeLine shapes;  ///< shapes and dtypes, or an error; valid if schema.error is ParseError::kNone
 };
 
 }  // namespace kernkit::schema
@@ -244,10 +244,11 @@ class Parser : private SizeParser {
 
 namespace kernkit::schema {
 
-/// Parses a schema line. Reports errors in `error` and `position` of its two parts.
+/// Parses a schema line with its shapes, at compile time or at run time. Reports errors in `error`
+/// and `position` of the two parts of the result; throws nothing.
 constexpr ParsedLine parse_line(const char* text) { return detail::Parser(text).parse(); }
 
-/// The parameters and results of a line.
+/// The parameters and results of a line. Reports an error in `error` and `position` of the result.
 constexpr Schema parse(const char* text) { return parse_line(text).schema; }
 
 }  // namespace kernkit::schema

@@ -14,24 +14,27 @@
 
 namespace kernkit::schema {
 
+/// The type of a parameter or of a result in a schema line.
 enum class Type : uint8_t {
-  kNone,
-  kTensor,
-  kInt,
-  kFloat,
-  kBool,
-  kStr,
-  kScalarType,
-  kDevice,
-  kBytes,
-  kCallable,
-  kAny,
+  kNone,        ///< no type was parsed
+  kTensor,      ///< Tensor: TensorView or Tensor
+  kInt,         ///< int: an integer type; int[] is a ShapeView
+  kFloat,       ///< float: float or double
+  kBool,        ///< bool: truth value
+  kStr,         ///< str: std::string_view, std::string or a similar class
+  kScalarType,  ///< ScalarType: DLDataType
+  kDevice,      ///< Device: DLDevice
+  kBytes,       ///< bytes: BytesView
+  kCallable,    ///< Callable: Function, a callback
+  kAny,         ///< Any: AnyView, or Any for a value that the kernel keeps
 };
 
+/// The name of a type in a schema line.
 struct TypeName {
-  const char* name;
-  Type type;
+  const char* name;  ///< as written, without [] and ?
+  Type type;         ///< the named type
 };
+/// All types that a schema line may name.
 inline constexpr TypeName kTypeNames[] = {
     {"Tensor", Type::kTensor}, {"int", Type::kInt},     {"float", Type::kFloat},
     {"bool", Type::kBool},     {"str", Type::kStr},     {"ScalarType", Type::kScalarType},
@@ -41,67 +44,77 @@ inline constexpr TypeName kTypeNames[] = {
 
 /// A range of characters in the schema's text.
 struct Span {
+  /// Position of the first character, counted from 0.
   int begin = 0;
+  /// Number of characters; 0 if the line has no such part.
   int size = 0;
 };
 
-/// Kind of the default after '='.
+/// Kind of the default after '=': kAbsent without a default, otherwise None, a number, a text or a
+/// dtype.
 enum class DefaultKind : uint8_t { kAbsent, kNone, kBool, kInt, kFloat, kStr, kScalarType };
 
+/// A parameter or a result of a schema line.
 struct Param {
-  Type type = Type::kNone;
-  bool is_list = false;      // int[]
-  bool is_optional = false;  // int?
-  bool is_written = false;   // Tensor(a!)
-  bool is_alias = false;     // Tensor(a) or Tensor(a!)
-  Span name;
-  DefaultKind default_kind = DefaultKind::kAbsent;
-  bool is_only_written = false;  // Tensor(out!): old contents are never read
-  int64_t default_int = 0;       // kBool, kInt
-  double default_float = 0;      // kFloat
-  Span default_text;             // kStr: without quotes; kScalarType
-  Span default_source;           // as written; size 0: no default
+  Type type = Type::kNone;   ///< type without [] and ?
+  bool is_list = false;      ///< list of the type, as in int[]
+  bool is_optional = false;  ///< may be None, as in int?
+  bool is_written = false;   ///< the op writes the tensor, as in Tensor(a!)
+  bool is_alias = false;     ///< has an annotation, as in Tensor(a) or Tensor(a!)
+  Span name;                 ///< name in the text; empty for a result without a name
+  DefaultKind default_kind = DefaultKind::kAbsent;  ///< selects the member that holds the default
+  bool is_only_written = false;                     ///< Tensor(out!): old contents are never read
+  int64_t default_int = 0;                          ///< value of kBool (0 or 1) and kInt
+  double default_float = 0;                         ///< value of kFloat
+  Span default_text;    ///< value of kStr, without quotes, and of kScalarType
+  Span default_source;  ///< the default as written; size 0 without a default
 };
 
+/// What is wrong with a schema line. kernkit::detail::SchemaLine has the texts of the compile
+/// errors.
 enum class ParseError : uint8_t {
-  kNone,
-  kOpenParenthesis,
-  kType,
-  kAlias,
-  kList,
-  kName,
-  kReservedName,
-  kDuplicateName,
-  kDefault,
-  kDefaultOrder,
-  kSeparator,
-  kArrow,
-  kReturns,
-  kTrailing,
-  kTooMany,
+  kNone,             ///< the line is valid
+  kOpenParenthesis,  ///< the line does not begin with '('
+  kType,             ///< unknown name of a type
+  kAlias,            ///< an annotation that is not as in Tensor(a!), or not of a tensor
+  kList,             ///< a list with a length
+  kName,             ///< a missing name, or a name that begins with a digit
+  kReservedName,     ///< a name that begins with two underscores
+  kDuplicateName,    ///< two parameters or two results with one name
+  kDefault,          ///< a default that does not match the type
+  kDefaultOrder,     ///< a parameter without a default after a parameter with a default
+  kSeparator,        ///< no ',' or ')' after a parameter
+  kArrow,            ///< no "->" after the parameters
+  kReturns,          ///< no ',' or ')' after a result
+  kTrailing,         ///< text after the results
+  kTooMany,          ///< more than kMaxParams parameters or kMaxReturns results
 };
 
+/// Largest number of parameters of an op.
 inline constexpr int kMaxParams = 64;
+/// Largest number of results of an op.
 inline constexpr int kMaxReturns = 8;
 
+/// A parsed schema line without its shapes, with room for the largest line. If `error` is not
+/// kNone, the line was parsed up to `position`.
 struct Schema {
-  ParseError error = ParseError::kNone;
-  int position = 0;         // position of the error, counted from 0
-  bool has_shapes = false;  // ParsedLine::shapes is in use: y[n, d], y: int8
-  int num_params = 0;
-  int num_required = 0;  // number of parameters before the first default
-  int num_returns = 0;
-  Param params[kMaxParams];
-  Param returns[kMaxReturns];
+  ParseError error = ParseError::kNone;  ///< the first error
+  int position = 0;                      ///< position of the error, counted from 0
+  bool has_shapes = false;               ///< ParsedLine::shapes is in use: y[n, d], y: int8
+  int num_params = 0;                    ///< number of parameters
+  int num_required = 0;                  ///< number of parameters before the first default
+  int num_returns = 0;                   ///< number of results
+  Param params[kMaxParams];              ///< in the line's order
+  Param returns[kMaxReturns];            ///< in the line's order
 };
 
 /// Non-owning view of the parameters and results in use.
 struct Signature {
-  int num_params;
-  int num_required;
-  int num_returns;
-  const Param* params;
-  const Param* returns;
+  int num_params;        ///< number of parameters
+  int num_required;      ///< number of parameters before the first default
+  int num_returns;       ///< number of results
+  const Param* params;   ///< num_params parameters, in the line's order
+  const Param* returns;  ///< num_returns results, in the line's order
 };
 
 }  // namespace kernkit::schema

@@ -8,104 +8,117 @@
 
 namespace kernkit::schema {
 
+/// What is wrong with the shapes and dtypes of a line. ShapeDiagnostics has the texts of the
+/// compile errors.
 enum class ShapeError : uint8_t {
-  kNone,
-  kNoTensor,
-  kAliasOfResult,
-  kSize,
-  kUnclosed,
-  kTwoRuns,
-  kNotAnInt,
-  kCallerSized,
-  kUnbound,
-  kUnknownSize,
-  kAnyOfOutput,
-  kNoRun,
-  kDtype,
-  kNoDtypeSource,
-  kReserved,
-  kTooMany,
+  kNone,           ///< the shapes are valid
+  kNoTensor,       ///< a shape or dtype of a value that is no tensor
+  kAliasOfResult,  ///< a shape of a result that shares memory with an argument
+  kSize,           ///< text that is no size
+  kUnclosed,       ///< no ',' or ']' after a size
+  kTwoRuns,        ///< "..." more than once in a shape
+  kNotAnInt,       ///< a size with the name of a parameter that is no plain int
+  kCallerSized,    ///< '?' elsewhere than after a name in the shape of a Tensor(out!)
+  kUnbound,        ///< a name that no required input binds
+  kUnknownSize,    ///< a name of an output's size that no input determines
+  kAnyOfOutput,    ///< '_' as a size of an output
+  kNoRun,          ///< "..." that no required input determines
+  kDtype,          ///< text after ':' that is no dtype and no source of a dtype
+  kNoDtypeSource,  ///< an output whose dtype no tensor determines
+  kReserved,       ///< a name of a size that begins with two underscores
+  kTooMany,        ///< more than kMaxNames names, kMaxSizes sizes or kMaxNodes nodes
 };
 
+/// The kind of a node: a number, a name, or an operation of two nodes.
 enum class NodeKind : uint8_t {
-  kNumber,
-  kName,
-  kNumel,  // product of the sizes of "..."
-  kAdd,
-  kSubtract,
-  kMultiply,
-  kDivide,
-  kCeilDiv,
-  kRoundUp,
+  kNumber,    ///< a constant of the line
+  kName,      ///< the name with index Node::left
+  kNumel,     ///< numel(...): product of the sizes of "..."
+  kAdd,       ///< left + right
+  kSubtract,  ///< left - right
+  kMultiply,  ///< left * right
+  kDivide,    ///< left / right, without a remainder
+  kCeilDiv,   ///< ceil_div(left, right): the quotient rounded up
+  kRoundUp,   ///< round_up(left, right): left rounded up to a multiple of right
 };
 
 /// A node of an expression tree. Operands precede their operation.
 struct Node {
-  NodeKind kind = NodeKind::kNumber;
-  int left = 0;  // kName: index of the name
-  int right = 0;
-  int64_t number = 0;
-  int position = 0;
+  NodeKind kind = NodeKind::kNumber;  ///< selects the members in use
+  int left = 0;                       ///< index of the left operand; kName: index of the name
+  int right = 0;                      ///< index of the right operand
+  int64_t number = 0;                 ///< value of kNumber
+  int position = 0;                   ///< position in the line, counted from 0
 };
 
+/// The form of a size in a shape.
 enum class SizeKind : uint8_t {
-  kAny,     // _
-  kRun,     // ...
-  kScaled,  // n or 2*n
-  kSum,     // any other expression
+  kAny,     ///< _: matches every size
+  kRun,     ///< ...: any number of dimensions
+  kScaled,  ///< a name, perhaps times a number: n or 2*n
+  kSum,     ///< any other expression
 };
 
+/// A size in a shape of the line.
 struct Size {
-  SizeKind kind = SizeKind::kSum;
-  bool is_caller_sized = false;  // k?: the caller of the functional form passes the size
-  bool is_each = false;          // each...: the op computes each index of the run alone
-  int node = 0;
-  int name = 0;        // kScaled
-  int64_t factor = 1;  // kScaled
-  Span text;
+  SizeKind kind = SizeKind::kSum;  ///< form of the size
+  bool is_caller_sized = false;    ///< k?: the caller of the functional form passes the size
+  bool is_each = false;            ///< each...: the op computes each index of the run alone
+  int node = 0;                    ///< index of the expression's last node, for kScaled and kSum
+  int name = 0;                    ///< kScaled: index of the name
+  int64_t factor = 1;              ///< kScaled: positive multiplier of the name
+  Span text;                       ///< the size as written
 };
 
 /// The name of a size, and its source: an int parameter, or a size of a tensor.
 struct Name {
-  Span text;
-  bool is_parameter = false;
-  bool is_always_bound = false;  // bound in every call, so that an output may use the name
-  int value = -1;                // index of the parameter or the tensor
-  int place = 0;  // index of the size in the tensor; after "...", counted from the end: -1
-  int64_t factor = 1;
+  Span text;                     ///< the name as written
+  bool is_parameter = false;     ///< the source is an int parameter with this name
+  bool is_always_bound = false;  ///< bound in every call, so that an output may use the name
+  int value = -1;                ///< index of the parameter or the tensor
+  int place = 0;       ///< index of the size in the tensor; after "...", counted from the end: -1
+  int64_t factor = 1;  ///< the size is this multiple of the name
 };
 
-/// A parameter or a result.
+/// The shape and dtype of a parameter or a result.
 struct Value {
-  bool has_shape = false;
-  int first = 0;  // index of the first size
-  int count = 0;
-  int run = -1;  // index of "..." among the sizes, or -1
-  Span dtype;    // "int8", "x", "out_type or bfloat16", "?"
+  bool has_shape = false;  ///< the line has brackets after the name, perhaps empty ones
+  int first = 0;           ///< index of the first size in ShapeLine::sizes
+  int count = 0;           ///< number of sizes, "..." included
+  int run = -1;            ///< index of "..." among the sizes, or -1
+  Span dtype;              ///< "int8", "x", "out_type or bfloat16", "?"; size 0 without one
 
+  /// Number of dimensions; with "...", the number of the other dimensions.
   constexpr int rank() const { return run < 0 ? count : count - 1; }
+  /// True for the shape "[...]".
   constexpr bool is_all_run() const { return count == 1 && run == 0; }
   /// Index of size i, counted as in Name::place.
   constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
+/// Largest number of names in the shapes of a line.
 inline constexpr int kMaxNames = 32;
+/// Largest number of sizes in the shapes of a line.
 inline constexpr int kMaxSizes = 128;
+/// Largest number of nodes in the expressions of a line.
 inline constexpr int kMaxNodes = 256;
+/// Largest number of parameters and results together.
 inline constexpr int kMaxValues = kMaxParams + kMaxReturns;
 
+/// The shapes and dtypes of a parsed line, with room for the largest line. If `error` is not kNone,
+/// the line was parsed up to `position`.
 struct ShapeLine {
-  ShapeError error = ShapeError::kNone;
-  int position = 0;  // position of the error, counted from 0
-  int num_names = 0;
-  int num_sizes = 0;
-  int num_nodes = 0;
-  int run_of = -1;  // tensor that determines "...", or -1
-  int like = -1;    // tensor whose dtype and device are the default of outputs, or -1
-  Name names[kMaxNames];
-  Size sizes[kMaxSizes];
-  Node nodes[kMaxNodes];
-  Value values[kMaxValues];
+  ShapeError error = ShapeError::kNone;  ///< the first error
+  int position = 0;                      ///< position of the error, counted from 0
+  int num_names = 0;                     ///< number of names
+  int num_sizes = 0;                     ///< number of sizes
+  int num_nodes = 0;                     ///< number of nodes
+  int run_of = -1;                       ///< tensor that determines "...", or -1
+  int like = -1;             ///< tensor whose dtype and device are the default of outputs, or -1
+  Name names[kMaxNames];     ///< in the order of first use
+  Size sizes[kMaxSizes];     ///< in the line's order
+  Node nodes[kMaxNodes];     ///< operands precede their operation
+  Value values[kMaxValues];  ///< parameters, then results
 
   /// Whether tensor v determines a name or "...".
   constexpr bool binds(int v) const {

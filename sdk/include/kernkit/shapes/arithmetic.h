@@ -10,8 +10,9 @@ namespace kernkit::shapes {
 using schema::NodeKind;
 using schema::Value;
 
-/// Computes left op right. False if the result overflows, divides by a number below 1, or is
-/// inexact.
+/// Computes `left` op `right` in int64. False, with *out unspecified, if the result overflows,
+/// divides by a number below 1, or is inexact. kDivide requires a remainder of 0; kCeilDiv rounds
+/// up; kRoundUp gives a multiple of `right`.
 [[gnu::always_inline]] inline bool apply(NodeKind kind, int64_t left, int64_t right, int64_t* out) {
   switch (kind) {
     case NodeKind::kAdd: return !__builtin_add_overflow(left, right, out);
@@ -28,7 +29,8 @@ using schema::Value;
   return kind == NodeKind::kCeilDiv || !__builtin_mul_overflow(*out, right, out);
 }
 
-/// The run of sizes of `x` that "..." matches.
+/// The run of sizes of `x` that "..." matches [elements]. `value` must have a run, and `x` at least
+/// its rank.
 inline ShapeView run_of(const DLTensor* x, const Value& value) {
   return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
 }

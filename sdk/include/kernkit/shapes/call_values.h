@@ -7,21 +7,29 @@
 
 namespace kernkit::shapes {
 
+/// The value of a parameter in one call. Members that the parameter's type does not use keep their
+/// defaults.
 struct CallValue {
-  const DLTensor* tensor =
-      nullptr;  // the tensor, or the first of a list; null for None or an empty list
-  const ListView<TensorView>* list = nullptr;
-  int64_t number = 0;
-  DLDataType dtype = {};  // value of a ScalarType; {} for None
+  /// The tensor, or the first of a list; null for None or an empty list.
+  const DLTensor* tensor = nullptr;
+  const ListView<TensorView>* list = nullptr;  ///< the list, or null
+  int64_t number = 0;                          ///< value of an int
+  DLDataType dtype = {};                       ///< value of a ScalarType; {} for None
 };
 
-// An argument for cold functions, passed by value so that the caller keeps it in registers.
+/// The value of an argument that no shape depends on, such as a float or a str.
 struct Nothing {};
 
+/// The part of an argument that shapes depend on, as a number or an address: cold functions take it
+/// by value, so that the caller keeps the argument in registers.
 inline const DLTensor* plain(const TensorView& x) { return x.get(); }
+/// The DLTensor of an owned tensor, borrowed. Throws InternalError for an undefined Tensor.
 inline const DLTensor* plain(const Tensor& x) { return x.get(); }
+/// The dtype itself.
 inline DLDataType plain(DLDataType x) { return x; }
+/// The address of a list, which must outlive the result.
 inline const ListView<TensorView>* plain(const ListView<TensorView>& x) { return &x; }
+/// An integer as int64_t; Nothing for a bool, a float and other types.
 template <class T>
 auto plain(const T& x) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -30,15 +38,21 @@ auto plain(const T& x) {
     return Nothing();
   }
 }
+/// The part of an optional argument's value: null, 0 or {} for None.
 template <template <class> class Optional, class T>
 auto plain(const Optional<T>& x) -> decltype(x.has_value(), plain(*x)) {
   return x.has_value() ? plain(*x) : decltype(plain(*x)){};
 }
 
+/// The CallValue of a tensor, or of None for null.
 KERNKIT_ACCESSOR inline CallValue call_value(const DLTensor* x) { return {x, nullptr, 0, {}}; }
+/// The CallValue of an int.
 KERNKIT_ACCESSOR inline CallValue call_value(int64_t x) { return {nullptr, nullptr, x, {}}; }
+/// The CallValue of a ScalarType, or of None for {}.
 KERNKIT_ACCESSOR inline CallValue call_value(DLDataType x) { return {nullptr, nullptr, 0, x}; }
+/// The CallValue of an argument that no shape depends on.
 KERNKIT_ACCESSOR inline CallValue call_value(Nothing) { return {}; }
+/// The CallValue of a list, or of None for null. The tensor is the first of the list.
 inline CallValue call_value(const ListView<TensorView>* x) {
   const bool has_first = x != nullptr && !x->empty();
   return {has_first ? (*x)[0].get() : nullptr, x, 0, {}};

@@ -30,11 +30,13 @@ using schema::word_size;
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
-  using kernkit::detail::Op<Line>::kSchema;  // nvcc takes no reference to it
+  using kernkit::detail::Op<Line>::kSchema;  ///< the line; nvcc takes no reference to it
+  /// The shapes and dtypes of the line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
-  /// Whether the arguments match the line. Takes all arguments, so that a size bound by one tensor
-  /// is read from that tensor.
+  /// Whether the arguments match the line in rank, sizes, dtype and device. `values` has one value
+  /// for each parameter V. Takes all arguments, so that a size bound by one tensor is read from
+  /// that tensor.
   template <size_t... V>
   KERNKIT_ACCESSOR static bool fit(const CallValue* values, std::index_sequence<V...>) {
     return (has_rank<V>(values) && ...) && (has_sizes<V>(values) && ...) &&

@@ -11,12 +11,15 @@
 
 namespace kernkit::shapes {
 
+/// Throws the error of throw_shape_error() for the arguments of a call, as plain() returns them.
 template <class Line, class... Plain>
 [[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void throw_mismatch(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
   throw_shape_error(LineViewOf<Line, Checks<Line>>::line(), all);
 }
 
+/// Checks the arguments of a call, as plain() returns them. Throws ValueError for a shape or a
+/// device that does not match the line, TypeError for a dtype.
 template <class Line, class... Plain>
 KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
@@ -25,6 +28,8 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   }
 }
 
+/// Checks a tuple of results: RuntimeError for a result with a shape in the line that is not new
+/// memory (see check_new()).
 template <class Line, class Tuple, class... Plain, size_t... I>
 [[gnu::noinline]] KERNKIT_LOCAL void check_tuple(const Tuple& results, std::index_sequence<I...>,
                                                  Plain... arguments) {
@@ -33,6 +38,8 @@ template <class Line, class Tuple, class... Plain, size_t... I>
   check_results<Line, Checks<Line>>(all, get<I>(results)...);
 }
 
+/// Checks the result of a call: RuntimeError for a result with a shape in the line that is not new
+/// memory (see check_new()). A result of another type than a tensor or a tuple needs no check.
 template <class Line, class R, class... Plain>
 KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
   if constexpr (std::is_same_v<R, Tensor>) {
@@ -68,16 +75,19 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
   }
 };
 
-/// Symbols kernkit_xla_cpu_<name> and kernkit_xla_cuda_<name>: the op's handlers for XLA (xla.h).
-/// An op with a parameter that owns a tensor has "name: parameter" and NUL in section
-/// "kernkit_owner": `kernkit bindings` writes no function for JAX.
 #undef KERNKIT_EXPORT_FOR_FRAMEWORKS
+/// Exports the XLA handlers of op `name`, whose function is the other argument: symbols
+/// `kernkit_xla_cpu_<name>` and `kernkit_xla_cuda_<name>` (xla.h). An op with a parameter that owns
+/// a tensor has "name: parameter" and NUL in section "kernkit_owner": `kernkit bindings` writes no
+/// function for JAX.
 #define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)                                                  \
   __attribute__((used, section("kernkit_owner"))) static constexpr auto kernkit_owner_of_##name = \
       ::kernkit::shapes::owner_text<kernkit_export::name>(                                        \
           ::kernkit::shapes::first_owner(__VA_ARGS__));                                           \
   KERNKIT_EXPORT_XLA_HANDLER(name, cpu, kDLCPU)                                                   \
   KERNKIT_EXPORT_XLA_HANDLER(name, cuda, kDLCUDA)
+/// Defines the handler `kernkit_xla_<device>_<name>` of op `name` for devices of DLPack's type
+/// `type`.
 #define KERNKIT_EXPORT_XLA_HANDLER(name, device, type)                               \
   extern "C" __attribute__((visibility("default")))                                  \
   KernkitXlaError* kernkit_xla_##device##_##name(KernkitXlaCallFrame* frame) {       \

@@ -14,28 +14,34 @@ using schema::Value;
 
 /// The parts of schema::Schema and ShapeLine that a line uses.
 struct LineView {
-  const char* text;
-  schema::Signature schema;
-  const Name* names;
-  const Size* sizes;
-  const Node* nodes;
-  const Value* values;
-  int num_names;
-  int run_of;
-  int like;
+  const char* text;          ///< the line as written, with a terminating NUL
+  schema::Signature schema;  ///< parameters and results
+  const Name* names;         ///< num_names names of sizes
+  const Size* sizes;         ///< all sizes, which Value::first indexes
+  const Node* nodes;         ///< all nodes, which Size::node indexes
+  const Value* values;       ///< one for each parameter
+  int num_names;             ///< number of names
+  int run_of;                ///< parameter that determines "...", or -1
+  int like;                  ///< parameter whose dtype and device are the default of outputs, or -1
 };
 
-/// `Checks` is the Checks<Line> of check.h, spelled out each time: nvcc takes no reference to its
-/// line.
+/// The LineView of an op's line, and the arrays that it refers to. `Checks` is the Checks<Line> of
+/// check.h, spelled out each time: nvcc takes no reference to its line.
 template <class Line, class Checks>
 struct LineViewOf {
+  /// The first N elements of an array.
   template <class T, size_t N>
   using First = kernkit::detail::First<T, N>;
+  /// The names of sizes in use.
   static constexpr First<Name, Checks::kLine.num_names> kNames{Checks::kLine.names};
+  /// The sizes of all shapes, parameters first.
   static constexpr First<Size, Checks::kLine.num_sizes> kSizes{Checks::kLine.sizes};
+  /// The nodes of all expressions.
   static constexpr First<Node, Checks::kLine.num_nodes> kNodes{Checks::kLine.nodes};
+  /// The shapes of the parameters.
   static constexpr First<Value, Checks::kSchema.num_params> kValues{Checks::kLine.values};
 
+  /// A view of these arrays and of the op's signature, valid until the library is unloaded.
   static LineView line() {
     constexpr int kNumNames = Checks::kLine.num_names;
     constexpr int kRunOf = Checks::kLine.run_of;

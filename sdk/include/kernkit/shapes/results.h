@@ -13,25 +13,29 @@
 
 namespace kernkit::shapes {
 
+/// True for std::tuple, std::pair and other types with a std::tuple_size above 0.
 template <class T, class = void>
 inline constexpr bool kIsTuple = false;
 template <class T>
 inline constexpr bool kIsTuple<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> = true;
 
-/// The tensor of a result; null if the result is not a tensor.
+/// The address of a result that is a tensor; null for an undefined Tensor.
 inline const Tensor* tensor_of(const Tensor& result) {
   return result.defined() ? &result : nullptr;
 }
+/// Null, for a result that is not a tensor.
 template <class T>
 const Tensor* tensor_of(const T&) {
   return nullptr;
 }
 
 /// Throws RuntimeError for a result with a shape in the line that shares memory with an argument or
-/// with another result, or that the op keeps. `results` has one value for each result.
+/// with another result, or that the op keeps. `text` is the line. `results` and `tensors` have one
+/// entry for each result (a null tensor is not checked), `values` one value for each parameter.
 void check_new(const schema::Signature& schema, const char* text, const Value* results,
                const Tensor* const* tensors, const CallValue* values);
 
+/// Throws RuntimeError as check_new() does. `values` has one value for each parameter of the call.
 template <class Line, class Checks, class... Result>
 KERNKIT_LOCAL void check_results(const CallValue* values, const Result&... result) {
   constexpr int kParams = Checks::kSchema.num_params;

@@ -12,6 +12,7 @@ namespace kernkit::shapes {
 /// Whether a parameter of this type owns its tensor: XLA passes no tensor that outlives the call.
 template <class T>
 inline constexpr bool kOwnsTensor = std::is_same_v<T, Tensor>;
+/// An Optional<Tensor> owns its tensor as well.
 template <class T>
 inline constexpr bool kOwnsTensor<Optional<T>> = kOwnsTensor<T>;
 
@@ -25,6 +26,7 @@ constexpr int first_owner(R (*)(Params...)) {
   return -1;
 }
 
+/// Length of the op's longest parameter name [bytes].
 template <class Line>
 constexpr size_t longest_name() {
   int longest = 0;
@@ -34,9 +36,10 @@ constexpr size_t longest_name() {
   return static_cast<size_t>(longest);
 }
 
-/// "op: parameter" for a parameter that owns a tensor; an empty text for index -1.
+/// A text with room for "op: parameter", for any parameter of the op.
 template <class Line>
 using OwnerText = FixedText<sizeof(Line::kName) + sizeof(": ") + longest_name<Line>()>;
+/// "op: parameter" for the parameter with this index, which owns a tensor; an empty text for -1.
 template <class Line>
 constexpr OwnerText<Line> owner_text(int index) {
   OwnerText<Line> result{};
@@ -49,12 +52,12 @@ constexpr OwnerText<Line> owner_text(int index) {
 
 /// What an op's handlers need.
 struct XlaOp {
-  const char* name;
-  const char* owner;  // "op: parameter" for a parameter that owns a tensor, or ""
-  Where where;
-  const char* const* attributes;  // names of attributes, in XLA's order
-  int num_attributes;
-  bool returns;  // whether the op returns tensors, which it allocates
+  const char* name;               ///< the op's name
+  const char* owner;              ///< "op: parameter" for a parameter that owns a tensor, or ""
+  Where where;                    ///< line of the export
+  const char* const* attributes;  ///< names of attributes, in XLA's order
+  int num_attributes;             ///< number of names
+  bool returns;                   ///< whether the op returns tensors, which it allocates
   /// Calls the op with XLA's arguments on this device. Returns 0, or -1 on failure, as the op does.
   int (*run)(const KernkitXlaCallFrame& frame, DLDevice device) noexcept;
 };
@@ -65,9 +68,12 @@ struct XlaOp {
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
-/// XLA's error for what raise() has stored in the host or in this library.
+/// XLA's error for what raise() has stored in the host or in this library: kind and message. `name`
+/// is the op's.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 
+/// Calls the op's exported function with XLA's arguments on this device, and copies the returned
+/// tensors into XLA's buffers. Returns 0, or -1 with an error in the host's or the library's slot.
 template <class Line, KernkitFunction Function>
 [[gnu::noinline]] KERNKIT_LOCAL int run_for_xla(const KernkitXlaCallFrame& frame,
                                                 DLDevice device) noexcept {
@@ -92,7 +98,8 @@ template <class Line, KernkitFunction Function>
   }
 }
 
-/// `Function` is the op's exported function, `Owner` the text in section "kernkit_owner".
+/// The XlaOp of an op. `Function` is the op's exported function, `Owner` the text in section
+/// "kernkit_owner".
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                Owner->text,
@@ -102,7 +109,7 @@ KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                XlaArguments<Line>::kReturns > 0,
                                                run_for_xla<Line, Function>};
 
-/// call_from_xla() with a fast path for plain calls.
+/// call_from_xla() of an op with a fast path for plain calls on the CPU.
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
                                                        const KernkitXlaCallFrame& frame) noexcept {

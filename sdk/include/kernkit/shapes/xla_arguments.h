@@ -39,10 +39,11 @@ class XlaArguments {
   using Op = kernkit::detail::Op<Line>;
 
  public:
-  static constexpr int kCount = Op::kSchema.num_params;
-  static constexpr int kReturns = Op::kSchema.num_returns;
+  static constexpr int kCount = Op::kSchema.num_params;     ///< number of parameters
+  static constexpr int kReturns = Op::kSchema.num_returns;  ///< number of results
 
-  /// Throws the errors of throw_xla_error() and text_from_xla().
+  /// Reads the buffers and attributes of `frame` for an op on `device`. Throws the errors of
+  /// throw_xla_error() and text_from_xla().
   KERNKIT_ACCESSOR XlaArguments(const KernkitXlaCallFrame& frame, DLDevice device) {
     if constexpr (!kXlaLine<Line>.is_possible) throw_xla_error(XlaFault::kLine, "", 0);
     if (!KERNKIT_USUALLY(frame.attributes.size == kXlaLine<Line>.num_attributes)) {
@@ -63,9 +64,11 @@ class XlaArguments {
     }
   }
 
+  /// XLA's buffers for the kReturns results, valid as long as this object.
   const DLTensor* results() const { return tensors_ + kCount; }
 
-  KernkitAny arguments[kCount + 1];  // the last is the mask of parameters that are not None
+  /// One value for each parameter; the last is the mask of parameters that are not None.
+  KernkitAny arguments[kCount + 1];
 
  private:
   struct NoTexts {};

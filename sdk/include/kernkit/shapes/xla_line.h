@@ -16,17 +16,19 @@ inline constexpr char kGivenForXla[] = "?given";
 /// operand and a result, by an alias.
 template <class Line>
 struct XlaLine {
+  /// The parsed line of the op.
   using Op = kernkit::detail::Op<Line>;
-  static constexpr int kCount = Op::kSchema.num_params;
+  static constexpr int kCount = Op::kSchema.num_params;  ///< number of parameters
 
-  const char* names[kCount + 1] = {};  // names of attributes, in XLA's order
-  uint8_t places[kCount + 1] = {};     // index of each non-tensor parameter among the attributes
-  uint8_t texts[kCount + 1] = {};      // index of each text parameter among the texts
-  int num_attributes = 0;
-  int num_texts = 0;
-  bool has_given = false;
-  bool is_possible = true;  // false with a list parameter or a result that is no tensor
+  const char* names[kCount + 1] = {};  ///< names of attributes, in XLA's order
+  uint8_t places[kCount + 1] = {};     ///< index of each non-tensor parameter among the attributes
+  uint8_t texts[kCount + 1] = {};      ///< index of each text parameter among the texts
+  int num_attributes = 0;              ///< number of attributes, kGivenForXla included
+  int num_texts = 0;                   ///< number of str, ScalarType and Device parameters
+  bool has_given = false;   ///< whether the op has optional parameters, and so kGivenForXla
+  bool is_possible = true;  ///< false with a list parameter or a result that is no tensor
 
+  /// Computes the members from the op's schema line, at compile time.
   constexpr XlaLine() {
     for (int i = 0; i < kCount; ++i) {
       has_given = has_given || Op::kSchema.params[i].is_optional;
@@ -50,6 +52,7 @@ struct XlaLine {
     }
   }
 
+  /// Whether XLA passes a parameter of this type as a text: str, ScalarType and Device.
   static constexpr bool is_text(schema::Type type) {
     return type == schema::Type::kStr || type == schema::Type::kScalarType ||
            type == schema::Type::kDevice;
@@ -67,6 +70,7 @@ struct XlaLine {
   }
 };
 
+/// The XlaLine of an op.
 template <class Line>
 KERNKIT_LOCAL inline constexpr XlaLine<Line> kXlaLine{};
 

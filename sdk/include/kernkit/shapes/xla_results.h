@@ -18,7 +18,7 @@ namespace kernkit::shapes {
 /// kernkit/cuda/impl/xla_results.h has the functions.
 class KERNKIT_LOCAL XlaGpuMemory {
  public:
-  /// Throws as AllocatorGuard does.
+  /// Makes the allocator of XLA's stream current. Throws as AllocatorGuard does.
   XlaGpuMemory();
   ~XlaGpuMemory();
   XlaGpuMemory(const XlaGpuMemory&) = delete;
@@ -30,21 +30,25 @@ class KERNKIT_LOCAL XlaGpuMemory {
   TensorAllocator allocator_;
   AllocatorGuard guard_;
 };
-/// Copies on XLA's stream. RuntimeError for an error of CUDA.
+/// Copies a tensor to another of the same shape and dtype, contiguous, on XLA's stream. Throws
+/// RuntimeError for an error of CUDA.
 KERNKIT_LOCAL void copy_on_gpu(TensorView to, TensorView from);
 #else
+/// Placeholder in a library without CUDA: alloc_tensor() stays as it is.
 struct XlaGpuMemory {
+  /// Changes nothing.
   XlaGpuMemory() {}  // NOLINT(modernize-use-equals-default): not unused
 };
+/// Throws RuntimeError: a library without CUDA copies nothing on a GPU.
 [[gnu::cold]] inline void copy_on_gpu(TensorView, TensorView from) {
   KERNKIT_THROW(RuntimeError) << "returns " << from
                               << ", but the library was built without CUDA, and does not copy it";
 }
 #endif
 
-/// Copies the tensors that the op returned into XLA's buffers, and releases them. RuntimeError for
-/// a tensor that differs in shape, dtype or device from the result in the line, for which XLA has
-/// allocated.
+/// Copies the `count` tensors that the op returned into XLA's `buffers`, and releases them. Throws
+/// RuntimeError for a tensor that is not contiguous or that differs in shape, dtype or device from
+/// the result in the line, for which XLA has allocated.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef held = kernkit::detail::ObjectRef::adopt(returned->v.object);

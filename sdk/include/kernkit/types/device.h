@@ -19,7 +19,9 @@ inline constexpr bool kWithCuda = true;
 inline constexpr bool kWithCuda = false;
 #endif
 
+/// True for memory of the CPU (kDLCPU). Pinned memory (kDLCUDAHost) is not included.
 constexpr bool is_cpu(DLDevice device) { return device.device_type == kDLCPU; }
+/// True for memory of a CUDA device (kDLCUDA). Pinned and managed memory are not included.
 constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; }
 
 /// "cpu", "cuda:1", "cuda_host:0"; an unknown type is "device(type=99):0".
@@ -58,11 +60,12 @@ constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; 
 
 }  // namespace kernkit
 
-// Global and templates for the reason given in dtype.h.
+/// True for the same type and the same id. A global template, as operator== in dtype.h.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return __builtin_bit_cast(uint64_t, a) == __builtin_bit_cast(uint64_t, b);
 }
+/// True for another type or another id.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator!=(T a, T b) {
   return !(a == b);

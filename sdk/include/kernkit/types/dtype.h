@@ -16,43 +16,45 @@ namespace kernkit {
 /// DLPack's dtype codes up to 1.3, by number, for older versions of dlpack.h. Source of names and
 /// meaning: enum DLDataTypeCode of dlpack.h.
 enum class DTypeCode : uint8_t {
-  kInt = 0,
-  kUInt = 1,
-  kFloat = 2,
-  kOpaqueHandle = 3,
-  kBfloat = 4,
-  kComplex = 5,
-  kBool = 6,
-  kFloat8E3M4 = 7,
-  kFloat8E4M3 = 8,
-  kFloat8E4M3B11FNUZ = 9,
-  kFloat8E4M3FN = 10,
-  kFloat8E4M3FNUZ = 11,
-  kFloat8E5M2 = 12,
-  kFloat8E5M2FNUZ = 13,
-  kFloat8E8M0FNU = 14,
-  kFloat6E2M3FN = 15,
-  kFloat6E3M2FN = 16,
-  kFloat4E2M1FN = 17,
+  kInt = 0,                ///< signed integer, two's complement
+  kUInt = 1,               ///< unsigned integer
+  kFloat = 2,              ///< IEEE 754 binary16, binary32 or binary64
+  kOpaqueHandle = 3,       ///< an opaque value, such as a pointer
+  kBfloat = 4,             ///< bfloat16: the upper half of a binary32
+  kComplex = 5,            ///< two floats, each of half the bits: real part, imaginary part
+  kBool = 6,               ///< one byte, 0 or 1
+  kFloat8E3M4 = 7,         ///< 3 exponent bits, 4 mantissa bits, with infinity
+  kFloat8E4M3 = 8,         ///< 4 exponent bits, 3 mantissa bits, with infinity
+  kFloat8E4M3B11FNUZ = 9,  ///< bias 11, no infinity, no negative zero
+  kFloat8E4M3FN = 10,      ///< OCP E4M3: NaN, no infinity
+  kFloat8E4M3FNUZ = 11,    ///< bias 8, no infinity, no negative zero
+  kFloat8E5M2 = 12,        ///< OCP E5M2: the upper half of a binary16
+  kFloat8E5M2FNUZ = 13,    ///< bias 16, no infinity, no negative zero
+  kFloat8E8M0FNU = 14,     ///< OCP MX scale: a power of two, no sign, no zero
+  kFloat6E2M3FN = 15,      ///< OCP MX E2M3: finite values only
+  kFloat6E3M2FN = 16,      ///< OCP MX E3M2: finite values only
+  kFloat4E2M1FN = 17,      ///< OCP MX E2M1: finite values only
 };
 
+/// The DLDataType with this code, `bits` per number, and `lanes` numbers per element. The
+/// combination is not checked.
 constexpr DLDataType make_dtype(DTypeCode code, uint8_t bits, uint16_t lanes = 1) {
   return DLDataType{static_cast<uint8_t>(code), bits, lanes};
 }
 
-inline constexpr DLDataType dl_bool = make_dtype(DTypeCode::kBool, 8);
-inline constexpr DLDataType dl_int8 = make_dtype(DTypeCode::kInt, 8);
-inline constexpr DLDataType dl_int16 = make_dtype(DTypeCode::kInt, 16);
-inline constexpr DLDataType dl_int32 = make_dtype(DTypeCode::kInt, 32);
-inline constexpr DLDataType dl_int64 = make_dtype(DTypeCode::kInt, 64);
-inline constexpr DLDataType dl_uint8 = make_dtype(DTypeCode::kUInt, 8);
-inline constexpr DLDataType dl_uint16 = make_dtype(DTypeCode::kUInt, 16);
-inline constexpr DLDataType dl_uint32 = make_dtype(DTypeCode::kUInt, 32);
-inline constexpr DLDataType dl_uint64 = make_dtype(DTypeCode::kUInt, 64);
-inline constexpr DLDataType dl_float16 = make_dtype(DTypeCode::kFloat, 16);
-inline constexpr DLDataType dl_bfloat16 = make_dtype(DTypeCode::kBfloat, 16);
-inline constexpr DLDataType dl_float32 = make_dtype(DTypeCode::kFloat, 32);
-inline constexpr DLDataType dl_float64 = make_dtype(DTypeCode::kFloat, 64);
+inline constexpr DLDataType dl_bool = make_dtype(DTypeCode::kBool, 8);   ///< truth value, one byte
+inline constexpr DLDataType dl_int8 = make_dtype(DTypeCode::kInt, 8);    ///< int8_t
+inline constexpr DLDataType dl_int16 = make_dtype(DTypeCode::kInt, 16);  ///< int16_t
+inline constexpr DLDataType dl_int32 = make_dtype(DTypeCode::kInt, 32);  ///< int32_t
+inline constexpr DLDataType dl_int64 = make_dtype(DTypeCode::kInt, 64);  ///< int64_t
+inline constexpr DLDataType dl_uint8 = make_dtype(DTypeCode::kUInt, 8);  ///< uint8_t
+inline constexpr DLDataType dl_uint16 = make_dtype(DTypeCode::kUInt, 16);      ///< uint16_t
+inline constexpr DLDataType dl_uint32 = make_dtype(DTypeCode::kUInt, 32);      ///< uint32_t
+inline constexpr DLDataType dl_uint64 = make_dtype(DTypeCode::kUInt, 64);      ///< uint64_t
+inline constexpr DLDataType dl_float16 = make_dtype(DTypeCode::kFloat, 16);    ///< IEEE binary16
+inline constexpr DLDataType dl_bfloat16 = make_dtype(DTypeCode::kBfloat, 16);  ///< 8-bit exponent
+inline constexpr DLDataType dl_float32 = make_dtype(DTypeCode::kFloat, 32);    ///< IEEE binary32
+inline constexpr DLDataType dl_float64 = make_dtype(DTypeCode::kFloat, 64);    ///< IEEE binary64
 
 /// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integers map by
 /// width and sign; the storage types of float.h specialise the class, and so may a user's type.
@@ -93,13 +95,16 @@ constexpr DLDataType find_dtype() {
 }
 }  // namespace detail
 
+/// The dtype whose elements are stored as T: DTypeOf<T>::value. A type without a dtype is one
+/// compile error.
 template <class T>
 inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 
-/// The whole dtype as one number, for comparisons and switch.
+/// The whole dtype as one number, for comparisons and switch: code, bits and lanes from the lowest
+/// byte up.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
-/// Bits of one element, lanes included.
+/// Size of one element, lanes included [bits].
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   const uint32_t key = dtype_key(dtype);
   return (key >> 8 & 0xff) * (key >> 16);
@@ -193,12 +198,14 @@ KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
 
 }  // namespace kernkit
 
-// In the global namespace because DLDataType is; templates, so that they give way to the
-// non-template operators which tvm-ffi's headers define there as well.
+/// True for the same code, bits and lanes. In the global namespace because DLDataType is; a
+/// template, so that it gives way to the non-template operator that tvm-ffi's headers define there
+/// as well.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return kernkit::dtype_key(a) == kernkit::dtype_key(b);
 }
+/// True if the code, the bits or the lanes differ.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator!=(T a, T b) {
   return !(a == b);

@@ -12,7 +12,9 @@ namespace kernkit {
 /// A borrowed array of int64: the sizes of a tensor.
 class ShapeView {
  public:
+  /// No sizes: the shape of a tensor of rank 0.
   constexpr ShapeView() = default;
+  /// Borrows `size` numbers at `data`, which must outlive the view.
   constexpr ShapeView(const int64_t* data, size_t size) : data_(data), size_(size) {}
   /// A literal, as in `alloc_tensor({4, 8}, ...)`. The literal exists until the end of that
   /// statement: a ShapeView variable must borrow from an int64_t array instead.
@@ -21,19 +23,26 @@ class ShapeView {
     data_ = sizes.begin();  // an initializer would cause g++'s warning from above
     size_ = sizes.size();
   }
+  /// Borrows an array, which must outlive the view.
   template <size_t N>
   constexpr ShapeView(const int64_t (&array)[N]) : data_(array), size_(N) {}
 
+  /// Address of the first size; may be null if there are none.
   constexpr const int64_t* data() const { return data_; }
+  /// Number of sizes: the rank of the tensor.
   constexpr size_t size() const { return size_; }
+  /// True for rank 0, not for a tensor without elements.
   constexpr bool empty() const { return size_ == 0; }
-  /// The index is not checked, unlike in TensorView::size(i) and at().
+  /// Size i. The index is not checked, unlike in TensorView::size(i) and at().
   constexpr int64_t operator[](size_t i) const { return data_[i]; }
-  /// Throws IndexError for i >= size(). Defined in kernkit/error.h.
+  /// Size i. Throws IndexError for i >= size(). Defined in kernkit/error.h.
   int64_t at(size_t i) const;
+  /// Iterator at the first size.
   constexpr const int64_t* begin() const { return data_; }
+  /// Iterator past the last size.
   constexpr const int64_t* end() const { return data_ + size_; }
 
+  /// True for equal ranks and equal sizes.
   friend constexpr bool operator==(ShapeView a, ShapeView b) {
     if (a.size_ != b.size_) return false;
     if (a.size_ == 1) return a.data_[0] == b.data_[0];  // the common vector, without a loop
@@ -42,6 +51,7 @@ class ShapeView {
     }
     return true;
   }
+  /// True for different ranks or a different size.
   friend constexpr bool operator!=(ShapeView a, ShapeView b) { return !(a == b); }
 
  private:
@@ -73,12 +83,14 @@ constexpr bool checked_product(ShapeView sizes, int64_t* out) {
 /// view then computes the strides, so that a reader never sees NULL.
 class StridesView {
  public:
+  /// Borrows one stride for each size [elements]; null computes the strides of a row-major tensor.
   constexpr StridesView(const int64_t* strides, ShapeView sizes)
       : strides_(strides), sizes_(sizes) {}
 
+  /// Number of strides: the rank of the tensor.
   constexpr size_t size() const { return sizes_.size(); }
-  /// Unchecked index. A computed stride wraps if the following sizes overflow int64; numel()
-  /// rejects such a tensor.
+  /// Stride i [elements]. The index is not checked. A computed stride wraps if the following sizes
+  /// overflow int64; numel() rejects such a tensor.
   constexpr int64_t operator[](size_t i) const {
     if (strides_ != nullptr) return strides_[i];
     uint64_t stride = 1;
@@ -86,18 +98,25 @@ class StridesView {
     return static_cast<int64_t>(stride);
   }
 
+  /// For `for (const int64_t stride : x.strides())`: dereferencing reads or computes a stride.
   class Iterator {
    public:
+    /// Points to stride `i` of the view.
     constexpr Iterator(const StridesView* view, size_t i) : view_(view), i_(i) {}
+    /// The stride [elements].
     constexpr int64_t operator*() const { return (*view_)[i_]; }
+    /// Advances to the next stride.
     constexpr Iterator& operator++() { return ++i_, *this; }
+    /// True for different positions; both iterators must belong to one view.
     constexpr bool operator!=(Iterator other) const { return i_ != other.i_; }
 
    private:
     const StridesView* view_;
     size_t i_;
   };
+  /// Iterator at the first stride, valid as long as this view.
   constexpr Iterator begin() const { return {this, 0}; }
+  /// Iterator past the last stride.
   constexpr Iterator end() const { return {this, size()}; }
 
  private:

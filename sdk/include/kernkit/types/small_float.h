@@ -11,31 +11,36 @@ namespace kernkit {
 
 /// The special values of a format, and the result of an overflow.
 enum class Specials : uint8_t {
-  kIeee,    // infinities and NaNs; overflow becomes infinity
-  kNan,     // NaN as the largest magnitude, no infinity (fn); overflow becomes NaN
-  kFnuz,    // NaN in place of -0, no infinity (fnuz); overflow becomes NaN
-  kFinite,  // no special values; overflow saturates to the largest value, NaN becomes zero
+  kIeee,    ///< infinities and NaNs; overflow becomes infinity
+  kNan,     ///< NaN as the largest magnitude, no infinity (fn); overflow becomes NaN
+  kFnuz,    ///< NaN in place of -0, no infinity (fnuz); overflow becomes NaN
+  kFinite,  ///< no special values; overflow saturates to the largest value, NaN becomes zero
 };
 
 /// A sign bit, E exponent bits and M mantissa bits, in the low bits of a byte. Conversion from
 /// float rounds once, to nearest even.
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
 struct SmallFloat {
-  uint8_t bits;
+  uint8_t bits;  ///< the code: sign, exponent and mantissa in the low 1 + E + M bits
 
-  static constexpr uint32_t kSign = 1u << (E + M);
-  static constexpr uint32_t kTop = kSign - 1;  // the code of the largest magnitude
+  static constexpr uint32_t kSign = 1u << (E + M);  ///< the sign bit
+  static constexpr uint32_t kTop = kSign - 1;       ///< the code of the largest magnitude
+  /// Code of the positive NaN; kFinite has no NaN, and for it the value is unused.
   static constexpr uint32_t kNan = S == Specials::kIeee  ? kTop ^ ((1u << (M - 1)) - 1)
                                    : S == Specials::kNan ? kTop
                                                          : kSign;
-  static constexpr uint32_t kInfinity = kTop ^ ((1u << M) - 1);  // for kIeee
+  static constexpr uint32_t kInfinity = kTop ^ ((1u << M) - 1);  ///< for kIeee
+  /// Code of the largest finite value.
   static constexpr uint32_t kMax = S == Specials::kIeee  ? kInfinity - 1
                                    : S == Specials::kNan ? kTop - 1
                                                          : kTop;
 
+  /// An uninitialised value.
   SmallFloat() = default;
+  /// Rounds to the nearest value, ties to even; `Specials` states the result of an overflow.
   KERNKIT_HOST_DEVICE explicit SmallFloat(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
+  /// The exact value; each NaN becomes a quiet NaN.
   KERNKIT_HOST_DEVICE explicit operator float() const {
     return detail::bit_cast<float>(decode(bits));
   }
@@ -84,17 +89,26 @@ struct SmallFloat {
   }
 };
 
+/// IEEE-style E3M4 with infinities: largest value 15.5.
 using float8_e3m4 = SmallFloat<DTypeCode::kFloat8E3M4, 3, 4, 3, Specials::kIeee>;
+/// IEEE-style E4M3 with infinities: largest value 240.
 using float8_e4m3 = SmallFloat<DTypeCode::kFloat8E4M3, 4, 3, 7, Specials::kIeee>;
+/// E4M3 with bias 11, without infinity and negative zero: largest value 30.
 using float8_e4m3b11fnuz = SmallFloat<DTypeCode::kFloat8E4M3B11FNUZ, 4, 3, 11, Specials::kFnuz>;
+/// OCP E4M3, without infinity: largest value 448. PyTorch's torch.float8_e4m3fn.
 using float8_e4m3fn = SmallFloat<DTypeCode::kFloat8E4M3FN, 4, 3, 7, Specials::kNan>;
+/// E4M3 with bias 8, without infinity and negative zero: largest value 240.
 using float8_e4m3fnuz = SmallFloat<DTypeCode::kFloat8E4M3FNUZ, 4, 3, 8, Specials::kFnuz>;
+/// OCP E5M2, with infinities: largest value 57344. PyTorch's torch.float8_e5m2.
 using float8_e5m2 = SmallFloat<DTypeCode::kFloat8E5M2, 5, 2, 15, Specials::kIeee>;
+/// E5M2 with bias 16, without infinity and negative zero: largest value 57344.
 using float8_e5m2fnuz = SmallFloat<DTypeCode::kFloat8E5M2FNUZ, 5, 2, 16, Specials::kFnuz>;
-/// One element in the low bits of a byte; in memory DLPack packs sub-byte elements without its flag
-/// IS_SUBBYTE_TYPE_PADDED.
+/// OCP MX E2M3: largest value 7.5. One element in the low bits of a byte; in memory DLPack packs
+/// sub-byte elements without its flag IS_SUBBYTE_TYPE_PADDED.
 using float6_e2m3fn = SmallFloat<DTypeCode::kFloat6E2M3FN, 2, 3, 1, Specials::kFinite>;
+/// OCP MX E3M2: largest value 28. One element in the low bits of a byte.
 using float6_e3m2fn = SmallFloat<DTypeCode::kFloat6E3M2FN, 3, 2, 3, Specials::kFinite>;
+/// OCP MX E2M1: largest value 6. One element in the low bits of a byte.
 using float4_e2m1fn = SmallFloat<DTypeCode::kFloat4E2M1FN, 2, 1, 1, Specials::kFinite>;
 
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
@@ -108,12 +122,16 @@ struct ComputeType<SmallFloat<Code, E, M, Bias, S>> {
 
 /// Two float4_e2m1fn in a byte, the first in the low half: dtype float4_e2m1fnx2.
 struct float4_e2m1fn_x2 {
-  uint8_t bits;
+  uint8_t bits;  ///< two codes: the first element in bits 0 to 3, the second in bits 4 to 7
 
+  /// An uninitialised pair.
   float4_e2m1fn_x2() = default;
+  /// Packs two elements; `low` is the first.
   KERNKIT_HOST_DEVICE float4_e2m1fn_x2(float4_e2m1fn low, float4_e2m1fn high)
       : bits(static_cast<uint8_t>(low.bits | (high.bits << 4))) {}
+  /// The first element.
   KERNKIT_HOST_DEVICE float4_e2m1fn low() const { return from_bits(bits & 0xfu); }
+  /// The second element.
   KERNKIT_HOST_DEVICE float4_e2m1fn high() const { return from_bits(bits >> 4); }
 
  private:
@@ -131,11 +149,14 @@ struct DTypeOf<float4_e2m1fn_x2> {
 /// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
 /// from float rounds to nearest, ties up; any value that is not positive and finite becomes NaN.
 struct float8_e8m0fnu {
-  uint8_t bits;
+  uint8_t bits;  ///< the exponent with bias 127; 255 is NaN
 
+  /// An uninitialised value.
   float8_e8m0fnu() = default;
+  /// Rounds to the nearest power of two, ties up; NaN for zero, negative numbers, infinity and NaN.
   KERNKIT_HOST_DEVICE explicit float8_e8m0fnu(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
+  /// The power of two, which float holds exactly, or NaN.
   KERNKIT_HOST_DEVICE explicit operator float() const {
     const uint32_t value = bits == 0xff ? 0x7fc00000u : bits == 0 ? 0x00400000u : bits << 23;
     return detail::bit_cast<float>(value);
