@@ -21,12 +21,13 @@ struct Settings;
 
 /// The attributes of a kernel's code.
 struct KernelAttributes {
-  std::vector<size_t> sizes;  // sizes of the arguments [bytes]
-  size_t shared_bytes = 0;    // static shared memory [bytes]
-  size_t constant_bytes = 0;  // constant memory of the module [bytes]
-  size_t local_bytes = 0;     // local memory of a thread [bytes]
-  int max_threads = 1024;     // most threads of a block
-  int capability = 0;         // compute capability for which the kernel was compiled
+  std::vector<size_t> sizes;    // sizes of the arguments [bytes]
+  std::vector<size_t> offsets;  // offsets of the arguments in parameter memory [bytes]
+  size_t shared_bytes = 0;      // static shared memory [bytes]
+  size_t constant_bytes = 0;    // constant memory of the module [bytes]
+  size_t local_bytes = 0;       // local memory of a thread [bytes]
+  int max_threads = 1024;       // most threads of a block
+  int capability = 0;           // compute capability for which the kernel was compiled
 };
 
 /// A kernel that nvcc's code registered or a test described.
