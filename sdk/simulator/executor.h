@@ -21,12 +21,13 @@ struct Settings;
 
 /// The attributes of a kernel's code, as cudaFuncGetAttributes() returns them.
 struct KernelAttributes {
-  std::vector<size_t> sizes;  ///< sizes of the arguments [bytes]
-  size_t shared_bytes = 0;    ///< static shared memory [bytes]
-  size_t constant_bytes = 0;  ///< constant memory of the module [bytes]
-  size_t local_bytes = 0;     ///< local memory of a thread [bytes]
-  int max_threads = 1024;     ///< most threads of a block
-  int capability = 0;         ///< compute capability of the compiled code, 90 for sm_90
+  std::vector<size_t> sizes;    ///< sizes of the arguments [bytes]
+  std::vector<size_t> offsets;  ///< offsets of the arguments in parameter memory [bytes]
+  size_t shared_bytes = 0;      ///< static shared memory [bytes]
+  size_t constant_bytes = 0;    ///< constant memory of the module [bytes]
+  size_t local_bytes = 0;       ///< local memory of a thread [bytes]
+  int max_threads = 1024;       ///< most threads of a block
+  int capability = 0;           ///< compute capability of the compiled code, 90 for sm_90
 };
 
 /// A kernel that nvcc's code registered or a test described.

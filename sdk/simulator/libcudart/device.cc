@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device functions for whole programs. Source of names and layouts: driver_types.h of CUDA 13.0; a
 // test compares them.
+#include "libcudart/device.h"
+
 #include <cstdio>
 #include <cstring>
 
-#include "libcudart/device_properties.h"
 #include "ptx/machine/kernel.h"
 #include "ptx/modules.h"
 #include "runtime/device_attributes.h"
@@ -145,6 +146,69 @@ DeviceProperties properties_of(int number) {
 }
 
 }  // namespace
+
+namespace core {
+
+cudaError_t read_device_properties(DeviceProperties* properties, int device) {
+  if (properties == nullptr) return cudaErrorInvalidValue;
+  if (!exists(device)) return cudaErrorInvalidDevice;
+  *properties = properties_of(device);
+  return cudaSuccess;
+}
+
+cudaError_t reset_device() {
+  const int device = thread_state().device;
+  if (!exists(device)) return cudaErrorNoDevice;
+  drain_device(device);
+  state().device_states[static_cast<size_t>(device)].sticky = cudaSuccess;
+  return cudaSuccess;
+}
+
+cudaError_t set_limit(int limit, size_t value) {
+  if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
+  if (limit == kLimitHeapSize) heap_of(thread_state().device).set_limit(value);
+  return cudaSuccess;
+}
+
+cudaError_t read_limit(size_t* value, int limit) {
+  if (value == nullptr) return cudaErrorInvalidValue;
+  if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
+  const size_t all[] = {ptx::kStackBytes, kPrintfBytes, heap_of(thread_state().device).limit()};
+  *value = all[limit];
+  return cudaSuccess;
+}
+
+cudaError_t read_pci_address(char* address, int length, int device) {
+  if (address == nullptr || length <= static_cast<int>(std::strlen("0000:00:00.0"))) {
+    return cudaErrorInvalidValue;
+  }
+  if (!exists(device)) return cudaErrorInvalidDevice;
+  const DeviceProperties all = properties_of(device);
+  std::snprintf(address, static_cast<size_t>(length), "%04x:%02x:%02x.0", all.pciDomainID,
+                all.pciBusID, all.pciDeviceID);
+  return cudaSuccess;
+}
+
+cudaError_t find_device_by_pci_address(int* device, const char* address) {
+  unsigned domain = 0, bus = 0, number = 0;
+  if (device == nullptr || address == nullptr ||
+      std::sscanf(address, "%x:%x:%x", &domain, &bus, &number) != 3) {
+    return cudaErrorInvalidValue;
+  }
+  for (int i = 0; exists(i); ++i) {
+    const DeviceProperties all = properties_of(i);
+    if (static_cast<unsigned>(all.pciDomainID) != domain ||
+        static_cast<unsigned>(all.pciBusID) != bus ||
+        static_cast<unsigned>(all.pciDeviceID) != number) {
+      continue;
+    }
+    *device = i;
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidDevice;
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -152,21 +216,11 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaGetDeviceProperties(DeviceProperties* properties, int device) {
-  return call("cudaGetDeviceProperties", Reach::kHost, [&] {
-    if (!exists(device)) return cudaErrorInvalidDevice;
-    *properties = properties_of(device);
-    return cudaSuccess;
-  });
+  return call("cudaGetDeviceProperties", Reach::kHost,
+              [&] { return core::read_device_properties(properties, device); });
 }
-// Waits, and clears errors of the device. Memory is not released until the process ends.
 cudaError_t cudaDeviceReset() {
-  return call("cudaDeviceReset", Reach::kHost, [] {
-    const int device = thread_state().device;
-    if (!exists(device)) return cudaErrorNoDevice;
-    drain_device(device);
-    state().device_states[static_cast<size_t>(device)].sticky = cudaSuccess;
-    return cudaSuccess;
-  });
+  return call("cudaDeviceReset", Reach::kHost, [] { return core::reset_device(); });
 }
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
   return call("cudaInitDevice", Reach::kHost,
@@ -179,21 +233,11 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   });
 }
 
-// Only cudaLimitMallocHeapSize has an effect on kernels.
 cudaError_t cudaDeviceSetLimit(int limit, size_t value) {
-  return call("cudaDeviceSetLimit", Reach::kHost, [&] {
-    if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
-    if (limit == kLimitHeapSize) heap_of(thread_state().device).set_limit(value);
-    return cudaSuccess;
-  });
+  return call("cudaDeviceSetLimit", Reach::kHost, [&] { return core::set_limit(limit, value); });
 }
 cudaError_t cudaDeviceGetLimit(size_t* value, int limit) {
-  return call("cudaDeviceGetLimit", Reach::kHost, [&] {
-    if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
-    const size_t all[] = {ptx::kStackBytes, kPrintfBytes, heap_of(thread_state().device).limit()};
-    *value = all[limit];
-    return cudaSuccess;
-  });
+  return call("cudaDeviceGetLimit", Reach::kHost, [&] { return core::read_limit(value, limit); });
 }
 
 // cudaChannelFormatDesc: the bits of x, y, z and w, and a kind.
@@ -205,36 +249,12 @@ ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* address, int length, int device) {
-  return call("cudaDeviceGetPCIBusId", Reach::kHost, [&] {
-    if (address == nullptr || length <= static_cast<int>(std::strlen("0000:00:00.0"))) {
-      return cudaErrorInvalidValue;
-    }
-    if (!exists(device)) return cudaErrorInvalidDevice;
-    const DeviceProperties all = properties_of(device);
-    std::snprintf(address, static_cast<size_t>(length), "%04x:%02x:%02x.0", all.pciDomainID,
-                  all.pciBusID, all.pciDeviceID);
-    return cudaSuccess;
-  });
+  return call("cudaDeviceGetPCIBusId", Reach::kHost,
+              [&] { return core::read_pci_address(address, length, device); });
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* address) {
-  return call("cudaDeviceGetByPCIBusId", Reach::kHost, [&] {
-    unsigned domain = 0, bus = 0, number = 0;
-    if (device == nullptr || address == nullptr ||
-        std::sscanf(address, "%x:%x:%x", &domain, &bus, &number) != 3) {
-      return cudaErrorInvalidValue;
-    }
-    for (int i = 0; exists(i); ++i) {
-      const DeviceProperties all = properties_of(i);
-      if (static_cast<unsigned>(all.pciDomainID) != domain ||
-          static_cast<unsigned>(all.pciBusID) != bus ||
-          static_cast<unsigned>(all.pciDeviceID) != number) {
-        continue;
-      }
-      *device = i;
-      return cudaSuccess;
-    }
-    return cudaErrorInvalidDevice;
-  });
+  return call("cudaDeviceGetByPCIBusId", Reach::kHost,
+              [&] { return core::find_device_by_pci_address(device, address); });
 }
 
 // The flags are hints for waiting and mapping, which have no effect.

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "libcudart/structures.h"
+#include "libcudart/graph_nodes.h"
+
+#include "libcudart/memory_3d.h"
+#include "runtime/core/copies.h"
+#include "runtime/core/graphs.h"
+#include "runtime/core/launches.h"
+#include "runtime/core/memory.h"
+#include "runtime/core/streams.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
-
-extern "C" cudaError_t cudaMemcpy3DAsync(const kernkit::simulator::Memcpy3DParms* parameters,
-                                         cudaStream_t stream);
 
 namespace kernkit::simulator {
 namespace {
@@ -83,13 +87,7 @@ bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
   return true;
 }
 
-/// The graph, the dependencies and the handle of a new node.
-struct NodePlace {
-  cudaGraphNode_t* handle;
-  cudaGraph_t graph;
-  const cudaGraphNode_t* after;
-  size_t count;
-};
+using core::NodePlace;
 
 cudaError_t add(const NodePlace& place, GraphNode node) {
   if (place.handle == nullptr || !knows_graph(place.graph)) return cudaErrorInvalidValue;
@@ -129,8 +127,12 @@ cudaError_t launch(const KernelNodeParams* parameters, cudaStream_t stream) {
     return reject_argument("extra: arguments as one buffer are not supported; pass kernelParams",
                            cudaErrorNotSupported);
   }
-  return cudaLaunchKernel(parameters->func, parameters->gridDim, parameters->blockDim,
-                          parameters->kernelParams, parameters->sharedMemBytes, stream);
+  core::LaunchRequest request;
+  request.grid = parameters->gridDim;
+  request.block = parameters->blockDim;
+  request.shared_memory = parameters->sharedMemBytes;
+  request.stream = stream;
+  return core::launch_kernel(request, parameters->func, parameters->kernelParams);
 }
 
 bool is_valid(const MemsetParams& all) {
@@ -141,7 +143,9 @@ bool is_valid(const MemsetParams& all) {
          (all.pitch % all.elementSize == 0 && all.width <= all.pitch / all.elementSize);
 }
 
-cudaError_t add_memset(const NodePlace& place, const MemsetParams* all) {
+}  // namespace
+
+cudaError_t core::add_fill_node(const NodePlace& place, const MemsetParams* all) {
   if (all == nullptr || !is_valid(*all)) return cudaErrorInvalidValue;
   return add(place, NodeKind::kMemset, [&](cudaStream_t stream) {
     const size_t width = all->width * all->elementSize;
@@ -151,7 +155,7 @@ cudaError_t add_memset(const NodePlace& place, const MemsetParams* all) {
   });
 }
 
-cudaError_t add_allocation(const NodePlace& place, MemAllocNodeParams* all) {
+cudaError_t core::add_allocation_node(const NodePlace& place, MemAllocNodeParams* all) {
   constexpr int kPinned = 1;
   if (all == nullptr || all->bytesize == 0) return cudaErrorInvalidValue;
   const MemPoolProps& properties = all->poolProps;
@@ -168,11 +172,11 @@ cudaError_t add_allocation(const NodePlace& place, MemAllocNodeParams* all) {
   }
   return add(place, NodeKind::kMemAlloc, device, [&](cudaStream_t stream) {
     const auto& pool = state().device_states[static_cast<size_t>(device)].pool;
-    return allocate_async(&all->dptr, all->bytesize, pool, stream);
+    return allocate_from_pool(&all->dptr, all->bytesize, pool, stream);
   });
 }
 
-cudaError_t add_free(const NodePlace& place, void* memory) {
+cudaError_t core::add_free_node(const NodePlace& place, void* memory) {
   if (!knows_graph(place.graph)) return cudaErrorInvalidValue;
   for (const GraphNode& node : place.graph->nodes) {
     if (memory != nullptr && node.frees == memory) {
@@ -186,8 +190,10 @@ cudaError_t add_free(const NodePlace& place, void* memory) {
         ", which no graph allocated; expected the address of an allocation node");
   }
   return add(place, NodeKind::kMemFree, allocation->device,
-             [&](cudaStream_t stream) { return cudaFreeAsync(memory, stream); });
+             [&](cudaStream_t stream) { return free_async(memory, stream); });
 }
+
+namespace {
 
 // Returns copies of nodes with new handles.
 std::vector<GraphNode> cloned(const std::vector<GraphNode>& nodes) {
@@ -199,7 +205,9 @@ std::vector<GraphNode> cloned(const std::vector<GraphNode>& nodes) {
   return clones;
 }
 
-cudaError_t clone(cudaGraph_t* copy, cudaGraph_t graph) {
+}  // namespace
+
+cudaError_t core::clone_graph(cudaGraph_t* copy, cudaGraph_t graph) {
   if (copy == nullptr || !knows_graph(graph)) return cudaErrorInvalidValue;
   if (has_memory_nodes(*graph)) return cudaErrorNotSupported;
   *copy = new CUgraph_st{cloned(graph->nodes)};
@@ -207,7 +215,7 @@ cudaError_t clone(cudaGraph_t* copy, cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-cudaError_t add_graph(const NodePlace& place, cudaGraph_t child) {
+cudaError_t core::add_child_graph(const NodePlace& place, cudaGraph_t child) {
   if (!knows_graph(child)) return cudaErrorInvalidValue;
   if (has_memory_nodes(*child)) return cudaErrorNotSupported;
   GraphNode node;
@@ -217,7 +225,7 @@ cudaError_t add_graph(const NodePlace& place, cudaGraph_t child) {
   return add(place, std::move(node));
 }
 
-cudaError_t kind_of(cudaGraphNode_t handle, int* kind) {
+cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {
   if (kind == nullptr) return cudaErrorInvalidValue;
   for (cudaGraph_t graph : state().graphs) {
     const auto found = find(&graph->nodes, handle);
@@ -228,8 +236,8 @@ cudaError_t kind_of(cudaGraphNode_t handle, int* kind) {
   return cudaErrorInvalidValue;
 }
 
-cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t handle,
-                       const KernelNodeParams* parameters) {
+cudaError_t core::set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t handle,
+                                         const KernelNodeParams* parameters) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
   const auto found = find(&exec->nodes, handle);
   if (found == exec->nodes.end() || found->kind != NodeKind::kKernel) return cudaErrorInvalidValue;
@@ -239,6 +247,8 @@ cudaError_t set_kernel(cudaGraphExec_t exec, cudaGraphNode_t handle,
   if (error == cudaSuccess) found->work = std::move(node.work);
   return error;
 }
+
+namespace {
 
 // Compares the nodes of two graphs in the order in which the nodes were added.
 GraphExecUpdateResultInfo compared(const std::vector<GraphNode>& before,
@@ -258,7 +268,10 @@ GraphExecUpdateResultInfo compared(const std::vector<GraphNode>& before,
   return {kUpdateSuccess, nullptr, nullptr};
 }
 
-cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, GraphExecUpdateResultInfo* info) {
+}  // namespace
+
+cudaError_t core::update_instance(cudaGraphExec_t exec, cudaGraph_t graph,
+                                  GraphExecUpdateResultInfo* info) {
   if (info == nullptr) return cudaErrorInvalidValue;
   *info = {kUpdateError, nullptr, nullptr};
   if (state().execs.count(exec) == 0 || !knows_graph(graph)) return cudaErrorInvalidValue;
@@ -269,7 +282,32 @@ cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph, GraphExecUpdateResul
   return cudaSuccess;
 }
 
-}  // namespace
+namespace core {
+
+cudaError_t add_kernel_node(const NodePlace& place, const KernelNodeParams* parameters) {
+  return add(place, NodeKind::kKernel,
+             [&](cudaStream_t stream) { return launch(parameters, stream); });
+}
+cudaError_t add_copy_node(const NodePlace& place, const Memcpy3DParms* parameters) {
+  return add(place, NodeKind::kMemcpy,
+             [&](cudaStream_t stream) { return copy_slices(parameters, stream); });
+}
+cudaError_t add_copy_node(const NodePlace& place, void* to, const void* from, size_t size,
+                          cudaMemcpyKind kind) {
+  return add(place, NodeKind::kMemcpy,
+             [&](cudaStream_t stream) { return copy_async(to, from, size, kind, stream); });
+}
+cudaError_t add_host_node(const NodePlace& place, const HostNodeParams* parameters) {
+  if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
+  return add(place, NodeKind::kHost, [&](cudaStream_t stream) {
+    return enqueue_host_function(stream, parameters->fn, parameters->userData);
+  });
+}
+cudaError_t add_empty_node(const NodePlace& place) {
+  return add(place, NodeKind::kEmpty, [](cudaStream_t) { return cudaSuccess; });
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -277,97 +315,87 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
-  return call("cudaGraphCreate", Reach::kHost, [&] {
-    if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
-    *graph = new CUgraph_st;
-    state().graphs.insert(*graph);
-    return cudaSuccess;
-  });
+  return call("cudaGraphCreate", Reach::kHost, [&] { return core::create_graph(graph, flags); });
 }
 cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t graph) {
-  return call("cudaGraphClone", Reach::kHost, [&] { return clone(copy, graph); });
+  return call("cudaGraphClone", Reach::kHost, [&] { return core::clone_graph(copy, graph); });
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int* kind) {
-  return call("cudaGraphNodeGetType", Reach::kHost, [&] { return kind_of(node, kind); });
+  return call("cudaGraphNodeGetType", Reach::kHost,
+              [&] { return core::read_node_type(node, kind); });
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const KernelNodeParams* parameters) {
   return call("cudaGraphAddKernelNode", Reach::kDevice, [&] {
-    return add({node, graph, after, count}, NodeKind::kKernel,
-               [&](cudaStream_t stream) { return launch(parameters, stream); });
+    return core::add_kernel_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const Memcpy3DParms* parameters) {
   return call("cudaGraphAddMemcpyNode", Reach::kDevice, [&] {
-    return add({node, graph, after, count}, NodeKind::kMemcpy,
-               [&](cudaStream_t stream) { return cudaMemcpy3DAsync(parameters, stream); });
+    return core::add_copy_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* to,
                                      const void* from, size_t size, cudaMemcpyKind kind) {
   return call("cudaGraphAddMemcpyNode1D", Reach::kDevice, [&] {
-    return add({node, graph, after, count}, NodeKind::kMemcpy,
-               [&](cudaStream_t stream) { return cudaMemcpyAsync(to, from, size, kind, stream); });
+    return core::add_copy_node({node, graph, after, count}, to, from, size, kind);
   });
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const MemsetParams* parameters) {
   return call("cudaGraphAddMemsetNode", Reach::kDevice, [&] {
-    return add_memset({node, graph, after, count}, parameters);
+    return core::add_fill_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const HostNodeParams* parameters) {
   return call("cudaGraphAddHostNode", Reach::kDevice, [&] {
-    if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
-    return add({node, graph, after, count}, NodeKind::kHost, [&](cudaStream_t stream) {
-      return cudaLaunchHostFunc(stream, parameters->fn, parameters->userData);
-    });
+    return core::add_host_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
   return call("cudaGraphAddEmptyNode", Reach::kDevice, [&] {
-    return add({node, graph, after, count}, NodeKind::kEmpty,
-               [](cudaStream_t) { return cudaSuccess; });
+    return core::add_empty_node({node, graph, after, count});
   });
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
   return call("cudaGraphAddChildGraphNode", Reach::kDevice, [&] {
-    return add_graph({node, graph, after, count}, child);
+    return core::add_child_graph({node, graph, after, count}, child);
   });
 }
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      MemAllocNodeParams* parameters) {
   return call("cudaGraphAddMemAllocNode", Reach::kDevice, [&] {
-    return add_allocation({node, graph, after, count}, parameters);
+    return core::add_allocation_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, size_t count, void* memory) {
   return call("cudaGraphAddMemFreeNode", Reach::kDevice, [&] {
-    return add_free({node, graph, after, count}, memory);
+    return core::add_free_node({node, graph, after, count}, memory);
   });
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const KernelNodeParams* parameters) {
   return call("cudaGraphExecKernelNodeSetParams", Reach::kDevice,
-              [&] { return set_kernel(exec, node, parameters); });
+              [&] { return core::set_kernel_of_instance(exec, node, parameters); });
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 GraphExecUpdateResultInfo* info) {
-  return call("cudaGraphExecUpdate", Reach::kDevice, [&] { return update(exec, graph, info); });
+  return call("cudaGraphExecUpdate", Reach::kDevice,
+              [&] { return core::update_instance(exec, graph, info); });
 }
 
 }  // extern "C"

@@ -2,6 +2,8 @@
 // Host memory that a program allocates itself and registers for kernels. Source of the rules:
 // cuda_runtime_api.h of CUDA 13.0 at cudaHostRegister, cudaHostUnregister and
 // cudaHostGetDevicePointer.
+#include "libcudart/host_memory.h"
+
 #include <iterator>
 
 #include "runtime/ranges.h"
@@ -21,7 +23,9 @@ bool overlaps_allocation(const void* memory, size_t size) {
   return static_cast<const char*>(other) + allocation.size > begin;
 }
 
-cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
+}  // namespace
+
+cudaError_t core::register_host_memory(void* memory, size_t size, unsigned flags) {
   constexpr unsigned kAll = kPortable | kMapped | kIoMemory | kReadOnly;
   if (memory == nullptr || size == 0 || (flags & ~kAll) != 0) return cudaErrorInvalidValue;
   if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return cudaErrorInvalidValue;
@@ -41,7 +45,7 @@ cudaError_t register_memory(void* memory, size_t size, unsigned flags) {
   return cudaSuccess;
 }
 
-cudaError_t unregister_memory(void* memory) {
+cudaError_t core::unregister_host_memory(void* memory) {
   if (memory == nullptr) return cudaErrorInvalidValue;
   const auto found = state().allocations.find(memory);
   if (found == state().allocations.end() || !found->second.registered) {
@@ -52,7 +56,14 @@ cudaError_t unregister_memory(void* memory) {
   return cudaSuccess;
 }
 
-}  // namespace
+cudaError_t core::find_device_pointer(void** on_device, void* on_host) {
+  if (on_device == nullptr) return cudaErrorInvalidValue;
+  const Allocation* allocation = allocation_of(on_host);
+  const bool known = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
+  *on_device = known ? on_host : nullptr;
+  return known ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -61,18 +72,15 @@ extern "C" {
 
 cudaError_t cudaHostRegister(void* memory, size_t size, unsigned flags) {
   return call("cudaHostRegister", Reach::kUnsafe,
-              [&] { return register_memory(memory, size, flags); });
+              [&] { return core::register_host_memory(memory, size, flags); });
 }
 cudaError_t cudaHostUnregister(void* memory) {
-  return call("cudaHostUnregister", Reach::kUnsafe, [&] { return unregister_memory(memory); });
+  return call("cudaHostUnregister", Reach::kUnsafe,
+              [&] { return core::unregister_host_memory(memory); });
 }
 cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned) {
-  return call("cudaHostGetDevicePointer", Reach::kDevice, [&] {
-    const Allocation* allocation = allocation_of(on_host);
-    const bool known = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
-    *on_device = known ? on_host : nullptr;
-    return known ? cudaSuccess : cudaErrorInvalidValue;
-  });
+  return call("cudaHostGetDevicePointer", Reach::kDevice,
+              [&] { return core::find_device_pointer(on_device, on_host); });
 }
 
 }  // extern "C"

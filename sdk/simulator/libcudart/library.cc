@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Libraries: PTX text or fat binaries that a program loads itself. The program looks up kernels and
 // variables by their names in PTX.
+#include "libcudart/library.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -60,14 +62,25 @@ std::vector<unsigned char> around(const char* text) {
   return bytes;
 }
 
-cudaError_t load(CUlib_st** library, const void* code) {
+// The libraries of the process. Never destroyed, like the runtime's state.
+std::set<CUlib_st*>& libraries() {
+  static auto& all = *new std::set<CUlib_st*>;
+  return all;
+}
+
+}  // namespace
+
+namespace core {
+
+cudaError_t load_library(CUlib_st** library, const void* code) {
   if (library == nullptr || code == nullptr) return cudaErrorInvalidValue;
   const char* const text = static_cast<const char*>(code);
   const bool is_word = std::memchr(text, 0, sizeof(uint32_t)) == nullptr;
   uint32_t magic = 0;
   if (is_word) std::memcpy(&magic, text, sizeof(magic));
   if (magic == kElf) {
-    note_fault("cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
+    note_fault(std::string(thread_state().function) +
+               "(): machine code is not supported without a GPU; expected PTX");
     return cudaErrorNotSupported;
   }
   auto* made = new CUlib_st;
@@ -80,11 +93,65 @@ cudaError_t load(CUlib_st** library, const void* code) {
   }
   made->wrapper = {kWrapper, 1, data, nullptr};
   made->module = __cudaRegisterFatBinary(&made->wrapper);
+  libraries().insert(made);
   *library = made;
   return cudaSuccess;
 }
 
-}  // namespace
+cudaError_t load_library_from_file(CUlib_st** library, const char* path) {
+  if (path == nullptr) return cudaErrorInvalidValue;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
+  if (code.empty()) return cudaErrorInvalidValue;
+  code.push_back('\0');
+  const cudaError_t error = load_library(library, code.data());
+  if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary in this memory
+    (*library)->bytes.assign(code.begin(), code.end());
+    (*library)->wrapper.data = (*library)->bytes.data();
+  }
+  return error;
+}
+
+cudaError_t unload_library(CUlib_st* library) {
+  if (libraries().erase(library) == 0) return cudaErrorInvalidResourceHandle;
+  for (const auto& [name, key] : library->kernels) state().kernels.erase(&key);
+  __cudaUnregisterFatBinary(library->module);
+  delete library;
+  return cudaSuccess;
+}
+
+std::string problem_of_library(CUlib_st* library) {
+  return problem_of_module(module_here(library->module));
+}
+
+cudaError_t find_library_kernel(cudaKernel_t* kernel, CUlib_st* library, const char* name) {
+  if (libraries().count(library) == 0) return cudaErrorInvalidResourceHandle;
+  if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
+  if (!may_have_kernel(module_here(library->module), name)) return cudaErrorSymbolNotFound;
+  const auto [key, is_new] = library->kernels.try_emplace(name);
+  if (is_new) {
+    __cudaRegisterFunction(library->module, &key->second, nullptr, name, -1, nullptr, nullptr,
+                           nullptr, nullptr, nullptr);
+  }
+  *kernel = reinterpret_cast<cudaKernel_t>(&key->second);
+  return cudaSuccess;
+}
+
+cudaError_t find_library_variable(void** address, size_t* size, CUlib_st* library,
+                                  const char* name) {
+  if (libraries().count(library) == 0) return cudaErrorInvalidResourceHandle;
+  if (name == nullptr) return cudaErrorInvalidValue;
+  void* at = nullptr;
+  size_t bytes = 0;
+  if (!ptx_variable(module_here(library->module), name, &at, &bytes).empty()) {
+    return cudaErrorSymbolNotFound;
+  }
+  if (address != nullptr) *address = at;
+  if (size != nullptr) *size = bytes;
+  return cudaSuccess;
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -94,58 +161,25 @@ extern "C" {
 // Options of the compiler and of the library have no effect.
 cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
                                 void*, void**, unsigned) {
-  return call("cudaLibraryLoadData", Reach::kDevice, [&] { return load(library, code); });
+  return call("cudaLibraryLoadData", Reach::kDevice,
+              [&] { return core::load_library(library, code); });
 }
 cudaError_t cudaLibraryLoadFromFile(CUlib_st** library, const char* path, void*, void**, unsigned,
                                     void*, void**, unsigned) {
-  return call("cudaLibraryLoadFromFile", Reach::kDevice, [&] {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
-    if (code.empty()) return cudaErrorInvalidValue;
-    code.push_back('\0');
-    const cudaError_t error = load(library, code.data());
-    if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary in this memory
-      (*library)->bytes.assign(code.begin(), code.end());
-      (*library)->wrapper.data = (*library)->bytes.data();
-    }
-    return error;
-  });
+  return call("cudaLibraryLoadFromFile", Reach::kDevice,
+              [&] { return core::load_library_from_file(library, path); });
 }
 cudaError_t cudaLibraryUnload(CUlib_st* library) {
-  return call("cudaLibraryUnload", Reach::kHost, [&] {
-    if (library == nullptr) return cudaErrorInvalidResourceHandle;
-    for (const auto& [name, key] : library->kernels) state().kernels.erase(&key);
-    __cudaUnregisterFatBinary(library->module);
-    delete library;
-    return cudaSuccess;
-  });
+  return call("cudaLibraryUnload", Reach::kHost, [&] { return core::unload_library(library); });
 }
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, CUlib_st* library, const char* name) {
-  return call("cudaLibraryGetKernel", Reach::kDevice, [&] {
-    if (library == nullptr) return cudaErrorInvalidResourceHandle;
-    if (!may_have_kernel(module_here(library->module), name)) return cudaErrorSymbolNotFound;
-    const auto [key, is_new] = library->kernels.try_emplace(name);
-    if (is_new) {
-      __cudaRegisterFunction(library->module, &key->second, nullptr, name, -1, nullptr, nullptr,
-                             nullptr, nullptr, nullptr);
-    }
-    *kernel = reinterpret_cast<cudaKernel_t>(&key->second);
-    return cudaSuccess;
-  });
+  return call("cudaLibraryGetKernel", Reach::kDevice,
+              [&] { return core::find_library_kernel(kernel, library, name); });
 }
 cudaError_t cudaLibraryGetGlobal(void** address, size_t* size, CUlib_st* library,
                                  const char* name) {
-  return call("cudaLibraryGetGlobal", Reach::kDevice, [&] {
-    if (library == nullptr) return cudaErrorInvalidResourceHandle;
-    void* at = nullptr;
-    size_t bytes = 0;
-    if (!ptx_variable(module_here(library->module), name, &at, &bytes).empty()) {
-      return cudaErrorSymbolNotFound;
-    }
-    if (address != nullptr) *address = at;
-    if (size != nullptr) *size = bytes;
-    return cudaSuccess;
-  });
+  return call("cudaLibraryGetGlobal", Reach::kDevice,
+              [&] { return core::find_library_variable(address, size, library, name); });
 }
 
 }  // extern "C"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions for memory in slices of rows. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at
 // cudaMalloc3D, cudaMemset3D and cudaMemcpy3D.
-#include "libcudart/structures.h"
+#include "libcudart/memory_3d.h"
+#include "runtime/core/copies.h"
+#include "runtime/core/memory.h"
+#include "runtime/core/streams.h"
 #include "runtime/state.h"
-
-extern "C" cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
 
 namespace kernkit::simulator {
 namespace {
@@ -41,23 +42,26 @@ cudaError_t allocate(PitchedPtr* memory, const Extent& extent) {
   size_t rows = 0;
   if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) return cudaErrorMemoryAllocation;
   *memory = {nullptr, 0, extent.width, extent.height};
-  return cudaMallocPitch(&memory->ptr, &memory->pitch, extent.width, rows);
+  return core::allocate_rows(&memory->ptr, &memory->pitch, extent.width, rows);
 }
 
 cudaError_t fill(const PitchedPtr& memory, int value, const Extent& extent, cudaStream_t stream) {
   if (is_empty(extent)) return cudaSuccess;
   if (!contains(memory, {}, extent)) return cudaErrorInvalidValue;
-  const Rows rows{memory.pitch, memory.pitch, extent.width, extent.height};
+  const core::Rows rows{memory.pitch, memory.pitch, extent.width, extent.height};
   const cudaError_t invalid = for_each_slice(extent.depth, [&](size_t slice) {
-    return check_fill_of_rows(slice_of(memory, {}, slice), rows, stream);
+    return core::check_fill_of_rows(slice_of(memory, {}, slice), rows, stream);
   });
   if (invalid != cudaSuccess) return invalid;
   return for_each_slice(extent.depth, [&](size_t slice) {
-    return fill_rows(slice_of(memory, {}, slice), value, rows, stream);
+    return core::fill_elements(slice_of(memory, {}, slice), static_cast<unsigned>(value), 1, rows,
+                               stream);
   });
 }
 
-cudaError_t copy(const Memcpy3DParms* all, cudaStream_t stream) {
+}  // namespace
+
+cudaError_t core::copy_slices(const Memcpy3DParms* all, cudaStream_t stream) {
   if (all == nullptr) return cudaErrorInvalidValue;
   // No array exists: cudaMallocArray() and cudaMalloc3DArray() are not supported.
   if (all->srcArray != nullptr || all->dstArray != nullptr) return cudaErrorInvalidValue;
@@ -69,20 +73,27 @@ cudaError_t copy(const Memcpy3DParms* all, cudaStream_t stream) {
       !contains(all->dstPtr, all->dstPos, all->extent)) {
     return cudaErrorInvalidValue;
   }
-  const Rows rows{all->dstPtr.pitch, all->srcPtr.pitch, all->extent.width, all->extent.height};
+  const core::Rows rows{all->dstPtr.pitch, all->srcPtr.pitch, all->extent.width,
+                        all->extent.height};
   const auto kind = static_cast<cudaMemcpyKind>(all->kind);
   const auto to = [&](size_t slice) { return slice_of(all->dstPtr, all->dstPos, slice); };
   const auto from = [&](size_t slice) { return slice_of(all->srcPtr, all->srcPos, slice); };
   const cudaError_t invalid = for_each_slice(all->extent.depth, [&](size_t slice) {
-    return check_copy_of_rows(to(slice), from(slice), rows, kind, stream);
+    return core::check_copy_of_rows(to(slice), from(slice), rows, kind, stream);
   });
   if (invalid != cudaSuccess) return invalid;
   return for_each_slice(all->extent.depth, [&](size_t slice) {
-    return copy_rows(to(slice), from(slice), rows, kind, stream);
+    return core::copy_rows(to(slice), from(slice), rows, kind, stream);
   });
 }
 
-}  // namespace
+cudaError_t core::copy_slices_and_wait(const Memcpy3DParms* all) {
+  const cudaError_t rejected = reject_waiting(nullptr);
+  if (rejected != cudaSuccess) return rejected;
+  const cudaError_t error = copy_slices(all, nullptr);
+  return error != cudaSuccess ? error : wait_for_stream(nullptr);
+}
+
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -103,15 +114,12 @@ cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaS
               [&] { return fill(memory, value, extent, stream); });
 }
 cudaError_t cudaMemcpy3D(const Memcpy3DParms* parameters) {
-  return call("cudaMemcpy3D", Reach::kDevice, [&] {
-    const cudaError_t rejected = reject_waiting(nullptr);
-    if (rejected != cudaSuccess) return rejected;
-    const cudaError_t error = copy(parameters, nullptr);
-    return error != cudaSuccess ? error : cudaStreamSynchronize(nullptr);
-  });
+  return call("cudaMemcpy3D", Reach::kDevice,
+              [&] { return core::copy_slices_and_wait(parameters); });
 }
 cudaError_t cudaMemcpy3DAsync(const Memcpy3DParms* parameters, cudaStream_t stream) {
-  return call("cudaMemcpy3DAsync", Reach::kDevice, [&] { return copy(parameters, stream); });
+  return call("cudaMemcpy3DAsync", Reach::kDevice,
+              [&] { return core::copy_slices(parameters, stream); });
 }
 
 }  // extern "C"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory pool functions. Source of the rules: cuda_runtime_api.h of CUDA 13.0 at the functions'
 // names.
+#include "libcudart/pools.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "libcudart/structures.h"
+#include "runtime/core/memory.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
@@ -34,7 +36,9 @@ std::shared_ptr<MemoryPool> find(const MemoryPool* pool) {
 
 DeviceState& state_of(int device) { return state().device_states[static_cast<size_t>(device)]; }
 
-cudaError_t create(MemoryPool** pool, const MemPoolProps* properties) {
+}  // namespace
+
+cudaError_t core::create_pool(MemoryPool** pool, const MemPoolProps* properties) {
   if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
   const auto& reserved = properties->reserved;
   if (std::any_of(std::begin(reserved), std::end(reserved), [](auto byte) { return byte != 0; })) {
@@ -73,7 +77,7 @@ cudaError_t create(MemoryPool** pool, const MemPoolProps* properties) {
   return cudaSuccess;
 }
 
-cudaError_t destroy_pool(const MemoryPool* handle) {
+cudaError_t core::destroy_pool(const MemoryPool* handle) {
   const std::shared_ptr<MemoryPool> pool = find(handle);
   if (pool == nullptr) return cudaErrorInvalidValue;
   DeviceState& of_device = state_of(pool->device);
@@ -85,6 +89,8 @@ cudaError_t destroy_pool(const MemoryPool* handle) {
   return cudaSuccess;
 }
 
+namespace {
+
 template <class T>
 T value_at(const void* address) {
   T value;
@@ -92,7 +98,9 @@ T value_at(const void* address) {
   return value;
 }
 
-cudaError_t set(MemoryPool* pool, int attribute, const void* value) {
+}  // namespace
+
+cudaError_t core::set_pool_attribute(MemoryPool* pool, int attribute, const void* value) {
   if (find(pool) == nullptr || value == nullptr) return cudaErrorInvalidValue;
   const auto reset = [&](size_t* high, size_t current) {
     if (value_at<uint64_t>(value) != 0) return cudaErrorInvalidValue;
@@ -111,7 +119,7 @@ cudaError_t set(MemoryPool* pool, int attribute, const void* value) {
   return cudaSuccess;
 }
 
-cudaError_t get(const MemoryPool* pool, int attribute, void* value) {
+cudaError_t core::read_pool_attribute(const MemoryPool* pool, int attribute, void* value) {
   if (find(pool) == nullptr || value == nullptr) return cudaErrorInvalidValue;
   const auto flag = [&](int found) { std::memcpy(value, &found, sizeof(found)); };
   const auto bytes = [&](uint64_t found) { std::memcpy(value, &found, sizeof(found)); };
@@ -129,6 +137,8 @@ cudaError_t get(const MemoryPool* pool, int attribute, void* value) {
   return cudaSuccess;
 }
 
+namespace {
+
 // The pool attribute for a cudaGraphMemAttributeType: used or reserved memory of a device's graphs.
 int pool_attribute_of(int attribute) {
   constexpr int kAll[] = {kUsedMemCurrent, kUsedMemHigh, kReservedMemCurrent, kReservedMemHigh};
@@ -142,9 +152,11 @@ cudaError_t with_graph_pool(const char* function, int device, const Work& work) 
   });
 }
 
+}  // namespace
+
 // The pool's device always has access. Other devices have no access, as cudaDeviceCanAccessPeer()
 // returns.
-cudaError_t set_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
+cudaError_t core::set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
   if (find(pool) == nullptr || (all == nullptr && count != 0)) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {
     const auto& [location, flags] = all[i];
@@ -160,7 +172,8 @@ cudaError_t set_access(const MemoryPool* pool, const MemAccessDesc* all, size_t 
   return cudaSuccess;
 }
 
-cudaError_t get_access(int* flags, const MemoryPool* pool, const MemLocation* location) {
+cudaError_t core::read_pool_access(int* flags, const MemoryPool* pool,
+                                   const MemLocation* location) {
   if (flags == nullptr || find(pool) == nullptr || location == nullptr) {
     return cudaErrorInvalidValue;
   }
@@ -169,6 +182,8 @@ cudaError_t get_access(int* flags, const MemoryPool* pool, const MemLocation* lo
   *flags = location->id == pool->device ? kAccessReadWrite : kAccessNone;
   return cudaSuccess;
 }
+
+namespace {
 
 cudaError_t pool_of(MemoryPool** pool, int device,
                     std::shared_ptr<MemoryPool> DeviceState::*which) {
@@ -179,6 +194,35 @@ cudaError_t pool_of(MemoryPool** pool, int device,
 }
 
 }  // namespace
+
+namespace core {
+
+cudaError_t find_default_pool(MemoryPool** pool, int device) {
+  return pool_of(pool, device, &DeviceState::default_pool);
+}
+cudaError_t find_current_pool(MemoryPool** pool, int device) {
+  return pool_of(pool, device, &DeviceState::pool);
+}
+cudaError_t set_current_pool(int device, MemoryPool* pool) {
+  if (!exists(device)) return cudaErrorInvalidDevice;
+  const std::shared_ptr<MemoryPool> found = find(pool);
+  if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
+  state_of(device).pool = found;
+  return cudaSuccess;
+}
+cudaError_t trim_pool(MemoryPool* pool, size_t kept) {
+  if (find(pool) == nullptr) return cudaErrorInvalidValue;
+  trim(pool, kept);
+  return cudaSuccess;
+}
+cudaError_t allocate_from_pool(void** pointer, size_t size, const MemoryPool* pool,
+                               cudaStream_t stream) {
+  const std::shared_ptr<MemoryPool> found = find(pool);
+  if (pointer == nullptr || found == nullptr) return cudaErrorInvalidValue;
+  return allocate_from_pool(pointer, size, found, stream);
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -187,55 +231,50 @@ extern "C" {
 
 cudaError_t cudaDeviceGetDefaultMemPool(MemoryPool** pool, int device) {
   return call("cudaDeviceGetDefaultMemPool", Reach::kHost,
-              [&] { return pool_of(pool, device, &DeviceState::default_pool); });
+              [&] { return core::find_default_pool(pool, device); });
 }
 cudaError_t cudaDeviceGetMemPool(MemoryPool** pool, int device) {
   return call("cudaDeviceGetMemPool", Reach::kHost,
-              [&] { return pool_of(pool, device, &DeviceState::pool); });
+              [&] { return core::find_current_pool(pool, device); });
 }
 cudaError_t cudaDeviceSetMemPool(int device, MemoryPool* pool) {
-  return call("cudaDeviceSetMemPool", Reach::kHost, [&] {
-    if (!exists(device)) return cudaErrorInvalidDevice;
-    const std::shared_ptr<MemoryPool> found = find(pool);
-    if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
-    state_of(device).pool = found;
-    return cudaSuccess;
-  });
+  return call("cudaDeviceSetMemPool", Reach::kHost,
+              [&] { return core::set_current_pool(device, pool); });
 }
 cudaError_t cudaMemPoolCreate(MemoryPool** pool, const MemPoolProps* properties) {
-  return call("cudaMemPoolCreate", Reach::kHost, [&] { return create(pool, properties); });
+  return call("cudaMemPoolCreate", Reach::kHost,
+              [&] { return core::create_pool(pool, properties); });
 }
 cudaError_t cudaMemPoolDestroy(MemoryPool* pool) {
-  return call("cudaMemPoolDestroy", Reach::kHost, [&] { return destroy_pool(pool); });
+  return call("cudaMemPoolDestroy", Reach::kHost, [&] { return core::destroy_pool(pool); });
 }
 cudaError_t cudaMemPoolSetAttribute(MemoryPool* pool, int attribute, void* value) {
-  return call("cudaMemPoolSetAttribute", Reach::kHost, [&] { return set(pool, attribute, value); });
+  return call("cudaMemPoolSetAttribute", Reach::kHost,
+              [&] { return core::set_pool_attribute(pool, attribute, value); });
 }
 cudaError_t cudaMemPoolGetAttribute(MemoryPool* pool, int attribute, void* value) {
-  return call("cudaMemPoolGetAttribute", Reach::kHost, [&] { return get(pool, attribute, value); });
+  return call("cudaMemPoolGetAttribute", Reach::kHost,
+              [&] { return core::read_pool_attribute(pool, attribute, value); });
 }
 cudaError_t cudaMemPoolTrimTo(MemoryPool* pool, size_t kept) {
-  return call("cudaMemPoolTrimTo", Reach::kHost, [&] {
-    if (find(pool) == nullptr) return cudaErrorInvalidValue;
-    trim(pool, kept);
-    return cudaSuccess;
-  });
+  return call("cudaMemPoolTrimTo", Reach::kHost, [&] { return core::trim_pool(pool, kept); });
 }
 cudaError_t cudaMemPoolSetAccess(MemoryPool* pool, const MemAccessDesc* all, size_t count) {
-  return call("cudaMemPoolSetAccess", Reach::kHost, [&] { return set_access(pool, all, count); });
+  return call("cudaMemPoolSetAccess", Reach::kHost,
+              [&] { return core::set_pool_access(pool, all, count); });
 }
 cudaError_t cudaMemPoolGetAccess(int* flags, MemoryPool* pool, MemLocation* location) {
   return call("cudaMemPoolGetAccess", Reach::kHost,
-              [&] { return get_access(flags, pool, location); });
+              [&] { return core::read_pool_access(flags, pool, location); });
 }
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
   return with_graph_pool("cudaDeviceGetGraphMemAttribute", device, [&](MemoryPool* pool) {
-    return get(pool, pool_attribute_of(attribute), value);
+    return core::read_pool_attribute(pool, pool_attribute_of(attribute), value);
   });
 }
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, int attribute, void* value) {
   return with_graph_pool("cudaDeviceSetGraphMemAttribute", device, [&](MemoryPool* pool) {
-    return set(pool, pool_attribute_of(attribute), value);
+    return core::set_pool_attribute(pool, pool_attribute_of(attribute), value);
   });
 }
 cudaError_t cudaDeviceGraphMemTrim(int device) {
@@ -246,11 +285,8 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, MemoryPool* pool,
                                     cudaStream_t stream) {
-  return call("cudaMallocFromPoolAsync", Reach::kDevice, [&] {
-    const std::shared_ptr<MemoryPool> found = find(pool);
-    if (pointer == nullptr || found == nullptr) return cudaErrorInvalidValue;
-    return allocate_async(pointer, size, found, stream);
-  });
+  return call("cudaMallocFromPoolAsync", Reach::kDevice,
+              [&] { return core::allocate_from_pool(pointer, size, pool, stream); });
 }
 
 }  // extern "C"

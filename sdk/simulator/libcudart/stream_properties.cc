@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries of a stream's properties, and older names of functions. Source of the rules:
 // cuda_runtime_api.h of CUDA 13.0 at the functions' names.
-#include "runtime/ranges.h"
+#include "libcudart/stream_properties.h"
+
+#include "runtime/core/events.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
 namespace {
 
-using Callback = void (*)(cudaStream_t stream, cudaError_t status, void* data);
+using core::StreamProperties;
 
 // Runs a call that returns a property of a stream in `*to`.
-template <class T, class Value>
-cudaError_t read_property(const char* function, cudaStream_t stream, T* to, const Value& value) {
+template <class T>
+cudaError_t read_property(const char* function, cudaStream_t stream, T* to,
+                          T StreamProperties::*member) {
   return call(function, Reach::kHost, [&] {
-    if (to == nullptr) return cudaErrorInvalidValue;
-    if (!knows(stream)) return cudaErrorInvalidResourceHandle;
-    *to = value();
-    return cudaSuccess;
+    StreamProperties properties{};
+    const cudaError_t error = core::read_stream(stream, to != nullptr ? &properties : nullptr);
+    if (error == cudaSuccess) *to = properties.*member;
+    return error;
   });
 }
 
@@ -26,7 +29,10 @@ unsigned long long id_of(cudaStream_t stream) {
   return is_default_stream(stream) ? kLegacy : kPerThread + stream->number;
 }
 
-cudaError_t add_callback(cudaStream_t stream, Callback callback, void* data, unsigned flags) {
+}  // namespace
+
+cudaError_t core::add_callback(cudaStream_t stream, StreamCallback callback, void* data,
+                               unsigned flags) {
   if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
@@ -38,7 +44,18 @@ cudaError_t add_callback(cudaStream_t stream, Callback callback, void* data, uns
       stream, [=] { callback(stream, cudaSuccess, data); }, NodeKind::kHost);
 }
 
-}  // namespace
+cudaError_t core::read_stream(cudaStream_t stream, StreamProperties* properties) {
+  if (properties == nullptr) return cudaErrorInvalidValue;
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  const bool is_default = is_default_stream(stream);
+  properties->flags =
+      !is_default && stream->non_blocking ? cudaStreamNonBlocking : cudaStreamDefault;
+  properties->priority = is_default ? 0 : stream->priority;
+  properties->device = device_of(stream);
+  properties->id = id_of(stream);
+  return cudaSuccess;
+}
+
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -46,38 +63,25 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return read_property("cudaStreamGetFlags", stream, flags, [&] {
-    return !is_default_stream(stream) && stream->non_blocking ? cudaStreamNonBlocking
-                                                              : cudaStreamDefault;
-  });
+  return read_property("cudaStreamGetFlags", stream, flags, &StreamProperties::flags);
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return read_property("cudaStreamGetPriority", stream, priority,
-                       [&] { return is_default_stream(stream) ? 0 : stream->priority; });
+  return read_property("cudaStreamGetPriority", stream, priority, &StreamProperties::priority);
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return read_property("cudaStreamGetDevice", stream, device, [&] { return device_of(stream); });
+  return read_property("cudaStreamGetDevice", stream, device, &StreamProperties::device);
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return read_property("cudaStreamGetId", stream, id, [&] { return id_of(stream); });
+  return read_property("cudaStreamGetId", stream, id, &StreamProperties::id);
 }
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, Callback callback, void* data,
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, core::StreamCallback callback, void* data,
                                   unsigned flags) {
   return call("cudaStreamAddCallback", Reach::kDevice,
-              [&] { return add_callback(stream, callback, data, flags); });
+              [&] { return core::add_callback(stream, callback, data, flags); });
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  constexpr unsigned kDefault = 0, kExternal = 1;
-  return call("cudaEventRecordWithFlags", Reach::kDevice, [&] {
-    if (flags != kDefault && flags != kExternal) return cudaErrorInvalidValue;
-    if (flags == kExternal && captured(stream) != nullptr) {
-      return reject_argument(
-          "flags: cudaEventRecordExternal, a node of a graph that records an event, is not "
-          "supported; record the event after the launch of the graph",
-          cudaErrorNotSupported);
-    }
-    return cudaEventRecord(event, stream);
-  });
+  return call("cudaEventRecordWithFlags", Reach::kDevice,
+              [&] { return core::record_event(event, stream, flags); });
 }
 
 }  // extern "C"

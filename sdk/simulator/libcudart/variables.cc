@@ -2,6 +2,7 @@
 // __device__, __constant__ and __managed__ variables of code compiled by nvcc. The host's code
 // refers to them by addresses of its own.
 #include "ptx/modules.h"
+#include "runtime/core/copies.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
@@ -79,7 +80,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
   return call("cudaMemcpyToSymbol", Reach::kDevice, [&] {
     Place place;
     const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
-    return error != cudaSuccess ? error : copy_and_wait(place.at, from, size, kind);
+    return error != cudaSuccess ? error : core::copy_and_wait(place.at, from, size, kind);
   });
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
@@ -87,7 +88,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
   return call("cudaMemcpyFromSymbol", Reach::kDevice, [&] {
     Place place;
     const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
-    return error != cudaSuccess ? error : copy_and_wait(to, place.at, size, kind);
+    return error != cudaSuccess ? error : core::copy_and_wait(to, place.at, size, kind);
   });
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
@@ -95,7 +96,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t
   return call("cudaMemcpyToSymbolAsync", Reach::kDevice, [&] {
     Place place;
     const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
-    return error != cudaSuccess ? error : copy_async(place.at, from, size, kind, stream);
+    return error != cudaSuccess ? error : core::copy_async(place.at, from, size, kind, stream);
   });
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
@@ -103,7 +104,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size,
   return call("cudaMemcpyFromSymbolAsync", Reach::kDevice, [&] {
     Place place;
     const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
-    return error != cudaSuccess ? error : copy_async(to, place.at, size, kind, stream);
+    return error != cudaSuccess ? error : core::copy_async(to, place.at, size, kind, stream);
   });
 }
 

@@ -31,6 +31,8 @@ ptx::Heap& heap_of(int device);
 const VariableInfo* variable_of(const void* symbol);
 /// Returns a module on the current device.
 DeviceModule module_here(void** module);
+/// Returns the reason why the module's PTX cannot be read, or "".
+std::string problem_of_module(const DeviceModule& module);
 /// Returns false if the module's PTX can be read and does not contain the kernel.
 bool may_have_kernel(const DeviceModule& module, const std::string& name);
 /// Finds a variable by its name in PTX, and stores its address and size [bytes]. Returns the reason

@@ -104,8 +104,10 @@ std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const CudaLa
 void read(Image& image, const std::string& name, KernelAttributes* attributes) {
   const ptx::Kernel& kernel = image.kernel(name);
   attributes->sizes.clear();
+  attributes->offsets.clear();
   for (const ptx::Parameter& parameter : kernel.parameters) {
     attributes->sizes.push_back(parameter.size);
+    attributes->offsets.push_back(parameter.at);
   }
   attributes->shared_bytes = kernel.shared_bytes - kernel.reserved_bytes;
   attributes->constant_bytes = image.constant_bytes();
@@ -280,6 +282,8 @@ std::string ptx_variable(const DeviceModule& module, const std::string& name, vo
   *address = of_device.image->variable(name, size);
   return *address != nullptr ? "" : "it is not in the module's PTX";
 }
+
+std::string problem_of_module(const DeviceModule& module) { return loaded(module).refusal; }
 
 bool may_have_kernel(const DeviceModule& module, const std::string& name) {
   const Loaded& of_device = loaded(module);

@@ -100,8 +100,6 @@ void hold_memory_of_launch(const std::vector<GraphNode>& nodes);
 cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches);
 /// Releases freed memory of graphs that no launch uses.
 void trim_graph_memory(int device);
-/// Destroys an executable graph, and releases its freed memory.
-cudaError_t destroy_instance(CUgraphExec_st* exec);
 /// Enqueues the nodes in a stream, in an order that their dependencies allow, by the seed.
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream);
 

@@ -3,11 +3,14 @@
 #include <cstring>
 
 #include "platform/sanitizers.h"
+#include "runtime/core/copies.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
 namespace {
+
+using core::Rows;
 
 void copy(void* to, const void* from, size_t size) {
   const RaceSeen of_device;
@@ -86,6 +89,16 @@ MemoryRange filled_by(void* to, const Rows& rows) {
 Rows one_row(size_t size) { return {size, size, size, 1}; }
 
 }  // namespace
+
+namespace core {
+
+cudaError_t check_pitches(const Rows& rows, cudaError_t error) {
+  const bool is_valid =
+      rows.height == 0 || (rows.width <= rows.to_pitch && rows.width <= rows.from_pitch);
+  if (is_valid) return cudaSuccess;
+  return reject_argument(
+      "width: rows of " + bytes_text(rows.width) + " are longer than their pitch", error);
+}
 
 // CUDA Runtime API, "API synchronization behavior": memory that CUDA did not allocate is read or
 // written before the call returns. In a graph, the memory is read when the graph runs.
@@ -169,10 +182,24 @@ cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const R
   return enqueue(stream, work, NodeKind::kMemset);
 }
 
-cudaError_t fill_rows(void* to, int value, const Rows& rows, cudaStream_t stream) {
-  return fill_elements(to, static_cast<unsigned>(value), 1, rows, stream);
+cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device,
+                                 size_t size) {
+  const int current = thread_state().device;
+  for (const int device : {current, to_device, from_device}) {
+    if (reject_device(device)) return cudaErrorStreamCaptureUnsupported;
+  }
+  for (const int device : {current, to_device, from_device}) drain_device(device);
+  const cudaError_t error = copy_and_wait(to, from, size, cudaMemcpyDeviceToDevice);
+  drain(current, nullptr);
+  return error != cudaSuccess ? error : error_of_device(current);
 }
 
+cudaError_t fill_and_wait(void* to, unsigned value, size_t element_size, const Rows& rows) {
+  const cudaError_t rejected = reject_waiting(nullptr);
+  return rejected != cudaSuccess ? rejected : fill_elements(to, value, element_size, rows, nullptr);
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -180,22 +207,23 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", Reach::kDevice, [&] { return copy_and_wait(to, from, size, kind); });
+  return call("cudaMemcpy", Reach::kDevice,
+              [&] { return core::copy_and_wait(to, from, size, kind); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", Reach::kDevice,
-              [&] { return copy_async(to, from, size, kind, stream); });
+              [&] { return core::copy_async(to, from, size, kind, stream); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
   return call("cudaMemset", Reach::kDevice, [&] {
-    const cudaError_t rejected = reject_waiting(nullptr);
-    return rejected != cudaSuccess ? rejected : fill_rows(pointer, value, one_row(size), nullptr);
+    return core::fill_and_wait(pointer, static_cast<unsigned>(value), 1, one_row(size));
   });
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
-  return call("cudaMemsetAsync", Reach::kDevice,
-              [&] { return fill_rows(pointer, value, one_row(size), stream); });
+  return call("cudaMemsetAsync", Reach::kDevice, [&] {
+    return core::fill_elements(pointer, static_cast<unsigned>(value), 1, one_row(size), stream);
+  });
 }
 
 }  // extern "C"

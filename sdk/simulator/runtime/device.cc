@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "runtime/core/devices.h"
 #include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
@@ -26,6 +27,59 @@ ErrorText text_of(cudaError_t error) {
 }
 
 }  // namespace
+
+namespace core {
+
+const char* text_of_error(cudaError_t error) {
+  const ErrorText found = text_of(error);
+  return found.name != found.text ? found.text : nullptr;
+}
+
+cudaError_t count_devices(int* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  *count = static_cast<int>(state().devices.size());
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
+
+cudaError_t set_device(int device) {
+  if (!exists(device)) return state().devices.empty() ? cudaErrorNoDevice : cudaErrorInvalidDevice;
+  thread_state().device = device;
+  return cudaSuccess;
+}
+
+cudaError_t read_device_attribute(int* value, int attribute, int device) {
+  if (value == nullptr) return cudaErrorInvalidValue;
+  if (!exists(device)) return cudaErrorInvalidDevice;
+  const CudaDevice& asked = state().devices[static_cast<size_t>(device)];
+  if (find_device_attribute(asked, device, attribute, value)) return cudaSuccess;
+  std::fprintf(stderr,
+               "kernkit: %s(): attribute %d is not supported: CUDA 13.0 reserves the number or "
+               "does not have it\n",
+               thread_state().function, attribute);
+  return cudaErrorNotSupported;
+}
+
+cudaError_t wait_for_device() {
+  const int device = thread_state().device;
+  if (reject_device(device)) return cudaErrorStreamCaptureUnsupported;
+  drain_device(device);
+  release_unused_of_pools(device);
+  return error_of_device(device);
+}
+
+cudaError_t read_priorities(int* least, int* greatest) {
+  if (least != nullptr) *least = kLeastPriority;
+  if (greatest != nullptr) *greatest = kGreatestPriority;
+  return cudaSuccess;
+}
+
+cudaError_t read_driver_version(int* version) {
+  if (version == nullptr) return cudaErrorInvalidValue;
+  *version = state().driver_version;
+  return cudaSuccess;
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -45,10 +99,7 @@ const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return call("cudaGetDeviceCount", Reach::kHost, [&] {
-    *count = static_cast<int>(state().devices.size());
-    return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
-  });
+  return call("cudaGetDeviceCount", Reach::kHost, [&] { return core::count_devices(count); });
 }
 cudaError_t cudaGetDevice(int* device) {
   return call("cudaGetDevice", Reach::kHost, [&] {
@@ -58,47 +109,22 @@ cudaError_t cudaGetDevice(int* device) {
   });
 }
 cudaError_t cudaSetDevice(int device) {
-  return call("cudaSetDevice", Reach::kHost, [&] {
-    if (!exists(device))
-      return state().devices.empty() ? cudaErrorNoDevice : cudaErrorInvalidDevice;
-    thread_state().device = device;
-    return cudaSuccess;
-  });
+  return call("cudaSetDevice", Reach::kHost, [&] { return core::set_device(device); });
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call("cudaDeviceGetAttribute", Reach::kHost, [&] {
-    if (value == nullptr) return cudaErrorInvalidValue;
-    if (!exists(device)) return cudaErrorInvalidDevice;
-    const CudaDevice& asked = state().devices[static_cast<size_t>(device)];
-    if (find_device_attribute(asked, device, attribute, value)) return cudaSuccess;
-    std::fprintf(stderr,
-                 "kernkit: cudaDeviceGetAttribute(): attribute %d is not supported: CUDA 13.0 "
-                 "reserves the number or does not have it\n",
-                 static_cast<int>(attribute));
-    return cudaErrorNotSupported;
-  });
+  return call("cudaDeviceGetAttribute", Reach::kHost,
+              [&] { return core::read_device_attribute(value, attribute, device); });
 }
 cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", Reach::kUnsafe, [] {
-    const int device = thread_state().device;
-    if (reject_device(device)) return cudaErrorStreamCaptureUnsupported;
-    drain_device(device);
-    release_unused_of_pools(device);
-    return error_of_device(device);
-  });
+  return call("cudaDeviceSynchronize", Reach::kUnsafe, [] { return core::wait_for_device(); });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return call("cudaDeviceGetStreamPriorityRange", Reach::kHost, [&] {
-    *least = kLeastPriority;
-    *greatest = kGreatestPriority;
-    return cudaSuccess;
-  });
+  return call("cudaDeviceGetStreamPriorityRange", Reach::kHost,
+              [&] { return core::read_priorities(least, greatest); });
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", Reach::kHost, [&] {
-    *version = state().driver_version;
-    return cudaSuccess;
-  });
+  return call("cudaDriverGetVersion", Reach::kHost,
+              [&] { return core::read_driver_version(version); });
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
   return call("cudaRuntimeGetVersion", Reach::kHost, [&] {

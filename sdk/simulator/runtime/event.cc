@@ -3,18 +3,12 @@
 #include <chrono>
 
 #include "platform/sanitizers.h"
+#include "runtime/core/events.h"
+#include "runtime/ranges.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
 namespace {
-
-cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
-  *event = new CUevent_st;
-  (*event)->device = thread_state().device;
-  (*event)->timing = (flags & cudaEventDisableTiming) == 0;
-  state().events.insert(*event);
-  return cudaSuccess;
-}
 
 // The host's time [s], which is unrelated to a GPU's time.
 double seconds_now() {
@@ -64,6 +58,59 @@ cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
 }
 
 }  // namespace
+
+namespace core {
+
+cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
+  if (event == nullptr) return cudaErrorInvalidValue;
+  *event = new CUevent_st;
+  (*event)->device = thread_state().device;
+  (*event)->timing = (flags & cudaEventDisableTiming) == 0;
+  state().events.insert(*event);
+  return cudaSuccess;
+}
+cudaError_t destroy_event(cudaEvent_t event) { return destroy(state().events, event); }
+
+cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  constexpr unsigned kDefault = 0, kExternal = 1;
+  if (flags != kDefault && flags != kExternal) return cudaErrorInvalidValue;
+  if (flags == kExternal && knows(stream) && captured(stream) != nullptr) {
+    return reject_argument(
+        "flags: cudaEventRecordExternal, a node of a graph that records an event, is not "
+        "supported; record the event after the launch of the graph",
+        cudaErrorNotSupported);
+  }
+  return record(event, stream);
+}
+
+cudaError_t wait_for_event(cudaEvent_t event) {
+  const cudaError_t rejected = reject_waiting_for_event(event);
+  if (rejected != cudaSuccess) return rejected;
+  drain_until(event->device, [&] { return event->happened(); });
+  add_before(&state().waited, event->before);
+  race_acquire(event->reached.get());
+  release_unused_of_pools(event->device);
+  return error_of_device(event->device);
+}
+
+cudaError_t query_event(cudaEvent_t event) {
+  const cudaError_t rejected = reject_waiting_for_event(event);
+  if (rejected != cudaSuccess) return rejected;
+  work_for_question(event->device, [&] { return event->happened(); });
+  if (!event->happened()) return cudaErrorNotReady;
+  add_before(&state().waited, event->before);
+  return error_of_device(event->device);
+}
+
+cudaError_t read_elapsed_time(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  const cudaError_t error = elapsed_time(start, end);
+  if (error != cudaSuccess) return error;
+  if (milliseconds == nullptr) return cudaErrorInvalidValue;
+  *milliseconds = static_cast<float>((*end->time - *start->time) * 1e3);
+  return cudaSuccess;
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -71,46 +118,28 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return call("cudaEventCreate", Reach::kDevice, [&] { return create_event(event, 0); });
+  return call("cudaEventCreate", Reach::kDevice, [&] { return core::create_event(event, 0); });
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return call("cudaEventCreateWithFlags", Reach::kDevice,
-              [&] { return create_event(event, flags); });
+              [&] { return core::create_event(event, flags); });
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call("cudaEventRecord", Reach::kDevice, [&] { return record(event, stream); });
+  return call("cudaEventRecord", Reach::kDevice,
+              [&] { return core::record_event(event, stream, 0); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", Reach::kDevice, [&] {
-    const cudaError_t rejected = reject_waiting_for_event(event);
-    if (rejected != cudaSuccess) return rejected;
-    drain_until(event->device, [&] { return event->happened(); });
-    add_before(&state().waited, event->before);
-    race_acquire(event->reached.get());
-    release_unused_of_pools(event->device);
-    return error_of_device(event->device);
-  });
+  return call("cudaEventSynchronize", Reach::kDevice, [&] { return core::wait_for_event(event); });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", Reach::kDevice, [&] {
-    const cudaError_t rejected = reject_waiting_for_event(event);
-    if (rejected != cudaSuccess) return rejected;
-    work_for_question(event->device, [&] { return event->happened(); });
-    if (!event->happened()) return cudaErrorNotReady;
-    add_before(&state().waited, event->before);
-    return error_of_device(event->device);
-  });
+  return call("cudaEventQuery", Reach::kDevice, [&] { return core::query_event(event); });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return call("cudaEventElapsedTime", Reach::kDevice, [&] {
-    const cudaError_t error = elapsed_time(start, end);
-    if (error != cudaSuccess) return error;
-    *milliseconds = static_cast<float>((*end->time - *start->time) * 1e3);
-    return cudaSuccess;
-  });
+  return call("cudaEventElapsedTime", Reach::kDevice,
+              [&] { return core::read_elapsed_time(milliseconds, start, end); });
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call("cudaEventDestroy", Reach::kHost, [&] { return destroy(state().events, event); });
+  return call("cudaEventDestroy", Reach::kHost, [&] { return core::destroy_event(event); });
 }
 
 }  // extern "C"

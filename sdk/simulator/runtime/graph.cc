@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "platform/sanitizers.h"
+#include "runtime/core/graphs.h"
+#include "runtime/core/memory.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
@@ -15,7 +17,9 @@ bool is_capture_mode(cudaStreamCaptureMode mode) {
          mode == cudaStreamCaptureModeRelaxed;
 }
 
-cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+}  // namespace
+
+cudaError_t core::begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   if (is_default_stream(stream)) return cudaErrorStreamCaptureUnsupported;
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
   if (!is_capture_mode(mode)) return cudaErrorInvalidValue;
@@ -25,7 +29,7 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return cudaSuccess;
 }
 
-cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
+cudaError_t core::take_graph(cudaStream_t stream, cudaGraph_t* graph) {
   if (graph == nullptr) return cudaErrorInvalidValue;
   *graph = nullptr;
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
@@ -48,7 +52,8 @@ cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   return cudaSuccess;
 }
 
-cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+cudaError_t core::read_capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  if (status == nullptr) return cudaErrorInvalidValue;
   *status = cudaStreamCaptureStatusNone;
   if (!knows(stream)) return cudaErrorInvalidResourceHandle;
   if (const CapturePoint* point = captured(stream)) {
@@ -60,8 +65,14 @@ cudaError_t capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status)
                                                                 : cudaSuccess;
 }
 
-// Writes the handles of nodes into an array of `*count` elements, followed by nulls. Without an
-// array, writes the number of nodes to `*count`.
+cudaError_t core::exchange_capture_mode(cudaStreamCaptureMode* mode) {
+  if (mode == nullptr || !is_capture_mode(*mode)) return cudaErrorInvalidValue;
+  *mode = std::exchange(thread_state().capture_mode, *mode);
+  return cudaSuccess;
+}
+
+namespace {
+
 cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
   if (nodes == nullptr) {
@@ -88,7 +99,9 @@ bool is_instantiated(const std::vector<GraphNode>& nodes) {
 
 constexpr unsigned long long kAutoFreeOnLaunch = 1, kDeviceLaunch = 4, kUseNodePriority = 8;
 
-cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+}  // namespace
+
+cudaError_t core::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
   constexpr auto kAll = kAutoFreeOnLaunch | kDeviceLaunch | kUseNodePriority;
   if (exec == nullptr || state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
   if ((flags & ~kAll) != 0) return cudaErrorInvalidValue;
@@ -111,6 +124,8 @@ cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long 
   return cudaSuccess;
 }
 
+namespace {
+
 // Makes the stream wait for all earlier launches of the executable graph.
 void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
   give(device_of(stream), stream,
@@ -122,13 +137,15 @@ void wait_for_launches(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t free_memory_of(const CUgraphExec_st& exec, cudaStream_t stream) {
   for (const GraphNode& node : exec.nodes) {
     if (node.allocates == nullptr || !state().allocations.at(node.allocates).held) continue;
-    const cudaError_t error = cudaFreeAsync(node.allocates, stream);
+    const cudaError_t error = core::free_async(node.allocates, stream);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
 }
 
-cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
+}  // namespace
+
+cudaError_t core::launch_graph(cudaGraphExec_t exec, cudaStream_t stream) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
@@ -158,7 +175,7 @@ cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
+cudaError_t core::upload_graph(cudaGraphExec_t exec, cudaStream_t stream) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
@@ -168,7 +185,32 @@ cudaError_t upload(cudaGraphExec_t exec, cudaStream_t stream) {
   return no_memory != cudaSuccess ? no_memory : enqueue(stream, [] {});
 }
 
-}  // namespace
+namespace core {
+
+cudaError_t create_graph(cudaGraph_t* graph, unsigned flags) {
+  if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
+  *graph = new CUgraph_st;
+  state().graphs.insert(*graph);
+  return cudaSuccess;
+}
+cudaError_t destroy_graph(cudaGraph_t graph) { return destroy(state().graphs, graph); }
+
+cudaError_t list_nodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+  std::vector<cudaGraphNode_t> found;
+  for (const GraphNode& node : graph->nodes) found.push_back(node.handle.get());
+  return list(found, nodes, count);
+}
+cudaError_t list_root_nodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
+  std::vector<cudaGraphNode_t> found;
+  for (const GraphNode& node : graph->nodes) {
+    if (node.after.empty()) found.push_back(node.handle.get());
+  }
+  return list(found, nodes, count);
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -177,63 +219,50 @@ extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return call("cudaStreamBeginCapture", Reach::kDevice,
-              [&] { return begin_capture(stream, mode); });
+              [&] { return core::begin_capture(stream, mode); });
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call("cudaStreamEndCapture", Reach::kDevice, [&] { return end_capture(stream, graph); });
+  return call("cudaStreamEndCapture", Reach::kDevice,
+              [&] { return core::take_graph(stream, graph); });
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   return call("cudaStreamIsCapturing", Reach::kHost,
-              [&] { return capture_status(stream, status); });
+              [&] { return core::read_capture_status(stream, status); });
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  return call("cudaThreadExchangeStreamCaptureMode", Reach::kHost, [&] {
-    if (!is_capture_mode(*mode)) return cudaErrorInvalidValue;
-    *mode = std::exchange(thread_state().capture_mode, *mode);
-    return cudaSuccess;
-  });
+  return call("cudaThreadExchangeStreamCaptureMode", Reach::kHost,
+              [&] { return core::exchange_capture_mode(mode); });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call("cudaGraphGetNodes", Reach::kHost, [&] {
-    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-    std::vector<cudaGraphNode_t> found;
-    for (const GraphNode& node : graph->nodes) found.push_back(node.handle.get());
-    return list(found, nodes, count);
-  });
+  return call("cudaGraphGetNodes", Reach::kHost,
+              [&] { return core::list_nodes(graph, nodes, count); });
 }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call("cudaGraphGetRootNodes", Reach::kHost, [&] {
-    if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-    std::vector<cudaGraphNode_t> found;
-    for (const GraphNode& node : graph->nodes) {
-      if (node.after.empty()) found.push_back(node.handle.get());
-    }
-    return list(found, nodes, count);
-  });
+  return call("cudaGraphGetRootNodes", Reach::kHost,
+              [&] { return core::list_root_nodes(graph, nodes, count); });
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
   return call("cudaGraphInstantiate", Reach::kUnsafe,
-              [&] { return instantiate(exec, graph, flags); });
+              [&] { return core::instantiate(exec, graph, flags); });
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
                                           unsigned long long flags) {
   return call("cudaGraphInstantiateWithFlags", Reach::kUnsafe,
-              [&] { return instantiate(exec, graph, flags); });
+              [&] { return core::instantiate(exec, graph, flags); });
 }
-// An upload copies nothing; it only takes its position in the order of the stream.
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphUpload", Reach::kDevice, [&] { return upload(exec, stream); });
+  return call("cudaGraphUpload", Reach::kDevice, [&] { return core::upload_graph(exec, stream); });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphLaunch", Reach::kDevice, [&] { return launch(exec, stream); });
+  return call("cudaGraphLaunch", Reach::kDevice, [&] { return core::launch_graph(exec, stream); });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call("cudaGraphDestroy", Reach::kHost, [&] { return destroy(state().graphs, graph); });
+  return call("cudaGraphDestroy", Reach::kHost, [&] { return core::destroy_graph(graph); });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return destroy_instance(exec); });
+  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return core::destroy_instance(exec); });
 }
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include "platform/demangle.h"
 #include "platform/sanitizers.h"
 #include "platform/symbol_table.h"
+#include "runtime/core/kernels.h"
 #include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
@@ -98,19 +99,18 @@ cudaError_t reject_launch_by_address(const void* kernel) {
 
 namespace {
 
-// Runs a call with a kernel argument. A kernel without a description may be described later.
+// Runs work for a kernel whose attributes are known. A kernel without a description may be
+// described later.
 template <class Work>
-cudaError_t call_of_kernel(const char* function, const void* kernel, const Work& work) {
-  return call(function, Reach::kDevice, [&] {
-    KernelInfo* info = find_kernel(kernel);
-    if (info == nullptr) {
-      const RaceIgnored bookkeeping;
-      if (!is_code(kernel)) return cudaErrorInvalidDeviceFunction;
-      info = &state().kernels[kernel];
-    }
-    const cudaError_t unknown = read_kernel(info);
-    return unknown != cudaSuccess ? unknown : work(info);
-  });
+cudaError_t with_kernel(const void* kernel, const Work& work) {
+  KernelInfo* info = find_kernel(kernel);
+  if (info == nullptr) {
+    const RaceIgnored bookkeeping;
+    if (!is_code(kernel)) return cudaErrorInvalidDeviceFunction;
+    info = &state().kernels[kernel];
+  }
+  const cudaError_t unknown = read_kernel(info);
+  return unknown != cudaSuccess ? unknown : work(info);
 }
 
 }  // namespace
@@ -128,14 +128,10 @@ size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_mem
   return std::min(by_threads, (opt_in + reserved) / share);
 }
 
-}  // namespace kernkit::simulator
+namespace core {
 
-using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
-
-extern "C" {
-
-cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-  return call_of_kernel("cudaFuncSetAttribute", kernel, [&](KernelInfo* info) {
+cudaError_t set_kernel_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     const int most = current_device().shared_memory_per_block_opt_in;
     if (value < 0 || value > most - static_cast<int>(info->attributes.shared_bytes)) {
@@ -145,8 +141,9 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
     return cudaSuccess;
   });
 }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  return call_of_kernel("cudaFuncGetAttributes", kernel, [&](KernelInfo* info) {
+
+cudaError_t read_kernel_attributes(cudaFuncAttributes* attributes, const void* kernel) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
     const int device = current_device().compute_capability;
     *attributes = {};  // numRegs is 0, since registers are not counted
     attributes->sharedSizeBytes = info->attributes.shared_bytes;
@@ -160,8 +157,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ke
     return cudaSuccess;
   });
 }
-cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
-  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+
+cudaError_t read_kernel_name(const char** name, const void* kernel) {
   const KernelInfo* info = find_kernel(kernel);
   const RaceIgnored bookkeeping;
   // A kernel compiled by the C++ compiler is described at its first launch.
@@ -170,24 +167,29 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
   *name = found.insert(known ? info->mangled : function_at(kernel)).first->c_str();
   return **name != '\0' ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
-                                                          int threads, size_t shared_memory) {
-  return call_of_kernel(
-      "cudaOccupancyMaxActiveBlocksPerMultiprocessor", kernel, [&](KernelInfo* info) {
-        if (threads < 1 || threads > 1024) return cudaErrorInvalidValue;
-        *blocks =
-            static_cast<int>(blocks_per_sm(*info, static_cast<size_t>(threads), shared_memory));
-        return cudaSuccess;
-      });
+
+cudaError_t read_kernel_parameter(const void* kernel, size_t index, size_t* offset, size_t* size) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
+    const KernelAttributes& of_code = info->attributes;
+    if (index >= of_code.offsets.size()) return cudaErrorInvalidValue;
+    if (offset != nullptr) *offset = of_code.offsets[index];
+    if (size != nullptr) *size = of_code.sizes[index];
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
-                                                                   int threads,
-                                                                   size_t shared_memory, unsigned) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_memory);
+
+cudaError_t read_blocks_per_sm(int* blocks, const void* kernel, int threads, size_t shared_memory) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
+    if (blocks == nullptr || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+    *blocks = static_cast<int>(blocks_per_sm(*info, static_cast<size_t>(threads), shared_memory));
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
-                                                      int blocks, int threads) {
-  return call_of_kernel("cudaOccupancyAvailableDynamicSMemPerBlock", kernel, [&](KernelInfo* info) {
+
+cudaError_t read_available_shared_memory(size_t* shared_memory, const void* kernel, int blocks,
+                                         int threads) {
+  return with_kernel(kernel, [&](KernelInfo* info) {
+    if (shared_memory == nullptr) return cudaErrorInvalidValue;
     if (blocks < 1 || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
     const auto count = static_cast<size_t>(blocks);
     if (blocks_per_sm(*info, static_cast<size_t>(threads), 0) < count) return cudaErrorInvalidValue;
@@ -197,6 +199,42 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, con
     *shared_memory =
         std::min((opt_in + reserved) / count - reserved, opt_in) - info->attributes.shared_bytes;
     return cudaSuccess;
+  });
+}
+
+}  // namespace core
+}  // namespace kernkit::simulator
+
+using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
+
+extern "C" {
+
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  return call("cudaFuncSetAttribute", Reach::kDevice,
+              [&] { return core::set_kernel_attribute(kernel, attribute, value); });
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+  return call("cudaFuncGetAttributes", Reach::kDevice,
+              [&] { return core::read_kernel_attributes(attributes, kernel); });
+}
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  return core::read_kernel_name(name, kernel);
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
+                                                          int threads, size_t shared_memory) {
+  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice,
+              [&] { return core::read_blocks_per_sm(blocks, kernel, threads, shared_memory); });
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
+                                                                   int threads,
+                                                                   size_t shared_memory, unsigned) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_memory);
+}
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
+                                                      int blocks, int threads) {
+  return call("cudaOccupancyAvailableDynamicSMemPerBlock", Reach::kDevice, [&] {
+    return core::read_available_shared_memory(shared_memory, kernel, blocks, threads);
   });
 }
 

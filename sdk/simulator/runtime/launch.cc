@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/core/launches.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 #include "runtime/visibility.h"
@@ -13,15 +14,7 @@ namespace {
 
 using Arguments = std::vector<std::vector<unsigned char>>;
 
-struct Request {
-  dim3 grid;
-  dim3 block;
-  size_t shared_memory = 0;
-  cudaStream_t stream = nullptr;
-  dim3 cluster{1, 1, 1};
-  bool cooperative = false;
-  bool overlaps_previous = false;
-};
+using Request = core::LaunchRequest;
 
 // Machine code runs on devices with the same major version and at least its minor version; PTX runs
 // on devices of the same or a later compute capability.
@@ -117,7 +110,10 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   return copies;
 }
 
-cudaError_t launch(const Request& request, const void* kernel, void** arguments) {
+// Launches a kernel. `arguments_of` returns pointers to the arguments of a kernel whose attributes
+// are known, or null if the arguments do not fit.
+template <class ArgumentsOf>
+cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf& arguments_of) {
   KernelInfo* info = find_kernel(kernel);
   if (info == nullptr) return reject_launch_by_address(kernel);
   if (!is_default_stream(request.stream) && knows(request.stream) &&
@@ -130,6 +126,8 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
   if (unreadable != cudaSuccess) return unreadable;
   const cudaError_t rejected = check(request, *info);
   if (rejected != cudaSuccess) return rejected;
+  void** const arguments = arguments_of(*info);
+  if (arguments == nullptr && !info->sizes.empty()) return cudaErrorInvalidValue;
   CudaLaunch record{info->name,
                     request.grid,
                     request.block,
@@ -152,6 +150,28 @@ cudaError_t launch(const Request& request, const void* kernel, void** arguments)
 }
 
 }  // namespace
+
+namespace core {
+
+cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void** arguments) {
+  return launch(request, kernel, [&](const KernelInfo&) { return arguments; });
+}
+
+cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void* buffer,
+                          size_t size) {
+  std::vector<void*> pointers;
+  return launch(request, kernel, [&](const KernelInfo& info) -> void** {
+    const std::vector<size_t>& offsets = info.attributes.offsets;
+    if (offsets.size() != info.sizes.size()) return nullptr;
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      if (offsets[i] + info.sizes[i] > size) return nullptr;
+      pointers.push_back(static_cast<char*>(buffer) + offsets[i]);
+    }
+    return pointers.data();
+  });
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -161,7 +181,7 @@ extern "C" {
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t shared_memory, cudaStream_t stream) {
   return call("cudaLaunchKernel", Reach::kDevice, [&] {
-    return launch(Request{grid, block, shared_memory, stream}, kernel, arguments);
+    return core::launch_kernel(Request{grid, block, shared_memory, stream}, kernel, arguments);
   });
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
@@ -169,7 +189,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 bloc
   return call("cudaLaunchCooperativeKernel", Reach::kDevice, [&] {
     Request request{grid, block, shared_memory, stream};
     request.cooperative = true;
-    return launch(request, kernel, arguments);
+    return core::launch_kernel(request, kernel, arguments);
   });
 }
 // nvcc compiles <<<>>> to this call. A kernel's handle is its address, see __cudaGetKernel.
@@ -198,7 +218,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
           break;
       }
     }
-    return launch(request, kernel, arguments);
+    return core::launch_kernel(request, kernel, arguments);
   });
 }
 

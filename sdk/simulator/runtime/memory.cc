@@ -2,9 +2,12 @@
 // Memory functions of the runtime.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "platform/sanitizers.h"
+#include "runtime/core/graphs.h"
+#include "runtime/core/memory.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 #include "runtime/visibility.h"
@@ -14,10 +17,11 @@ namespace {
 
 // An allocation from this size on is not filled, and only takes memory for touched pages [bytes].
 constexpr size_t kSparse = size_t{1} << 28;
+constexpr size_t kPitch = 512;  // granularity of pitches [bytes]
 
-cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type,
-                     int on_device = thread_state().device,
+cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type, int on_device,
                      const std::shared_ptr<MemoryPool>& pool = nullptr, bool of_graph = false) {
+  if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (size == 0) return cudaSuccess;
   const bool of_device = type == cudaMemoryTypeDevice;
@@ -163,15 +167,17 @@ void end_live(void* pointer, unsigned long number) {
 
 }  // namespace
 
-cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<MemoryPool>& pool,
-                           cudaStream_t stream) {
+namespace core {
+
+cudaError_t allocate_from_pool(void** pointer, size_t size, const std::shared_ptr<MemoryPool>& pool,
+                               cudaStream_t stream) {
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
   const bool in_graph = captured(stream) != nullptr;
   const auto device = static_cast<size_t>(pool->device);
   const cudaError_t error =
-      allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
-               in_graph ? state().device_states.at(device).graph_pool : pool, in_graph);
+      simulator::allocate(pointer, size, cudaMemoryTypeDevice, pool->device,
+                          in_graph ? state().device_states.at(device).graph_pool : pool, in_graph);
   if (error != cudaSuccess || *pointer == nullptr) return error;
   if (!in_graph) {
     const auto begins = [p = *pointer, size] {
@@ -186,6 +192,8 @@ cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<Me
   node.allocates = *pointer;
   return enqueue(stream, std::move(node));
 }
+
+}  // namespace core
 
 namespace {
 
@@ -210,7 +218,9 @@ cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   return enqueue(stream, std::move(node));
 }
 
-cudaError_t free_async(void* pointer, cudaStream_t stream) {
+}  // namespace
+
+cudaError_t core::free_async(void* pointer, cudaStream_t stream) {
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
   if (pointer == nullptr) return enqueue(stream, [] {});
@@ -224,8 +234,6 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   const auto ends = [pointer, number = allocation.number] { end_live(pointer, number); };
   return enqueue(stream, ends, NodeKind::kMemFree);
 }
-
-}  // namespace
 
 cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes) {
   for (const GraphNode& node : nodes) {
@@ -289,7 +297,7 @@ void trim_graph_memory(int device) {
   trim(state().device_states.at(static_cast<size_t>(device)).graph_pool.get(), 0);
 }
 
-cudaError_t destroy_instance(CUgraphExec_st* exec) {
+cudaError_t core::destroy_instance(CUgraphExec_st* exec) {
   if (state().execs.erase(exec) == 0) return cudaErrorInvalidResourceHandle;
   for (const GraphNode& node : exec->nodes) {
     if (node.allocates == nullptr) continue;
@@ -300,6 +308,71 @@ cudaError_t destroy_instance(CUgraphExec_st* exec) {
   return cudaSuccess;
 }
 
+namespace core {
+
+cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
+  return simulator::allocate(pointer, size, type, thread_state().device);
+}
+cudaError_t allocate_rows(void** pointer, size_t* pitch, size_t width, size_t height) {
+  if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
+  size_t size = 0;
+  if (width > SIZE_MAX - kPitch) return cudaErrorMemoryAllocation;
+  *pitch = (width + kPitch - 1) / kPitch * kPitch;
+  if (__builtin_mul_overflow(*pitch, height, &size)) return cudaErrorMemoryAllocation;
+  return allocate(pointer, size, cudaMemoryTypeDevice);
+}
+cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
+  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  const auto device = static_cast<size_t>(device_of(stream));
+  return allocate_from_pool(pointer, size, state().device_states.at(device).pool, stream);
+}
+cudaError_t free_memory(void* pointer) {
+  for (size_t i = 0; i < state().devices.size(); ++i) drain_device(static_cast<int>(i));
+  const cudaError_t error = release(pointer, false);
+  return error != cudaSuccess ? error : error_of_device(thread_state().device);
+}
+cudaError_t free_host_memory(void* pointer) { return release(pointer, true); }
+
+cudaError_t read_memory_sizes(size_t* free, size_t* total) {
+  if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
+  const auto device = static_cast<size_t>(thread_state().device);
+  *total = state().devices[device].memory;
+  *free = *total - state().device_states[device].used;
+  return cudaSuccess;
+}
+
+cudaError_t read_pointer(cudaPointerAttributes* attributes, const void* pointer) {
+  if (attributes == nullptr) return cudaErrorInvalidValue;
+  *attributes = {};
+  attributes->device = -1;
+  const Allocation* allocation = allocation_of(pointer);
+  if (allocation != nullptr) {
+    attributes->type = allocation->type;
+    attributes->device = allocation->device;
+  } else if (!is_variable(pointer, attributes)) {
+    return cudaSuccess;
+  }
+  void* const address = const_cast<void*>(pointer);
+  if (attributes->type != cudaMemoryTypeHost) attributes->devicePointer = address;
+  if (attributes->type != cudaMemoryTypeDevice) attributes->hostPointer = address;
+  return cudaSuccess;
+}
+
+cudaError_t find_range(void** begin, size_t* size, const void* address) {
+  const auto& all = state().allocations;
+  const auto next = all.upper_bound(const_cast<void*>(address));
+  VariableRange variable{};
+  if (const Allocation* allocation = allocation_of(address)) {
+    variable = {static_cast<const char*>(std::prev(next)->first), allocation->size};
+  } else if (!find_variable(address, &variable)) {
+    return cudaErrorSymbolNotFound;
+  }
+  if (begin != nullptr) *begin = const_cast<char*>(variable.begin);
+  if (size != nullptr) *size = variable.size;
+  return cudaSuccess;
+}
+
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -308,64 +381,40 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t size) {
   return call("cudaMalloc", Reach::kUnsafe,
-              [&] { return allocate(pointer, size, cudaMemoryTypeDevice); });
+              [&] { return core::allocate(pointer, size, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
-  return call("cudaMallocAsync", Reach::kDevice, [&] {
-    if (!knows(stream)) return cudaErrorInvalidResourceHandle;
-    const auto device = static_cast<size_t>(device_of(stream));
-    return allocate_async(pointer, size, state().device_states.at(device).pool, stream);
-  });
+  return call("cudaMallocAsync", Reach::kDevice,
+              [&] { return core::allocate_async(pointer, size, stream); });
 }
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
   return call("cudaMallocHost", Reach::kUnsafe,
-              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+              [&] { return core::allocate(pointer, size, cudaMemoryTypeHost); });
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
   return call("cudaHostAlloc", Reach::kUnsafe,
-              [&] { return allocate(pointer, size, cudaMemoryTypeHost); });
+              [&] { return core::allocate(pointer, size, cudaMemoryTypeHost); });
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
   return call("cudaMallocManaged", Reach::kUnsafe,
-              [&] { return allocate(pointer, size, cudaMemoryTypeManaged); });
+              [&] { return core::allocate(pointer, size, cudaMemoryTypeManaged); });
 }
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", Reach::kUnsafe, [&] {
-    for (size_t i = 0; i < state().devices.size(); ++i) drain_device(static_cast<int>(i));
-    const cudaError_t error = release(pointer, false);
-    return error != cudaSuccess ? error : error_of_device(thread_state().device);
-  });
+  return call("cudaFree", Reach::kUnsafe, [&] { return core::free_memory(pointer); });
 }
 cudaError_t cudaFreeHost(void* pointer) {
-  return call("cudaFreeHost", Reach::kUnsafe, [&] { return release(pointer, true); });
+  return call("cudaFreeHost", Reach::kUnsafe, [&] { return core::free_host_memory(pointer); });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call("cudaFreeAsync", Reach::kDevice, [&] { return free_async(pointer, stream); });
+  return call("cudaFreeAsync", Reach::kDevice, [&] { return core::free_async(pointer, stream); });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return call("cudaMemGetInfo", Reach::kDevice, [&] {
-    const auto device = static_cast<size_t>(thread_state().device);
-    *total = state().devices[device].memory;
-    *free = *total - state().device_states[device].used;
-    return cudaSuccess;
-  });
+  return call("cudaMemGetInfo", Reach::kDevice,
+              [&] { return core::read_memory_sizes(free, total); });
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  return call("cudaPointerGetAttributes", Reach::kHost, [&] {
-    *attributes = {};
-    attributes->device = -1;
-    const Allocation* allocation = allocation_of(pointer);
-    if (allocation != nullptr) {
-      attributes->type = allocation->type;
-      attributes->device = allocation->device;
-    } else if (!is_variable(pointer, attributes)) {
-      return cudaSuccess;
-    }
-    void* const address = const_cast<void*>(pointer);
-    if (attributes->type != cudaMemoryTypeHost) attributes->devicePointer = address;
-    if (attributes->type != cudaMemoryTypeDevice) attributes->hostPointer = address;
-    return cudaSuccess;
-  });
+  return call("cudaPointerGetAttributes", Reach::kHost,
+              [&] { return core::read_pointer(attributes, pointer); });
 }
 
 }  // extern "C"

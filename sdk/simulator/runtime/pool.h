@@ -44,8 +44,4 @@ size_t unused_of_pools(int device);
 /// Releases unused memory of a device's pools, down to the release threshold of each pool.
 void release_unused_of_pools(int device);
 
-/// Allocates memory from a pool in the order of a stream, see cudaMallocAsync().
-cudaError_t allocate_async(void** pointer, size_t size, const std::shared_ptr<MemoryPool>& pool,
-                           cudaStream_t stream);
-
 }  // namespace kernkit::simulator

@@ -113,7 +113,8 @@ cudaError_t planted() {
 
 }  // namespace
 
-cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
+cudaError_t core::call(const char* function, Reach reach,
+                       const std::function<cudaError_t()>& work) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const RaceIgnored bookkeeping;
   ThreadState& of_thread = thread_state();
@@ -135,7 +136,6 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
     error = cudaErrorStreamCaptureUnsupported;
   }
   if (error == cudaSuccess) error = work();
-  if (error != cudaSuccess && error != cudaErrorNotReady) of_thread.last_error = error;
   const bool launches = std::strncmp(function, "cudaLaunchK", 11) == 0 ||
                         std::strncmp(function, "cudaLaunchC", 11) == 0;
   if (runs && error != cudaSuccess && launches && runtime_hooks.call_failed != nullptr) {
@@ -144,6 +144,14 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
   of_thread.function = caller;
   if (state().keeps_records) state().calls.push_back({function, error, device});
   return error;
+}
+
+cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
+  const cudaError_t error = core::call(function, reach, work);
+  if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+  // The mutex is not held during the call, which may wait for a function of the host.
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  return thread_state().last_error = error;
 }
 
 cudaError_t reject_work(cudaStream_t stream) {

@@ -17,6 +17,7 @@
 #include "hooks.h"
 #include "kernkit/simulator/runtime.h"
 #include "runtime/capture.h"
+#include "runtime/core/call.h"
 #include "runtime/pool.h"
 #include "runtime/queue.h"
 #include "schedule/schedule.h"
@@ -185,39 +186,12 @@ ThreadState& thread_state();
 /// Returns a number that identifies the thread.
 unsigned long thread_number();
 
-/// The reach of an API function.
-enum class Reach {
-  kHost,    // queries or sets state of this process
-  kDevice,  // reaches the current device, and returns its planted error
-  kUnsafe,  // reaches the device, and is potentially unsafe during a capture
-};
-
-/// Runs a function of the runtime: records the call, injects a test's error, and keeps the last
-/// error.
+/// core::call() for functions of the runtime, whose errors become the thread's last error.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
 
 /// Enqueues work in a stream, or captures the work as a node of this kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
-/// Copies on the default stream and waits; copy_async() copies on any stream.
-cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);
-cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
-                       cudaStream_t stream);
-/// Rows of a copy or fill, `pitch` bytes apart.
-struct Rows {
-  size_t to_pitch, from_pitch, width, height;  // pitches and width [bytes], and number of rows
-};
-cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
-                      cudaStream_t stream);
-cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
-/// The checks of copy_rows() and fill_rows(), for work of several parts.
-cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
-                               cudaStream_t stream);
-cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream);
-cudaError_t fill_rows(void* to, int value, const Rows& rows, cudaStream_t stream);
-/// Fills rows with elements of 1, 2 or 4 bytes; a row's width is in bytes.
-cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,
-                          cudaStream_t stream);
 /// Returns an error if a stream, including a default stream, cannot get work.
 cudaError_t reject_work(cudaStream_t stream);
 /// Returns an error if the host cannot wait for a stream, which a capture may forbid.

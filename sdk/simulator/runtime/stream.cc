@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "platform/sanitizers.h"
+#include "runtime/core/streams.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
-namespace kernkit::simulator {
-namespace {
+namespace kernkit::simulator::core {
 
-// Creates a stream. A priority out of range is clamped to the range.
-cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = kLeastPriority) {
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
+  if (stream == nullptr) return cudaErrorInvalidValue;
   *stream = new CUstream_st;
   (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
   (*stream)->number = ++state().streams_made;
@@ -20,7 +20,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority = k
   return cudaSuccess;
 }
 
-cudaError_t wait_for(cudaStream_t stream) {
+cudaError_t wait_for_stream(cudaStream_t stream) {
   const cudaError_t rejected = reject_waiting(stream);
   if (rejected != cudaSuccess) return rejected;
   drain(device_of(stream), stream);
@@ -28,7 +28,7 @@ cudaError_t wait_for(cudaStream_t stream) {
   return error_of_device(device_of(stream));
 }
 
-cudaError_t ask(cudaStream_t stream) {
+cudaError_t query_stream(cudaStream_t stream) {
   const cudaError_t rejected = reject_waiting(stream);
   if (rejected != cudaSuccess) return rejected;
   const int device = device_of(stream);
@@ -39,7 +39,7 @@ cudaError_t ask(cudaStream_t stream) {
   return error_of_device(device);
 }
 
-cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+cudaError_t wait_in_stream(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
   if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
   if (captured(stream) != nullptr || event->point.capture != nullptr) {
@@ -61,8 +61,6 @@ cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned flag
   return cudaSuccess;
 }
 
-// Completes the stream's enqueued work first. Destroying the origin stream of a capture ends the
-// capture.
 cudaError_t destroy_stream(cudaStream_t stream) {
   if (state().streams.count(stream) == 0) return cudaErrorInvalidResourceHandle;
   const int device = stream->device;
@@ -75,42 +73,46 @@ cudaError_t destroy_stream(cudaStream_t stream) {
   return destroy(state().streams, stream);
 }
 
-}  // namespace
-}  // namespace kernkit::simulator
+cudaError_t enqueue_host_function(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return enqueue(
+      stream, [=] { function(data); }, NodeKind::kHost);
+}
+
+}  // namespace kernkit::simulator::core
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
 
 extern "C" {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return call("cudaStreamCreate", Reach::kDevice, [&] { return create_stream(stream, 0); });
+  return call("cudaStreamCreate", Reach::kDevice,
+              [&] { return core::create_stream(stream, 0, kLeastPriority); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return call("cudaStreamCreateWithFlags", Reach::kDevice,
-              [&] { return create_stream(stream, flags); });
+              [&] { return core::create_stream(stream, flags, kLeastPriority); });
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
   return call("cudaStreamCreateWithPriority", Reach::kDevice,
-              [&] { return create_stream(stream, flags, priority); });
+              [&] { return core::create_stream(stream, flags, priority); });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call("cudaStreamDestroy", Reach::kHost, [&] { return destroy_stream(stream); });
+  return call("cudaStreamDestroy", Reach::kHost, [&] { return core::destroy_stream(stream); });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call("cudaStreamSynchronize", Reach::kDevice, [&] { return wait_for(stream); });
+  return call("cudaStreamSynchronize", Reach::kDevice,
+              [&] { return core::wait_for_stream(stream); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call("cudaStreamQuery", Reach::kDevice, [&] { return ask(stream); });
+  return call("cudaStreamQuery", Reach::kDevice, [&] { return core::query_stream(stream); });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return call("cudaStreamWaitEvent", Reach::kDevice,
-              [&] { return wait_for_event(stream, event, flags); });
+              [&] { return core::wait_in_stream(stream, event, flags); });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call("cudaLaunchHostFunc", Reach::kDevice, [&] {
-    return enqueue(
-        stream, [=] { function(data); }, NodeKind::kHost);
-  });
+  return call("cudaLaunchHostFunc", Reach::kDevice,
+              [&] { return core::enqueue_host_function(stream, function, data); });
 }
 
 }  // extern "C"

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's graphs that a program builds node by node.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "libcudart/structures.h"
+
+namespace kernkit::simulator::core {
+
+/// The graph, the dependencies and the handle of a new node.
+struct NodePlace {
+  cudaGraphNode_t* handle;
+  cudaGraph_t graph;
+  const cudaGraphNode_t* after;
+  size_t count;
+};
+
+cudaError_t add_kernel_node(const NodePlace& place, const KernelNodeParams* parameters);
+cudaError_t add_copy_node(const NodePlace& place, const Memcpy3DParms* parameters);
+cudaError_t add_copy_node(const NodePlace& place, void* to, const void* from, size_t size,
+                          cudaMemcpyKind kind);
+cudaError_t add_fill_node(const NodePlace& place, const MemsetParams* parameters);
+cudaError_t add_host_node(const NodePlace& place, const HostNodeParams* parameters);
+cudaError_t add_empty_node(const NodePlace& place);
+cudaError_t add_child_graph(const NodePlace& place, cudaGraph_t child);
+cudaError_t add_allocation_node(const NodePlace& place, MemAllocNodeParams* parameters);
+cudaError_t add_free_node(const NodePlace& place, void* memory);
+
+cudaError_t clone_graph(cudaGraph_t* copy, cudaGraph_t graph);
+/// Stores the number of the node's cudaGraphNodeType.
+cudaError_t read_node_type(cudaGraphNode_t node, int* type);
+cudaError_t set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                   const KernelNodeParams* parameters);
+cudaError_t update_instance(cudaGraphExec_t exec, cudaGraph_t graph,
+                            GraphExecUpdateResultInfo* info);
+
+}  // namespace kernkit::simulator::core

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's libraries: PTX text or fat binaries that a program loads itself. The target of
+// cudaLibrary_t, CUlibrary and CUmodule.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+
+struct CUlib_st;
+
+namespace kernkit::simulator::core {
+
+/// Loads PTX text that ends with a zero, or a fat binary. Machine code is cudaErrorNotSupported.
+cudaError_t load_library(CUlib_st** library, const void* code);
+cudaError_t load_library_from_file(CUlib_st** library, const char* path);
+cudaError_t unload_library(CUlib_st* library);
+/// Returns the reason why no kernel of the library can run on the current device, or "".
+std::string problem_of_library(CUlib_st* library);
+/// Finds a kernel by its name in PTX.
+cudaError_t find_library_kernel(cudaKernel_t* kernel, CUlib_st* library, const char* name);
+/// Finds a variable by its name in PTX, and stores its address and size [bytes].
+cudaError_t find_library_variable(void** address, size_t* size, CUlib_st* library,
+                                  const char* name);
+
+}  // namespace kernkit::simulator::core

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's memory pools. A pool that does not exist is cudaErrorInvalidValue. Source of the
+// rules: cuda_runtime_api.h of CUDA 13.0 at the corresponding functions.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "libcudart/structures.h"
+#include "runtime/pool.h"
+
+namespace kernkit::simulator::core {
+
+/// Stores the default pool and the current pool of a device.
+cudaError_t find_default_pool(MemoryPool** pool, int device);
+cudaError_t find_current_pool(MemoryPool** pool, int device);
+cudaError_t set_current_pool(int device, MemoryPool* pool);
+cudaError_t create_pool(MemoryPool** pool, const MemPoolProps* properties);
+cudaError_t destroy_pool(const MemoryPool* pool);
+/// Sets and reads an attribute by its number in cudaMemPoolAttr.
+cudaError_t set_pool_attribute(MemoryPool* pool, int attribute, const void* value);
+cudaError_t read_pool_attribute(const MemoryPool* pool, int attribute, void* value);
+/// Releases unused memory of the pool, down to `kept` bytes.
+cudaError_t trim_pool(MemoryPool* pool, size_t kept);
+cudaError_t set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count);
+cudaError_t read_pool_access(int* flags, const MemoryPool* pool, const MemLocation* location);
+cudaError_t allocate_from_pool(void** pointer, size_t size, const MemoryPool* pool,
+                               cudaStream_t stream);
+
+}  // namespace kernkit::simulator::core

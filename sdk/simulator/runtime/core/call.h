@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core: the work of both APIs, the runtime's (cuda*) and the driver's (cu*). Functions of
+// namespace core return an error and leave the thread's last error alone. The runtime's API keeps
+// the error as the last error; the driver's API maps it to a CUresult.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+
+namespace kernkit::simulator {
+
+/// The reach of an API function.
+enum class Reach {
+  kHost,    // queries or sets state of this process
+  kDevice,  // reaches the current device, and returns its planted error
+  kUnsafe,  // reaches the device, and is potentially unsafe during a capture
+};
+
+namespace core {
+
+/// Runs a function of an API: records the call under the function's name, injects a test's error,
+/// and returns the error of `work` or of the device.
+cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
+
+}  // namespace core
+}  // namespace kernkit::simulator

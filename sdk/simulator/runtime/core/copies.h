@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's copies and fills of memory.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace kernkit::simulator::core {
+
+/// Copies on the default stream and waits; copy_async() copies on any stream.
+cudaError_t copy_and_wait(void* to, const void* from, size_t size, cudaMemcpyKind kind);
+cudaError_t copy_async(void* to, const void* from, size_t size, cudaMemcpyKind kind,
+                       cudaStream_t stream);
+/// Copies between devices in order with the work of the current device and of both devices; the
+/// host waits for that work.
+cudaError_t copy_between_devices(void* to, int to_device, const void* from, int from_device,
+                                 size_t size);
+/// Rows of a copy or fill, `pitch` bytes apart.
+struct Rows {
+  size_t to_pitch, from_pitch, width, height;  // pitches and width [bytes], and number of rows
+};
+/// Returns an error unless the rows are at most as long as their pitches.
+cudaError_t check_pitches(const Rows& rows, cudaError_t error);
+cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
+                      cudaStream_t stream);
+cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
+/// The checks of copy_rows() and fill_rows(), for work of several parts.
+cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
+                               cudaStream_t stream);
+cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream);
+/// Fills rows with elements of 1, 2 or 4 bytes; a row's width is in bytes.
+cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const Rows& rows,
+                          cudaStream_t stream);
+/// Fills on the default stream, for a call that is potentially synchronous.
+cudaError_t fill_and_wait(void* to, unsigned value, size_t element_size, const Rows& rows);
+
+}  // namespace kernkit::simulator::core

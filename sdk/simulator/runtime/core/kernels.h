@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's attributes and occupancy of kernels.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace kernkit::simulator::core {
+
+cudaError_t set_kernel_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t read_kernel_attributes(cudaFuncAttributes* attributes, const void* kernel);
+/// Stores the kernel's mangled name, which lives until the process ends.
+cudaError_t read_kernel_name(const char** name, const void* kernel);
+/// Stores the offset and the size of a kernel's parameter [bytes].
+cudaError_t read_kernel_parameter(const void* kernel, size_t index, size_t* offset, size_t* size);
+cudaError_t read_blocks_per_sm(int* blocks, const void* kernel, int threads, size_t shared_memory);
+cudaError_t read_available_shared_memory(size_t* shared_memory, const void* kernel, int blocks,
+                                         int threads);
+
+}  // namespace kernkit::simulator::core
