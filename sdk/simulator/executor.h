@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -60,7 +61,7 @@ class KernelExecutor {
   /// run, or "".
   virtual std::string read_attributes(KernelInfo* kernel) = 0;
   /// Prepares a launch on the current device, to be run later.
-  virtual GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) = 0;
+  virtual GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) = 0;
 
   /// Called when a module is unloaded.
   virtual void unload(void** /*module*/) {}
