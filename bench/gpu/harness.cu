@@ -6,61 +6,20 @@
 #include <memory>
 #include <utility>
 
+#include "kernkit/testing/backends/gpu_clock.h"
+
 namespace kernkit::bench {
 namespace {
 
 constexpr int kColdLaunches = 16, kHotLaunches = 64;
 
-cudaStream_t stream() {
-  static cudaStream_t made = [] {
-    cudaStream_t result = nullptr;
-    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&result, cudaStreamNonBlocking));
-    return result;
-  }();
-  return made;
-}
-
-// Twice the second-level cache.
-struct Flush {
-  Flush() {
-    int cache = 0;
-    KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
-    bytes = 2 * static_cast<size_t>(cache);
-    KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
-  }
-  void operator()() const { KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory, 1, bytes, stream())); }
-  size_t bytes = 0;
-  void* memory = nullptr;
-};
-
-struct Event {
-  Event() { KERNKIT_CUDA_CHECK(cudaEventCreate(&event)); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() { (void)cuda::succeeded(cudaEventDestroy(event)); }
-  void record() const { KERNKIT_CUDA_CHECK(cudaEventRecord(event, stream())); }
-  double seconds_since(const Event& start) const {
-    float milliseconds = 0;
-    KERNKIT_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.event, event));
-    return static_cast<double>(milliseconds) / 1000;
-  }
-  cudaEvent_t event = nullptr;
-};
+cudaStream_t stream() { return testing::gpu_clock().stream(); }
 
 double cold_time_of(const std::function<void(cudaStream_t)>& launch) {
-  static const Flush flush;
-  const Event starts[kColdLaunches], ends[kColdLaunches];
-  for (int i = 0; i < kColdLaunches; ++i) {
-    flush();
-    starts[i].record();
-    launch(stream());
-    ends[i].record();
-  }
-  KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream()));
-  double times[kColdLaunches];
-  for (int i = 0; i < kColdLaunches; ++i) times[i] = ends[i].seconds_since(starts[i]);
-  std::nth_element(times, times + kColdLaunches / 2, times + kColdLaunches);
-  return times[kColdLaunches / 2];
+  auto times = testing::gpu_clock().cold_seconds(kColdLaunches, launch);
+  const auto median = times.begin() + kColdLaunches / 2;
+  std::nth_element(times.begin(), median, times.end());
+  return *median;
 }
 
 double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
@@ -75,11 +34,11 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
   }
   KERNKIT_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
   KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
-  const Event start, end;
+  const testing::GpuEvent start, end;
   for (int round = 0; round < 2; ++round) {  // the first one warms up
-    start.record();
+    start.record(stream());
     KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, stream()));
-    end.record();
+    end.record(stream());
   }
   KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream()));
   (void)cuda::succeeded(cudaGraphExecDestroy(replay));

@@ -138,7 +138,7 @@ endfunction()
 
 # kernkit_add_kernel(<library> <op> [DIR <folder>] [CPU_ONLY | GPU_ONLY] [SEPARABLE]
 #                    [SOURCES <file>...] [INCLUDE_DIRECTORIES <folder>...] [LIBRARIES <target>...]
-#                    [OPTIONS <option>...] [ARCHITECTURES <architecture>...])
+#                    [OPTIONS <option>...] [ARCHITECTURES <architecture>...] [USES <op>...])
 #
 # Adds an op to a library: compiles <op>.cc, <op>_export.cc and, where CUDA is compiled, <op>.cu of
 # the op's folder as objects of <library>_objects.
@@ -158,6 +158,8 @@ endfunction()
 #   ARCHITECTURES        architectures for machine code besides those of the library: 90a or 100a,
 #                        whose instructions no later device has, or 100f for a family; not 100f if
 #                        the library has machine code for 100
+#   USES                 other ops of the library whose functions the op's files, test or benchmark
+#                        call: programs of the op link them as well
 #
 # Creates the target <library>_<op>_device for a SEPARABLE op in a build with CUDA, and otherwise no
 # target.
@@ -168,7 +170,7 @@ endfunction()
 # of the folder of kernkit_add_library() an <op>_export.cc that no call adds is an error.
 function(kernkit_add_kernel library op)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CPU_ONLY;GPU_ONLY;SEPARABLE" "DIR"
-    "SOURCES;INCLUDE_DIRECTORIES;LIBRARIES;OPTIONS;ARCHITECTURES")
+    "SOURCES;INCLUDE_DIRECTORIES;LIBRARIES;OPTIONS;ARCHITECTURES;USES")
   set(call "kernkit_add_kernel(${library} ${op})")
   if(NOT TARGET ${library}_objects)
     message(FATAL_ERROR "${call}: there is no library ${library}; call kernkit_add_library(${library}) first")
@@ -220,7 +222,7 @@ function(kernkit_add_kernel library op)
   set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_OPS ${op})
   set_property(TARGET ${objects} APPEND PROPERTY KERNKIT_SOURCES ${sources})
   set_property(TARGET ${objects} PROPERTY KERNKIT_SOURCES_OF_${op} ${sources})
-  set_property(TARGET ${objects} APPEND PROPERTY "KERNKIT_OPS_IN_${dir}" ${op})
+  set_property(TARGET ${objects} PROPERTY KERNKIT_USED_BY_${op} ${arg_USES})
   set_property(TARGET ${objects} PROPERTY KERNKIT_INCLUDES_OF_${op} ${folders})
   set_property(TARGET ${objects} PROPERTY KERNKIT_LIBRARIES_OF_${op} ${arg_LIBRARIES})
   if(NOT arg_GPU_ONLY AND COMMAND _kernkit_find_code_of_nvcc)  # the component ptx, which runs the op

@@ -3,45 +3,26 @@
 # Programs of one op are linked on request, from objects that all programs share.
 include_guard(GLOBAL)
 
-# The library's ops that an op's program, compiled from this file, does not need: the file includes
-# none of their headers when CMake runs.
-function(_kernkit_other_ops library op file out)
+# The library's ops that a program of this op does not need: those that neither the op nor an op that
+# it uses names in USES. Stops if USES names an op that the library lacks.
+function(_kernkit_other_ops library op out)
   get_target_property(others ${library}_objects KERNKIT_OPS)
-  get_target_property(root ${library}_objects SOURCE_DIR)
-  get_target_property(files ${library}_objects SOURCES)  # files of no op; an op's files are listed per op
-  get_target_property(of_ops ${library}_objects KERNKIT_SOURCES)
-  get_target_property(of_op ${library}_objects KERNKIT_SOURCES_OF_${op})
-  list(REMOVE_ITEM files ${of_ops})
-  list(TRANSFORM files PREPEND "${root}/" REGEX "^[^/$]")
-  list(APPEND files "${file}" ${of_op})
-  set(seen "")
-  while(files)
-    list(POP_FRONT files file)
-    list(APPEND seen "${file}")
-    cmake_path(GET file PARENT_PATH dir)
-    get_property(found TARGET ${library}_objects PROPERTY "KERNKIT_OPS_IN_${dir}")
-    foreach(other IN LISTS found)
-      if(other IN_LIST others)
-        list(REMOVE_ITEM others ${other})
-        get_target_property(of_other ${library}_objects KERNKIT_SOURCES_OF_${other})
-        list(APPEND files ${of_other})
+  set(all "${others}")
+  set(needed ${op})
+  while(needed)
+    list(POP_FRONT needed user)
+    list(REMOVE_ITEM others ${user})
+    get_property(used TARGET ${library}_objects PROPERTY KERNKIT_USED_BY_${user})
+    foreach(each IN LISTS used)
+      if(NOT each IN_LIST all)
+        list(JOIN all ", " ops)
+        message(FATAL_ERROR "kernkit_add_kernel(${library} ${user}): USES names ${each}, which is no op of ${library}; "
+          "its ops are ${ops}")
+      elseif(each IN_LIST others)
+        list(APPEND needed ${each})
       endif()
     endforeach()
-    if(EXISTS "${file}")
-      file(STRINGS "${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
-      foreach(line IN LISTS lines)
-        string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" line "${line}")
-        foreach(place IN ITEMS "${dir}" "${root}")
-          cmake_path(ABSOLUTE_PATH line BASE_DIRECTORY "${place}" NORMALIZE OUTPUT_VARIABLE header)
-          if(EXISTS "${header}" AND NOT header IN_LIST seen)
-            list(APPEND files "${header}")
-          endif()
-        endforeach()
-      endforeach()
-    endif()
-    list(REMOVE_ITEM files ${seen})
   endwhile()
-  list(REMOVE_ITEM others ${op})
   set(${out} "${others}" PARENT_SCOPE)
 endfunction()
 
@@ -140,8 +121,12 @@ function(_kernkit_add_program library op file program objects usage)
   file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/kernkit_nothing.cc" CONTENT "")  # CMake requires a source
   add_executable(${op}_${program} EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/kernkit_nothing.cc")
   _kernkit_link_objects(${op}_${program} "$<FILTER:$<TARGET_OBJECTS:${files}>,INCLUDE,/${name}[.]o$>")
-  _kernkit_other_ops(${library} ${op} "${file}" others)
+  _kernkit_other_ops(${library} ${op} others)
   _kernkit_link_ops(${op}_${program} ${library} "${others}" ${objects} ${usage})
+  # Prints a hint after the linker's errors.
+  list(JOIN others "," left_out)
+  set(launcher sh "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/link_program.sh" ${library} ${op} "-${left_out}" ${CMAKE_CXX_LINKER_LAUNCHER})
+  set_target_properties(${op}_${program} PROPERTIES CXX_LINKER_LAUNCHER "${launcher}")
 endfunction()
 
 # A macro: GoogleTest sets variables for its own functions.
@@ -203,8 +188,8 @@ endfunction()
 #
 # Adds GoogleTest programs of the library's ops from the folder's <op>_test.cc, one file for each op
 # added so far, and registers their tests with ctest. A file may have KERNKIT_TEST_CONTRACT and
-# KERNKIT_TEST_LINE lines, and can call the functions of the ops whose headers it or its op
-# includes.
+# KERNKIT_TEST_LINE lines, and can call the functions of its op and of the ops that USES of
+# kernkit_add_kernel() names.
 #
 # Creates:
 #   <library>_test        the tests of all ops; <library>_ops_test if an op has the library's name

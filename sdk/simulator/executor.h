@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -66,7 +67,7 @@ class KernelExecutor {
   /// kernel cannot run on the current device, or "".
   virtual std::string read_attributes(KernelInfo* kernel) = 0;
   /// Prepares a launch on the current device and returns the function that runs it later.
-  virtual GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) = 0;
+  virtual GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) = 0;
 
   /// Frees what belongs to a module. Called when the module is unloaded.
   virtual void unload(void** /*module*/) {}

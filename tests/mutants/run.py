@@ -42,6 +42,7 @@ from trees import OutOfTime, Tree, files_of, stop
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = [
+    "sdk/include/kernkit/schema/",
     "sdk/include/kernkit/shapes/",
     "sdk/include/kernkit/cpu/",
     "sdk/include/kernkit/cuda/",

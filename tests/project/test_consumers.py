@@ -226,23 +226,19 @@ def test_c_program(root, library, outside, tmp_path, dlpack_include):
 
 @pytest.fixture(scope="module")
 def four_ops(root, tmp_path_factory):
-    """Configures a project with four ops, tests and a benchmark; the first op is independent."""
+    """Configures a project with four ops, tests and a benchmark: the fourth op calls the third, and the
+    third the second. Only `USES` names the third."""
     source = copy_of_consumers(root, tmp_path_factory.mktemp("four") / "ops") / "add_subdirectory"
     listing = (source / "CMakeLists.txt").read_text()
-    for op in ("second", "third", "fourth"):
+    for op, uses in (("second", ""), ("third", " USES second"), ("fourth", " USES third")):
         shutil.copytree(source / "negate", source / op)
         for file in (source / op).iterdir():
             file.write_text(file.read_text().replace("negate", op))
             file.rename(file.with_name(file.name.replace("negate", op)))
-        listing += f"kernkit_add_kernel(consumer {op} CPU_ONLY)\n"
+        listing += f"kernkit_add_kernel(consumer {op} CPU_ONLY{uses})\n"
     for op in ("negate", "second", "third", "fourth"):
         (source / f"{op}_test.cc").write_text(f'#include "{op}/{op}.h"\n')
     (source / "negate_bench.cc").touch()
-    (source / "shared.h").write_text('#include "second/second.h"\n')
-    with (source / "third/third.cc").open("a") as file:
-        file.write('# include "../shared.h"\n')
-    with (source / "fourth_test.cc").open("a") as file:
-        file.write('#include "third/third.h"\n')
     listing += "kernkit_add_tests(consumer .)\nkernkit_add_benchmarks(consumer .)\n"
     (source / "CMakeLists.txt").write_text(listing)
     run("cmake", "-S", source, "-B", source / "b", "-G", "Ninja", "-DKERNKIT_CUDA=OFF",
@@ -250,15 +246,15 @@ def four_ops(root, tmp_path_factory):
     return source
 
 
-def test_a_program_links_its_op_and_the_ops_it_includes(four_ops):
+def test_a_program_links_its_op_and_the_ops_it_uses(four_ops):
     """An edit of an op links the programs of that op and of its callers again."""
     build = four_ops / "b"
     expected = {
         "negate_test": {"negate"},
         "negate_bench": {"negate"},
         "second_test": {"second"},
-        "third_test": {"third", "second"},  # by a header of both
-        "fourth_test": {"fourth", "third", "second"},  # by its test
+        "third_test": {"third", "second"},
+        "fourth_test": {"fourth", "third", "second"},
         "consumer_test": {"negate", "second", "third", "fourth"},
         "libconsumer.so": {"negate", "second", "third", "fourth"},
     }
@@ -270,6 +266,31 @@ def test_a_program_links_its_op_and_the_ops_it_includes(four_ops):
         assert "kernkit.cc.o" in inputs
         linked[program] = set(objects)
     assert linked == expected
+
+
+def test_a_call_of_another_op_without_uses(four_ops):
+    """The linker's error ends with the line that declares the call; with that line the program links."""
+    test, listing = four_ops / "negate_test.cc", four_ops / "CMakeLists.txt"
+    before = test.read_text(), listing.read_text()
+    test.write_text('#include "third/third.h"\nauto* called() { return &consumer::third; }\n')
+    build = ["cmake", "--build", four_ops / "b", "--target", "negate_test"]
+    failed = subprocess.run(build, capture_output=True, text=True)
+    assert failed.returncode != 0 and "undefined reference" in failed.stdout
+    assert (
+        "kernkit: a program of negate links the objects of negate alone. If its files, its test or its benchmark call "
+        "functions of other ops, name these ops: kernkit_add_kernel(consumer negate ... USES third)\n"
+    ) in failed.stdout
+    line = "kernkit_add_kernel(consumer negate CPU_ONLY"
+    assert line in before[1]
+    listing.write_text(before[1].replace(line, line + " USES third"))
+    run(*build)
+    listing.write_text(before[1].replace(line, line + " USES fifth"))
+    rejected = subprocess.run(build, capture_output=True, text=True)
+    sentence = ("kernkit_add_kernel(consumer negate): USES names fifth, which is no op of consumer; its ops are negate, "
+                "second, third, fourth")  # fmt: skip
+    assert rejected.returncode != 0 and sentence in " ".join((rejected.stdout + rejected.stderr).split())
+    test.write_text(before[0])
+    listing.write_text(before[1])
 
 
 def test_an_op_without_a_benchmark_is_reported_and_not_an_error(four_ops, root):

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor for kernels compiled by the C++ compiler: each CUDA thread is a fiber.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "executor.h"
 #include "fiber/grid.h"
 #include "kernkit/simulator/runtime.h"
@@ -28,10 +33,9 @@ class FiberExecutor : public KernelExecutor {
   bool runs(const KernelInfo& kernel) const override { return kernel.invoke != nullptr; }
   // The caller has described the arguments.
   std::string read_attributes(KernelInfo*) override { return ""; }
-  GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) override {
-    return [launch, address = kernel.address, invoke = kernel.invoke](cudaError_t* error) {
-      return run_grid(launch, address, invoke, error);
-    };
+  GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) override {
+    return [launch = std::move(launch), address = kernel.address, invoke = kernel.invoke](
+               cudaError_t* error) { return run_grid(*launch, address, invoke, error); };
   }
 };
 

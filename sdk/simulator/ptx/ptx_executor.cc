@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -187,11 +188,13 @@ class PtxExecutor : public KernelExecutor {
     return "";
   }
 
-  GridRun prepare(const KernelInfo& kernel, const CudaLaunch& launch) override {
+  GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) override {
     std::shared_ptr<void> known_work;
-    if (launch.overlaps_previous && ptx::tools != nullptr) known_work = ptx::tools->known_work();
-    return [module = module_here(kernel.module), mangled = kernel.mangled, launch, known_work](
-               cudaError_t* error) { return run(module, mangled, launch, known_work, error); };
+    if (launch->overlaps_previous && ptx::tools != nullptr) known_work = ptx::tools->known_work();
+    return [module = module_here(kernel.module), mangled = kernel.mangled,
+            launch = std::move(launch), known_work](cudaError_t* error) {
+      return run(module, mangled, *launch, known_work, error);
+    };
   }
 
   void unload(void** module) override {

@@ -2,6 +2,7 @@
 // Launches: checked like on a device, recorded, and run if run_kernels() is on.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "runtime/core/launches.h"
@@ -128,24 +129,18 @@ cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf
   if (rejected != cudaSuccess) return rejected;
   void** const arguments = arguments_of(*info);
   if (arguments == nullptr && !info->sizes.empty()) return cudaErrorInvalidValue;
-  CudaLaunch record{info->name,
-                    request.grid,
-                    request.block,
-                    request.shared_memory,
-                    request.stream,
-                    thread_state().device,
-                    request.cluster,
-                    request.cooperative,
-                    request.overlaps_previous,
-                    knows(request.stream) && captured(request.stream) != nullptr,
-                    copy_arguments(*info, arguments)};
-  const GridRun grid = executor != nullptr ? executor->prepare(*info, record) : nullptr;
-  const Work work = [record, grid] {
-    if (state().run_kernels && grid) run(record, grid);
+  const bool is_captured = knows(request.stream) && captured(request.stream) != nullptr;
+  const auto record = std::make_shared<const CudaLaunch>(
+      CudaLaunch{info->name, request.grid, request.block, request.shared_memory, request.stream,
+                 thread_state().device, request.cluster, request.cooperative,
+                 request.overlaps_previous, is_captured, copy_arguments(*info, arguments)});
+  GridRun grid = executor != nullptr ? executor->prepare(*info, record) : nullptr;
+  const Work work = [record, grid = std::move(grid)] {
+    if (state().run_kernels && grid) run(*record, grid);
   };
   const cudaError_t error = enqueue(request.stream, work, NodeKind::kKernel);
-  if (error == cudaSuccess && !record.captured) note_kernel(record.device, request.stream);
-  if (error == cudaSuccess && state().keeps_records) state().launches.push_back(std::move(record));
+  if (error == cudaSuccess && !is_captured) note_kernel(record->device, request.stream);
+  if (error == cudaSuccess && state().keeps_records) state().launches.push_back(*record);
   return error;
 }
 

@@ -63,6 +63,20 @@ def test_removals_that_would_lose_or_break_files_are_rejected(library, before, c
         assert cli.main(["remove", name, "--force"]) == 0
 
 
+def test_an_op_that_another_op_uses_is_kept(library, before, capsys):  # noqa: F811
+    listing = library / "kernels/CMakeLists.txt"
+    more = "kernkit_add_kernel(fast_ops other SOURCES swish_more.cc USES\n  third swish_more CPU_ONLY)\n"
+    listing.write_text(listing.read_text() + more)
+    committed(library)
+    there = files_below(library)
+    assert cli.main(["remove", "swish_more"]) == 3
+    assert "kernels/CMakeLists.txt: USES of other names swish_more; edit it first" in capsys.readouterr().err
+    assert files_below(library) == there
+    listing.write_text(listing.read_text().replace("third swish_more", "third"))
+    committed(library)
+    assert cli.main(["remove", "swish_more"]) == 0
+
+
 def committed(library):  # noqa: F811
     git(library, "add", "--all")
     git(library, "commit", "--quiet", "-m", "start")

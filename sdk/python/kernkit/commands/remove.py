@@ -14,7 +14,7 @@ import re
 from typing import List
 
 from ..errors import UserError
-from ..project import files, git, op_files
+from ..project import files, git, kernel_list, op_files
 from ..project.record import RECORD, read_record
 
 
@@ -48,6 +48,14 @@ def check_not_included(library: pathlib.Path, op: str) -> None:
             raise UserError(f"{path} includes a header of {op}; edit it first")
 
 
+def check_not_used(library: pathlib.Path, op: str) -> None:
+    """UserError: another op names this op after USES."""
+    with kernel_list.errors_of_user(kernel_list.PATH):
+        users = kernel_list.users(files.read(library, kernel_list.PATH), op)
+    if users:
+        raise UserError(f"{kernel_list.PATH}: USES of {users[0]} names {op}; edit it first")
+
+
 def still_named(library: pathlib.Path, op: str) -> str:
     """A sentence about the files that name the op."""
     words = ["grep", "--untracked", "-lwz", "-e", op, "--", ".", ":!third_party", f":!{RECORD}"]
@@ -74,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{export} not found; name an op whose files are in kernels/")
     paths = op_files.files_of(library, op)
     check_not_included(library, op)
+    check_not_used(library, op)
     if not arguments.force:
         check_committed(library, op, paths)
     op_files.remove(library, op)

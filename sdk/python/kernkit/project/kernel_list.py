@@ -72,6 +72,18 @@ def adds(text: str, op: str) -> bool:
     return bool(_adding(text, op))
 
 
+def users(text: str, op: str) -> List[str]:
+    """The ops whose calls name the op after USES. ValueError: as calls()."""
+    found = []
+    for call in calls(text):
+        keyword = ""
+        for argument in call.arguments[2:]:
+            keyword = argument if argument.isupper() else keyword
+            if call.command == "kernkit_add_kernel" and keyword == "USES" and argument == op:
+                found.append(call.arguments[1])
+    return found
+
+
 def without(text: str, op: str) -> str:
     """The text without the calls that add the op. A line of which only a comment remains is removed as well.
     ValueError: as calls()."""

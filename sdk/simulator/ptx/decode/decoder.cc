@@ -207,6 +207,24 @@ void Decoder::decode_instruction(const Statement& statement) {
     operation.guard = guard->number;
     operation.guard_negated = statement.guard_negated;
   }
+  form_ = &form(statement);
+  used_ = form_->ignored;
+  const Instruction& row = *form_->origin.instruction;
+  operation.run = row.semantics(*this);
+  if (operation.run == nullptr) reject("unsupported form of " + statement.name);
+  for (size_t i = 0; i < used_.size(); ++i) {
+    if (!used_[i]) reject("unsupported modifier ." + statement.modifiers[i]);
+  }
+  if (operation.bytes != 0 && row.access == AccessKind::kNone && row.effect != Effect::kCall) {
+    reject("the instruction table lists no access to memory for this form");
+  }
+  emit();
+}
+
+// Finds the row of an instruction, once for all instructions of one opcode.
+const Form& Decoder::form(const Statement& statement) {
+  const std::string opcode = statement.opcode();
+  if (const Form* known = forms_.find(opcode)) return *known;
   FoundInstruction found = find_instruction(statement.name, statement.modifiers);
   if (!found.is_known && uses_texture(statement.name)) {
     reject("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
@@ -214,44 +232,34 @@ void Decoder::decode_instruction(const Statement& statement) {
   if (!found.is_known) reject("unsupported instruction");
   if (!found.unsupported.empty()) reject("unsupported modifier ." + found.unsupported);
   if (found.row == nullptr) reject("unsupported form of " + statement.name);
-  instruction_ = found.row;
-  used_ = std::move(found.ignored);
-  operation.run = instruction_->semantics(*this);
-  if (operation.run == nullptr) reject("unsupported form of " + statement.name);
-  for (size_t i = 0; i < used_.size(); ++i) {
-    if (!used_[i]) reject("unsupported modifier ." + statement.modifiers[i]);
-  }
-  if (operation.bytes != 0 && instruction_->access == AccessKind::kNone &&
-      instruction_->effect != Effect::kCall) {
-    reject("the instruction table lists no access to memory for this form");
-  }
-  emit();
-}
-
-// The memory semantics of the current statement's modifiers, and their last type.
-Origin Decoder::origin() const {
-  static constexpr std::pair<const char*, Ordering> kOrderings[] = {
+  Form& form = forms_[opcode];
+  form.ignored = std::move(found.ignored);
+  form.origin.opcode = opcode;
+  form.origin.instruction = found.row;
+  static constexpr std::pair<std::string_view, Ordering> kOrderings[] = {
       {"volatile", Ordering::kVolatile}, {"mmio", Ordering::kVolatile},
       {"relaxed", Ordering::kRelaxed},   {"acquire", Ordering::kAcquire},
       {"release", Ordering::kRelease},   {"acq_rel", Ordering::kAcquireRelease}};
-  Origin origin;
-  if (statement_ == nullptr) return origin;
-  origin.line = statement_->line;
-  origin.opcode = statement_->opcode();
-  origin.instruction = instruction_;
-  bool is_constant = false;
-  for (const std::string& modifier : statement_->modifiers) {
+  for (const std::string& modifier : statement.modifiers) {
     for (const auto& [name, ordering] : kOrderings) {
-      if (modifier == name) origin.ordering = ordering;
+      if (modifier == name) form.origin.ordering = ordering;
     }
-    if (modifier == "cta") origin.scope = ThreadScope::kBlock;
-    if (modifier == "cv") origin.is_uncached = true;
-    if (modifier == "const") is_constant = true;
+    if (modifier == "cta") form.origin.scope = ThreadScope::kBlock;
+    if (modifier == "cv") form.origin.is_uncached = true;
+    if (modifier == "const") form.is_constant = true;
     const Type type = type_named(modifier);
-    if (type != Type::kNone) origin.type = type;
+    if (type != Type::kNone) form.origin.type = type;
   }
-  const bool is_memory = operation.bytes != 0 && operation.space != Space::kParam && !is_constant;
-  if (is_memory && instruction_ != nullptr) origin.access = instruction_->access;
+  return form;
+}
+
+Origin Decoder::origin() const {
+  if (statement_ == nullptr) return {};
+  Origin origin = form_->origin;
+  origin.line = statement_->line;
+  const bool is_memory =
+      operation.bytes != 0 && operation.space != Space::kParam && !form_->is_constant;
+  if (is_memory) origin.access = origin.instruction->access;
   return origin;
 }
 
@@ -395,7 +403,7 @@ void Decoder::inline_call(const Function& function) {
 
   const Statement* const call_site = statement_;
   const std::vector<bool> used = used_;
-  const Instruction* const instruction = instruction_;
+  const Form* const form = form_;
   uint32_t skip = kNone;  // number of the branch past the function
   if (operation.guard != kNone) {
     operation.flow = Flow::kBranch;
@@ -412,7 +420,7 @@ void Decoder::inline_call(const Function& function) {
   if (skip != kNone) kernel_.code[skip].target = static_cast<uint32_t>(kernel_.code.size());
   statement_ = call_site;
   used_ = used;
-  instruction_ = instruction;
+  form_ = form;
   operation = {};
 }
 

@@ -23,6 +23,13 @@ class Addresses {
   virtual bool find(const std::string& name, uint64_t* address) const = 0;
 };
 
+/// What the opcode of an instruction determines.
+struct Form {
+  std::vector<bool> ignored;  // whether the simulator need not act on each modifier
+  Origin origin;              // without a line and an access
+  bool is_constant = false;   // whether a modifier is "const"
+};
+
 class Decoder {
  public:
   Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
@@ -91,6 +98,7 @@ class Decoder {
   void open(bool is_function);
   void close();
   uint32_t emit();
+  const Form& form(const Statement& statement);
   Origin origin() const;
   const Symbol* find(const std::string& name);
   const Symbol& symbol_of(const Operand& operand);
@@ -114,8 +122,9 @@ class Decoder {
   uint32_t decoded_ = kNone;  // index of the current function in framed_; kNone for the kernel
   StringMap<Symbol> module_names_;
   const Statement* statement_ = nullptr;
-  std::vector<bool> used_;                    // whether each modifier was read
-  const Instruction* instruction_ = nullptr;  // row of the current statement
+  std::vector<bool> used_;      // whether each modifier was read
+  const Form* form_ = nullptr;  // form of the current statement
+  StringMap<Form> forms_;       // the kernel's forms, by opcode
 };
 
 /// Computes dst = src0 + offset, for addresses.

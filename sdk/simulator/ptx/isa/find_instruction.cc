@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the row of the instruction table that matches a form.
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -99,29 +100,62 @@ bool assign(const std::vector<std::string>& modifiers, size_t i, Item* items, si
   return false;
 }
 
+// The rows of the table in lists by a hash of the mnemonic, each list in the order of the table.
+class RowLists {
+ public:
+  RowLists() {
+    first_.fill(nullptr);
+    const Sections all = sections();
+    size_t count = 0;
+    for (const Section* section = all.begin; section != all.end; ++section) count += section->count;
+    entries_.reserve(count);  // the lists contain addresses of entries
+    for (const Section* section = all.end; section-- != all.begin;) {
+      for (size_t r = section->count; r-- != 0;) {
+        const Entry*& first = first_[hash(section->rows[r].name)];
+        entries_.push_back({section->rows[r].name, &section->rows[r], first});
+        first = &entries_.back();
+      }
+    }
+  }
+
+  struct Entry {
+    std::string_view name;
+    const Instruction* row;
+    const Entry* next;  // null at the end of the list
+  };
+  /// The list that contains the rows of a mnemonic, and possibly others.
+  const Entry* list_of(std::string_view name) const { return first_[hash(name)]; }
+
+ private:
+  static constexpr size_t kLists = 128;
+  static size_t hash(std::string_view name) {
+    const auto byte = [&](size_t i) { return static_cast<size_t>(name[i]); };
+    return name.empty() ? 0 : (byte(0) * 5 + byte(name.size() - 1) * 3 + name.size() * 17) % kLists;
+  }
+  std::vector<Entry> entries_;
+  std::array<const Entry*, kLists> first_;
+};
+
 }  // namespace
 
 FoundInstruction find_instruction(std::string_view name,
                                   const std::vector<std::string>& modifiers) {
   FoundInstruction found;
   std::vector<bool> ignored(modifiers.size()), is_known(modifiers.size());
-  const Sections all = sections();
-  for (const Section* section = all.begin; section != all.end; ++section) {
-    for (size_t r = 0; r < section->count; ++r) {
-      const Instruction& row = section->rows[r];
-      if (name != row.name) continue;
-      found.is_known = true;
-      Item items[kMostItems];
-      const size_t count = read_items(row.modifiers, items);
-      if (assign(modifiers, 0, items, count, &ignored)) {
-        found.row = &row;
-        found.ignored = std::move(ignored);
-        return found;
-      }
-      for (size_t i = 0; i < modifiers.size(); ++i) {
-        for (size_t k = 0; k < count; ++k) {
-          if (have(items[k].alternatives, modifiers[i])) is_known[i] = true;
-        }
+  static const RowLists lists;
+  for (const RowLists::Entry* entry = lists.list_of(name); entry != nullptr; entry = entry->next) {
+    if (name != entry->name) continue;
+    found.is_known = true;
+    Item items[kMostItems];
+    const size_t count = read_items(entry->row->modifiers, items);
+    if (assign(modifiers, 0, items, count, &ignored)) {
+      found.row = entry->row;
+      found.ignored = std::move(ignored);
+      return found;
+    }
+    for (size_t i = 0; i < modifiers.size(); ++i) {
+      for (size_t k = 0; k < count; ++k) {
+        if (have(items[k].alternatives, modifiers[i])) is_known[i] = true;
       }
     }
   }

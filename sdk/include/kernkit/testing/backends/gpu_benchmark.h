@@ -5,55 +5,26 @@
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "kernkit/cuda/check.h"
 #include "kernkit/dispatch.h"
 #include "kernkit/env.h"
 #include "kernkit/testing/backends/benchmark_rows.h"
+#include "kernkit/testing/backends/gpu_clock.h"
 
 namespace kernkit::testing::gpu_benchmark {
 
 namespace detail {
 
-/// A stream, two events, and memory of twice the size of the second-level cache.
-struct Clock {
-  Clock() {
-    int cache = 0;
-    KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
-    bytes = 2 * static_cast<size_t>(cache);
-    KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
-    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    KERNKIT_CUDA_CHECK(cudaEventCreate(&start));
-    KERNKIT_CUDA_CHECK(cudaEventCreate(&end));
-  }
-  /// Time of one call with cold caches [seconds]. Overwriting the cache takes longer than the host
-  /// takes to enqueue the call.
-  double seconds(const std::function<void()>& call) const {
-    float milliseconds = 0;
-    KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory, 1, bytes, stream));
-    KERNKIT_CUDA_CHECK(cudaEventRecord(start, stream));
-    {
-      const StreamGuard guard({kDLCUDA, 0}, stream);
-      call();
-    }
-    KERNKIT_CUDA_CHECK(cudaEventRecord(end, stream));
-    KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream));
-    KERNKIT_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, end));
-    return static_cast<double>(milliseconds) / 1000;
-  }
-  size_t bytes = 0;
-  void* memory = nullptr;
-  cudaStream_t stream = nullptr;
-  cudaEvent_t start = nullptr, end = nullptr;
-};
-inline const Clock& the_clock() {
-  static const Clock
-      clock;  // never destroyed: at the end of the program the driver may be unloaded
-  return clock;
+/// Time of one call with cold caches [seconds].
+template <class Call>
+double cold_time_of(const Call& call) {
+  const auto on_stream = [&](cudaStream_t stream) {
+    const StreamGuard guard({kDLCUDA, 0}, stream);
+    call();
+  };
+  return gpu_clock().cold_seconds(1, on_stream)[0];
 }
 
 constexpr int kWarm = 3, kTimed = 20;
@@ -67,8 +38,8 @@ inline const ::benchmark::State* last_timed = nullptr;
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   detail::last_timed = &state;
-  for (int i = 0; i < detail::kWarm; ++i) (void)detail::the_clock().seconds(call);
-  for (auto _ : state) state.SetIterationTime(detail::the_clock().seconds(call));
+  for (int i = 0; i < detail::kWarm; ++i) (void)detail::cold_time_of(call);
+  for (auto _ : state) state.SetIterationTime(detail::cold_time_of(call));
 }
 
 namespace detail {
@@ -124,7 +95,7 @@ void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
     KERNKIT_CUDA_CHECK(cudaMalloc(&to, half));
     time_calls(state, [&] {
       KERNKIT_CUDA_CHECK(
-          cudaMemcpyAsync(to, from, half, cudaMemcpyDeviceToDevice, detail::the_clock().stream));
+          cudaMemcpyAsync(to, from, half, cudaMemcpyDeviceToDevice, gpu_clock().stream()));
     });
     KERNKIT_CUDA_CHECK(cudaFree(from));
     KERNKIT_CUDA_CHECK(cudaFree(to));

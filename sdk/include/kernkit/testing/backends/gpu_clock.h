@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times on a GPU, by events of a stream, with caches that hold none of the data.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+#include "kernkit/cuda/check.h"
+
+namespace kernkit::testing {
+
+/// An event that records a time.
+class GpuEvent {
+ public:
+  GpuEvent() { KERNKIT_CUDA_CHECK(cudaEventCreate(&event_)); }
+  ~GpuEvent() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
+  GpuEvent(const GpuEvent&) = delete;
+  GpuEvent& operator=(const GpuEvent&) = delete;
+
+  void record(cudaStream_t stream) const { KERNKIT_CUDA_CHECK(cudaEventRecord(event_, stream)); }
+  /// Time from `start` to this event [seconds]. Both events have happened.
+  double seconds_since(const GpuEvent& start) const {
+    float milliseconds = 0;
+    KERNKIT_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.event_, event_));
+    return static_cast<double>(milliseconds) / 1000;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A stream of the current device, and memory of twice the size of its second-level cache.
+/// RuntimeError where CUDA reports an error.
+class GpuClock {
+ public:
+  GpuClock() {
+    int cache = 0;
+    KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
+    bytes_ = 2 * static_cast<size_t>(cache);
+    KERNKIT_CUDA_CHECK(cudaMalloc(&memory_, bytes_));
+    KERNKIT_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  GpuClock(const GpuClock&) = delete;
+  GpuClock& operator=(const GpuClock&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+
+  /// Times of `count` calls of launch(stream()) [seconds]. The second-level cache is overwritten
+  /// before each call, which takes longer than the host takes to enqueue the call. The host waits
+  /// once, for all calls.
+  template <class Launch>
+  std::vector<double> cold_seconds(int count, const Launch& launch) const {
+    const std::vector<GpuEvent> starts(static_cast<size_t>(count)), ends(starts.size());
+    for (size_t i = 0; i < starts.size(); ++i) {
+      KERNKIT_CUDA_CHECK(cudaMemsetAsync(memory_, 1, bytes_, stream_));
+      starts[i].record(stream_);
+      launch(stream_);
+      ends[i].record(stream_);
+    }
+    KERNKIT_CUDA_CHECK(cudaStreamSynchronize(stream_));
+    std::vector<double> times;
+    for (size_t i = 0; i < starts.size(); ++i) times.push_back(ends[i].seconds_since(starts[i]));
+    return times;
+  }
+
+ private:
+  size_t bytes_ = 0;
+  void* memory_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// The clock of device 0. It is never destroyed: at the end of the program the driver may be
+/// unloaded.
+inline const GpuClock& gpu_clock() {
+  static const auto* clock = new GpuClock;
+  return *clock;
+}
+
+}  // namespace kernkit::testing
