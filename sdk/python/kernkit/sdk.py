@@ -11,11 +11,26 @@ NO_TEMPLATE = ("the template is missing: this copy of kernkit is the SDK inside 
                "./kk update --from WHERE to update the library, or install kernkit (pip install PATH, with the "
                "path of its repository or of a wheel)")  # fmt: skip
 
+NO_DEVELOPMENT = ("third_party/kernkit has only the command bindings, and third_party/kernkit_dev, which has {command}, is not "
+                  "in this library; run ./kk, which uses an installed kernkit, or ./kk update --with dev")  # fmt: skip
+
 
 def sdk_folder() -> pathlib.Path:
     """The folder that holds include/, cmake/ and python/."""
     inside = _HERE / "sdk"
     return inside if inside.is_dir() else _HERE.parents[1]
+
+
+def python_folder() -> pathlib.Path:
+    """The folder on Python's path that holds this package."""
+    return _HERE.parent
+
+
+def development_folder() -> pathlib.Path:
+    """The folder that holds simulator/ and the tests' headers: of a library's copy third_party/kernkit_dev, otherwise the
+    folder of the SDK."""
+    beside = sdk_folder().parent / "kernkit_dev"
+    return beside if beside.is_dir() else sdk_folder()
 
 
 def version_of(folder: pathlib.Path) -> str:
