@@ -34,6 +34,7 @@ CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|e
 # Lines that are commented out so that the template itself builds.
 COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
+DEVELOPMENT = os.path.join("third_party", "kernkit_dev")
 DLPACK = os.path.join("third_party", "dlpack", "include")
 RECORD = ".kernkit.json"  # `kernkit update` renders its answers again
 
@@ -108,6 +109,7 @@ def remove_other_files(answers: dict) -> None:
         shutil.rmtree(".github")
     if answers["sdk"] == "find_package":
         shutil.rmtree(SDK)
+        shutil.rmtree(DEVELOPMENT)
     if answers["cuda"] == "none":
         os.remove(os.path.join("kernels", "silu_and_mul", "silu_and_mul.cu"))
         with open("CMakePresets.json", encoding="utf-8") as stream:
@@ -146,13 +148,15 @@ def load_tool(path: str):
     return module
 
 
-def remove_other_components(names: str) -> None:
-    """Removes the components of the SDK that the library does not have."""
+def divide_sdk(names: str) -> None:
+    """Removes the components of the SDK that the library does not have, and moves the files for development to a folder of
+    their own."""
     components = load_tool("scaffold/components")
     problem = components.problem(names, SDK)
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
     components.remove_others(SDK, names)
+    components.move_development(SDK, DEVELOPMENT)
 
 
 def write_record(answers: dict, version: str) -> None:
@@ -223,9 +227,10 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = load_tool("sdk").version_of(pathlib.Path(SDK))
-    load_tool("project/manifest")  # both modules below import it
+    for imported in ("project/copies", "project/manifest"):  # the modules below import both
+        load_tool(imported)
     kept_rendering = load_tool("scaffold/kept_rendering")
-    remove_other_components(answers["parts"])
+    divide_sdk(answers["parts"])
     remove_other_files(answers)
     adapt(answers)
     write_record(answers, version)

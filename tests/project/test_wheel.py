@@ -172,7 +172,7 @@ def test_a_library_that_finds_the_wheel(environment, tmp_path):
     answers = ["--sdk", "find_package", "--cuda", "none"]
     command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
     library = tmp_path / "fast_ops"
-    assert not (library / "third_party/kernkit").exists()
+    assert not list(library.glob("third_party/kernkit*"))
     assert {"fast_ops/_ops.py", "fast_ops/libfast_ops.so"} <= built_there(environment, library)
     assert "nothing to do" in command(environment, "update", "--library", library)
 

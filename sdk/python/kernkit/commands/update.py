@@ -19,11 +19,11 @@ import argparse
 import pathlib
 import re
 import tempfile
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from ..errors import UserError
-from ..project import files, manifest
-from ..project.record import VENDORED_SDK, Started, read_record
+from ..project import copies, files, manifest
+from ..project.record import Started, read_record
 from ..scaffold import former_names, rendering
 from ..scaffold.history import Repository
 from ..sdk import version
@@ -37,11 +37,11 @@ def with_components(answers: Dict[str, str], names: str) -> Dict[str, str]:
     return {**answers, "parts": ",".join(sorted(together))}
 
 
-def changes_in_sdk(library: pathlib.Path) -> str:
-    """A sentence that lists changes made by hand in the library's copy of the SDK; "" for no change."""
-    copy = str(files.at(library, VENDORED_SDK))
-    found = str(manifest.changes(copy)) if manifest.has_manifest(copy) else ""
-    return found and f"{VENDORED_SDK} was changed by hand: {found}"
+def changes_in_copies(library: pathlib.Path) -> List[str]:
+    """A sentence for each folder of the library's copy of kernkit that was changed by hand."""
+    places = {folder: str(files.at(library, folder)) for folder in copies.FOLDERS}
+    changes = {folder: manifest.changes(place) for folder, place in places.items() if manifest.has_manifest(place)}
+    return [f"{folder} was changed by hand: {found}" for folder, found in changes.items() if any(found)]
 
 
 def as_numbers(text: str) -> Any:
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
                         "FOLDER holds the wheel of a newer kernkit")  # fmt: skip
     repository = Repository(library)
     head = repository.check_clean()
-    if changed := changes_in_sdk(library):
+    for changed in changes_in_copies(library):
         print(changed)
     before, kept = repository.last_rendering(started.name), repository.kept_rendering(started)
     if before is None and kept is None and ours.version != started.version:

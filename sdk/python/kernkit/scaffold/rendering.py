@@ -9,8 +9,8 @@ import tempfile
 from typing import Dict, List
 
 from ..errors import UserError
-from ..project import names, op_files
-from ..project.record import RECORD, VENDORED_SDK
+from ..project import copies, names, op_files
+from ..project.record import RECORD
 from ..sdk import NO_TEMPLATE, version
 from . import components, kept_rendering
 
@@ -86,7 +86,7 @@ def render_library(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Pat
     render(answers, folder)
     library = folder / answers["library_name"]
     remove_ops(library, removed)
-    if removed and (library / VENDORED_SDK).is_dir():
+    if removed and (library / copies.SDK).is_dir():
         kept_rendering.keep(str(library), version())
     return library
 
