@@ -5,30 +5,40 @@
 # benchmarks stop with a message. A build without tests and benchmarks needs none of it.
 include_guard(GLOBAL)
 
+# The version of a complete SDK in a folder; "" if the folder has none.
+function(_kernkit_version_of folder out)
+  set(KERNKIT_VERSION "")
+  if(EXISTS "${folder}/cmake/KernkitTests.cmake" AND EXISTS "${folder}/cmake/KernkitVersion.cmake")
+    include("${folder}/cmake/KernkitVersion.cmake")
+  endif()
+  set(${out} "${KERNKIT_VERSION}" PARENT_SCOPE)
+endfunction()
+
 # Sets KERNKIT_INSTALLED_SDK to the folder of an installed SDK, found by the active environment's Python
 # or by the program `kernkit` on PATH. `why_not` is "", or the reason why no installed SDK can be used.
 function(_kernkit_find_installed_sdk python why_not)
-  if(NOT EXISTS "${KERNKIT_INSTALLED_SDK}/cmake/KernkitTests.cmake")
-    set(found "")
-    execute_process(COMMAND "${python}" -B -c "from kernkit import sdk; print(sdk.sdk_folder(), end='')"
-      OUTPUT_VARIABLE found ERROR_QUIET)
-    find_program(program kernkit NO_CACHE)
-    if(NOT EXISTS "${found}/cmake/KernkitTests.cmake" AND program)
-      execute_process(COMMAND "${program}" cmakedir
-        OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-      cmake_path(SET found NORMALIZE "${package}/../../../sdk")
-    endif()
-    set(KERNKIT_INSTALLED_SDK "${found}" CACHE PATH "The SDK of an installed kernkit, for tests" FORCE)
-  endif()
   set(${why_not} "" PARENT_SCOPE)
-  if(NOT EXISTS "${KERNKIT_INSTALLED_SDK}/cmake/KernkitTests.cmake")
-    set(${why_not} "no kernkit is installed: ${python} has none, and no program kernkit is on PATH" PARENT_SCOPE)
+  _kernkit_version_of("${KERNKIT_INSTALLED_SDK}" version)
+  if(version STREQUAL KERNKIT_VERSION)
     return()
   endif()
-  set(version "${KERNKIT_VERSION}")
-  include("${KERNKIT_INSTALLED_SDK}/cmake/KernkitVersion.cmake")
-  if(NOT KERNKIT_VERSION STREQUAL version)
-    set(${why_not} "the installed kernkit in ${KERNKIT_INSTALLED_SDK} has version ${KERNKIT_VERSION}, not ${version}" PARENT_SCOPE)
+  set(found "")
+  execute_process(COMMAND "${python}" -B -c "from kernkit import sdk; print(sdk.sdk_folder(), end='')"
+    OUTPUT_VARIABLE found ERROR_QUIET)
+  _kernkit_version_of("${found}" version)
+  find_program(program kernkit NO_CACHE)
+  if(NOT version AND program)
+    execute_process(COMMAND "${program}" cmakedir
+      OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    cmake_path(SET found NORMALIZE "${package}/../../../sdk")
+    _kernkit_version_of("${found}" version)
+  endif()
+  if(version STREQUAL KERNKIT_VERSION)
+    set(KERNKIT_INSTALLED_SDK "${found}" CACHE PATH "The SDK of an installed kernkit, for tests" FORCE)
+  elseif(version)
+    set(${why_not} "the installed kernkit in ${found} has version ${version}, not ${KERNKIT_VERSION}" PARENT_SCOPE)
+  else()
+    set(${why_not} "no kernkit is installed: ${python} has none, and no program kernkit is on PATH" PARENT_SCOPE)
   endif()
 endfunction()
 

@@ -46,6 +46,8 @@ def true_conditions(answers: dict) -> set:
         words.add("cuda")
     if answers["licence"] != "none":
         words.add("licensed")
+    if answers["sdk"] == "vendored":
+        words.add(answers["dev"])
     words.update(answers["parts"].split(","))
     return words - {"none", ""}
 
@@ -109,6 +111,7 @@ def remove_other_files(answers: dict) -> None:
         shutil.rmtree(".github")
     if answers["sdk"] == "find_package":
         shutil.rmtree(SDK)
+    if "copied" not in true_conditions(answers):
         shutil.rmtree(DEVELOPMENT)
     if answers["cuda"] == "none":
         os.remove(os.path.join("kernels", "silu_and_mul", "silu_and_mul.cu"))

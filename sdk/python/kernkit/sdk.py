@@ -6,6 +6,7 @@ import pathlib
 import re
 
 _HERE = pathlib.Path(__file__).resolve().parent
+VERSION_HEADER = "include/kernkit/base/version.h"
 
 NO_TEMPLATE = ("the template is missing: this copy of kernkit is the SDK inside a library; run "
                "./kk update --from WHERE to update the library, or install kernkit (pip install PATH, with the "
@@ -35,7 +36,7 @@ def development_folder() -> pathlib.Path:
 
 def version_of(folder: pathlib.Path) -> str:
     """The version in version.h of an SDK, as in "0.1.0"."""
-    text = (folder / "include/kernkit/base/version.h").read_text(encoding="utf-8")
+    text = (folder / VERSION_HEADER).read_text(encoding="utf-8")
     return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", text))
 
 

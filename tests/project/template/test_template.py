@@ -115,6 +115,7 @@ def test_the_answers_are_on_record(library):
         "ci": "GitHub",
         "cuda": "auto",
         "description": DESCRIPTION,
+        "dev": "copied",
         "library_name": NAME,
         "licence": "Apache-2.0",
         "parts": "",
@@ -264,11 +265,11 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
     # The same questions through cookiecutter, with the same errors.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
-    check(*command, env=env, input="typed\n" + 7 * "\n")
+    check(*command, env=env, input="typed\n" + 8 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()
-    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 6 * "\n")
+    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 7 * "\n")
     assert refused.returncode != 0 and "enter one line of plain text" in refused.stdout
-    for answer in CHOICES:
+    for answer in (*CHOICES, "dev"):
         refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
         assert refused.returncode != 0 and f'{answer} "first" is unsupported' in refused.stdout
         assert list((tmp_path / "none").iterdir()) == []

@@ -12,7 +12,7 @@ installed kernkit.
 
 import fnmatch
 import os
-from typing import Dict, Iterable, List, NamedTuple, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 try:
     from ..project.manifest import files_below
@@ -76,6 +76,7 @@ COMPONENTS: Tuple[Component, ...] = (
     Component("command_line", ALWAYS, "the command line", ("python/*",)),
 )  # fmt: skip
 CORE = "core"
+DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
 # The files of third_party/kernkit_dev; of python/, a build needs those of two components.
 _DEVELOPMENT = ("simulator/*", "include/kernkit/testing/*", "src/testing/*", "cmake/KernkitTests.cmake", "cmake/KernkitGpu.cmake",
                 "cmake/KernkitSimulator*.cmake", "cmake/compile_on_cpu.sh", "python/*")
@@ -113,6 +114,12 @@ def problem(names: str, sdk: str) -> str:
         if name not in known:
             return f'unsupported component "{name}"; supported components: {", ".join(known) or "none"}'
     return ""
+
+
+def as_answers(names: Sequence[str]) -> Dict[str, str]:
+    """The template's answers for a library with these optional components."""
+    parts = [name for name in names if name != DEVELOPMENT]
+    return {"parts": ",".join(parts), "dev": "copied" if DEVELOPMENT in names else "installed"}
 
 
 def remove_others(sdk: str, names: str) -> None:
