@@ -155,7 +155,7 @@ def divide_sdk(names: str) -> None:
     """Removes the components of the SDK that the library does not have, and moves the files for development to a folder of
     their own."""
     components = load_tool("scaffold/components")
-    problem = components.problem(names, SDK)
+    problem = components.problem(names, components.files_below(SDK))
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
     components.remove_others(SDK, names)
@@ -180,20 +180,41 @@ def has_dlpack(include: str) -> bool:
     return version is not None and int(version.group(1)) >= 1
 
 
+def folders_of_template(answers: dict) -> list:
+    """The folder that holds the template, by each of cookiecutter's names for the template that is a path."""
+    found = []
+    for key in ("_repo_dir", "_template"):
+        # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
+        template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
+        if os.path.isfile(os.path.join(template, "cookiecutter.json")):
+            found.append(os.path.dirname(os.path.abspath(template)))
+    return found
+
+
+def copy_sdk(answers: dict) -> None:
+    """Copies the SDK where the template is in an installed wheel. The wheel contains one SDK, not two: the Python package,
+    which holds the template, and the other files in a folder of the package."""
+    for package in folders_of_template(answers):
+        is_package = os.path.isfile(os.path.join(package, "cli.py"))
+        if is_package and os.path.isdir(os.path.join(package, "sdk")) and not os.path.exists(SDK):
+            other = {os.path.join(package, name) for name in ("sdk", "share", "template")}
+
+            def left_out(folder: str, names: list, other: set = other) -> list:
+                return [name for name in names if name == "__pycache__" or os.path.join(folder, name) in other]
+
+            shutil.copytree(os.path.join(package, "sdk"), SDK)
+            shutil.copytree(package, os.path.join(SDK, "python", "kernkit"), ignore=left_out)
+
+
 def dlpack_candidates(answers: dict) -> list:
     """Folders that can have dlpack.h: of this Python, of a .venv beside the template, of the system."""
     candidates = []
     wheel = importlib.util.find_spec("tvm_ffi")  # without an import
     if wheel is not None:
         candidates += [os.path.join(place, "include") for place in wheel.submodule_search_locations]
-    for key in ("_repo_dir", "_template"):
-        # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
-        template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
-        if os.path.isfile(os.path.join(template, "cookiecutter.json")):
-            venv = os.path.join(glob.escape(os.path.dirname(os.path.abspath(template))), ".venv")
-            candidates += sorted(
-                glob.glob(os.path.join(venv, "lib", "python3*", "*-packages", "tvm_ffi", "include"))
-            )
+    for folder in folders_of_template(answers):
+        venv = os.path.join(glob.escape(folder), ".venv")
+        candidates += sorted(glob.glob(os.path.join(venv, "lib", "python3*", "*-packages", "tvm_ffi", "include")))
     return candidates + ["/usr/include", "/usr/local/include"]
 
 
@@ -222,6 +243,7 @@ def copy_dlpack(answers: dict) -> None:
 
 def main() -> None:
     answers = json.loads({{ cookiecutter | tojson | tojson }})
+    copy_sdk(answers)
     if not os.path.isfile(os.path.join(SDK, "CMakeLists.txt")):
         sys.exit(
             "kernkit: the template's symbolic links are lost (in a zip file, or on a disk that has "

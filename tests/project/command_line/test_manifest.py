@@ -88,9 +88,9 @@ def test_a_copy_holds_the_core_and_its_components(tmp_path):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("")
     folder = str(tmp_path)
-    assert components.problem("ptx,tvm_ffi_compat", folder) == "" == components.problem("", folder)
-    assert components.problem("ptx,starting", folder) == 'unsupported component "starting"; supported components: ptx, tvm_ffi_compat'
-    assert components.problem("plots", folder) == 'unsupported component "plots"; supported components: ptx, tvm_ffi_compat'
+    assert components.problem("ptx,tvm_ffi_compat", files) == "" == components.problem("", files)
+    assert components.problem("ptx,starting", files) == 'unsupported component "starting"; supported components: ptx, tvm_ffi_compat'
+    assert components.problem("plots", files) == 'unsupported component "plots"; supported components: ptx, tvm_ffi_compat'
     components.remove_others(folder, "tvm_ffi_compat")
     assert manifest.files_below(folder) == sorted(set(files) - {"simulator/ptx/machine.cc", "python/kernkit/commands/new.py"})
     assert not (tmp_path / "simulator/ptx").exists()

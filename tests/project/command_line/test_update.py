@@ -288,8 +288,7 @@ def single_folder(root, tmp_path, monkeypatch):
     shutil.copytree(root / "template", template, ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))
     with monkeypatch.context() as patch:
         patch.setattr(rendering, "template_folder", lambda: template)
-        sdk = rendering.vendored_sdk()
-        module = sdk / "python/kernkit/scaffold/components.py"
+        module = template / "{{cookiecutter.library_name}}/third_party/kernkit/python/kernkit/scaffold/components.py"
         text, call = module.read_text(), "    for path in filter(is_for_development, files_below(sdk)):\n"
         assert call in text
         module.write_text(text.replace(call, "    os.makedirs(development)\n    for path in ():\n"))

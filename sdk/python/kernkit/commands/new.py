@@ -14,7 +14,7 @@ from typing import Dict
 from ..errors import UserError
 from ..project import names
 from ..scaffold import components, history
-from ..scaffold.rendering import questions, render, vendored_sdk
+from ..scaffold.rendering import questions, render, sdk_files
 
 OPTIONS = {
     "description": "a description, in one line",
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sentence := names.problem(answers):
         raise UserError(sentence)
     answers.update(chosen_components(default, arguments))
-    if sentence := components.problem(answers["parts"], str(vendored_sdk())):
+    if sentence := components.problem(answers["parts"], sdk_files()):
         raise UserError(sentence)
     output = pathlib.Path(arguments.output).resolve()
     if not output.is_dir():

@@ -105,10 +105,10 @@ def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
     return found
 
 
-def problem(names: str, sdk: str) -> str:
-    """The message for a list, as in "plots,ptx", with a name that is not an optional component of the SDK in the folder
-    `sdk`; "" for a valid list."""
-    present = by_component(files_below(sdk))
+def problem(names: str, paths: Iterable[str]) -> str:
+    """The message for a list, as in "plots,ptx", with a name that is not an optional component of the SDK with the files
+    `paths`; "" for a valid list."""
+    present = by_component(paths)
     known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
     for name in filter(None, names.split(",")):
         if name not in known:
