@@ -34,6 +34,7 @@ CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|e
 # Lines that are commented out so that the template itself builds.
 COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
+DEVELOPMENT = os.path.join("third_party", "kernkit_dev")
 DLPACK = os.path.join("third_party", "dlpack", "include")
 RECORD = ".kernkit.json"  # `kernkit update` renders its answers again
 
@@ -45,6 +46,8 @@ def true_conditions(answers: dict) -> set:
         words.add("cuda")
     if answers["licence"] != "none":
         words.add("licensed")
+    if answers["sdk"] == "vendored":
+        words.add(answers["dev"])
     words.update(answers["parts"].split(","))
     return words - {"none", ""}
 
@@ -108,6 +111,8 @@ def remove_other_files(answers: dict) -> None:
         shutil.rmtree(".github")
     if answers["sdk"] == "find_package":
         shutil.rmtree(SDK)
+    if "copied" not in true_conditions(answers):
+        shutil.rmtree(DEVELOPMENT)
     if answers["cuda"] == "none":
         os.remove(os.path.join("kernels", "silu_and_mul", "silu_and_mul.cu"))
         with open("CMakePresets.json", encoding="utf-8") as stream:
@@ -146,13 +151,15 @@ def load_tool(path: str):
     return module
 
 
-def remove_other_components(names: str) -> None:
-    """Removes the components of the SDK that the library does not have."""
+def divide_sdk(names: str) -> None:
+    """Removes the components of the SDK that the library does not have, and moves the files for development to a folder of
+    their own."""
     components = load_tool("scaffold/components")
-    problem = components.problem(names, SDK)
+    problem = components.problem(names, components.files_below(SDK))
     if problem:
         sys.exit(f"kernkit: parts: {problem}")
     components.remove_others(SDK, names)
+    components.move_development(SDK, DEVELOPMENT)
 
 
 def write_record(answers: dict, version: str) -> None:
@@ -173,20 +180,41 @@ def has_dlpack(include: str) -> bool:
     return version is not None and int(version.group(1)) >= 1
 
 
+def folders_of_template(answers: dict) -> list:
+    """The folder that holds the template, by each of cookiecutter's names for the template that is a path."""
+    found = []
+    for key in ("_repo_dir", "_template"):
+        # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
+        template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
+        if os.path.isfile(os.path.join(template, "cookiecutter.json")):
+            found.append(os.path.dirname(os.path.abspath(template)))
+    return found
+
+
+def copy_sdk(answers: dict) -> None:
+    """Copies the SDK where the template is in an installed wheel. The wheel contains one SDK, not two: the Python package,
+    which holds the template, and the other files in a folder of the package."""
+    for package in folders_of_template(answers):
+        is_package = os.path.isfile(os.path.join(package, "cli.py"))
+        if is_package and os.path.isdir(os.path.join(package, "sdk")) and not os.path.exists(SDK):
+            other = {os.path.join(package, name) for name in ("sdk", "share", "template")}
+
+            def left_out(folder: str, names: list, other: set = other) -> list:
+                return [name for name in names if name == "__pycache__" or os.path.join(folder, name) in other]
+
+            shutil.copytree(os.path.join(package, "sdk"), SDK)
+            shutil.copytree(package, os.path.join(SDK, "python", "kernkit"), ignore=left_out)
+
+
 def dlpack_candidates(answers: dict) -> list:
     """Folders that can have dlpack.h: of this Python, of a .venv beside the template, of the system."""
     candidates = []
     wheel = importlib.util.find_spec("tvm_ffi")  # without an import
     if wheel is not None:
         candidates += [os.path.join(place, "include") for place in wheel.submodule_search_locations]
-    for key in ("_repo_dir", "_template"):
-        # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
-        template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
-        if os.path.isfile(os.path.join(template, "cookiecutter.json")):
-            venv = os.path.join(glob.escape(os.path.dirname(os.path.abspath(template))), ".venv")
-            candidates += sorted(
-                glob.glob(os.path.join(venv, "lib", "python3*", "*-packages", "tvm_ffi", "include"))
-            )
+    for folder in folders_of_template(answers):
+        venv = os.path.join(glob.escape(folder), ".venv")
+        candidates += sorted(glob.glob(os.path.join(venv, "lib", "python3*", "*-packages", "tvm_ffi", "include")))
     return candidates + ["/usr/include", "/usr/local/include"]
 
 
@@ -215,6 +243,7 @@ def copy_dlpack(answers: dict) -> None:
 
 def main() -> None:
     answers = json.loads({{ cookiecutter | tojson | tojson }})
+    copy_sdk(answers)
     if not os.path.isfile(os.path.join(SDK, "CMakeLists.txt")):
         sys.exit(
             "kernkit: the template's symbolic links are lost (in a zip file, or on a disk that has "
@@ -223,9 +252,10 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = load_tool("sdk").version_of(pathlib.Path(SDK))
-    load_tool("project/manifest")  # both modules below import it
+    for imported in ("project/copies", "project/manifest"):  # the modules below import both
+        load_tool(imported)
     kept_rendering = load_tool("scaffold/kept_rendering")
-    remove_other_components(answers["parts"])
+    divide_sdk(answers["parts"])
     remove_other_files(answers)
     adapt(answers)
     write_record(answers, version)

@@ -23,6 +23,7 @@ CHOICES = {
     "licence": ["Apache-2.0", "MIT", "BSD-3-Clause", "none"],
     "cuda": ["auto", "required", "none"],
     "sdk": ["vendored", "find_package"],
+    "dev": ["copied", "installed"],
     "ci": ["GitHub", "none"],
 }
 

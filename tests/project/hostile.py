@@ -12,18 +12,19 @@ import shutil
 import stat
 import subprocess
 
-from kernkit.project import manifest
-from kernkit.scaffold import kept_rendering
+from kernkit.project import copies, manifest
 
 # Paths that leave the library; {0} is an absolute path to the folder around the library.
 ESCAPES = ["../../sentinel", "../sentinel.txt", "../../../../sentinel.txt", "{0}/sentinel", "{0}/sentinel.txt", "/", "..",
            "../", "a/../../../sentinel", "silu_and_mul/../../../sentinel", ".git/config", ".git/hooks/post-merge",
            "third_party/kernkit/../../../sentinel.txt", "x\0y", "", ".", "~", "kernels\n/x", "\udcff", "a" * 300]  # fmt: skip
 VALUES = [None, True, -1, 1e308, 10**40, "", "x" * 5000, [], {}, [[]], {"a": {}}, "9" * 5000, "\ud800", "\x1b[31m", "0.1.0"]
-METADATA = (".kernkit.json", "third_party/kernkit/RENDERED", "third_party/kernkit/MANIFEST", "kernels/CMakeLists.txt")
+METADATA = (".kernkit.json", "third_party/kernkit/RENDERED", "third_party/kernkit/MANIFEST", "third_party/kernkit_dev/MANIFEST",
+            "kernels/CMakeLists.txt")  # fmt: skip
 PATHS = (*METADATA, "kernels", "kernels/silu_and_mul", "kernels/silu_and_mul/silu_and_mul_export.cc", "tests", "bench",
          "tests/silu_and_mul_test.cc", "tests/test_silu_and_mul.py", "tests/swish_test.cc", "bench/swish_bench.cc", "kernels/swish",
          "third_party", "third_party/kernkit", "third_party/kernkit/src/kernkit.cc", "third_party/kernkit/include", "docs",
+         "third_party/kernkit_dev", "third_party/kernkit_dev/simulator/executor.h",
          ".git", ".git/HEAD", ".git/index", ".git/objects", ".git/config", ".git/refs", ".git/hooks")  # fmt: skip
 
 
@@ -50,11 +51,11 @@ def around(folder: pathlib.Path, library: str) -> dict:
     return snapshot(folder, library)
 
 
-def git(folder, *words):
-    """Runs git in the repository of the folder itself, never in an enclosing repository."""
+def git(folder, *words, limit=3):
+    """Runs git in the repository of the folder itself, never in an enclosing repository, for at most `limit` seconds."""
     own = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     with contextlib.suppress(subprocess.TimeoutExpired):  # git waits for a pipe that replaces its file
-        subprocess.run(["git", *words], cwd=folder, env=own, capture_output=True, check=False, timeout=3)
+        subprocess.run(["git", *words], cwd=folder, env=own, capture_output=True, check=False, timeout=limit)
 
 
 class Mutation:
@@ -127,7 +128,7 @@ class Mutation:
     def seal_anew(self) -> None:
         """As somebody who can write a manifest."""
         if self.chance.random() < 0.8:
-            manifest.write(str(self.library / kept_rendering.SDK), "0.1.0")
+            manifest.write(str(self.library / self.chance.choice(copies.FOLDERS)), "0.1.0")
 
     def rendered_escapes(self) -> None:
         path = self.library / "third_party/kernkit/RENDERED"
@@ -142,7 +143,7 @@ class Mutation:
         self.seal_anew()
 
     def seal_content(self) -> None:
-        path = self.library / "third_party/kernkit/MANIFEST"
+        path = self.library / self.chance.choice(copies.FOLDERS) / "MANIFEST"
         if self.chance.random() < 0.5:
             self.bytes_of(path)
         else:  # a matching digest

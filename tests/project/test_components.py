@@ -5,7 +5,7 @@ import re
 
 import pytest
 from commands import run
-from kernkit.project import manifest
+from kernkit.project import copies, manifest
 from kernkit.scaffold import components
 
 LIBRARY_PACKAGES = {"g++", "python3-venv", "ninja-build", "cmake", "libgtest-dev", "libbenchmark-dev"}
@@ -60,8 +60,17 @@ def test_an_include_of_a_component_is_found(root, by_name, path, included):
 
 
 def test_a_library_takes_the_simulator_over(default_library):
-    files = manifest.files_below(str(default_library / "third_party/kernkit"))
+    files = manifest.files_below(str(default_library / copies.DEVELOPMENT))
     assert any(path.startswith("simulator/") for path in files)
+    assert not (default_library / copies.SDK / "simulator").exists()
+
+
+def test_no_file_that_a_build_needs_includes_a_file_for_development(root):
+    paths = [path for path in manifest.files_below(str(root / "sdk")) if not components.is_for_development(path)]
+    texts = {path: (root / "sdk" / path).read_text(encoding="utf-8") for path in paths if path.endswith((".h", ".cuh", ".cc"))}
+    assert len(texts) > 150
+    included = {(path, header) for path, text in texts.items() for header in INCLUDE.findall(text)}
+    assert [pair for pair in included if pair[1].startswith(("kernkit/testing/", "kernkit/simulator/"))] == []
 
 
 def test_a_library_configures_without_the_other_components(default_library, tmp_path):

@@ -53,6 +53,7 @@ def test_a_library_on_an_installed_kernkit_names_the_folder_of_the_wheel(kernkit
     env = {**os.environ, "KK_VENV": sys.prefix}
     env.pop("PIP_FIND_LINKS", None)
     done = run("bash", "-c", "source ./kk && install_kernkit", cwd=tmp_path / "x2", env=env)
-    assert done.returncode == 1 and (
-        "kk: kernkit was not found in PIP_FIND_LINKS (not set), and no package index has kernkit: run "
-        "PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel of kernkit.\n") in done.stdout  # fmt: skip
+    assert done.returncode == 1 and done.stdout.endswith(
+        f"kk: kernkit 0.1.* was not found: {sys.prefix} has none, PATH has no program kernkit of this version, PIP_FIND_LINKS is not set, and no "
+        f"package index has kernkit. Run {sys.prefix}/bin/python -m pip install --no-index --no-deps --find-links FOLDER "
+        "kernkit==0.1.*, where FOLDER holds the wheel of kernkit.\n"), done.stdout  # fmt: skip

@@ -6,8 +6,10 @@ import graphlib
 import sys
 
 import pytest
+from kernkit.scaffold import components
 
 PACKAGE = "sdk/python/kernkit"
+PACKAGES = ("binaries", "codegen", "commands")  # packages that a library has in two folders
 
 
 def module_name(path, folder):
@@ -41,6 +43,23 @@ def graph(root):
     folder = root / PACKAGE
     sources = {module_name(path, folder): path.read_text() for path in folder.rglob("*.py")}
     return {name: imports_of(name, source, sources) for name, source in sources.items()}
+
+
+def steps_to_development(graph):
+    """Each import by which a module in third_party/kernkit of a library reaches a module in third_party/kernkit_dev. cli
+    imports the commands that exist."""
+
+    def is_for_development(name):
+        return components.is_for_development(f"python/kernkit/{name.replace('.', '/')}.py")
+
+    return [(name, other) for name, imported in graph.items() if not is_for_development(name) and name != "cli"
+            for other in imported if is_for_development(other) and other not in PACKAGES]  # fmt: skip
+
+
+def test_modules_of_a_build_import_no_module_for_development(graph):
+    assert steps_to_development(graph) == []
+    planted = {**graph, "binaries.ops": {*graph["binaries.ops"], "programs"}}
+    assert steps_to_development(planted) == [("binaries.ops", "programs")]
 
 
 def circle(graph):
@@ -96,7 +115,7 @@ def test_a_build_needs_no_package(root):
     folder = root / PACKAGE
     found = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
     assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
-    hooks = {"manifest"}  # the name of project/manifest.py in the template's hook
+    hooks = {"copies", "manifest"}  # names of modules of project/ in the template's hook
     users = {name: packages - hooks for name, packages in found.items() if packages - hooks}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
     assert {name.split(".")[0] for name in users} == {"on_gpu"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernkit as a wheel: what is in it, and its use from a fresh environment."""
 
+import collections
 import os
 import pathlib
 import re
@@ -118,14 +119,65 @@ def test_a_foreign_file_is_found(content):
     assert FOREIGN.search(content.encode())
 
 
-def test_the_template_and_the_sdk_arrive_through_their_links(root, environment):
-    (package,) = environment.glob("lib/python*/site-packages/kernkit")
-    assert files_below(package / "template") == files_below(root / "template")
+COPY = "{{cookiecutter.library_name}}/third_party/kernkit/"
+
+
+@pytest.fixture(scope="module")
+def package(environment):
+    (folder,) = environment.glob("lib/python*/site-packages/kernkit")
+    return folder
+
+
+def repeated(archive, sdk):
+    """The paths in an archive of contents that the archive has more often than the SDK has."""
+    expected = collections.Counter(sdk)
+    paths = collections.defaultdict(list)
+    for name, content in contents(archive).items():
+        paths[content].append(name)
+    return sorted(name for content, count in expected.items() if len(paths[content]) > count for name in paths[content])
+
+
+def test_the_wheel_contains_one_sdk(root, wheel, tmp_path):
+    sdk = [content for path, (content, _) in files_below(root / "sdk").items() if content and path != "python/kernkit/project/names.py"]
+    assert len(sdk) > 600
+    assert repeated(wheel, sdk) == []
+    planted = shutil.copy(wheel, tmp_path)
+    with zipfile.ZipFile(planted, "a") as archive:
+        archive.writestr("kernkit/template/tensor.h", (root / "sdk/include/kernkit/tensor.h").read_bytes())
+    assert repeated(pathlib.Path(planted), sdk) == ["kernkit/sdk/include/kernkit/tensor.h", "kernkit/template/tensor.h"]
+
+
+def test_the_template_and_the_sdk_arrive_through_their_links(root, environment, package):
+    template = files_below(root / "template")
+    assert files_below(package / "template") == {path: template[path] for path in template if not path.startswith(COPY)}
     sdk = files_below(root / "sdk")
     elsewhere = {path for path in sdk if path.startswith(("python/", "cmake/wheel/"))}
     assert files_below(package / "sdk") == {path: sdk[path] for path in sdk.keys() - elsewhere}
     assert len(elsewhere) == len(files_below(root / "sdk/python")) + 2
     assert not [path for path in package.rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.parametrize("parts", ["ptx", "plots,frameworks,tvm_ffi_compat"])
+def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package, parts, tmp_path):
+    """The same files as from the repository, by kernkit new and by cookiecutter with the installed template."""
+    for place in ("wheel", "repository", "cookiecutter"):
+        (tmp_path / place).mkdir()
+    words = ["new", "fast_ops", "--no-git", *([] if parts == "ptx" else ["--without", "ptx", "--with", parts]), "--output"]
+    command(environment, *words, tmp_path / "wheel")
+    environ = {**ENVIRONMENT, "PYTHONPATH": str(root / "sdk/python")}
+    for module, *arguments in (("kernkit", *words, tmp_path / "repository"),
+                               ("cookiecutter", "--no-input", "-o", tmp_path / "cookiecutter", package / "template",
+                                "library_name=fast_ops", f"parts={parts}")):  # fmt: skip
+        subprocess.run([sys.executable, "-B", "-m", module, *map(str, arguments)], check=True, env=environ, cwd=tmp_path)
+    made = files_below(tmp_path / "repository/fast_ops")
+    assert {"third_party/kernkit/CMakeLists.txt", "third_party/kernkit_dev/python/kernkit/driver/library.py"} <= made.keys()
+    assert files_below(tmp_path / "wheel/fast_ops") == made == files_below(tmp_path / "cookiecutter/fast_ops")
+
+
+def test_components_are_checked_before_anything_is_written(environment, tmp_path):
+    said = command(environment, "new", "fast_ops", "--output", tmp_path, "--with", "rugs", code=3)
+    assert said.startswith('kernkit: unsupported component "rugs"; supported components: ptx, gpu, ') and said.endswith(", plots\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_version_is_that_of_the_header(root, wheel, environment):
@@ -172,9 +224,25 @@ def test_a_library_that_finds_the_wheel(environment, tmp_path):
     answers = ["--sdk", "find_package", "--cuda", "none"]
     command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
     library = tmp_path / "fast_ops"
-    assert not (library / "third_party/kernkit").exists()
+    assert not list(library.glob("third_party/kernkit*"))
     assert {"fast_ops/_ops.py", "fast_ops/libfast_ops.so"} <= built_there(environment, library)
     assert "nothing to do" in command(environment, "update", "--library", library)
+
+
+def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
+    """Of its environment, or of the program kernkit on PATH."""
+    command(environment, "new", "fast_ops", "--output", tmp_path, "--without", "dev", "--cuda", "none", "--no-git")
+    library = tmp_path / "fast_ops"
+    kept = {key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"}
+    for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
+        environ = {**kept, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + kept["PATH"]}
+        done = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
+        said = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
+        assert (done.returncode, done.stderr) == (3, said), done.stdout
+        configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
+        done = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
+        assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in done.stdout, done.stderr
+        assert done.returncode == 0, done.stderr
 
 
 def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path):

@@ -12,8 +12,9 @@ import pathlib
 import sys
 from typing import List, Optional
 
+from . import commands as command_modules
 from .errors import UserError
-from .sdk import NO_TEMPLATE, version, without_component
+from .sdk import NO_DEVELOPMENT, NO_TEMPLATE, version, without_component
 
 COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "env", "bindings", "test", "run", "counters",
                        "sanitize", "gpu", "bench", "report", "compare", "cmakedir"]
@@ -27,7 +28,15 @@ _COMPONENT_OF = {**dict.fromkeys(("run", "counters", "sanitize"), "ptx"), "gpu":
 def is_here(command: str) -> bool:
     """Whether this copy of kernkit has the command. A library's copy lacks the commands that need the template, and
     those of components that the library has not taken."""
-    return (pathlib.Path(__file__).parent / f"commands/{command}.py").is_file()
+    return any(pathlib.Path(folder, f"{command}.py").is_file() for folder in command_modules.__path__)
+
+
+def why_not_here(command: str) -> str:
+    """The message for a command that this copy of kernkit lacks."""
+    if not is_here("test"):
+        return NO_DEVELOPMENT.format(command=command)
+    component = _COMPONENT_OF.get(command)
+    return without_component(component) if component else NO_TEMPLATE
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -44,8 +53,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter))
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in COMMANDS and not is_here(words[0]):
-        component = _COMPONENT_OF.get(words[0])
-        print("kernkit:", without_component(component) if component else NO_TEMPLATE, file=sys.stderr)
+        print("kernkit:", why_not_here(words[0]), file=sys.stderr)
         return 3
     chosen = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):  # file names can contain characters that the terminal's encoding lacks

@@ -6,10 +6,14 @@ import pathlib
 import re
 
 _HERE = pathlib.Path(__file__).resolve().parent
+VERSION_HEADER = "include/kernkit/base/version.h"
 
 NO_TEMPLATE = ("the template is missing: this copy of kernkit is the SDK inside a library; run "
                "./kk update --from WHERE to update the library, or install kernkit (pip install PATH, with the "
                "path of its repository or of a wheel)")  # fmt: skip
+
+NO_DEVELOPMENT = ("third_party/kernkit has only the command bindings, and third_party/kernkit_dev, which has {command}, is not "
+                  "in this library; run ./kk, which uses an installed kernkit, or ./kk update --with dev")  # fmt: skip
 
 
 def sdk_folder() -> pathlib.Path:
@@ -18,9 +22,21 @@ def sdk_folder() -> pathlib.Path:
     return inside if inside.is_dir() else _HERE.parents[1]
 
 
+def python_folder() -> pathlib.Path:
+    """The folder on Python's path that holds this package."""
+    return _HERE.parent
+
+
+def development_folder() -> pathlib.Path:
+    """The folder that holds simulator/ and the tests' headers: of a library's copy third_party/kernkit_dev, otherwise the
+    folder of the SDK."""
+    beside = sdk_folder().parent / "kernkit_dev"
+    return beside if beside.is_dir() else sdk_folder()
+
+
 def version_of(folder: pathlib.Path) -> str:
     """The version in version.h of an SDK, as in "0.1.0"."""
-    text = (folder / "include/kernkit/base/version.h").read_text(encoding="utf-8")
+    text = (folder / VERSION_HEADER).read_text(encoding="utf-8")
     return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", text))
 
 

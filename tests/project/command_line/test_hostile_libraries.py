@@ -34,7 +34,7 @@ def original(tmp_path_factory):
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
         history.begin(folder / "fast_ops")
-        hostile.git(folder / "fast_ops", "gc", "--quiet")  # fewer files to copy
+        hostile.git(folder / "fast_ops", "gc", "--quiet", limit=60)  # fewer files to copy
         shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
         (folder / "sentinel/deeper").mkdir(parents=True)
         (folder / "kept").mkdir()

@@ -23,7 +23,7 @@ def copy(tmp_path, monkeypatch):
 def test_one_line_has_version_and_digest(copy):
     line = manifest.version_line(str(copy))
     assert line.startswith("kernkit 1.2.3 sha256:") and len(line.split(":")[1]) == 64
-    assert doctor.check_sealed(copy) == doctor.Finding("sealed", True, line)
+    assert doctor.check_sealed(copy) == doctor.Finding("sealed", True, f"{copy} is {line}")
     (copy / "include/a.h").write_text("other\n")
     manifest.write(str(copy), "1.2.3")
     assert manifest.version_line(str(copy)) != line
@@ -61,10 +61,24 @@ def test_the_manifest_of_an_earlier_kernkit_is_read(copy):
 
 def test_doctor_looks_at_the_copy_of_the_library_in_whose_folder_it_runs(copy, library, capsys):
     assert cli.main(["doctor", str(library)]) == 0
-    assert f"ok    sealed    {manifest.version_line('third_party/kernkit')}\n" in capsys.readouterr().out
+    assert f"ok    sealed    third_party/kernkit is {manifest.version_line('third_party/kernkit')}\n" in capsys.readouterr().out
     (copy / "include/a.h").write_text("c\n")
     assert cli.main(["doctor", str(library)]) == 1
     assert "FAIL  sealed    third_party/kernkit was changed since" in capsys.readouterr().out
+
+
+def test_doctor_looks_at_both_folders_of_the_copy(copy, library, capsys):
+    development = copy.parent / "kernkit_dev"
+    development.mkdir()
+    (development / "executor.h").write_text("a\n")
+    manifest.write(str(development), "1.2.3")
+    assert cli.main(["doctor", str(library)]) == 0
+    assert capsys.readouterr().out.count("\nok    sealed    third_party/kernkit") == 2
+    (development / "executor.h").write_text("b\n")
+    assert cli.main(["doctor", str(library)]) == 1
+    said = capsys.readouterr().out
+    assert "\nok    sealed    third_party/kernkit is kernkit 1.2.3 " in said
+    assert "\nFAIL  sealed    third_party/kernkit_dev was changed since it was kernkit 1.2.3: changed: executor.h; restore it " in said
 
 
 def test_a_copy_holds_the_core_and_its_components(tmp_path):
@@ -74,9 +88,13 @@ def test_a_copy_holds_the_core_and_its_components(tmp_path):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("")
     folder = str(tmp_path)
-    assert components.problem("ptx,tvm_ffi_compat", folder) == "" == components.problem("", folder)
-    assert components.problem("ptx,starting", folder) == 'unsupported component "starting"; supported components: ptx, tvm_ffi_compat'
-    assert components.problem("plots", folder) == 'unsupported component "plots"; supported components: ptx, tvm_ffi_compat'
+    assert components.problem("ptx,tvm_ffi_compat", files) == "" == components.problem("", files)
+    assert components.problem("ptx,starting", files) == 'unsupported component "starting"; supported components: ptx, tvm_ffi_compat'
+    assert components.problem("plots", files) == 'unsupported component "plots"; supported components: ptx, tvm_ffi_compat'
     components.remove_others(folder, "tvm_ffi_compat")
     assert manifest.files_below(folder) == sorted(set(files) - {"simulator/ptx/machine.cc", "python/kernkit/commands/new.py"})
     assert not (tmp_path / "simulator/ptx").exists()
+    components.move_development(folder, str(tmp_path / "development"))
+    assert manifest.files_below(folder) == ["development/python/kernkit/commands/add.py", "development/simulator/runtime/memory.cc",
+                                            "include/kernkit/tensor.h", "tvm_ffi_compat/tvm/ffi/any.h"]  # fmt: skip
+    assert not (tmp_path / "python").exists()

@@ -12,7 +12,7 @@ import pytest
 from kernkit import cli
 from kernkit.commands import update
 from kernkit.project import manifest
-from kernkit.scaffold import history, rendering
+from kernkit.scaffold import history, kept_rendering, rendering
 from rendering import BUILD_OUTPUTS
 
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
@@ -271,12 +271,104 @@ def test_components_of_a_library_stay_and_others_are_added(library, newer, capsy
 @pytest.mark.all
 def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
     run(library)
-    assert "touched" not in capsys.readouterr().out
+    assert "by hand" not in capsys.readouterr().out
     (library / "third_party/kernkit/include/kernkit/list.h").open("a").write("// ours\n")
+    (library / "third_party/kernkit_dev/simulator/executor.h").open("a").write("// ours\n")
     commit(library)
     run(library)
-    said = "third_party/kernkit was changed by hand: changed: include/kernkit/list.h\n"
+    said = ("third_party/kernkit was changed by hand: changed: include/kernkit/list.h\n"
+            "third_party/kernkit_dev was changed by hand: changed: simulator/executor.h\n")  # fmt: skip
     assert capsys.readouterr().out.startswith(said)
+
+
+@pytest.fixture
+def single_folder(root, tmp_path, monkeypatch):
+    """A library of an earlier kernkit, with third_party/kernkit only and with edits in that copy."""
+    template = tmp_path / "earlier"
+    shutil.copytree(root / "template", template, ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))
+    with monkeypatch.context() as patch:
+        patch.setattr(rendering, "template_folder", lambda: template)
+        module = template / "{{cookiecutter.library_name}}/third_party/kernkit/python/kernkit/scaffold/components.py"
+        text, call = module.read_text(), "    for path in filter(is_for_development, files_below(sdk)):\n"
+        assert call in text
+        module.write_text(text.replace(call, "    os.makedirs(development)\n    for path in ():\n"))
+        answers = {key: value for key, value in rendering.questions().items() if key != "dev"}
+        rendering.render({**answers, "library_name": "fast_ops"}, tmp_path)
+    folder = tmp_path / "fast_ops"
+    (folder / "third_party/kernkit_dev/MANIFEST").unlink()
+    (folder / "third_party/kernkit_dev").rmdir()
+    record = json.loads((folder / ".kernkit.json").read_text())
+    del record["answers"]["dev"]
+    (folder / ".kernkit.json").write_text(json.dumps(record))
+    kept_rendering.keep(str(folder), "0.1.0")
+    history.begin(folder)
+    (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
+    (folder / "third_party/kernkit/simulator/executor.h").open("a").write("// ours\n")
+    (folder / "third_party/kernkit/simulator/added.h").write_text("// ours\n")
+    commit(folder)
+    return folder
+
+
+def test_a_library_with_one_folder_gets_two(single_folder, capsys):
+    """Changes made by hand follow the files."""
+    folder = single_folder
+    assert not (folder / "third_party/kernkit_dev").exists()
+    run(folder, code=1)  # git reports the file that the library added to a moved folder
+    said = capsys.readouterr().out
+    assert said.startswith("third_party/kernkit was changed by hand: changed: simulator/executor.h; added: simulator/added.h\n")
+    assert "third_party/kernkit_dev/simulator/added.h\n" in said
+    commit(folder, "Update")
+    sdk, development = (folder / f"third_party/{name}" for name in ("kernkit", "kernkit_dev"))
+    assert not (sdk / "simulator").exists() and (sdk / "include/kernkit/tensor.h").is_file()
+    assert (development / "simulator/executor.h").read_text().endswith("\n// ours\n")
+    assert (development / "simulator/added.h").read_text() == "// ours\n"
+    assert (folder / "README.md").read_text().startswith("Ours.\n")
+    assert not any(manifest.changes(str(sdk)))
+    assert str(manifest.changes(str(development))) == "changed: simulator/executor.h; added: simulator/added.h"
+    assert json.loads((folder / ".kernkit.json").read_text())["answers"]["dev"] == "copied"
+    run(folder)
+    assert "nothing to do" in capsys.readouterr().out
+
+
+def test_development_files_leave_and_come_back(library, capsys):
+    development = library / "third_party/kernkit_dev"
+    text = (development / "simulator/executor.h").read_text()
+    run(library, "--without", "rugs", code=3)
+    assert "--without: rugs is not a component of this library, which has dev, ptx\n" in capsys.readouterr().err
+    run(library, "--without", "dev", "--with", "dev", code=3)
+    assert "--without: dev is in --with\n" in capsys.readouterr().err
+    run(library, "--without", "dev,ptx")
+    record = json.loads((library / ".kernkit.json").read_text())
+    assert (record["answers"]["dev"], record["answers"]["parts"]) == ("installed", "")
+    assert not development.exists() and (library / "README.md").read_text().startswith("Ours.\n")
+    assert not any(manifest.changes(str(library / "third_party/kernkit"))) and git(library, "status", "--porcelain") == ""
+    # The kept rendering of a library without the folder is complete.
+    shutil.rmtree(library / ".git")
+    git(library, "init", "--quiet")
+    commit(library, "Squashed")
+    run(library, "--with", "dev")
+    assert (development / "simulator/executor.h").read_text() == text and not any(manifest.changes(str(development)))
+    assert not (development / "simulator/ptx").exists()
+    assert (library / "README.md").read_text().startswith("Ours.\n")
+
+
+def test_a_kept_rendering_needs_both_folders(library, tmp_path):
+    """A kept rendering with a changed or missing folder is not a rendering."""
+    (tmp_path / "whole").mkdir()
+    assert kept_rendering.restore(str(library), str(tmp_path / "whole"))
+    copied = "third_party/kernkit_dev/simulator/executor.h"
+    assert (tmp_path / "whole" / copied).read_bytes() == (library / copied).read_bytes()
+    assert not any(manifest.changes(str(tmp_path / "whole/third_party/kernkit_dev")))
+    shutil.copytree(library / "third_party/kernkit_dev", tmp_path / "aside")
+    (library / copied).open("a").write("// ours\n")
+    (tmp_path / "none").mkdir()
+    assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
+    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # as if another rendering had this folder
+    assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
+    shutil.rmtree(library / "third_party/kernkit_dev")
+    assert not kept_rendering.restore(str(library), str(tmp_path / "none")) and not any((tmp_path / "none").iterdir())
+    shutil.move(tmp_path / "aside", library / "third_party/kernkit_dev")
+    assert kept_rendering.restore(str(library), str(tmp_path / "none"))
 
 
 def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeypatch, capsys):

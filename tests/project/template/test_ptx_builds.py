@@ -92,9 +92,9 @@ def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
                              ("with_more", ("--with", "scratch"), True), ("no_cuda", ("--cuda", "none"), False)):  # fmt: skip
         done = kernkit_new(name, "--no-git", *words)
         assert done.returncode == 0, done.stdout
-        assert (tmp_path / name / "third_party/kernkit/simulator/ptx").is_dir() == has
+        assert (tmp_path / name / "third_party/kernkit_dev/simulator/ptx").is_dir() == has
     for words, sentence in (
-        (("--without", "rows"), "--without: rows is not a default component; the default components are ptx"),
+        (("--without", "rows"), "--without: rows is not a default component; the default components are ptx, dev"),
         (("--without", "ptx", "--with", "ptx"), "--without: ptx is in --with"),
     ):
         done = kernkit_new("refused", *words)

@@ -84,7 +84,7 @@ def test_hostile_texts_are_rejected(load_hook, text):
     """Both by the hook and by `kernkit new`, which calls the hook."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
-    good.update(cuda="auto", sdk="vendored", ci="none", parts="")
+    good.update(cuda="auto", sdk="vendored", dev="copied", ci="none", parts="")
     assert hook.problem(good) == ""
     sentence = hook.problem({**good, "author": text})
     assert re.match(r'author ".*; enter (one line of plain text|a name, or Name <)', sentence)
@@ -159,7 +159,7 @@ def test_lost_links_are_a_sentence(copy, environment, tmp_path):
 def test_a_typed_answer_with_jinja_is_rejected(template, environment, tmp_path):
     text = "{{ 7 * 7 }} {% for %} {# "
     command = [sys.executable, "-m", "cookiecutter", str(template), "-o", str(tmp_path)]
-    done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 6 * "\n", cwd=tmp_path)
+    done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 7 * "\n", cwd=tmp_path)
     assert done.returncode != 0
     assert f'kernkit: description "{text.strip()}' in done.stdout
     assert "enter one line of plain text" in done.stdout

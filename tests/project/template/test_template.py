@@ -9,7 +9,7 @@ import re
 import sys
 
 import pytest
-from kernkit.project import manifest
+from kernkit.project import copies, manifest
 from kernkit.scaffold import components
 from rendering import BUILD_OUTPUTS, CHOICES, NAME, check, files_below, render, run, source_tree
 
@@ -38,8 +38,14 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
 def is_taken(path):
     """True if a library without components has this file of the template."""
     taken = {part.name for part in components.COMPONENTS if part.copied == components.ALWAYS} | {components.CORE}
-    inside = path.startswith("third_party/kernkit/")
-    return not inside or components.component_of(path[len("third_party/kernkit/") :]) in taken
+    inside = path.startswith(f"{copies.SDK}/")
+    return not inside or components.component_of(path[len(copies.SDK) + 1 :]) in taken
+
+
+def place_of(path):
+    """The path in a library of a file of the template."""
+    inside = path[len(copies.SDK) + 1 :] if path.startswith(f"{copies.SDK}/") else ""
+    return f"{copies.DEVELOPMENT}/{inside}" if inside and components.is_for_development(inside) else path
 
 
 # Contents of a rendering
@@ -55,9 +61,10 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
         for path, content in files_below(source_tree(template)).items()
         if not path.startswith("licences/") and is_taken(path)
     }
-    expected = {path.replace("template_library", NAME): text for path, text in expected.items()}
+    expected = {place_of(path).replace("template_library", NAME): text for path, text in expected.items()}
     rendered = files_below(library)
-    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/MANIFEST", "third_party/kernkit/RENDERED"}
+    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/RENDERED"}
+    made |= {f"{folder}/MANIFEST" for folder in copies.FOLDERS}
     assert set(rendered) - made == set(expected) - made
     plain = [path for path in expected if not CONDITION.search(expected[path])]
     assert [path for path in plain if rendered[path] != expected[path]] == []
@@ -65,12 +72,13 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
 
 
 def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
-    copied = files_below(library / "third_party/kernkit")
-    del copied["MANIFEST"], copied["RENDERED"]
-    sdk = files_below(root / "sdk")
-    assert copied == {path: text for path, text in sdk.items() if is_taken(f"third_party/kernkit/{path}")}
-    assert 0 < len(sdk) - len(copied) < 0.5 * len(sdk)  # the optional parts, which grow
-    assert not any(manifest.changes(str(library / "third_party/kernkit")))
+    sdk, development = (files_below(library / folder) for folder in copies.FOLDERS)
+    del sdk["MANIFEST"], sdk["RENDERED"], development["MANIFEST"]
+    expected = files_below(root / "sdk")
+    assert {*sdk, *development} == {path for path in expected if is_taken(f"{copies.SDK}/{path}")}
+    assert {**sdk, **development}.items() <= expected.items() and not sdk.keys() & development.keys()
+    assert 0 < len(expected) - len(sdk) - len(development) < 0.5 * len(expected)  # the optional parts, which grow
+    assert not any(any(manifest.changes(str(library / folder))) for folder in copies.FOLDERS)
     shared = {
         ".clang-format": ".clang-format",
         "LICENSE": "LICENSE",
@@ -92,12 +100,12 @@ def test_no_links_are_left(library):
 def test_no_word_of_the_template_is_left(library):
     sentinel = re.compile(rb"template[_ ]library|licences/", re.IGNORECASE)
     for path, content in files_below(library).items():
-        if path.startswith("third_party/kernkit/python/"):  # the tools, which use the template
+        if path.startswith(tuple(f"{folder}/python/" for folder in copies.FOLDERS)):  # the tools, which use the template
             continue
         text = content.replace(DESCRIPTION.encode(), b"")
         assert not sentinel.search(path.encode() + b"\n" + text), path
         assert b"cookiecutter." not in text, path
-        assert path.startswith("third_party/kernkit/") or not CONDITION.search(text), path
+        assert path.startswith(tuple(f"{folder}/" for folder in copies.FOLDERS)) or not CONDITION.search(text), path
 
 
 def test_the_answers_are_on_record(library):
@@ -107,6 +115,7 @@ def test_the_answers_are_on_record(library):
         "ci": "GitHub",
         "cuda": "auto",
         "description": DESCRIPTION,
+        "dev": "copied",
         "library_name": NAME,
         "licence": "Apache-2.0",
         "parts": "",
@@ -116,8 +125,9 @@ def test_the_answers_are_on_record(library):
 
 def test_every_python_file_is_valid_in_python_3_9(library):
     files = [*library.glob("python/**/*.py"), *library.glob("tests/*.py")]
-    files += library.glob("third_party/kernkit/python/**/*.py")
-    assert len(files) > 10
+    for folder in copies.FOLDERS:
+        files += library.glob(f"{folder}/python/**/*.py")
+    assert len(files) > 40
     for path in files:
         ast.parse(path.read_text(encoding="utf-8"), str(path), feature_version=(3, 9))
 
@@ -255,11 +265,11 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
     # The same questions through cookiecutter, with the same errors.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
-    check(*command, env=env, input="typed\n" + 7 * "\n")
+    check(*command, env=env, input="typed\n" + 8 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()
-    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 6 * "\n")
+    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 7 * "\n")
     assert refused.returncode != 0 and "enter one line of plain text" in refused.stdout
-    for answer in CHOICES:
+    for answer in (*CHOICES, "dev"):
         refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
         assert refused.returncode != 0 and f'{answer} "first" is unsupported' in refused.stdout
         assert list((tmp_path / "none").iterdir()) == []

@@ -22,8 +22,8 @@ from typing import Dict
 from .. import programs
 from ..codegen.cpp import op_files, typed_schema
 from ..errors import UserError
-from ..project import files, kernel_list, names
-from ..project.record import VENDORED_SDK, read_record
+from ..project import copies, files, kernel_list, names
+from ..project.record import read_record
 
 # Every op's files include <name>/<name>.h of these folders.
 OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if reason := why_not_op(name, answers["library_name"]):
         raise UserError(f'op "{name}" {reason}; choose another name')
     typed, removed = typed_schema.read(name, arguments.schema)
-    has_shapes = not pathlib.Path(VENDORED_SDK).is_dir() or pathlib.Path(VENDORED_SDK, "include/kernkit/shapes").is_dir()
+    has_shapes = not pathlib.Path(copies.SDK).is_dir() or pathlib.Path(copies.SDK, "include/kernkit/shapes").is_dir()
     op, why_without_shapes = typed_schema.without_unsupported_shapes(typed, kind, has_shapes)
     cuda = op_files.has_cuda(kind, op) and answers["cuda"] != "none"
     texts = op_files.texts(answers["library_name"], cuda, kind, op, typed.line[len(name) :] if why_without_shapes else "")

@@ -15,7 +15,7 @@ a rule failed. The rules:
   glibc      the glibc that the library needs, and the platform tag of its wheel; at most --glibc
   cuda       the GPU architectures of the library's code; exactly those of --cuda
   identity   version, commit, compiler, CUDA and kernkit, as the file has them
-  sealed     in a library's folder: third_party/kernkit agrees with its manifest
+  sealed     in a library's folder: third_party/kernkit and third_party/kernkit_dev agree with their manifests
 """
 
 import argparse
@@ -30,8 +30,7 @@ from ..binaries.identity import as_line
 from ..binaries.library import Library, read_library
 from ..binaries.ops import read_docs
 from ..errors import UserError
-from ..project import manifest
-from ..project.record import VENDORED_SDK
+from ..project import copies, manifest
 from ..schema import SchemaError, parse
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
@@ -185,7 +184,7 @@ def check_sealed(folder: pathlib.Path) -> Finding:
     if any(found):
         return _fail("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {found}; restore it "
                      "from git, or bring the change to kernkit: ./kk update replaces the folder")
-    return Finding("sealed", True, line)
+    return Finding("sealed", True, f"{folder} is {line}")
 
 
 def examine(
@@ -224,8 +223,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f'--glibc "{arguments.glibc}" is not a version; enter a version such as 2.28')
     library = read_library(arguments.library)
     findings = examine(library, also_needed=arguments.needed, glibc=arguments.glibc, cuda=arguments.cuda)
-    if manifest.has_manifest(VENDORED_SDK):
-        findings.append(check_sealed(pathlib.Path(VENDORED_SDK)))
+    findings += [check_sealed(pathlib.Path(folder)) for folder in copies.FOLDERS if manifest.has_manifest(folder)]
     if arguments.json:
         print(
             json.dumps(

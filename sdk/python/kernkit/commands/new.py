@@ -9,11 +9,12 @@ folder is in another repository or --no-git is given. Every option is checked be
 import argparse
 import os
 import pathlib
+from typing import Dict
 
 from ..errors import UserError
 from ..project import names
 from ..scaffold import components, history
-from ..scaffold.rendering import questions, render, vendored_sdk
+from ..scaffold.rendering import questions, render, sdk_files
 
 OPTIONS = {
     "description": "a description, in one line",
@@ -22,7 +23,7 @@ OPTIONS = {
     "cuda": "auto (the default): if nvcc is found; required; none",
     "sdk": "vendored (the default): a copy in the library; find_package: an installed kernkit",
     "ci": "GitHub (the default) or none",
-    "parts": "components of the SDK in addition to the default (ptx), for example plots,frameworks",
+    "parts": "components of kernkit in addition to the defaults (ptx and dev), for example plots,frameworks",
 }
 
 
@@ -31,37 +32,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for answer, text in OPTIONS.items():
         option = "with" if answer == "parts" else answer
         parser.add_argument(f"--{option}", dest=answer, metavar="TEXT", help=text)
-    parser.add_argument("--without", metavar="LIST", default="", help="default components of the SDK to leave out: ptx (runs CUDA "
-                        "tests on the PTX of nvcc)")  # fmt: skip
+    parser.add_argument("--without", metavar="LIST", default="", help="default components of kernkit to leave out: ptx (runs CUDA "
+                        "tests on the PTX of nvcc); dev (contract tests, simulator and command line, which are then those of an installed "
+                        "kernkit)")  # fmt: skip
     parser.add_argument("--no-git", action="store_true", help="do not make a git repository")
     parser.add_argument("--output", default=".", metavar="DIR", help="the folder in which NAME is made")
 
 
-def chosen_components(default: str, arguments: argparse.Namespace) -> str:
-    """The default components without those of --without, and the components of --with. UserError: --without names a
-    component that is not a default component, or that --with names as well."""
-    defaults, named = default.split(","), [name for name in (arguments.parts or "").split(",") if name]
+def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, str]:
+    """The answers for the default components without those of --without, and the components of --with. UserError: --without
+    names a component that is not a default component, or that --with names as well."""
+    defaults = [*default.split(","), components.DEVELOPMENT]
+    named = [name for name in (arguments.parts or "").split(",") if name]
     left_out = [name for name in arguments.without.split(",") if name]
     for name in left_out:
         if name not in defaults or name in named:
-            reason = "is in --with" if name in named else f"is not a default component; the default components are {default}"
+            reason = "is in --with" if name in named else "is not a default component; the default components are " + ", ".join(defaults)
             raise UserError(f"--without: {name} {reason}")
     if arguments.cuda == "none":  # the library has no CUDA tests
         left_out.append("ptx")
     kept = [name for name in defaults if name and name not in left_out]
-    return ",".join([*kept, *(name for name in named if name not in kept)])
+    return components.as_answers([*kept, *(name for name in named if name not in kept)])
 
 
 def run(arguments: argparse.Namespace) -> int:
     answers = questions()
     default = answers["parts"]
     for answer in answers:
-        if getattr(arguments, answer) is not None:
-            answers[answer] = getattr(arguments, answer)
-    sentence = names.problem(answers) or components.problem(answers["parts"], str(vendored_sdk()))
-    if sentence:
+        if (given := getattr(arguments, answer, None)) is not None:
+            answers[answer] = given
+    if sentence := names.problem(answers):
         raise UserError(sentence)
-    answers["parts"] = chosen_components(default, arguments)
+    answers.update(chosen_components(default, arguments))
+    if sentence := components.problem(answers["parts"], sdk_files()):
+        raise UserError(sentence)
     output = pathlib.Path(arguments.output).resolve()
     if not output.is_dir():
         raise UserError(f"--output: folder {output} not found; make the folder, or name an existing folder")
@@ -73,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.no_git:
         print(history.begin(output / arguments.library_name))
     folder = output / arguments.library_name
-    if answers["sdk"] == "find_package":
+    if answers["sdk"] == "find_package" or answers["dev"] == "installed":
         print(f"{folder} is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
               "wheel of kernkit, since no package index has kernkit")  # fmt: skip
     else:

@@ -18,10 +18,11 @@ import re
 import subprocess
 import sys
 import time
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from .. import programs
 from ..junit import Results, read_junit
+from ..sdk import python_folder
 
 FOLDER = pathlib.Path("build/junit")
 NO_TESTS = 5  # exit code of pytest if it collects no test
@@ -64,20 +65,19 @@ def _print_heading(text: str) -> None:
 
 
 def _environment() -> Dict[str, str]:
-    """The environment without the path of this package: the tests find their own kernkit."""
-    own = str(pathlib.Path(__file__).resolve().parents[2])
+    """The environment of tests, without the path of this package: the tests find their own kernkit."""
     kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-            if path and str(pathlib.Path(path).resolve()) != own]
+            if path and pathlib.Path(path).resolve() != python_folder()]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(kept)}
 
 
-def _run(words: List[str], log: pathlib.Path, watched: bool = False) -> bool:
+def _run(words: List[str], log: pathlib.Path, watched: bool = False, environment: Optional[Dict[str, str]] = None) -> bool:
     """Runs a program, whose output goes to the log, or to the terminal if `watched` is true and there is a terminal.
     Returns whether the program succeeded."""
     if watched and sys.stdout.isatty():
-        return programs.run(words, env=_environment()).returncode == 0
+        return programs.run(words, env=environment).returncode == 0
     with log.open("w") as out:
-        done = programs.run(words, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
+        done = programs.run(words, env=environment, stdout=out, stderr=subprocess.STDOUT)
     return done.returncode == 0
 
 
@@ -100,7 +100,7 @@ def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
     file, log = FOLDER / f"ctest-{preset}.xml", FOLDER / f"ctest-{preset}.log"
     left_out = ["-LE", arguments.exclude_label] if arguments.exclude_label else []
     ran = _run(["ctest", "--preset", preset, "-j", arguments.jobs, "--no-tests=error", *left_out,
-                "--output-junit", str(file.resolve())], log)
+                "--output-junit", str(file.resolve())], log, environment=_environment())
     results = read_junit(file)
     for name, printed in results.failed:
         print(f"failed: {name}\n{printed}", flush=True)

@@ -19,29 +19,37 @@ import argparse
 import pathlib
 import re
 import tempfile
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from ..errors import UserError
-from ..project import files, manifest
-from ..project.record import VENDORED_SDK, Started, read_record
-from ..scaffold import former_names, rendering
+from ..project import copies, files, manifest
+from ..project.record import Started, read_record
+from ..scaffold import components, former_names, rendering
 from ..scaffold.history import Repository
 from ..sdk import version
 
 _WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options of a merge that changes no file
 
 
-def with_components(answers: Dict[str, str], names: str) -> Dict[str, str]:
-    """The answers with these components in addition to the library's own."""
-    together = {*answers.get("parts", "").split(","), *names.split(",")} - {""}
-    return {**answers, "parts": ",".join(sorted(together))}
+def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[str, str]:
+    """The answers with these components in addition to the library's own, and without those left out. UserError: the library
+    lacks a component that is to be left out, or the component is in both lists."""
+    own = {*answers.get("parts", "").split(",")} - {""}
+    if answers.get("dev", "copied") == "copied":  # a library of an earlier kernkit has no such answer
+        own.add(components.DEVELOPMENT)
+    named, unwanted = {*added.split(",")} - {""}, {*left_out.split(",")} - {""}
+    for name in sorted(unwanted):
+        if name in named or name not in own:
+            reason = "is in --with" if name in named else f"is not a component of this library, which has {', '.join(sorted(own))}"
+            raise UserError(f"--without: {name} {reason}")
+    return {**answers, **components.as_answers(sorted((own | named) - unwanted))}
 
 
-def changes_in_sdk(library: pathlib.Path) -> str:
-    """A sentence that lists changes made by hand in the library's copy of the SDK; "" for no change."""
-    copy = str(files.at(library, VENDORED_SDK))
-    found = str(manifest.changes(copy)) if manifest.has_manifest(copy) else ""
-    return found and f"{VENDORED_SDK} was changed by hand: {found}"
+def changes_in_copies(library: pathlib.Path) -> List[str]:
+    """A sentence for each folder of the library's copy of kernkit that was changed by hand."""
+    places = {folder: str(files.at(library, folder)) for folder in copies.FOLDERS}
+    changes = {folder: manifest.changes(place) for folder, place in places.items() if manifest.has_manifest(place)}
+    return [f"{folder} was changed by hand: {found}" for folder, found in changes.items() if any(found)]
 
 
 def as_numbers(text: str) -> Any:
@@ -51,12 +59,16 @@ def as_numbers(text: str) -> Any:
 def is_merged(library: pathlib.Path, wanted: Started) -> bool:
     """Whether the record of the library is the record of the rendering that was merged."""
     found = read_record(library)
-    return (found.version, found.answers.get("parts")) == (wanted.version, wanted.answers.get("parts"))
+    components_of = [(record.answers.get("parts"), record.answers.get("dev")) for record in (found, wanted)]
+    return found.version == wanted.version and components_of[0] == components_of[1]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with", dest="parts", default="", metavar="LIST",
-                        help="also add these components of the SDK, for example plots,ptx")  # fmt: skip
+                        help="also add these components of kernkit, for example plots,dev")  # fmt: skip
+    parser.add_argument("--without", default="", metavar="LIST",
+                        help="leave out these components: optional components of kernkit; dev (contract tests, simulator and "
+                        "command line, which are then those of an installed kernkit)")  # fmt: skip
     parser.add_argument("--library", type=pathlib.Path, default=pathlib.Path(), metavar="DIR",
                         help="the library's folder (default: this folder)")  # fmt: skip
 
@@ -64,14 +76,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     library = files.folder_of(arguments.library)
     started = read_record(library)
-    ours = Started(version(), with_components(started.answers, arguments.parts))
+    ours = Started(version(), with_components(started.answers, arguments.parts, arguments.without))
     if as_numbers(ours.version) < as_numbers(started.version):
         raise UserError(f"this kernkit is {ours.version}, and the library has {started.version} "
                         "already; run: pip install --no-index --find-links FOLDER --upgrade kernkit, where "
                         "FOLDER holds the wheel of a newer kernkit")  # fmt: skip
     repository = Repository(library)
     head = repository.check_clean()
-    if changed := changes_in_sdk(library):
+    for changed in changes_in_copies(library):
         print(changed)
     before, kept = repository.last_rendering(started.name), repository.kept_rendering(started)
     if before is None and kept is None and ours.version != started.version:

@@ -30,6 +30,7 @@ def main(words: List[str]) -> int:
                 print(f"{name}={value}")
         else:
             set_environment()
+            driver.check_installed(options)
             driver.COMMANDS[options.command].function(options)
     except UserError as error:
         sys.stdout.flush()

@@ -9,10 +9,11 @@ from typing import Dict, List
 
 from .. import programs
 from ..errors import UserError
-from ..sdk import without_component
+from ..project import copies
+from ..sdk import VERSION_HEADER, python_folder, version, version_of, without_component
 from . import tools
 from .options import BENCHMARK, Command, Options
-from .tools import ROOT, kernkit, library_name, need_aarch64, passed_on, print_heading, run
+from .tools import PYTHON, ROOT, kernkit, library_name, need_aarch64, passed_on, print_heading, run
 from .update import update
 from .wheel import build_wheel, try_wheel, wheel, wheels
 
@@ -34,7 +35,7 @@ usage: ./kk COMMAND [options]
                  --compare OLD.json: also list rows slower than in OLD.json;
                  --rounds=15: measure 15 times, not 5
   report         make a page of the last run in build/bench/report, with plots if matplotlib is installed
-                 and third_party/kernkit has the component plots: ./kk update --with plots
+                 and kernkit has the component plots: ./kk update --with plots
   add NAME "SCHEMA" [--kind KIND]     create the files of a new kernel; ./kk add --help
   remove OP      remove the files of a kernel
 """ + (gpu.USAGE if gpu else """\
@@ -45,10 +46,11 @@ usage: ./kk COMMAND [options]
   wheels         make the wheels of a release in dist/ with cibuildwheel, which needs docker or podman
   format         format the sources with clang-format
   run, counters, sanitize PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
-  doctor         examine the built library, and list changes made by hand in third_party/kernkit
+  doctor         examine the built library, and list changes made by hand in the copy of kernkit in third_party/
   update [--from WHERE]   update the library to the template of a newer kernkit: the kernkit installed in
                  .venv, or WHERE: a checkout of its repository, a wheel, or any other pip requirement;
-                 --with LIST: also add these components of kernkit, for example plots,ptx
+                 --with LIST: also add these components of kernkit, for example plots,ptx; --without LIST: leave
+                 out these components, for example dev: then an installed kernkit runs tests and commands
 
   --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
   --no-cuda      build without CUDA (without both options: KERNKIT_CUDA decides, or whether nvcc is found)
@@ -59,6 +61,17 @@ packages into .venv. By hand:
   cmake --workflow --preset cpu && pytest tests && pip wheel --no-deps .
 """
 STARTED = time.monotonic()
+
+
+def check_installed(options: Options) -> None:
+    """UserError: this kernkit is installed, and the library's copy of the SDK has another version. An update changes the
+    copy."""
+    copy = ROOT / copies.SDK
+    if options.command == "update" or not (copy / VERSION_HEADER).is_file() or version_of(copy) == version():
+        return
+    raise UserError(f"{copies.SDK} is kernkit {version_of(copy)}, and the installed kernkit in {python_folder()} is {version()}; run "
+                    f"{PYTHON} -m pip install --no-index --no-deps --find-links FOLDER kernkit=={version_of(copy)}, where FOLDER "
+                    "holds the wheel of kernkit, or ./kk update")  # fmt: skip
 
 
 def build(options: Options) -> None:

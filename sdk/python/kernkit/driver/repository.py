@@ -185,6 +185,10 @@ def cuda_matrix(options: Options) -> None:
     run("tests/gpu/cuda_matrix.sh")
 
 
+def check_installed(options: Options) -> None:
+    """The repository has its own kernkit."""
+
+
 def plan(options: Options) -> Dict[str, str]:
     """The preparations that a command needs from ./kk."""
     prepares = "nothing" if options.is_check else COMMANDS[options.command].prepared(options)

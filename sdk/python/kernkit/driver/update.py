@@ -8,6 +8,7 @@ import tempfile
 
 from .. import programs
 from ..errors import UserError
+from ..project import copies
 from . import tools
 from .options import Options
 from .tools import PYTHON
@@ -29,9 +30,9 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
                         "pip requirement")  # fmt: skip
         source = words[at + 1]
         del words[at : at + 2]
-    own = str(pathlib.Path(__file__).resolve().parents[2])
+    own = (tools.ROOT / copies.SDK / "python").resolve()
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-             if path and os.path.realpath(path) != own]  # fmt: skip
+             if path and pathlib.Path(path).resolve() != own]  # fmt: skip
     if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout, used in place
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manifest of a library's copy of the SDK: the version of kernkit, and a digest of each file, by which changes
-made by hand are found.
+"""The manifest of a folder of a library's copy of kernkit: the version of kernkit, and a digest of each file, by which
+changes made by hand are found.
 
 The first line of MANIFEST has the version and a digest of the version and the second line. The second line has the
 digest of each file. The template's hook loads this module.

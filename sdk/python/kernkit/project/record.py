@@ -11,7 +11,6 @@ from . import files, names
 
 RECORD = ".kernkit.json"
 TEMPLATE_OP = "silu_and_mul"
-VENDORED_SDK = "third_party/kernkit"  # a library's copy of the SDK
 
 
 class Started(NamedTuple):

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The components of the SDK: the files of each component, and which components a library's copy has.
+"""The components of kernkit: the files of each component, and which components a library's copy has.
 
 A file of no component belongs to the core: from the ABI to export, with loops over elements, and CMake. The core
 includes nothing of a component. Patterns are paths below sdk/, where * matches any characters, / as well; a file
 belongs to the first component with a pattern that matches. The template's hook loads this module after manifest.py.
+
+A library's copy has two folders. A build of the library needs third_party/kernkit only. What tests and benchmarks need,
+and the command line, is in third_party/kernkit_dev, whatever its component; a library without this folder uses an
+installed kernkit.
 """
 
 import fnmatch
 import os
-from typing import Dict, Iterable, List, NamedTuple, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 try:
     from ..project.manifest import files_below
@@ -64,10 +68,20 @@ COMPONENTS: Tuple[Component, ...] = (
                "python/kernkit/driver/repository.py", "python/kernkit/driver/release.py", "python/kernkit/release/*",
                "python/kernkit/bench/summary.py", "cmake/wheel/*",
                "cmake/KernkitInstall.cmake", "cmake/kernkitConfig.cmake")),
+    Component("bindings", ALWAYS, "the Python package of a library, and `kernkit bindings`, which writes its modules",
+              ("cmake/KernkitPackage.cmake", "python/kernkit/__*__.py", "python/kernkit/cli.py", "python/kernkit/errors.py",
+               "python/kernkit/schema.py", "python/kernkit/sdk.py", "python/kernkit/commands/__init__.py",
+               "python/kernkit/commands/bindings.py", "python/kernkit/codegen/__init__.py",
+               "python/kernkit/codegen/python_*.py", "python/kernkit/binaries/__init__.py",
+               "python/kernkit/binaries/elf.py", "python/kernkit/binaries/ops.py")),
     Component("command_line", ALWAYS, "the command line", ("python/*",)),
-    Component("bindings", ALWAYS, "the Python package of a library", ("cmake/KernkitPackage.cmake",)),
 )  # fmt: skip
 CORE = "core"
+DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
+# The files of third_party/kernkit_dev; of python/, a build needs those of two components.
+_DEVELOPMENT = ("simulator/*", "include/kernkit/testing/*", "src/testing/*", "cmake/KernkitTests.cmake", "cmake/KernkitGpu.cmake",
+                "cmake/KernkitSimulator*.cmake", "cmake/compile_on_cpu.sh", "python/*")
+_BUILT_BY = ("bindings", "frameworks")
 
 
 def component_of(path: str) -> str:
@@ -78,6 +92,12 @@ def component_of(path: str) -> str:
     return CORE
 
 
+def is_for_development(path: str) -> bool:
+    """Whether a file belongs to third_party/kernkit_dev, and not to third_party/kernkit."""
+    is_called_by_builds = path.startswith("python/") and component_of(path) in _BUILT_BY
+    return not is_called_by_builds and any(fnmatch.fnmatchcase(path, pattern) for pattern in _DEVELOPMENT)
+
+
 def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
     """{component: its files among the paths}."""
     found: Dict[str, List[str]] = {}
@@ -86,15 +106,21 @@ def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
     return found
 
 
-def problem(names: str, sdk: str) -> str:
-    """The message for a list, as in "plots,ptx", with a name that is not an optional component of the SDK in the folder
-    `sdk`; "" for a valid list."""
-    present = by_component(files_below(sdk))
+def problem(names: str, paths: Iterable[str]) -> str:
+    """The message for a list, as in "plots,ptx", with a name that is not an optional component of the SDK with the files
+    `paths`; "" for a valid list."""
+    present = by_component(paths)
     known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
     for name in filter(None, names.split(",")):
         if name not in known:
             return f'unsupported component "{name}"; supported components: {", ".join(known) or "none"}'
     return ""
+
+
+def as_answers(names: Sequence[str]) -> Dict[str, str]:
+    """The template's answers for a library with these optional components."""
+    parts = [name for name in names if name != DEVELOPMENT]
+    return {"parts": ",".join(parts), "dev": "copied" if DEVELOPMENT in names else "installed"}
 
 
 def remove_others(sdk: str, names: str) -> None:
@@ -105,6 +131,18 @@ def remove_others(sdk: str, names: str) -> None:
         if name not in kept:
             for path in files:
                 os.remove(os.path.join(sdk, path))
-    for folder, _, _ in os.walk(sdk, topdown=False):
-        if not os.listdir(folder):
-            os.rmdir(folder)
+    _remove_empty_folders(sdk)
+
+
+def move_development(sdk: str, development: str) -> None:
+    """Moves the files for tests and benchmarks, and the command line, from a copy of the SDK to another folder."""
+    for path in filter(is_for_development, files_below(sdk)):
+        os.makedirs(os.path.dirname(os.path.join(development, path)), exist_ok=True)
+        os.rename(os.path.join(sdk, path), os.path.join(development, path))
+    _remove_empty_folders(sdk)
+
+
+def _remove_empty_folders(folder: str) -> None:
+    for place, _, _ in os.walk(folder, topdown=False):
+        if not os.listdir(place):
+            os.rmdir(place)

@@ -6,8 +6,7 @@ import re
 from typing import List
 
 from ..errors import UserError
-from ..project import files, git
-from ..project.record import VENDORED_SDK
+from ..project import copies, files, git
 
 # (pattern, replacement). The former names of the simulator work for one release.
 _RENAMED = (
@@ -36,10 +35,10 @@ def renamed(name: str, text: str) -> str:
 
 
 def rewrite(library: pathlib.Path) -> List[str]:
-    """Rewrites tracked files of the library outside its copy of the SDK, and returns their paths."""
+    """Rewrites tracked files of the library outside its copy of kernkit, and returns their paths."""
     changed = []
     for name in git.output(library, "ls-files", "-z").split("\0"):
-        if not name or name.startswith(f"{VENDORED_SDK}/"):
+        if not name or name.startswith(tuple(f"{folder}/" for folder in copies.FOLDERS)):
             continue
         try:
             before = files.read(library, name)

@@ -10,8 +10,8 @@ import tempfile
 from typing import Dict, Iterator, Optional
 
 from ..errors import UserError
-from ..project import files, git
-from ..project.record import RECORD, VENDORED_SDK, Started, read_record
+from ..project import copies, files, git
+from ..project.record import RECORD, Started, read_record
 from . import kept_rendering, rendering
 
 _MARK = "Kernkit-template"
@@ -104,7 +104,7 @@ class Repository(git.Repository):
                 if not kept_rendering.restore(str(self.library), scratch):
                     return None
             except kept_rendering.Damaged as error:
-                raise UserError(f"{self.library / VENDORED_SDK / kept_rendering.NAME} {error}; restore {VENDORED_SDK} from git") from None
+                raise UserError(f"{self.library / copies.SDK / kept_rendering.NAME} {error}; restore {copies.SDK} from git") from None
             rendering.remove_ops(pathlib.Path(scratch), rendering.removed_ops(started.answers))
             return self.tree_of(pathlib.Path(scratch))
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rendering of a library's own files, kept in the library's copy of the SDK. Where the commit of a rendering is
 lost, as after a squash merge, the next update begins from the kept rendering. The template's hook loads this module.
+
+Files of the copy itself are not kept twice: a copy that agrees with its manifest is as it was rendered. The first line
+of the manifest of third_party/kernkit_dev is kept, by which restore() finds out whether the rendering had this folder.
 """
 
 import base64
@@ -11,12 +14,13 @@ import shutil
 from typing import Any, Dict, Tuple
 
 try:
-    from ..project import manifest
+    from ..project import copies, manifest
 except ImportError:  # inside the template's hook
+    import copies  # type: ignore
     import manifest  # type: ignore
 
-SDK = os.path.join("third_party", "kernkit")
 NAME = "RENDERED"
+_MANIFEST = f"{copies.DEVELOPMENT}/{manifest.NAME}"
 MAX_SIZE = 64 << 20  # largest size of all texts together [bytes]
 
 
@@ -25,23 +29,33 @@ class Damaged(ValueError):
 
 
 def keep(library: str, version: str) -> None:
-    """Stores the library's own files in its copy of the SDK, and writes the manifest of the copy."""
+    """Stores the library's own files in its copy of the SDK, and writes the manifests of both folders of the copy."""
     files = {}
+    development = os.path.join(library, copies.DEVELOPMENT)
+    if os.path.isdir(development):
+        manifest.write(development, version)
+        files[_MANIFEST] = [False, manifest.version_line(development)]
     for path in manifest.files_below(library):
-        if not path.startswith(("third_party/kernkit/", ".git/")):
+        if not (_is_copied(path) or path.startswith(".git/")):
             full = os.path.join(library, path)
             with open(full, encoding="utf-8", newline="") as stream:
                 files[path] = [os.access(full, os.X_OK), stream.read()]
     kept = base64.b64encode(bz2.compress(json.dumps(files, sort_keys=True).encode()))
-    with open(os.path.join(library, SDK, NAME), "wb") as stream:
+    with open(os.path.join(library, copies.SDK, NAME), "wb") as stream:
         stream.write(kept + b"\n")
-    manifest.write(os.path.join(library, SDK), version)
+    manifest.write(os.path.join(library, copies.SDK), version)
+
+
+def _is_copied(path: str) -> bool:
+    """Whether the path is in the library's copy of kernkit."""
+    return path.startswith(tuple(f"{folder}/" for folder in copies.FOLDERS))
 
 
 def _is_own(path: str) -> bool:
-    """Whether keep() can have written the path: in the library, outside its repository and its copy of the SDK."""
+    """Whether keep() can have written the path: in the library, outside its repository and its copy of kernkit, except
+    for a manifest."""
     parts = path.split("/")
-    return (path.isprintable() and not path.startswith("third_party/kernkit/")
+    return (path.isprintable() and (path == _MANIFEST or not _is_copied(path))
             and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts))  # fmt: skip
 
 
@@ -63,21 +77,34 @@ def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
     return {path: (value[0], value[1]) for path, value in files.items()}
 
 
+def _is_unchanged(library: str, folder: str) -> bool:
+    """Whether a folder of the library's copy agrees with its manifest."""
+    place = os.path.join(library, folder)
+    return manifest.has_manifest(place) and not any(manifest.changes(place))
+
+
 def restore(library: str, output: str) -> bool:
     """Restores the library's last rendering in an empty folder. Returns false where the copy of the SDK was changed or
     has no kept rendering. Raises Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
     `output` can then hold a part of the rendering."""
-    copy = os.path.join(library, SDK)
-    kept = os.path.join(copy, NAME)
-    if os.path.islink(os.path.dirname(copy)) or not manifest.has_manifest(copy):
+    kept = os.path.join(library, copies.SDK, NAME)
+    if os.path.islink(os.path.join(library, "third_party")) or not _is_unchanged(library, copies.SDK):
         return False
-    if not os.path.isfile(kept) or any(manifest.changes(copy)):
+    if not os.path.isfile(kept):
         return False
     with open(kept, "rb") as stream:
         files = _read(stream.read())
-    for path in manifest.files_below(copy):  # regular files, as no file was changed
-        os.makedirs(os.path.dirname(os.path.join(output, SDK, path)), exist_ok=True)
-        shutil.copy(os.path.join(copy, path), os.path.join(output, SDK, path))
+    folders = [copies.SDK]
+    if _MANIFEST in files:
+        folders.append(copies.DEVELOPMENT)
+        _, written = files.pop(_MANIFEST)
+        development = os.path.join(library, copies.DEVELOPMENT)
+        if not _is_unchanged(library, copies.DEVELOPMENT) or manifest.version_line(development) != written:
+            return False
+    for folder in folders:
+        for path in manifest.files_below(os.path.join(library, folder)):  # regular files, as no file was changed
+            os.makedirs(os.path.dirname(os.path.join(output, folder, path)), exist_ok=True)
+            shutil.copy(os.path.join(library, folder, path), os.path.join(output, folder, path))
     try:
         for path, (is_executable, text) in files.items():
             full = os.path.join(output, path)

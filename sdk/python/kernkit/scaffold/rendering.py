@@ -9,9 +9,9 @@ import tempfile
 from typing import Dict, List
 
 from ..errors import UserError
-from ..project import names, op_files
-from ..project.record import RECORD, VENDORED_SDK
-from ..sdk import NO_TEMPLATE, version
+from ..project import copies, manifest, names, op_files
+from ..project.record import RECORD
+from ..sdk import NO_TEMPLATE, sdk_folder, version
 from . import components, kept_rendering
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[1]
@@ -25,9 +25,14 @@ def template_folder() -> pathlib.Path:
     raise UserError(NO_TEMPLATE)
 
 
-def vendored_sdk() -> pathlib.Path:
-    """The SDK that the template copies into a library."""
-    return template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
+def sdk_files() -> List[str]:
+    """The paths of the files that the template copies into a library, relative to the copy of the SDK. A wheel has them in
+    two places, since it contains one SDK."""
+    copied = template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
+    if copied.is_dir():
+        return manifest.files_below(str(copied))
+    modules = [f"python/kernkit/{path}" for path in manifest.files_below(str(PACKAGE))]
+    return manifest.files_below(str(sdk_folder())) + modules
 
 
 def questions() -> Dict[str, str]:
@@ -80,13 +85,12 @@ def render_library(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Pat
     library's folder, below `folder`. UserError: an answer is invalid."""
     removed = removed_ops(answers)
     answers = {key: answers.get(key, value) for key, value in questions().items()}
-    sdk = str(vendored_sdk())
-    if problem := names.problem(answers) or components.problem(answers["parts"], sdk):
+    if problem := names.problem(answers) or components.problem(answers["parts"], sdk_files()):
         raise UserError(f"{RECORD}: {problem}")
     render(answers, folder)
     library = folder / answers["library_name"]
     remove_ops(library, removed)
-    if removed and (library / VENDORED_SDK).is_dir():
+    if removed and (library / copies.SDK).is_dir():
         kept_rendering.keep(str(library), version())
     return library
 

@@ -20,7 +20,7 @@ from typing import Dict, List, Optional
 from .. import programs
 from ..errors import UserError
 from ..project import manifest
-from ..sdk import sdk_folder, version
+from ..sdk import development_folder, sdk_folder, version
 
 NAME = "libcudart.so.13"
 PROJECT = """\
@@ -32,12 +32,12 @@ SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK
 
 
 def digest_of(sdk: pathlib.Path) -> str:
-    """A digest of the sources of the runtime, in hexadecimal digits."""
+    """A digest of the sources of the runtime, in hexadecimal digits. In a library's copy the sources are in two folders."""
     digest = hashlib.sha256((sdk / "CMakeLists.txt").read_bytes())
-    for folder in SOURCES:
-        for path in manifest.files_below(str(sdk / folder)):
-            digest.update(f"{folder}/{path}\n".encode())
-            digest.update((sdk / folder / path).read_bytes())
+    for folder in [place / name for place in dict.fromkeys((sdk, development_folder())) for name in SOURCES]:
+        for path in manifest.files_below(str(folder)):
+            digest.update(f"{folder.name}/{path}\n".encode())
+            digest.update((folder / path).read_bytes())
     return digest.hexdigest()
 
 
