@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each instruction form that tests run is in forms.txt, as "add.s32 PtxInteger.Arithmetic", and each row of
-the instruction table is on a page. `python tests/project/test_ptx_forms.py` writes the list and the page."""
+"""Each instruction form that tests run is in forms.txt, as "add.s32 PtxInteger.Arithmetic integers": the form, a
+test, and the list of the form's SIMD code, if it has such code. Each row of the instruction table is on a page.
+`python tests/project/test_ptx_forms.py` writes the list and the page."""
 
 import os
 import pathlib
@@ -19,8 +20,18 @@ WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "
 MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of behaviour that a GPU does not show
 
 
+def lines():
+    return [line.split() for line in LIST.read_text().splitlines() if not line.startswith("#")]
+
+
 def listed():
-    return dict(line.split() for line in LIST.read_text().splitlines() if not line.startswith("#"))
+    """{form: a test that runs it}."""
+    return {form: test for form, test, *_ in lines()}
+
+
+def simd_listed():
+    """{form: the list of its SIMD code}, for the forms that have SIMD code."""
+    return {form: simd[0] for form, _, *simd in lines() if simd}
 
 
 def table():
@@ -47,24 +58,33 @@ def texts(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def ran(texts):
-    """{form: the tests that ran it}."""
+def runs(texts):
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
     return run_tests(texts)
 
 
+@pytest.fixture(scope="module")
+def ran(runs):
+    """{form: the tests that ran it}."""
+    return runs[0]
+
+
 def run_tests(folder):
+    """({form: the tests that ran it}, {form: the list of its SIMD code})."""
     path = folder / "forms"
+    values = {"KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder), "KERNKIT_PTX_AVX2": "0"}
     done = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
-                          env={**os.environ, "KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder)})  # fmt: skip
+                          env={**os.environ, **values})  # fmt: skip
     assert done.returncode == 0, done.stdout
-    forms = {}
+    forms, simd = {}, {}
     for line in path.read_text().splitlines():
-        form, test = line.split()
+        form, test, simd_list = line.split()
         if form.split(".")[0] in known() and not test.startswith(WRONG):
             forms.setdefault(form, []).append(test)
-    return forms
+            if simd_list != "-":
+                assert simd.setdefault(form, simd_list) == simd_list, form
+    return forms, simd
 
 
 def page_of_the_table():
@@ -93,6 +113,11 @@ def test_each_listed_form_is_run_by_its_test(ran):
 @pytest.mark.all
 def test_each_form_that_a_test_runs_is_listed(ran):
     assert set(ran) - set(listed()) == set(), "python tests/project/test_ptx_forms.py adds them to forms.txt"
+
+
+@pytest.mark.all
+def test_the_list_names_the_simd_code_of_each_form(runs):
+    assert simd_listed() == runs[1], "python tests/project/test_ptx_forms.py writes the names"
 
 
 @pytest.mark.all
@@ -176,7 +201,8 @@ def test_ten_million_random_values():
 if __name__ == "__main__":
     PAGE.write_text(PAGE.read_text().partition("\n## ")[0] + "\n" + page_of_the_table())
     with tempfile.TemporaryDirectory() as folder:
-        found = run_tests(pathlib.Path(folder))
+        found, simd = run_tests(pathlib.Path(folder))
     of_gpu = {form: [test for test in tests if not test.startswith(MACHINE)] or tests for form, tests in found.items()}
-    lines = (f"{form} {tests[0]}\n" for form, tests in sorted(of_gpu.items()))
-    LIST.write_text("# Forms of instructions that the PTX machine runs, each with a test that runs it.\n" + "".join(lines))
+    text = "".join(f"{form} {tests[0]} {simd.get(form, '')}".rstrip() + "\n" for form, tests in sorted(of_gpu.items()))
+    LIST.write_text("# Forms of instructions that the PTX machine runs, each with a test that runs it, and with the list of its SIMD code.\n"
+                    + text)  # fmt: skip

@@ -58,7 +58,10 @@ Kernel Decoder::decode() {
   }
   find_variables(registers_.count(), &kernel_);
   registers_.place(&kernel_);
-  for (Operation& one : kernel_.code) one.run = fastest(one.run);
+  for (Operation& one : kernel_.code) {
+    const Instruction* row = kernel_.origins[one.number].instruction;
+    if (row != nullptr) one.run = fastest(one.run, row->simd_list);
+  }
   return std::move(kernel_);
 }
 

@@ -79,6 +79,10 @@ enum class Effect : uint8_t {
   kReleasesGrids,  // effect of griddepcontrol.launch_dependents
 };
 
+/// The list in ptx/simd/ that has the loops of a row's forms: loops that are compiled a second time,
+/// as SIMD code for AVX2. Forms of other types run the code for every processor.
+enum class Simd : uint8_t { kNone, kIntegers, kReals, kWarps, kMatrices };
+
 /// Masks of the sources that are the data of Definedness::kMoved.
 inline constexpr uint8_t kFirstSource = 1, kSecondSource = 2;
 
@@ -117,6 +121,11 @@ struct Instruction {
     row.effect = what;
     return row;
   }
+  constexpr Instruction simd(Simd list) const {
+    Instruction row = *this;
+    row.simd_list = list;
+    return row;
+  }
   /// The function of CUDA that compiles to this form.
   constexpr Instruction is(const char* function_of_cuda) const {
     Instruction row = *this;
@@ -132,6 +141,7 @@ struct Instruction {
   uint8_t moved = 0;  // sources of kMoved: kFirstSource, kSecondSource [mask]
   AddressFlow address_flow = AddressFlow::kNone;
   Effect effect = Effect::kNone;
+  Simd simd_list = Simd::kNone;
   const char* function = nullptr;
 };
 

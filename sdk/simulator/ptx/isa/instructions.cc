@@ -12,17 +12,29 @@ namespace {
 
 // Integer Arithmetic Instructions
 constexpr Instruction kIntegerArithmetic[] = {
-    Instruction("add", "%int", add).defines(Definedness::kUpwards).flows(AddressFlow::kEither),
+    Instruction("add", "%int", add)
+        .defines(Definedness::kUpwards)
+        .flows(AddressFlow::kEither)
+        .simd(Simd::kIntegers),
     Instruction("add", "sat s32", add).flows(AddressFlow::kEither),
-    Instruction("sub", "%int", sub).defines(Definedness::kUpwards).flows(AddressFlow::kDifference),
+    Instruction("sub", "%int", sub)
+        .defines(Definedness::kUpwards)
+        .flows(AddressFlow::kDifference)
+        .simd(Simd::kIntegers),
     Instruction("sub", "sat s32", sub).flows(AddressFlow::kDifference),
-    Instruction("mul", "lo %int", mul).defines(Definedness::kUpwards),
-    Instruction("mul", "wide u16|s16|u32|s32", mul).defines(Definedness::kUpwards),
-    Instruction("mul", "hi %int", mul),
-    Instruction("mad", "lo %int", mad).defines(Definedness::kUpwards).flows(AddressFlow::kThird),
+    Instruction("mul", "lo %int", mul).defines(Definedness::kUpwards).simd(Simd::kIntegers),
+    Instruction("mul", "wide u16|s16|u32|s32", mul)
+        .defines(Definedness::kUpwards)
+        .simd(Simd::kIntegers),
+    Instruction("mul", "hi %int", mul).simd(Simd::kIntegers),
+    Instruction("mad", "lo %int", mad)
+        .defines(Definedness::kUpwards)
+        .flows(AddressFlow::kThird)
+        .simd(Simd::kIntegers),
     Instruction("mad", "wide u16|s16|u32|s32", mad)
         .defines(Definedness::kUpwards)
-        .flows(AddressFlow::kThird),
+        .flows(AddressFlow::kThird)
+        .simd(Simd::kIntegers),
     Instruction("mad", "hi %int", mad).flows(AddressFlow::kThird),
     Instruction("mul24", "lo|hi u32|s32", mul24),
     Instruction("mad24", "lo|hi u32|s32", mad24),
@@ -30,10 +42,10 @@ constexpr Instruction kIntegerArithmetic[] = {
     Instruction("sad", "%int", sad),
     Instruction("div", "%int", div),
     Instruction("rem", "%int", rem),
-    Instruction("abs", "%signed", abs),
-    Instruction("neg", "%signed", neg).defines(Definedness::kUpwards),
-    Instruction("min", "%int", min),
-    Instruction("max", "%int", max),
+    Instruction("abs", "%signed", abs).simd(Simd::kIntegers),
+    Instruction("neg", "%signed", neg).defines(Definedness::kUpwards).simd(Simd::kIntegers),
+    Instruction("min", "%int", min).simd(Simd::kIntegers),
+    Instruction("max", "%int", max).simd(Simd::kIntegers),
     Instruction("popc", "b32|b64", popc),
     Instruction("clz", "b32|b64", clz),
     Instruction("bfind", "shiftamt? u32|s32|u64|s64", bfind),
@@ -41,8 +53,8 @@ constexpr Instruction kIntegerArithmetic[] = {
     // [row]
     Instruction("brev", "b32|b64", brev).moves(kFirstSource),
     // [/row]
-    Instruction("bfe", "u32|s32|u64|s64", bfe).moves(kFirstSource),
-    Instruction("bfi", "b32|b64", bfi).moves(kFirstSource | kSecondSource),
+    Instruction("bfe", "u32|s32|u64|s64", bfe).moves(kFirstSource).simd(Simd::kIntegers),
+    Instruction("bfi", "b32|b64", bfi).moves(kFirstSource | kSecondSource).simd(Simd::kIntegers),
     Instruction("bmsk", "clamp|wrap b32", bmsk),
     Instruction("dp4a", "u32|s32 u32|s32", dot),
     Instruction("dp2a", "lo|hi u32|s32 u32|s32", dot),
@@ -62,30 +74,30 @@ constexpr Instruction kExtendedPrecisionIntegerArithmetic[] = {
 constexpr Instruction kFloatingPoint[] = {
     Instruction("testp", "finite|infinite|number|notanumber|normal|subnormal f32|f64", testp),
     Instruction("copysign", "f32|f64", copysign),
-    Instruction("add", "%rounding? ftz? sat? f32", add),
-    Instruction("add", "%rounding? f64", add),
-    Instruction("sub", "%rounding? ftz? sat? f32", sub),
-    Instruction("sub", "%rounding? f64", sub),
-    Instruction("mul", "%rounding? ftz? sat? f32", mul),
-    Instruction("mul", "%rounding? f64", mul),
-    Instruction("fma", "%rounding? ftz? sat? f32", fma),
-    Instruction("fma", "%rounding? f64", fma),
-    Instruction("div", "%rounding|approx|full ftz? f32", div),
+    Instruction("add", "%rounding? ftz? sat? f32", add).simd(Simd::kReals),
+    Instruction("add", "%rounding? f64", add).simd(Simd::kReals),
+    Instruction("sub", "%rounding? ftz? sat? f32", sub).simd(Simd::kReals),
+    Instruction("sub", "%rounding? f64", sub).simd(Simd::kReals),
+    Instruction("mul", "%rounding? ftz? sat? f32", mul).simd(Simd::kReals),
+    Instruction("mul", "%rounding? f64", mul).simd(Simd::kReals),
+    Instruction("fma", "%rounding? ftz? sat? f32", fma).simd(Simd::kReals),
+    Instruction("fma", "%rounding? f64", fma).simd(Simd::kReals),
+    Instruction("div", "%rounding|approx|full ftz? f32", div).simd(Simd::kReals),
     Instruction("div", "%rounding f64", div),
-    Instruction("abs", "ftz? f32", abs),
+    Instruction("abs", "ftz? f32", abs).simd(Simd::kReals),
     Instruction("abs", "f64", abs),
-    Instruction("neg", "ftz? f32", neg),
+    Instruction("neg", "ftz? f32", neg).simd(Simd::kReals),
     Instruction("neg", "f64", neg),
-    Instruction("min", "ftz? NaN? f32", min),
+    Instruction("min", "ftz? NaN? f32", min).simd(Simd::kReals),
     Instruction("min", "f64", min),
-    Instruction("max", "ftz? NaN? f32", max),
+    Instruction("max", "ftz? NaN? f32", max).simd(Simd::kReals),
     Instruction("max", "f64", max),
-    Instruction("rcp", "%rounding|approx ftz? f32", rcp),
+    Instruction("rcp", "%rounding|approx ftz? f32", rcp).simd(Simd::kReals),
     Instruction("rcp", "%rounding f64", rcp),
     Instruction("rcp", "approx ftz f64", rcp),
-    Instruction("sqrt", "%rounding|approx ftz? f32", sqrt),
+    Instruction("sqrt", "%rounding|approx ftz? f32", sqrt).simd(Simd::kReals),
     Instruction("sqrt", "%rounding f64", sqrt),
-    Instruction("rsqrt", "approx ftz? f32", rsqrt),
+    Instruction("rsqrt", "approx ftz? f32", rsqrt).simd(Simd::kReals),
     Instruction("rsqrt", "approx ftz? f64", rsqrt),
     Instruction("sin", "approx ftz? f32", sin),
     Instruction("cos", "approx ftz? f32", cos),
@@ -97,21 +109,21 @@ constexpr Instruction kFloatingPoint[] = {
 // Half Precision Floating-Point Instructions
 constexpr Instruction kHalfPrecisionFloatingPoint[] = {
     Instruction("add", "~rn? sat? f16", add),
-    Instruction("add", "~rn? sat? f16x2", add).defines(Definedness::kHalves),
+    Instruction("add", "~rn? sat? f16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("add", "~rn? bf16", add),
-    Instruction("add", "~rn? bf16x2", add).defines(Definedness::kHalves),
+    Instruction("add", "~rn? bf16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("sub", "~rn? sat? f16", sub),
     Instruction("sub", "~rn? sat? f16x2", sub).defines(Definedness::kHalves),
     Instruction("sub", "~rn? bf16", sub),
     Instruction("sub", "~rn? bf16x2", sub).defines(Definedness::kHalves),
     Instruction("mul", "~rn? sat? f16", mul),
-    Instruction("mul", "~rn? sat? f16x2", mul).defines(Definedness::kHalves),
+    Instruction("mul", "~rn? sat? f16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("mul", "~rn? bf16", mul),
-    Instruction("mul", "~rn? bf16x2", mul).defines(Definedness::kHalves),
+    Instruction("mul", "~rn? bf16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("fma", "~rn? sat|relu? f16", fma),
     Instruction("fma", "~rn? sat|relu? f16x2", fma).defines(Definedness::kHalves),
     Instruction("fma", "~rn? relu? bf16", fma),
-    Instruction("fma", "~rn? relu? bf16x2", fma).defines(Definedness::kHalves),
+    Instruction("fma", "~rn? relu? bf16x2", fma).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("abs", "f16|bf16", abs),
     Instruction("abs", "f16x2|bf16x2", abs).defines(Definedness::kHalves),
     Instruction("neg", "f16|bf16", neg),
@@ -130,73 +142,105 @@ constexpr Instruction kHalfPrecisionFloatingPoint[] = {
 
 // Comparison and Selection Instructions
 constexpr Instruction kComparisonAndSelection[] = {
-    Instruction("setp", "%order %logic? %int|%bits", setp).defines(Definedness::kCompare),
-    Instruction("setp", "%order_real %logic? ftz? f32", setp).defines(Definedness::kCompare),
+    Instruction("setp", "%order %logic? %int|%bits", setp)
+        .defines(Definedness::kCompare)
+        .simd(Simd::kIntegers),
+    Instruction("setp", "%order_real %logic? ftz? f32", setp)
+        .defines(Definedness::kCompare)
+        .simd(Simd::kIntegers),
     Instruction("setp", "%order_real %logic? f64|f16|bf16|f16x2|bf16x2", setp)
-        .defines(Definedness::kCompare),
+        .defines(Definedness::kCompare)
+        .simd(Simd::kIntegers),
     Instruction("set", "%order %logic? %set_result %int|%bits", set).defines(Definedness::kCompare),
     Instruction("set", "%order_real %logic? ftz? %set_result f32", set)
         .defines(Definedness::kCompare),
     Instruction("set", "%order_real %logic? %set_result f64|f16|bf16|f16x2|bf16x2", set)
         .defines(Definedness::kCompare),
-    Instruction("selp", "%any", selp).defines(Definedness::kSelect).flows(AddressFlow::kSelected),
+    Instruction("selp", "%any", selp)
+        .defines(Definedness::kSelect)
+        .flows(AddressFlow::kSelected)
+        .simd(Simd::kIntegers),
     Instruction("slct", "%any s32", slct),
     Instruction("slct", "ftz? %any f32", slct),
 };
 
 // Logic and Shift Instructions
 constexpr Instruction kLogicAndShift[] = {
-    Instruction("and", "%bits|pred", logic).defines(Definedness::kAnd),
-    Instruction("or", "%bits|pred", logic).defines(Definedness::kOr).flows(AddressFlow::kEither),
-    Instruction("xor", "%bits|pred", logic).defines(Definedness::kEach).flows(AddressFlow::kEither),
-    Instruction("not", "%bits|pred", logic).defines(Definedness::kEach),
+    Instruction("and", "%bits|pred", logic).defines(Definedness::kAnd).simd(Simd::kIntegers),
+    Instruction("or", "%bits|pred", logic)
+        .defines(Definedness::kOr)
+        .flows(AddressFlow::kEither)
+        .simd(Simd::kIntegers),
+    Instruction("xor", "%bits|pred", logic)
+        .defines(Definedness::kEach)
+        .flows(AddressFlow::kEither)
+        .simd(Simd::kIntegers),
+    Instruction("not", "%bits|pred", logic).defines(Definedness::kEach).simd(Simd::kIntegers),
     Instruction("cnot", "%bits", cnot),
-    Instruction("lop3", "b32", lop3).defines(Definedness::kTable),
-    Instruction("shf", "l|r wrap|clamp b32", shf).moves(kFirstSource | kSecondSource),
-    Instruction("shl", "%bits", shl).moves(kFirstSource),
-    Instruction("shr", "%bits|%int", shr).moves(kFirstSource),
+    Instruction("lop3", "b32", lop3).defines(Definedness::kTable).simd(Simd::kIntegers),
+    Instruction("shf", "l|r wrap|clamp b32", shf)
+        .moves(kFirstSource | kSecondSource)
+        .simd(Simd::kIntegers),
+    Instruction("shl", "%bits", shl).moves(kFirstSource).simd(Simd::kIntegers),
+    Instruction("shr", "%bits|%int", shr).moves(kFirstSource).simd(Simd::kIntegers),
 };
 
 // Data Movement and Conversion Instructions
 constexpr Instruction kDataMovementAndConversion[] = {
-    Instruction("mov", "%any|pred", mov).moves(kFirstSource).flows(AddressFlow::kFirst),
+    Instruction("mov", "%any|pred", mov)
+        .moves(kFirstSource)
+        .flows(AddressFlow::kFirst)
+        .simd(Simd::kIntegers),
     Instruction("shfl", "sync up b32|u32|s32|f32", shfl)
         .defines(Definedness::kShuffle)
-        .is("__shfl_up_sync"),
+        .is("__shfl_up_sync")
+        .simd(Simd::kWarps),
     Instruction("shfl", "sync down b32|u32|s32|f32", shfl)
         .defines(Definedness::kShuffle)
-        .is("__shfl_down_sync"),
+        .is("__shfl_down_sync")
+        .simd(Simd::kWarps),
     Instruction("shfl", "sync bfly b32|u32|s32|f32", shfl)
         .defines(Definedness::kShuffle)
-        .is("__shfl_xor_sync"),
+        .is("__shfl_xor_sync")
+        .simd(Simd::kWarps),
     Instruction("shfl", "sync idx b32|u32|s32|f32", shfl)
         .defines(Definedness::kShuffle)
-        .is("__shfl_sync"),
-    Instruction("prmt", "b32", prmt).moves(kFirstSource | kSecondSource),
+        .is("__shfl_sync")
+        .simd(Simd::kWarps),
+    Instruction("prmt", "b32", prmt).moves(kFirstSource | kSecondSource).simd(Simd::kIntegers),
     Instruction("ld",
                 "~weak|volatile|relaxed|acquire? ~mmio? ~%scope? %space? ~nc? ~ca|cg|cs|lu|cv? "
                 "~%cache? ~%cache? ~%cache? ~unified? v2|v4|v8? %any",
                 load)
-        .accesses(AccessKind::kLoad, Definedness::kLoad),
-    Instruction("ldu", "%space? v2|v4? %any", load).accesses(AccessKind::kLoad, Definedness::kLoad),
+        .accesses(AccessKind::kLoad, Definedness::kLoad)
+        .simd(Simd::kIntegers),
+    Instruction("ldu", "%space? v2|v4? %any", load)
+        .accesses(AccessKind::kLoad, Definedness::kLoad)
+        .simd(Simd::kIntegers),
     Instruction("st",
                 "~weak|volatile|relaxed|release? ~mmio? ~%scope? %space? ~wb|cg|cs|wt? ~%cache? "
                 "~%cache? ~%cache? v2|v4|v8? %any",
                 store)
-        .accesses(AccessKind::kStore, Definedness::kStore),
+        .accesses(AccessKind::kStore, Definedness::kStore)
+        .simd(Simd::kIntegers),
     Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
     Instruction("prefetchu", "~L1", hint),
     Instruction("discard", "~global? ~L2", hint),
     Instruction("isspacep", "global|shared|shared::cta|local", isspacep),
     Instruction("cvta", "to? global|const|param|local|shared|shared::cta u64", cvta)
         .defines(Definedness::kEach)
-        .flows(AddressFlow::kFirst),
+        .flows(AddressFlow::kFirst)
+        .simd(Simd::kIntegers),
     Instruction("mapa", "u64", mapa),
-    Instruction("cvt", "%int|u8|s8 %int|u8|s8", cvt).moves(kFirstSource).flows(AddressFlow::kFirst),
+    Instruction("cvt", "%int|u8|s8 %int|u8|s8", cvt)
+        .moves(kFirstSource)
+        .flows(AddressFlow::kFirst)
+        .simd(Simd::kIntegers),
     Instruction("cvt", "sat %int|u8|s8 %int|u8|s8", cvt).flows(AddressFlow::kFirst),
     Instruction("cvt", "rn relu? f16x2|bf16x2 f32", cvt)
         .defines(Definedness::kNarrows)
-        .flows(AddressFlow::kFirst),
+        .flows(AddressFlow::kFirst)
+        .simd(Simd::kIntegers),
     Instruction("cvt", "rn satfinite e4m3x2|e5m2x2 f32", cvt)
         .defines(Definedness::kNarrows)
         .flows(AddressFlow::kFirst),
@@ -207,7 +251,8 @@ constexpr Instruction kDataMovementAndConversion[] = {
     Instruction("cvt",
                 "%rounding|rni|rzi|rmi|rpi? ftz? sat? f16|bf16|f32|f64|%int|u8|s8 f16|bf16|f32|f64",
                 cvt)
-        .flows(AddressFlow::kFirst),
+        .flows(AddressFlow::kFirst)
+        .simd(Simd::kIntegers),
 };
 
 // Asynchronous Copy Instructions
@@ -315,13 +360,16 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
     Instruction("wmma", "store d sync aligned row|col %wmma_shape %space? f16|f32|s32", wmma)
         .accesses(AccessKind::kStore, Definedness::kFragment),
     Instruction("wmma", "mma sync aligned row|col row|col %wmma_shape satfinite? %sum %sum", wmma)
-        .defines(Definedness::kProduct),
+        .defines(Definedness::kProduct)
+        .simd(Simd::kMatrices),
     Instruction("wmma",
                 "mma sync aligned row|col row|col %wmma_shape satfinite? %sum %factor %factor %sum",
                 wmma)
-        .defines(Definedness::kProduct),
+        .defines(Definedness::kProduct)
+        .simd(Simd::kMatrices),
     Instruction("mma", "sync aligned %mma_shape row col satfinite? %sum %factor %factor %sum", mma)
-        .defines(Definedness::kProduct),
+        .defines(Definedness::kProduct)
+        .simd(Simd::kMatrices),
     Instruction("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", ldmatrix)
         .accesses(AccessKind::kLoad, Definedness::kMatrix),
     Instruction("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", stmatrix)

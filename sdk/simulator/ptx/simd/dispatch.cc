@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses for each loop the code that the processor runs: AVX2's or the baseline's.
+// Chooses for each step the code that the processor runs: AVX2's or the code for every processor.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -8,6 +9,17 @@
 #include "ptx/simd/steps.h"
 
 namespace kernkit::simulator::ptx {
+
+Steps steps_of(Simd list) {
+  switch (list) {
+    case Simd::kNone: return {nullptr, 0};
+    case Simd::kIntegers: return integers();
+    case Simd::kReals: return reals();
+    case Simd::kWarps: return of_warps();
+    case Simd::kMatrices: return matrices();
+  }
+  return {nullptr, 0};
+}
 
 #if KERNKIT_PTX_HAS_AVX2
 namespace avx2 {
@@ -19,7 +31,7 @@ Steps matrices();
 
 namespace {
 
-using Pair = std::pair<Run, Run>;
+constexpr size_t kLists = static_cast<size_t>(Simd::kMatrices) + 1;
 
 bool has_avx2() {
   const char* wanted = std::getenv("KERNKIT_PTX_AVX2");
@@ -27,29 +39,41 @@ bool has_avx2() {
   return !rejected && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-std::vector<Pair> sorted_pairs() {
-  std::vector<Pair> pairs;
-  if (!has_avx2()) return pairs;
-  const auto add = [&](Steps of_all, Steps of_some) {
-    for (size_t i = 0; i < of_all.count; ++i) pairs.emplace_back(of_all.all[i], of_some.all[i]);
-  };
-  add(integers(), avx2::integers());
-  add(reals(), avx2::reals());
-  add(of_warps(), avx2::of_warps());
-  add(matrices(), avx2::matrices());
-  std::sort(pairs.begin(), pairs.end());
-  return pairs;
-}
+// For each list, pairs of a step and its version for AVX2, sorted by the step.
+class Versions {
+ public:
+  Versions() {
+    if (!has_avx2()) return;
+    add(Simd::kIntegers, avx2::integers());
+    add(Simd::kReals, avx2::reals());
+    add(Simd::kWarps, avx2::of_warps());
+    add(Simd::kMatrices, avx2::matrices());
+  }
+  Run find(Run step, Simd list) const {
+    const std::vector<Pair>& pairs = lists_[static_cast<size_t>(list)];
+    const auto found = std::lower_bound(pairs.begin(), pairs.end(), Pair{step, nullptr});
+    return found != pairs.end() && found->first == step ? found->second : step;
+  }
+
+ private:
+  using Pair = std::pair<Run, Run>;
+  void add(Simd list, Steps of_avx2) {
+    const Steps of_all = steps_of(list);
+    std::vector<Pair>& pairs = lists_[static_cast<size_t>(list)];
+    for (size_t i = 0; i < of_all.count; ++i) pairs.emplace_back(of_all.all[i], of_avx2.all[i]);
+    std::sort(pairs.begin(), pairs.end());
+  }
+  std::array<std::vector<Pair>, kLists> lists_;
+};
 
 }  // namespace
 
-Run fastest(Run step) {
-  static const std::vector<Pair> pairs = sorted_pairs();
-  const auto found = std::lower_bound(pairs.begin(), pairs.end(), Pair{step, nullptr});
-  return found != pairs.end() && found->first == step ? found->second : step;
+Run fastest(Run step, Simd list) {
+  static const Versions versions;
+  return versions.find(step, list);
 }
 #else
-Run fastest(Run step) { return step; }
+Run fastest(Run step, Simd /*list*/) { return step; }
 #endif
 
 }  // namespace kernkit::simulator::ptx

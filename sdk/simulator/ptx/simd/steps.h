@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "ptx/isa/instruction.h"
 #include "ptx/machine/operation.h"
 #include "ptx/machine/simd_target.h"
 
@@ -14,7 +15,8 @@ struct Steps {
   size_t count;
 };
 
-// Each function has a second version for AVX2, which returns the same steps in the same order.
+// The lists. Each function has a second version for AVX2, which returns the same steps in the same
+// order.
 inline namespace KERNKIT_PTX_TARGET {
 Steps integers();
 Steps reals();
@@ -22,8 +24,11 @@ Steps of_warps();
 Steps matrices();
 }  // namespace KERNKIT_PTX_TARGET
 
-/// Returns the fastest version of a step for this processor. KERNKIT_PTX_AVX2=0 in the environment
-/// selects the version for every processor.
-Run fastest(Run step);
+/// Returns the steps of a list, compiled for every processor; none for Simd::kNone.
+Steps steps_of(Simd list);
+
+/// Returns the fastest version of a step for this processor: the SIMD version if the list has the
+/// step. KERNKIT_PTX_AVX2=0 in the environment selects the version for every processor.
+Run fastest(Run step, Simd list);
 
 }  // namespace kernkit::simulator::ptx

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -31,25 +32,57 @@ FoundInstruction find(const std::string& form) {
   return find_instruction(words.at(0), {words.begin() + 1, words.end()});
 }
 
-std::vector<std::string> tested_forms() {
+struct TestedForm {
+  std::string form, test;
+  std::string simd_list;  // list of the form's SIMD code; "" for a form without such code
+};
+
+std::vector<TestedForm> tested_forms() {
   std::ifstream file(KERNKIT_PTX_FORMS_LIST);
-  std::vector<std::string> forms;
+  std::vector<TestedForm> forms;
   for (std::string line; std::getline(file, line);) {
-    if (line[0] != '#') forms.push_back(line.substr(0, line.find(' ')));
+    if (line[0] == '#') continue;
+    TestedForm& one = forms.emplace_back();
+    std::istringstream(line) >> one.form >> one.test >> one.simd_list;
   }
   return forms;
 }
 
+std::string name_of(Simd list) {
+  switch (list) {
+    case Simd::kNone: return "";
+    case Simd::kIntegers: return "integers";
+    case Simd::kReals: return "reals";
+    case Simd::kWarps: return "warps";
+    case Simd::kMatrices: return "matrices";
+  }
+  return "?";
+}
+
 TEST(PtxInstructionTable, HasEachFormThatTestsRun) {
-  const std::vector<std::string> forms = tested_forms();
+  const std::vector<TestedForm> forms = tested_forms();
   EXPECT_GT(forms.size(), 1000u);
-  for (const std::string& form : forms) EXPECT_NE(find(form).row, nullptr) << form;
+  for (const TestedForm& one : forms) EXPECT_NE(find(one.form).row, nullptr) << one.form;
 }
 
 TEST(PtxInstructionTable, EachRowHasAFormThatTestsRun) {
   std::set<const Instruction*> found;
-  for (const std::string& form : tested_forms()) found.insert(find(form).row);
+  for (const TestedForm& one : tested_forms()) found.insert(find(one.form).row);
   for (const Instruction* row : rows()) EXPECT_EQ(found.count(row), 1u) << text_of(*row);
+}
+
+// The decoder looks for SIMD code in the list that the row names. PtxSteps compares both versions of
+// each loop of the lists.
+TEST(PtxInstructionTable, NamesTheListOfSimdCode) {
+  std::map<const Instruction*, std::set<std::string>> lists;
+  for (const TestedForm& one : tested_forms()) {
+    if (!one.simd_list.empty()) lists[find(one.form).row].insert(one.simd_list);
+  }
+  for (const Instruction* row : rows()) {
+    std::set<std::string> expected;
+    if (row->simd_list != Simd::kNone) expected.insert(name_of(row->simd_list));
+    EXPECT_EQ(lists[row], expected) << text_of(*row);
+  }
 }
 
 TEST(PtxInstructionTable, RowsDiffer) {

@@ -3,6 +3,7 @@
 // (place_device.cc). Both programs link the same objects of the tests.
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace kernkit::simulator::place {
@@ -18,5 +19,9 @@ void set_seed(unsigned seed);
 /// Whether the tests run in the simulator. Where PTX ISA allows several results, the simulator
 /// always returns the same result.
 bool is_machine();
+/// The forms of a PTX text whose loops the simulator has as SIMD code, each with the list of the
+/// loop, such as "add.s32" and "integers". Requires KERNKIT_PTX_AVX2=0 in the environment. Empty on
+/// a GPU.
+std::map<std::string, std::string> simd_forms(const std::string& text);
 
 }  // namespace kernkit::simulator::place

@@ -42,4 +42,6 @@ void set_seed(unsigned) {}
 
 bool is_machine() { return false; }
 
+std::map<std::string, std::string> simd_forms(const std::string&) { return {}; }
+
 }  // namespace kernkit::simulator::place

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "place_machine.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
+
+#include "ptx/image/image.h"
+#include "ptx/parser/unsupported.h"
+#include "ptx/simd/steps.h"
 
 namespace kernkit::simulator::place {
 namespace {
@@ -33,5 +39,30 @@ std::string fault() {
 void set_seed(unsigned seed) { of_test()->set_seed(seed); }
 
 bool is_machine() { return true; }
+
+std::map<std::string, std::string> simd_forms(const std::string& text) {
+  static const std::pair<ptx::Simd, const char*> lists[] = {{ptx::Simd::kIntegers, "integers"},
+                                                            {ptx::Simd::kReals, "reals"},
+                                                            {ptx::Simd::kWarps, "warps"},
+                                                            {ptx::Simd::kMatrices, "matrices"}};
+  std::map<std::string, std::string> found;
+  try {
+    ptx::Image image(text, {});
+    for (const auto& [name, function] : image.module().functions) {
+      if (!function.is_kernel) continue;
+      const ptx::Kernel& kernel = image.kernel(name);
+      for (const ptx::Operation& operation : kernel.code) {
+        for (const auto& [list, list_name] : lists) {
+          const ptx::Steps steps = ptx::steps_of(list);
+          const auto* end = steps.all + steps.count;
+          if (std::find(steps.all, end, operation.run) == end) continue;
+          found[kernel.origins[operation.number].opcode] = list_name;
+        }
+      }
+    }
+  } catch (const ptx::UnsupportedPtx&) {  // the text of a test of messages
+  }
+  return found;
+}
 
 }  // namespace kernkit::simulator::place

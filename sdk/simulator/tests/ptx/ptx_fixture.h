@@ -29,9 +29,10 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 
 namespace kernkit::simulator {
 
-/// Appends the instructions of a PTX text, such as "add.s32", and the name of the running test to
-/// the file that KERNKIT_PTX_FORMS names; see test_ptx_forms.py.
-inline void note_forms(const std::string& text) {
+/// Appends the instructions of a PTX text, such as "add.s32", the name of the running test and the
+/// list of the form's SIMD code, or "-", to the file that KERNKIT_PTX_FORMS names; see
+/// test_ptx_forms.py. `body` is the text without its first lines.
+inline void note_forms(const std::string& text, const std::string& body) {
   const char* path = std::getenv("KERNKIT_PTX_FORMS");
   if (path == nullptr) return;
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
@@ -39,8 +40,11 @@ inline void note_forms(const std::string& text) {
   // A statement follows a brace, a semicolon, a label or a guard.
   static const std::regex statement(
       R"((?:^|[;{}\n:])\s*(?:@!?%?\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s*(?=[^:\w.]))");
-  for (std::sregex_iterator one(text.begin(), text.end(), statement), end; one != end; ++one) {
-    file << (*one)[1] << ' ' << test->test_suite_name() << '.' << test->name() << '\n';
+  const auto simd = place::simd_forms(text);
+  for (std::sregex_iterator one(body.begin(), body.end(), statement), end; one != end; ++one) {
+    const auto list = simd.find((*one)[1]);
+    file << (*one)[1] << ' ' << test->test_suite_name() << '.' << test->name() << ' '
+         << (list == simd.end() ? "-" : list->second) << '\n';
   }
 }
 
@@ -59,8 +63,8 @@ inline void keep_text(const std::string& text) {
 class PtxModule {
  public:
   explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
-    note_forms(body);
     const std::string text = ".version 8.7\n.target " + target + "\n.address_size 64\n" + body;
+    note_forms(text, body);
     keep_text(text);
     EXPECT_EQ(
         cudaLibraryLoadData(&library_, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0),

@@ -8,8 +8,13 @@
 #include <iterator>
 #include <memory>
 #include <random>
+#include <string>
+#include <utility>
 
+#include "ptx/machine/block.h"
 #include "ptx/machine/warp.h"
+#include "ptx/parser/module.h"
+#include "ptx/simd/fragment_layout.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
@@ -50,8 +55,9 @@ class PtxSteps : public ::testing::Test {
       std::memcpy(state->registers + kRegister * 8 + l * 8, &address, 8);
     }
   }
-  static void run(ptx::Run step, const Operation& operation, uint32_t mask, State* state) {
+  void run(ptx::Run step, const Operation& operation, uint32_t mask, State* state) {
     auto warp = std::make_unique<Warp>();
+    warp->block = block_;
     Range range{reinterpret_cast<uintptr_t>(state->memory),
                 reinterpret_cast<uintptr_t>(state->memory) + kMemory};
     warp->registers = state->registers;
@@ -59,12 +65,27 @@ class PtxSteps : public ::testing::Test {
     warp->ranges = &range;
     step(*warp, operation);
   }
-  void expect_same(Steps steps) {
+  // Runs both versions of a step on the same registers and memory.
+  void expect_same(ptx::Run step, ptx::Run other, const Operation& operation, uint32_t mask,
+                   const char* what, size_t i) {
+    // Both runs use the same object, because the registers contain addresses of its memory.
+    fill(&state_);
+    const auto before = std::make_unique<State>(state_);
+    run(step, operation, mask, &state_);
+    const auto expected = std::make_unique<State>(state_);
+    std::memcpy(&state_, before.get(), sizeof(state_));
+    run(other, operation, mask, &state_);
+    ASSERT_EQ(std::memcmp(&state_, expected.get(), sizeof(state_)), 0) << what << ' ' << i;
+  }
+  // Compares all steps of a list on random lanes. Returns the number of steps with two versions.
+  size_t compare(Simd list, const char* what) {
+    const Steps steps = steps_of(list);
+    size_t others = 0;
     for (size_t i = 0; i < steps.count; ++i) {
-      const ptx::Run step = steps.all[i], other = fastest(step);
+      const ptx::Run step = steps.all[i], other = fastest(step, list);
       if (step == other) continue;
-      ++others_;
-      for (int trial = 0; trial < 300; ++trial) {
+      ++others;
+      for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
         Operation operation;
         uint32_t* const places[] = {
             &operation.src0,    &operation.src1,    &operation.src2,
@@ -78,30 +99,73 @@ class PtxSteps : public ::testing::Test {
         operation.space = Space::kGlobal;
         operation.address_size = 8;
         const uint32_t mask = trial % 3 == 0 ? Warp::kAll : random_() | 1;
-        // Both runs use the same object, because the registers contain addresses of its memory.
-        fill(&state_);
-        const auto before = std::make_unique<State>(state_);
-        run(step, operation, mask, &state_);
-        const auto expected = std::make_unique<State>(state_);
-        std::memcpy(&state_, before.get(), sizeof(state_));
-        run(other, operation, mask, &state_);
-        ASSERT_EQ(std::memcmp(&state_, expected.get(), sizeof(state_)), 0)
-            << "step " << i << ", trial " << trial;
+        expect_same(step, other, operation, mask, what, i);
       }
     }
+    return others;
   }
 
   std::mt19937 random_{1};
   State state_;
-  size_t others_ = 0;
+  Block* block_ = nullptr;
 };
 
-TEST_F(PtxSteps, SameBitsForEachProcessor) {
-  expect_same(integers());
-  expect_same(reals());
-  expect_same(of_warps());
-  if (others_ == 0) GTEST_SKIP() << "this build, or this processor, has one way only";
-  EXPECT_EQ(others_, integers().count + reals().count + of_warps().count);
+struct List {
+  Simd simd;
+  const char* name;
+};
+
+class PtxStepsOfList : public PtxSteps, public ::testing::WithParamInterface<List> {};
+
+TEST_P(PtxStepsOfList, SameBitsForEachProcessor) {
+  const size_t others = compare(GetParam().simd, GetParam().name);
+  if (others == 0) GTEST_SKIP() << "this build, or this processor, has one version of each step";
+  EXPECT_EQ(others, steps_of(GetParam().simd).count);
+}
+
+INSTANTIATE_TEST_SUITE_P(, PtxStepsOfList,
+                         ::testing::Values(List{Simd::kIntegers, "integers"},
+                                           List{Simd::kReals, "reals"},
+                                           List{Simd::kWarps, "warps"}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+class NoMemory : public DeviceMemory {
+  Range range_of(uint64_t) const override { return {}; }
+  std::string place_of(uint64_t) const override { return ""; }
+};
+
+// Products of matrices, whose registers are in a list of the kernel.
+TEST_F(PtxSteps, SameProductsForEachProcessor) {
+  const Steps steps = steps_of(Simd::kMatrices);
+  if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
+    GTEST_SKIP() << "this build, or this processor, has one version of each step";
+  }
+  Kernel kernel;
+  kernel.lists.emplace_back();
+  for (uint32_t k = 0; k < 2 * kRegisters; ++k) kernel.lists[0].push_back(k * kRegister / 2);
+  const Module module;
+  const NoMemory memory;
+  Heap heap;
+  const Launch launch{kernel,  module, "", {1, 1, 1}, {32, 1, 1}, 0,
+                      nullptr, memory, 0,  nullptr,   heap};
+  Block block(launch);
+  block_ = &block;
+  for (const auto& [a, c] :
+       {std::pair(Element::kF16, Element::kF32), std::pair(Element::kF16, Element::kF16),
+        std::pair(Element::kBF16, Element::kF32), std::pair(Element::kTF32, Element::kF32),
+        std::pair(Element::kE4M3, Element::kF32)}) {
+    Product product{16, 8, static_cast<uint8_t>(8 * elements_of_register(a)), a, a, c, false, 0};
+    product.sources = static_cast<uint8_t>(product.registers_of_a() + product.registers_of_b());
+    Operation operation;
+    operation.offset = product.packed();
+    operation.more = 0;
+    for (size_t i = 0; i < steps.count; ++i) {
+      for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
+        expect_same(steps.all[i], fastest(steps.all[i], Simd::kMatrices), operation, Warp::kAll,
+                    "matrices", i);
+      }
+    }
+  }
 }
 
 }  // namespace
