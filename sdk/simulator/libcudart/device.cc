@@ -8,6 +8,7 @@
 
 #include "ptx/machine/kernel.h"
 #include "ptx/modules.h"
+#include "runtime/core/contexts.h"
 #include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
@@ -15,7 +16,6 @@ namespace kernkit::simulator {
 namespace {
 
 constexpr int kLimitHeapSize = 2;  // cudaLimitMallocHeapSize, the last supported cudaLimit
-constexpr auto kUnsupportedLimit = static_cast<cudaError_t>(215);
 constexpr size_t kPrintfBytes = size_t{1} << 20;
 
 DeviceProperties properties_of(int number) {
@@ -158,21 +158,18 @@ cudaError_t read_device_properties(DeviceProperties* properties, int device) {
 
 cudaError_t reset_device() {
   const int device = thread_state().device;
-  if (!exists(device)) return cudaErrorNoDevice;
-  drain_device(device);
-  state().device_states[static_cast<size_t>(device)].sticky = cudaSuccess;
-  return cudaSuccess;
+  return exists(device) ? reset_primary(device) : cudaErrorNoDevice;
 }
 
 cudaError_t set_limit(int limit, size_t value) {
-  if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
+  if (limit < 0 || limit > kLimitHeapSize) return cudaErrorUnsupportedLimit;
   if (limit == kLimitHeapSize) heap_of(thread_state().device).set_limit(value);
   return cudaSuccess;
 }
 
 cudaError_t read_limit(size_t* value, int limit) {
   if (value == nullptr) return cudaErrorInvalidValue;
-  if (limit < 0 || limit > kLimitHeapSize) return kUnsupportedLimit;
+  if (limit < 0 || limit > kLimitHeapSize) return cudaErrorUnsupportedLimit;
   const size_t all[] = {ptx::kStackBytes, kPrintfBytes, heap_of(thread_state().device).limit()};
   *value = all[limit];
   return cudaSuccess;

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "ptx/modules.h"
@@ -98,13 +100,20 @@ cudaError_t load_library(CUlib_st** library, const void* code) {
   return cudaSuccess;
 }
 
-cudaError_t load_library_from_file(CUlib_st** library, const char* path) {
+cudaError_t read_file(std::string* text, const char* path) {
   if (path == nullptr) return cudaErrorInvalidValue;
   std::ifstream file(path, std::ios::binary);
-  std::vector<char> code{std::istreambuf_iterator<char>(file), {}};
-  if (code.empty()) return cudaErrorInvalidValue;
-  code.push_back('\0');
-  const cudaError_t error = load_library(library, code.data());
+  if (!file) return cudaErrorFileNotFound;
+  text->assign(std::istreambuf_iterator<char>(file), {});
+  return cudaSuccess;
+}
+
+cudaError_t load_library_from_file(CUlib_st** library, const char* path) {
+  std::string code;
+  const cudaError_t unreadable = read_file(&code, path);
+  if (unreadable != cudaSuccess) return unreadable;
+  if (code.empty()) return cudaErrorInvalidKernelImage;
+  const cudaError_t error = load_library(library, code.c_str());
   if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary in this memory
     (*library)->bytes.assign(code.begin(), code.end());
     (*library)->wrapper.data = (*library)->bytes.data();
@@ -118,6 +127,21 @@ cudaError_t unload_library(CUlib_st* library) {
   __cudaUnregisterFatBinary(library->module);
   delete library;
   return cudaSuccess;
+}
+
+bool knows_library(const CUlib_st* library) {
+  return libraries().count(const_cast<CUlib_st*>(library)) != 0;
+}
+
+cudaError_t find_library_of_kernel(CUlib_st** library, const void* kernel) {
+  if (library == nullptr) return cudaErrorInvalidValue;
+  const KernelInfo* info = find_kernel(kernel);
+  for (CUlib_st* one : libraries()) {
+    if (info == nullptr || info->module != one->module) continue;
+    *library = one;
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidResourceHandle;
 }
 
 std::string problem_of_library(CUlib_st* library) {

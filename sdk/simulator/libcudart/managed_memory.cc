@@ -3,7 +3,8 @@
 // with cudaDevAttrConcurrentManagedAccess, so that a valid call has no effect. Source of the rules:
 // cuda_runtime_api.h of CUDA 13.0 at cudaMemAdvise, cudaMemPrefetchAsync and
 // cudaStreamAttachMemAsync.
-#include "libcudart/structures.h"
+#include "libcudart/managed_memory.h"
+
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
@@ -50,6 +51,10 @@ cudaError_t check_location(const MemLocation& location) {
   }
 }
 
+}  // namespace
+
+namespace core {
+
 cudaError_t advise(const void* memory, size_t size, int advice, const MemLocation& location) {
   if (!is_managed(memory, size)) return cudaErrorInvalidValue;
   switch (advice) {
@@ -72,7 +77,7 @@ cudaError_t prefetch(const void* memory, size_t size, const MemLocation& locatio
   return error != cudaSuccess ? error : enqueue(stream, [] {});
 }
 
-cudaError_t attach(cudaStream_t stream, const void* memory, size_t size, unsigned flags) {
+cudaError_t attach_to_stream(cudaStream_t stream, const void* memory, size_t size, unsigned flags) {
   if (flags != kAttachGlobal && flags != kAttachHost && flags != kAttachSingle) {
     return cudaErrorInvalidValue;
   }
@@ -85,7 +90,7 @@ cudaError_t attach(cudaStream_t stream, const void* memory, size_t size, unsigne
   return enqueue(stream, [] {});
 }
 
-}  // namespace
+}  // namespace core
 }  // namespace kernkit::simulator
 
 using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its functions
@@ -94,17 +99,17 @@ extern "C" {
 
 cudaError_t cudaMemAdvise(const void* memory, size_t size, int advice, MemLocation location) {
   return call("cudaMemAdvise", Reach::kDevice,
-              [&] { return advise(memory, size, advice, location); });
+              [&] { return core::advise(memory, size, advice, location); });
 }
 cudaError_t cudaMemPrefetchAsync(const void* memory, size_t size, MemLocation location,
                                  unsigned flags, cudaStream_t stream) {
   return call("cudaMemPrefetchAsync", Reach::kDevice,
-              [&] { return prefetch(memory, size, location, flags, stream); });
+              [&] { return core::prefetch(memory, size, location, flags, stream); });
 }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* memory, size_t size,
                                      unsigned flags) {
   return call("cudaStreamAttachMemAsync", Reach::kDevice,
-              [&] { return attach(stream, memory, size, flags); });
+              [&] { return core::attach_to_stream(stream, memory, size, flags); });
 }
 
 }  // extern "C"

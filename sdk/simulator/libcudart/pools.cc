@@ -210,6 +210,11 @@ cudaError_t set_current_pool(int device, MemoryPool* pool) {
   state_of(device).pool = found;
   return cudaSuccess;
 }
+cudaError_t find_pool_of_memory(MemoryPool** pool, const void* address) {
+  const Allocation* allocation = allocation_of(address);
+  *pool = allocation != nullptr && !allocation->of_graph ? allocation->pool.get() : nullptr;
+  return cudaSuccess;
+}
 cudaError_t trim_pool(MemoryPool* pool, size_t kept) {
   if (find(pool) == nullptr) return cudaErrorInvalidValue;
   trim(pool, kept);

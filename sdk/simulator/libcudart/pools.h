@@ -25,6 +25,8 @@ cudaError_t read_pool_attribute(const MemoryPool* pool, int attribute, void* val
 cudaError_t trim_pool(MemoryPool* pool, size_t kept);
 cudaError_t set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count);
 cudaError_t read_pool_access(int* flags, const MemoryPool* pool, const MemLocation* location);
+/// Stores the pool of memory that a pool allocated, or null for other memory.
+cudaError_t find_pool_of_memory(MemoryPool** pool, const void* address);
 cudaError_t allocate_from_pool(void** pointer, size_t size, const MemoryPool* pool,
                                cudaStream_t stream);
 

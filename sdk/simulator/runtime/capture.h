@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+struct CUgraph_st;
 struct CUgraphExec_st;
 
 // The target of cudaGraphNode_t. Its address identifies a node of a graph, and the same node in
@@ -53,13 +54,16 @@ struct Capture {
   bool invalidated;
   bool ended;
   std::vector<GraphNode> nodes;
+  unsigned long long id = 0;    // position in the order of all captures, from 1 on
+  CUgraph_st* graph = nullptr;  // graph that the program has read during the capture
 };
 
 /// The position of a stream, or of a recorded event, in a capture; `capture` is null outside of
 /// captures.
 struct CapturePoint {
   std::shared_ptr<Capture> capture;
-  std::vector<size_t> nodes;  // nodes that the next node depends on
+  std::vector<size_t> nodes;                  // nodes that the next node depends on
+  std::vector<CUgraphNode_st*> handles = {};  // handles of `nodes`, for core::read_capture()
 };
 
 /// Returns the point of a stream; null for a default stream, and outside of captures.

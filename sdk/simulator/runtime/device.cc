@@ -43,7 +43,7 @@ cudaError_t count_devices(int* count) {
 
 cudaError_t set_device(int device) {
   if (!exists(device)) return state().devices.empty() ? cudaErrorNoDevice : cudaErrorInvalidDevice;
-  thread_state().device = device;
+  make_primary_current(device);
   return cudaSuccess;
 }
 

@@ -65,6 +65,7 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
   if (event == nullptr) return cudaErrorInvalidValue;
   *event = new CUevent_st;
   (*event)->device = thread_state().device;
+  (*event)->context = current_context();
   (*event)->timing = (flags & cudaEventDisableTiming) == 0;
   state().events.insert(*event);
   return cudaSuccess;

@@ -26,6 +26,7 @@ cudaError_t core::begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode)
   if (captured(stream) != nullptr) return cudaErrorIllegalState;
   stream->point.capture =
       std::make_shared<Capture>(Capture{stream, mode, thread_number(), false, false, {}});
+  stream->point.capture->id = ++state().captures_begun;
   return cudaSuccess;
 }
 
@@ -45,9 +46,13 @@ cudaError_t core::take_graph(cudaStream_t stream, cudaGraph_t* graph) {
   }
   const bool joined = is_joined(*capture);
   end_capture(capture.get());
-  if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
-  if (!joined) return cudaErrorStreamCaptureUnjoined;
-  *graph = new CUgraph_st{std::move(capture->nodes)};
+  if (capture->invalidated || !joined) {
+    destroy(state().graphs, capture->graph);
+    return capture->invalidated ? cudaErrorStreamCaptureInvalidated
+                                : cudaErrorStreamCaptureUnjoined;
+  }
+  *graph = state().graphs.count(capture->graph) != 0 ? capture->graph : new CUgraph_st;
+  (*graph)->nodes = std::move(capture->nodes);
   state().graphs.insert(*graph);
   return cudaSuccess;
 }
@@ -63,6 +68,25 @@ cudaError_t core::read_capture_status(cudaStream_t stream, cudaStreamCaptureStat
   const bool legacy = is_default_stream(stream) && stream != cudaStreamPerThread;
   return legacy && legacy_stream_is_unusable(device_of(stream)) ? cudaErrorStreamCaptureImplicit
                                                                 : cudaSuccess;
+}
+
+cudaError_t core::read_capture(cudaStream_t stream, CaptureInfo* info) {
+  const cudaError_t error = read_capture_status(stream, &info->status);
+  if (error != cudaSuccess || info->status != cudaStreamCaptureStatusActive) return error;
+  CapturePoint& point = *captured(stream);
+  Capture& capture = *point.capture;
+  if (capture.graph == nullptr) {
+    capture.graph = new CUgraph_st;
+    state().graphs.insert(capture.graph);
+  }
+  if (state().graphs.count(capture.graph) != 0) capture.graph->nodes = capture.nodes;
+  point.handles.clear();
+  for (const size_t node : point.nodes) point.handles.push_back(capture.nodes[node].handle.get());
+  info->id = capture.id;
+  info->graph = capture.graph;
+  info->nodes = point.handles.data();
+  info->count = point.handles.size();
+  return cudaSuccess;
 }
 
 cudaError_t core::exchange_capture_mode(cudaStreamCaptureMode* mode) {

@@ -32,6 +32,7 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type, int on_de
   Allocation allocation{size, on_device, type, size >= kSparse, ++state().allocated};
   allocation.pool = pool;
   allocation.of_graph = of_graph;
+  allocation.context = current_context();
   allocation.live = !of_graph;
   allocation.counted = of_device && !of_graph;
   allocation.allocated_by = thread_state().entry;
@@ -332,6 +333,15 @@ cudaError_t free_memory(void* pointer) {
   return error != cudaSuccess ? error : error_of_device(thread_state().device);
 }
 cudaError_t free_host_memory(void* pointer) { return release(pointer, true); }
+
+void free_memory_of_context(const CUctx_st* context) {
+  std::vector<void*> owned;
+  for (const auto& [pointer, allocation] : state().allocations) {
+    const bool is_owned = allocation.context == context && !allocation.registered;
+    if (is_owned && !allocation.of_graph) owned.push_back(pointer);
+  }
+  for (void* pointer : owned) simulator::release(state().allocations.find(pointer));
+}
 
 cudaError_t read_memory_sizes(size_t* free, size_t* total) {
   if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;

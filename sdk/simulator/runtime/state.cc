@@ -47,6 +47,8 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   launches.clear();
   injections.clear();
   driver_version = CUDART_VERSION;
+  driver_started = false;
+  contexts.clear();
   run_kernels = false;
   settings = Settings();
   faults.clear();
@@ -103,6 +105,18 @@ cudaError_t injected(const char* function) {
   return cudaSuccess;
 }
 
+bool begins_with(const char* text, const char* prefix) {
+  return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
+}
+bool launches_kernel(const char* function) {
+  return begins_with(function, "cudaLaunchK") || begins_with(function, "cudaLaunchC") ||
+         begins_with(function, "cuLaunchK") || begins_with(function, "cuLaunchC");
+}
+bool is_blocking_copy(const char* function) {
+  if (std::strcmp(function, "cudaMemcpy") == 0) return true;
+  return begins_with(function, "cuMemcpy") && std::strstr(function, "Async") == nullptr;
+}
+
 cudaError_t planted() {
   const auto device = static_cast<size_t>(thread_state().device);
   if (device >= state().device_states.size()) return cudaSuccess;
@@ -127,7 +141,7 @@ cudaError_t core::call(const char* function, Reach reach,
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
     // A call that waits reports the error, after which the host has waited.
     const bool waits = std::strstr(function, "Synchronize") != nullptr ||
-                       std::strcmp(function, "cudaMemcpy") == 0 || reach == Reach::kUnsafe;
+                       is_blocking_copy(function) || reach == Reach::kUnsafe;
     if (error != cudaSuccess && waits) {
       for (const auto& [key, queue] : state().queues) add_before(&state().waited, queue.before);
     }
@@ -136,9 +150,8 @@ cudaError_t core::call(const char* function, Reach reach,
     error = cudaErrorStreamCaptureUnsupported;
   }
   if (error == cudaSuccess) error = work();
-  const bool launches = std::strncmp(function, "cudaLaunchK", 11) == 0 ||
-                        std::strncmp(function, "cudaLaunchC", 11) == 0;
-  if (runs && error != cudaSuccess && launches && runtime_hooks.call_failed != nullptr) {
+  if (runs && error != cudaSuccess && launches_kernel(function) &&
+      runtime_hooks.call_failed != nullptr) {
     runtime_hooks.call_failed(function, error, "");
   }
   of_thread.function = caller;
@@ -147,7 +160,12 @@ cudaError_t core::call(const char* function, Reach reach,
 }
 
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
-  const cudaError_t error = core::call(function, reach, work);
+  const cudaError_t error = core::call(function, reach, [&] {
+    state().driver_started = true;
+    if (reach == Reach::kHost) return work();
+    const cudaError_t destroyed = use_primary_context();
+    return destroyed != cudaSuccess ? destroyed : work();
+  });
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
   // The mutex is not held during the call, which may wait for a function of the host.
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);

@@ -18,6 +18,7 @@
 #include "kernkit/simulator/runtime.h"
 #include "runtime/capture.h"
 #include "runtime/core/call.h"
+#include "runtime/core/contexts.h"
 #include "runtime/pool.h"
 #include "runtime/queue.h"
 #include "schedule/schedule.h"
@@ -36,7 +37,8 @@ struct CUstream_st {
   bool non_blocking = false;
   kernkit::simulator::CapturePoint point;
   int priority = 0;
-  unsigned long number = 0;  // position in the order of all streams, from 1 on
+  unsigned long number = 0;     // position in the order of all streams, from 1 on
+  CUctx_st* context = nullptr;  // context of the stream; null for the primary context
 };
 struct CUevent_st {
   int device;
@@ -47,6 +49,7 @@ struct CUevent_st {
   kernkit::simulator::TasksBefore before;  // tasks that happen before the last record
   // The host's time at which the last record was reached [s].
   std::shared_ptr<double> time = std::make_shared<double>(0);
+  CUctx_st* context = nullptr;  // context of the event; null for the primary context
   bool happened() const { return *reached == records; }
 };
 
@@ -76,6 +79,7 @@ struct Allocation {
   std::pair<int, cudaStream_t> queue = {};
   std::shared_ptr<const unsigned> ended = nullptr;
   unsigned launches = 0;
+  CUctx_st* context = nullptr;  // context of the memory; null for the primary context
   // Ranges that kernels may not access, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
   // The functions of the runtime that the program called to allocate and to free the memory.
@@ -98,7 +102,8 @@ struct Injection {
 struct DeviceState {
   size_t used = 0;  // allocations without a pool, and memory reserved by pools [bytes]
   std::shared_ptr<MemoryPool> default_pool, pool, graph_pool;
-  unsigned flags = 0;  // flags of cudaSetDeviceFlags(), which have no effect
+  unsigned flags = 0;           // flags of cudaSetDeviceFlags(), which have no effect
+  CUctx_st* primary = nullptr;  // primary context, once it was used
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
@@ -112,6 +117,8 @@ struct State {
   std::vector<CudaLaunch> launches;
   std::vector<Injection> injections;
   int driver_version = CUDART_VERSION;
+  bool driver_started = false;                      // whether the driver's API is initialised
+  std::vector<std::unique_ptr<CUctx_st>> contexts;  // all contexts, including destroyed contexts
   bool run_kernels = false;
   bool keeps_records = true;  // whether calls and launches are recorded, for a test
   Settings settings;
@@ -123,6 +130,7 @@ struct State {
   unsigned long tasks = 0;  // number of tasks so far
   unsigned long allocated = 0;
   unsigned long streams_made = 0;
+  unsigned long long captures_begun = 0;
   uint64_t random_state = 0;
   /// Returns the next number from the seed; 0 without a seed.
   uint64_t random();
@@ -146,6 +154,7 @@ struct State {
 struct ThreadState {
   unsigned long generation = 0;
   int device = 0;
+  std::vector<CUctx_st*> contexts;  // stack of contexts; the last context is current
   cudaError_t last_error = cudaSuccess;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   const char* function = "";  // current function of the runtime
@@ -183,6 +192,13 @@ bool is_reserved(const void* address);
 /// Returns the number of races that ThreadSanitizer reported in this process.
 size_t reported_races();
 ThreadState& thread_state();
+/// Returns the thread's current context; null without a context.
+CUctx_st* current_context();
+/// Makes the primary context of the thread's device current unless the thread has a context.
+/// Returns cudaErrorContextIsDestroyed for a destroyed context.
+cudaError_t use_primary_context();
+/// Replaces the current context by the primary context of a device.
+void make_primary_current(int device);
 /// Returns a number that identifies the thread.
 unsigned long thread_number();
 

@@ -16,6 +16,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   (*stream)->number = ++state().streams_made;
   (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   (*stream)->device = thread_state().device;
+  (*stream)->context = current_context();
   state().streams.insert(*stream);
   return cudaSuccess;
 }

@@ -28,11 +28,16 @@
   X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                \
   X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                 \
   X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                        \
+  X(cudaErrorInvalidKernelImage, 200, "device kernel image is invalid")                           \
+  X(cudaErrorDeviceUninitialized, 201, "invalid device context")                                  \
   X(cudaErrorNoKernelImageForDevice, 209,                                                         \
     "no kernel image is available for execution on the device")                                   \
   X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                        \
+  X(cudaErrorUnsupportedLimit, 215, "limit is not supported on this architecture")                \
+  X(cudaErrorInvalidPtx, 218, "a PTX JIT compilation failed")                                     \
   X(cudaErrorUnsupportedPtxVersion, 222,                                                          \
     "the provided PTX was compiled with an unsupported toolchain.")                               \
+  X(cudaErrorFileNotFound, 301, "file not found")                                                 \
   X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                               \
   X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")         \
   X(cudaErrorSymbolNotFound, 500, "named symbol not found")                                       \

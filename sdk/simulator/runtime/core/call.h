@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <string>
 
 namespace kernkit::simulator {
 
@@ -22,6 +23,9 @@ namespace core {
 /// Runs a function of an API: records the call under the function's name, injects a test's error,
 /// and returns the error of `work` or of the device.
 cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
+
+/// Records a finding of memcheck about the current call; returns the error.
+cudaError_t reject(const std::string& what, cudaError_t error);
 
 }  // namespace core
 }  // namespace kernkit::simulator

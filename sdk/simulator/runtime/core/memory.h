@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "runtime/core/contexts.h"
 #include "runtime/pool.h"
 
 namespace kernkit::simulator::core {
@@ -24,6 +25,8 @@ cudaError_t allocate_from_pool(void** pointer, size_t size, const std::shared_pt
 cudaError_t free_memory(void* pointer);
 cudaError_t free_host_memory(void* pointer);
 cudaError_t free_async(void* pointer, cudaStream_t stream);
+/// Frees the memory that was allocated in a created context.
+void free_memory_of_context(const CUctx_st* context);
 /// Stores the free and the total memory of the current device [bytes].
 cudaError_t read_memory_sizes(size_t* free, size_t* total);
 cudaError_t read_pointer(cudaPointerAttributes* attributes, const void* pointer);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initialisation, versions, errors and entry points of the driver's API.
+#include <array>
+#include <cstring>
+
+#include "libcuda/driver_call.h"
+#include "libcuda/driver_names.h"
+#include "runtime/core/devices.h"
+
+namespace kernkit::simulator::driver {
+
+// Most errors have the same number in both APIs.
+CUresult result_of(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidMemcpyDirection: return CUDA_ERROR_INVALID_VALUE;
+    case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_INVALID_HANDLE;
+    default: return static_cast<CUresult>(error);
+  }
+}
+
+namespace {
+
+struct Result {
+  int number;
+  const char* name;
+};
+const char* name_of(CUresult result) {
+#define KERNKIT_ROW(name, number) {number, #name},
+  static constexpr Result kResults[] = {KERNKIT_DRIVER_RESULTS(KERNKIT_ROW)};
+#undef KERNKIT_ROW
+  for (const Result& one : kResults) {
+    if (one.number == result) return one.name;
+  }
+  return nullptr;
+}
+
+struct EntryPoint {
+  const char* name;  // name without a suffix of a version; with _ptds or _ptsz
+  int version;       // first version of CUDA with the function
+  void* function;
+};
+
+// Finds the function that a program compiled for a version of CUDA calls by this name. Stores
+// whether a later version has the function.
+void* find_entry_point(const char* name, int version, bool* is_later);
+
+}  // namespace
+}  // namespace kernkit::simulator::driver
+
+#define KERNKIT_DECLARE(symbol) extern "C" int kernkit_address_of_##symbol() __asm__(#symbol);
+KERNKIT_DRIVER_SYMBOLS(KERNKIT_DECLARE)
+#undef KERNKIT_DECLARE
+
+namespace kernkit::simulator::driver {
+namespace {
+
+void* find_entry_point(const char* name, int version, bool* is_later) {
+#define KERNKIT_ROW(name, version, symbol) \
+  {#name, version, reinterpret_cast<void*>(kernkit_address_of_##symbol)},
+  static const EntryPoint kVersions[] = {KERNKIT_DRIVER_VERSIONS(KERNKIT_ROW)};
+#undef KERNKIT_ROW
+#define KERNKIT_ROW(symbol) {#symbol, 0, reinterpret_cast<void*>(kernkit_address_of_##symbol)},
+  static const EntryPoint kSymbols[] = {KERNKIT_DRIVER_SYMBOLS(KERNKIT_ROW)};
+#undef KERNKIT_ROW
+  const EntryPoint* newest = nullptr;
+  bool is_known = false;
+  for (const EntryPoint& one : kVersions) {
+    if (std::strcmp(one.name, name) != 0) continue;
+    is_known = true;
+    if (one.version <= version && (newest == nullptr || one.version > newest->version)) {
+      newest = &one;
+    }
+  }
+  *is_later = is_known && newest == nullptr;
+  if (is_known) return newest != nullptr ? newest->function : nullptr;
+  for (const EntryPoint& one : kSymbols) {
+    if (std::strcmp(one.name, name) == 0) return one.function;
+  }
+  return nullptr;
+}
+
+cudaError_t find_function(const char* name, void** function, int version, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult* status) {
+  constexpr auto kLegacy = static_cast<cuuint64_t>(CU_GET_PROC_ADDRESS_LEGACY_STREAM);
+  constexpr auto kPerThread =
+      static_cast<cuuint64_t>(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
+  if (name == nullptr || function == nullptr) return cudaErrorInvalidValue;
+  if ((flags & ~(kLegacy | kPerThread)) != 0 || flags == (kLegacy | kPerThread)) {
+    return cudaErrorInvalidValue;
+  }
+  int newest = 0;
+  const cudaError_t error = core::read_driver_version(&newest);
+  if (error != cudaSuccess) return error;
+  if (version > newest) return cudaErrorInvalidValue;
+  *function = nullptr;
+  bool is_later = false;
+  if (flags == kPerThread) {
+    for (const char* suffix : {"_ptsz", "_ptds"}) {
+      if (*function != nullptr) break;
+      bool is_variant_later = false;
+      *function =
+          find_entry_point((std::string(name) + suffix).c_str(), version, &is_variant_later);
+    }
+  }
+  if (*function == nullptr) *function = find_entry_point(name, version, &is_later);
+  if (status != nullptr) {
+    *status = *function != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
+              : is_later           ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                                   : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return cudaSuccess;
+}
+
+template <class Work>
+CUresult call_before_init(const char* function, const Work& work) {
+  return result_of(core::call_driver(function, Needs::kNothing, Reach::kHost, work));
+}
+
+}  // namespace
+}  // namespace kernkit::simulator::driver
+
+using namespace kernkit::simulator;          // NOLINT(build/namespaces): these are its functions
+using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces)
+
+extern "C" {
+
+CUresult cuInit(unsigned flags) {
+  return call_before_init(
+      "cuInit", [&] { return flags != 0 ? cudaErrorInvalidValue : core::start_driver(); });
+}
+CUresult cuDriverGetVersion(int* version) {
+  return call_before_init("cuDriverGetVersion", [&] { return core::read_driver_version(version); });
+}
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *name = name_of(error);
+  return *name != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+// An error without a text of the runtime has its name as the text.
+CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *text = core::text_of_error(static_cast<cudaError_t>(error));
+  if (*text == nullptr) *text = name_of(error);
+  return *text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  return call_before_init("cuGetProcAddress",
+                          [&] { return find_function(name, function, version, flags, status); });
+}
+// CUDA 11.3 to 11.8: without a status, an unknown function is an error.
+CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
+  const CUresult result = cuGetProcAddress_v2(name, function, version, flags, nullptr);
+  return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND : result;
+}
+// Tables of functions that no document describes.
+CUresult cuGetExportTable(const void** table, const CUuuid*) {
+  if (table != nullptr) *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+CUresult cuProfilerStart() {
+  return call("cuProfilerStart", Reach::kHost, [] { return cudaSuccess; });
+}
+CUresult cuProfilerStop() {
+  return call("cuProfilerStop", Reach::kHost, [] { return cudaSuccess; });
+}
+
+}  // extern "C"

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of the driver's API that the simulator does not support. They are weak: a function of
+// the simulator takes precedence. The file does not include cuda.h, which declares the functions'
+// arguments.
+#include <atomic>
+#include <cstdio>
+
+#include "libcuda/driver_names.h"
+#include "runtime/core/contexts.h"
+
+namespace kernkit::simulator::driver {
+namespace {
+
+int report_missing(const char* function, std::atomic<bool>* is_reported) {
+  if (!is_reported->exchange(true)) {
+    std::fprintf(stderr,
+                 "kernkit: %s() is not supported: it returns CUDA_ERROR_NOT_SUPPORTED; leave the "
+                 "call out, or run the program on a GPU\n",
+                 function);
+  }
+  return core::call_driver(function, core::Needs::kNothing, Reach::kHost,
+                           [] { return cudaErrorNotSupported; });
+}
+
+}  // namespace
+}  // namespace kernkit::simulator::driver
+
+#define KERNKIT_MISSING(name)                                               \
+  extern "C" __attribute__((weak)) int name() {                             \
+    static std::atomic<bool> is_reported{false};                            \
+    return kernkit::simulator::driver::report_missing(#name, &is_reported); \
+  }
+KERNKIT_DRIVER_SYMBOLS(KERNKIT_MISSING)

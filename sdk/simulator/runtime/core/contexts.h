@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's contexts. The runtime's API uses the primary context of each device; the driver's API
+// also creates contexts. Each thread has a stack of contexts, whose top is the current context and
+// determines the current device. Source of the rules: cuda.h of CUDA 13.0 at cuCtxCreate,
+// cuCtxPushCurrent and cuDevicePrimaryCtxRetain.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+
+#include "runtime/core/call.h"
+
+// The target of CUcontext.
+struct CUctx_st {
+  int device;
+  bool is_primary;
+  unsigned flags;
+  unsigned long long id;  // position in the order of all contexts, from 1 on
+  unsigned retained = 0;  // number of cuDevicePrimaryCtxRetain() without a release
+  bool used_by_runtime = false;
+  bool destroyed = false;  // whether a created context was destroyed
+};
+
+namespace kernkit::simulator::core {
+
+/// The state that a function of the driver's API needs.
+enum class Needs {
+  kNothing,
+  kInit,     // cuInit(); otherwise cudaErrorInitializationError
+  kContext,  // a current context in addition; otherwise cudaErrorDeviceUninitialized
+};
+
+/// Initialises the driver's API, as cuInit() and each function of the runtime's API do.
+cudaError_t start_driver();
+/// call() for functions of the driver's API.
+cudaError_t call_driver(const char* function, Needs needs, Reach reach,
+                        const std::function<cudaError_t()>& work);
+
+/// Creates a context and pushes the context onto the thread's stack.
+cudaError_t create_context(CUctx_st** context, unsigned flags, int device);
+/// Destroys a created context, its streams and its events, and frees its memory. The context is
+/// popped if it is current.
+cudaError_t destroy_context(CUctx_st* context);
+cudaError_t push_context(CUctx_st* context);
+/// Pops the current context and stores it unless `context` is null.
+cudaError_t pop_context(CUctx_st** context);
+/// Replaces the current context; null pops it.
+cudaError_t set_context(CUctx_st* context);
+/// Stores the current context, or null.
+cudaError_t read_context(CUctx_st** context);
+/// Returns cudaErrorInvalidValue unless the context exists; `*context` null means the current one.
+cudaError_t find_context(const CUctx_st** context);
+
+cudaError_t retain_primary(CUctx_st** context, int device);
+/// The last release resets the device.
+cudaError_t release_primary(int device);
+cudaError_t reset_primary(int device);
+cudaError_t set_primary_flags(int device, unsigned flags);
+/// Stores the flags, and 1 if the primary context is in use.
+cudaError_t read_primary(int device, unsigned* flags, int* active);
+
+/// Store the context in which a stream was created, or memory was allocated.
+cudaError_t read_context_of_stream(cudaStream_t stream, CUctx_st** context);
+cudaError_t read_context_of_memory(const void* address, CUctx_st** context);
+
+}  // namespace kernkit::simulator::core

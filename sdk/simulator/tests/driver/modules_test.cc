@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modules from PTX text, libraries, launches and attributes of kernels by the driver's API.
+#include <cstring>
+
+#include "driver_fixture.h"
+
+namespace kernkit::simulator {
+namespace {
+
+using DriverModules = Driver;
+
+TEST_F(DriverModules, AKernelOfPtxTextRuns) {
+  start();
+  const CUmodule module = load(kScale);
+  const CUfunction scale = function(module, "scale");
+  CUdeviceptr x = memory({1, 2, 3, 4, 5});
+  unsigned n = 4;
+  float factor = 2;
+  void* arguments[] = {&x, &n, &factor};
+  ASSERT_EQ(cuLaunchKernel(scale, 3, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(values(x, 5), (std::vector<float>{2, 4, 6, 8, 5}));
+
+  CUdeviceptr bias = 0;
+  size_t size = 0;
+  ASSERT_EQ(cuModuleGetGlobal(&bias, &size, module, "bias"), CUDA_SUCCESS);
+  EXPECT_EQ(size, sizeof(float));
+  ASSERT_EQ(cuMemsetD32(bias, 0x3f800000, 1), CUDA_SUCCESS);  // 1.0f
+  ASSERT_EQ(cuLaunchKernel(scale, 1, 1, 1, 8, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(values(x, 5), (std::vector<float>{6, 12, 18, 24, 5}));
+  EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+  EXPECT_EQ(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(DriverModules, ArgumentsAreInOneBuffer) {
+  start();
+  const CUfunction scale = function(load(kScale), "scale");
+  struct {
+    CUdeviceptr x;
+    unsigned n;
+    float factor;
+  } buffer{memory({1, 2}), 2, 3};
+  size_t size = sizeof(buffer);
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 32;
+  config.blockDimY = config.blockDimZ = 1;
+  ASSERT_EQ(cuLaunchKernelEx(&config, scale, nullptr, extra), CUDA_SUCCESS);
+  EXPECT_EQ(values(buffer.x, 2), (std::vector<float>{3, 6}));
+  size = 12;  // without the last argument
+  EXPECT_EQ(cuLaunchKernelEx(&config, scale, nullptr, extra), CUDA_ERROR_INVALID_VALUE);
+  void* arguments[] = {&buffer.x, &buffer.n, &buffer.factor};
+  EXPECT_EQ(cuLaunchKernelEx(&config, scale, arguments, extra), CUDA_ERROR_INVALID_VALUE);
+  size_t offset = 0;
+  EXPECT_EQ(cuFuncGetParamInfo(scale, 2, &offset, &size), CUDA_SUCCESS);
+  EXPECT_EQ(offset, 12u);
+  EXPECT_EQ(size, sizeof(float));
+  EXPECT_EQ(cuFuncGetParamInfo(scale, 3, &offset, &size), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverModules, InvalidPtxIsAnErrorOfTheLoad) {
+  start();
+  CUmodule module = nullptr;
+  char log[200] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* option_values[] = {log, reinterpret_cast<void*>(sizeof(log))};
+  const char* text = ".version 8.7\n.target sm_80\n.address_size 64\n.visible .entry k( {\n";
+  EXPECT_EQ(cuModuleLoadDataEx(&module, text, 2, options, option_values), CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::strstr(log, "line 4"), nullptr) << log;
+  EXPECT_EQ(reinterpret_cast<size_t>(option_values[1]), std::strlen(log));
+  EXPECT_EQ(cuModuleLoadData(&module, "\177ELF"), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  EXPECT_EQ(cuModuleLoadData(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuModuleLoad(&module, "/no/such/file.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+  CUfunction found = nullptr;
+  EXPECT_EQ(cuModuleGetFunction(&found, load(kScale), "scal"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuModuleGetFunction(&found, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(DriverModules, ALibraryIsAModule) {
+  start();
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  CUfunction of_kernel = nullptr;
+  CUmodule module = nullptr;
+  ASSERT_EQ(cuLibraryLoadData(&library, kScale, nullptr, nullptr, 0, nullptr, nullptr, 0),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "scale"), CUDA_SUCCESS);
+  ASSERT_EQ(cuKernelGetFunction(&of_kernel, kernel), CUDA_SUCCESS);
+  ASSERT_EQ(cuLibraryGetModule(&module, library), CUDA_SUCCESS);
+  EXPECT_EQ(function(module, "scale"), of_kernel);
+  CUlibrary owner = nullptr;
+  EXPECT_EQ(cuKernelGetLibrary(&owner, kernel), CUDA_SUCCESS);
+  EXPECT_EQ(owner, library);
+  const char* name = nullptr;
+  EXPECT_EQ(cuKernelGetName(&name, kernel), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "scale");
+  EXPECT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+}
+
+TEST_F(DriverModules, AttributesAndOccupancyAreThoseOfTheRuntime) {
+  start();
+  const CUfunction scale = function(load(kScale), "scale");
+  int value = 0;
+  EXPECT_EQ(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PTX_VERSION, scale), CUDA_SUCCESS);
+  EXPECT_EQ(value, 80);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000),
+            CUDA_SUCCESS);
+  cudaFuncAttributes attributes{};
+  ASSERT_EQ(cudaFuncGetAttributes(&attributes, scale), cudaSuccess);
+  EXPECT_EQ(attributes.maxDynamicSharedSizeBytes, 100000);
+  EXPECT_EQ(cuFuncSetAttribute(scale, CU_FUNC_ATTRIBUTE_NUM_REGS, 1), CUDA_ERROR_INVALID_VALUE);
+  int blocks = 0, of_runtime = 0;
+  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, scale, 256, 50000), CUDA_SUCCESS);
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_runtime, scale, 256, 50000),
+            cudaSuccess);
+  EXPECT_EQ(blocks, of_runtime);
+  EXPECT_EQ(blocks, 4);
+  int threads = 0;
+  EXPECT_EQ(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, nullptr, 0, 0),
+            CUDA_SUCCESS);
+  EXPECT_EQ(threads, 1024);
+  EXPECT_EQ(blocks, 2 * CudaDevice().sm_count);
+  const auto all_of = [](int size) { return static_cast<size_t>(size) * 400; };
+  EXPECT_EQ(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, scale, all_of, 0, 512),
+            CUDA_SUCCESS);
+  // A multiprocessor has 228 KiB: two blocks of 288 threads, with 113.5 KiB each, fit.
+  EXPECT_EQ(threads, 288);
+  EXPECT_EQ(blocks, 2 * CudaDevice().sm_count);
+}
+
+TEST_F(DriverModules, ALaunchBeyondALimitIsAnError) {
+  start();
+  const CUfunction scale = function(load(kScale), "scale");
+  CUdeviceptr x = memory({1});
+  unsigned n = 1;
+  float factor = 1;
+  void* arguments[] = {&x, &n, &factor};
+  const auto launch = [&](unsigned grid, unsigned block, unsigned shared_memory) {
+    return cuLaunchKernel(scale, grid, 1, 1, block, 1, 1, shared_memory, nullptr, arguments,
+                          nullptr);
+  };
+  EXPECT_EQ(launch(0, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(1, 1025, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(1, 1, 1 << 20), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(launch(1, 1, 0), CUDA_SUCCESS);
+}
+
+TEST_F(DriverModules, AnOutOfBoundsStoreIsAnErrorOfTheContext) {
+  start();
+  const CUfunction scale = function(load(kScale), "scale");
+  CUdeviceptr x = memory({1, 2});
+  unsigned n = 3;
+  float factor = 1;
+  void* arguments[] = {&x, &n, &factor};
+  EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // no call of the runtime failed
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+}
+
+constexpr const char* kCaller = R"(.version 8.7
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) twice(.param .b32 x);
+.visible .entry put(.param .u64 y)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [y];
+  mov.b32 %r1, 21;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r1;
+  call.uni (b), twice, (a);
+  ld.param.b32 %r2, [b]; }
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+constexpr const char* kCallee = R"(// a comment; with a semicolon
+.version 8.7
+.target sm_80
+.address_size 64
+.visible .func (.param .b32 result) twice(.param .b32 x)
+{
+  .reg .b32 %r<3>;
+  ld.param.b32 %r1, [x];
+  add.s32 %r2, %r1, %r1;
+  st.param.b32 [result], %r2;
+  ret;
+}
+)";
+
+TEST_F(DriverModules, TheLinkerJoinsPtx) {
+  start();
+  CUlinkState link = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  for (const char* text : {kCaller, kCallee}) {
+    ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1,
+                            "a.ptx", 0, nullptr, nullptr),
+              CUDA_SUCCESS);
+  }
+  char cubin[] = "\177ELF";
+  EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, cubin, 4, "b.cubin", 0, nullptr, nullptr),
+            CUDA_ERROR_NOT_SUPPORTED);
+  void* code = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(cuLinkComplete(link, &code, &size), CUDA_SUCCESS);
+  EXPECT_EQ(size, std::strlen(static_cast<const char*>(code)) + 1);
+  const CUfunction put = function(load(static_cast<const char*>(code)), "put");
+  EXPECT_EQ(cuLinkDestroy(link), CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkDestroy(link), CUDA_ERROR_INVALID_HANDLE);
+  CUdeviceptr y = 0;
+  ASSERT_EQ(cuMemAllocManaged(&y, 4, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  void* arguments[] = {&y};
+  ASSERT_EQ(cuLaunchKernel(put, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  EXPECT_EQ(*reinterpret_cast<const int*>(y), 42);
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
