@@ -79,8 +79,8 @@ enum class Effect : uint8_t {
   kReleasesGrids,  // effect of griddepcontrol.launch_dependents
 };
 
-/// The list in ptx/simd/ that has the loops of a row's forms: loops that are compiled a second time,
-/// as SIMD code for AVX2. Forms of other types run the code for every processor.
+/// The list in ptx/simd/ that has the loops of a row's forms: loops that are compiled a second
+/// time, as SIMD code for AVX2. Forms of other types run the code for every processor.
 enum class Simd : uint8_t { kNone, kIntegers, kReals, kWarps, kMatrices };
 
 /// Masks of the sources that are the data of Definedness::kMoved.

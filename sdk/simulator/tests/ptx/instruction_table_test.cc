@@ -71,8 +71,8 @@ TEST(PtxInstructionTable, EachRowHasAFormThatTestsRun) {
   for (const Instruction* row : rows()) EXPECT_EQ(found.count(row), 1u) << text_of(*row);
 }
 
-// The decoder looks for SIMD code in the list that the row names. PtxSteps compares both versions of
-// each loop of the lists.
+// The decoder looks for SIMD code in the list that the row names. PtxSteps compares both versions
+// of each loop of the lists.
 TEST(PtxInstructionTable, NamesTheListOfSimdCode) {
   std::map<const Instruction*, std::set<std::string>> lists;
   for (const TestedForm& one : tested_forms()) {
