@@ -55,7 +55,7 @@ def commands(root, tmp_path_factory):
     return json.loads((build / "compile_commands.json").read_text())
 
 
-OF_PTX = re.compile(r"simulator/(ptx|tools|libcudart)/")
+OF_PTX = re.compile(r"simulator/(ptx|tools|libcuda|libcudart)/")
 
 
 def files_once(root, commands, of_ptx=False):
