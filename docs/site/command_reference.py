@@ -3,15 +3,11 @@
 
 import argparse
 import importlib
-import sys
 from typing import Any, Dict, List
 
 from comment_text import escaped, markdown
 from fences import write_fence
-from public_headers import ROOT
 from sphinx.application import Sphinx
-
-sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
 def commands() -> List[str]:

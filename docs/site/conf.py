@@ -9,6 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from public_headers import ROOT  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "sdk/python"))  # the command line, and the reader of addresses.toml
+from kernkit.release import addresses  # noqa: E402
+
 _version_header = (ROOT / "sdk/include/kernkit/base/version.h").read_text()
 version = release = ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", _version_header))
 project = "kernkit"
@@ -40,9 +43,9 @@ nitpick_ignore_regex = [
     # The C++ standard library, other projects, compilers.
     (r"cpp:.*", r"std(::.*)?|u?int\d*_t|u?intptr_t|size_t|DL\w+|cuda\w+|dim3|(::)?benchmark(::.*)?|__builtin_\w+"),
     # Namespaces, which Sphinx links like types.
-    (r"cpp:.*", r"(kernkit::)?(\w+::)*(kernkit|simulator|testing|contract|gpu|\w+_benchmark|shapes|schema|math|cuda|cpu|kind|host_api)"),
+    (r"cpp:.*", r"(::)?(\w+::)*(kernkit|simulator|testing|contract|gpu|\w+_benchmark|shapes|schema|math|cuda|cpu|kind|host_api)"),
     # Private declarations, by their namespace or as a base of a public class.
-    (r"cpp:.*", r"(\w+::)*detail(::.*)?|(\w+::)*AnyValue|Op(::\w+)?"),
+    (r"cpp:.*", r"(::)?(\w+::)*detail(::.*)?|(\w+::)*AnyValue|Op(::\w+)?"),
     # Members of a template's instance and of an alias, which Sphinx does not resolve; anonymous unions.
     (r"cpp:.*", r".*<.*>::\w+|CudaBackend::\w+|E::\w+|.*@\d+"),
 ]
@@ -50,10 +53,12 @@ highlight_language = "none"
 # "On this page" lists headers. Entries for all their names would double the time of the build.
 toc_object_entries = False
 
-breathe_projects = {"kernkit": str(ROOT / "build/docs/doxygen/xml")}
+# build.py passes the folder of Doxygen's XML.
+breathe_projects = {"kernkit": "build/docs/doxygen/xml"}
 breathe_default_project = "kernkit"
 breathe_domain_by_extension = {"h": "cpp", "cuh": "cpp"}
 
+html_baseurl = addresses.read(ROOT)["site_url"]
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["kernkit.css"]

@@ -16,6 +16,9 @@ ATTRIBUTES = (
     "__attribute__(x) alignas(x)"
 ).split()
 
+# The branches of the preprocessor that Doxygen reads: g++ with optimisation and AddressSanitizer on x86-64.
+BRANCHES = ["__cplusplus=201703L", "__GNUC__=12", "__OPTIMIZE__=1", "__x86_64__=1", "__SANITIZE_ADDRESS__=1"]
+
 SETTINGS = {
     "PROJECT_NAME": "kernkit",
     "RECURSIVE": "YES",
@@ -52,7 +55,7 @@ def run_doxygen(output: pathlib.Path) -> pathlib.Path:
         copy = copies / header
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(grouped(header, (ROOT / source_of(header)).read_text()))
-    predefined = [f"{name}=" for name in ATTRIBUTES] + ["__cplusplus=201703L"]
+    predefined = [f"{name}=" for name in ATTRIBUTES] + BRANCHES
     settings = {
         **SETTINGS,
         "INPUT": f'"{copies}"',

@@ -19,7 +19,8 @@ PRIVATE_FOLDERS = {"impl", "detail", "cuda_on_cpu"}
 _C_STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\n\} \1;", re.DOTALL)
 # A macro that the header defines anew. The page of the header with the first definition has the macro.
 _UNDEFINED = re.compile(r"^#undef (\w+)$", re.MULTILINE)
-_NAMESPACE = re.compile(r"^\s*namespace \w+(?:::\w+)* \{$")
+_NAMESPACE = re.compile(r"^\s*namespace (\w+(?:::\w+)*) \{$")
+_DEFINITION = re.compile(r"^#\s*define (KERNKIT_\w+)")
 # Comments, strings and characters, whose braces open nothing. A quote between digits separates the digits.
 _NO_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.DOTALL)
 
@@ -45,10 +46,34 @@ def group_of(header: str) -> str:
     return re.sub(r"\W", "_", header)
 
 
+def without_private_macros(text: str) -> str:
+    """The text of a header without the macros that are defined in a namespace `detail`. An empty line remains for each
+    line."""
+    result: List[str] = []
+    end = ""  # the line that closes the outermost namespace `detail`
+    for line in text.split("\n"):
+        opening = _NAMESPACE.match(line)
+        if opening and not end and "detail" in opening[1].split("::"):
+            end = f"}}  // namespace {opening[1]}"
+        elif line == end:
+            end = ""
+        continues = bool(result) and result[-1] == "\\"
+        is_private = continues or bool(end and _DEFINITION.match(line))
+        result.append(("\\" if line.endswith("\\") else "") if is_private else line)
+    return "\n".join("" if line == "\\" else line for line in result)
+
+
+def public_macros(header: str) -> List[str]:
+    """The names of the macros that a header defines."""
+    lines = without_private_macros((ROOT / source_of(header)).read_text()).split("\n")
+    return [found[1] for found in map(_DEFINITION.match, lines) if found]
+
+
 def grouped(header: str, text: str) -> str:
     """The text of a header with its declarations in the header's group, in the same lines. A namespace itself is in no
     group: a group of a namespace would not list the namespace's members."""
     text = _C_STRUCT.sub(r"struct \1 {\2\n};", text)
+    text = without_private_macros(text)
     for macro in _UNDEFINED.findall(text):
         text = re.sub(rf"(?:^///.*\n)*^#define {macro}\b(?:.*\\\n)*.*$", lambda found: "\n" * found[0].count("\n"), text,
                       flags=re.MULTILINE)  # fmt: skip

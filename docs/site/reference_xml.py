@@ -74,7 +74,8 @@ def correct(path: pathlib.Path, classes: Set[str]) -> None:
             with_short_value(member)
             without_conditions(member)
             owner = (member.findtext("qualifiedname") or "").rpartition("::")[0]
-            if is_group and owner in classes:  # the class shows a function that another header defines
+            # The class shows a function that another header defines. Names with __ are of another project's ABI.
+            if is_group and (owner in classes or member.findtext("name", "").startswith("__")):
                 section.remove(member)
             elif is_group:
                 qualify(member)

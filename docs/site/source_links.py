@@ -5,10 +5,10 @@ The address is source_url of addresses.toml. Without the address, the text of a 
 """
 
 import posixpath
-import tomllib
 from typing import Any, Dict, Optional
 
 from docutils import nodes
+from kernkit.release import addresses
 from public_headers import ROOT
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -16,13 +16,6 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
-
-
-def configured_address() -> str:
-    """source_url of addresses.toml, or "" if nobody has entered the address."""
-    path = ROOT / "addresses.toml"
-    value = tomllib.loads(path.read_text()).get("source_url", "unset") if path.is_file() else "unset"
-    return "" if value == "unset" else str(value).rstrip("/")
 
 
 def address_of(config: Any, path: str) -> str:
@@ -77,7 +70,7 @@ class SourceLinks(SphinxTransform):
 
 
 def setup(app: Sphinx) -> Dict[str, Any]:
-    app.add_config_value("source_url", configured_address(), "env", str)
+    app.add_config_value("source_url", addresses.read(ROOT)["source_url"], "env", str)
     app.add_config_value("source_revision", "main", "env", str)
     app.add_transform(SourceLinks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

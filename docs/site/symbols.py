@@ -78,6 +78,8 @@ def members_of(compound: ElementTree.Element, kind: str) -> Iterator[Symbol]:
         location = member.find("location")
         assert location is not None
         place = (location.get("file", ""), int(location.get("line", 0)))
+        if name.startswith("__"):
+            continue  # reserved by another project's ABI
         if name and not name.startswith("@"):  # an anonymous enum has no name; its enumerators have
             declaration = scope + name + (arguments if what in ("function", "method", "macro") else "")
             yield Symbol(member.get("id", ""), what, scope + name, declaration, *place, comment_of(member), "",

@@ -36,9 +36,12 @@ constexpr size_t longest_name() {
   return static_cast<size_t>(longest);
 }
 
+/// Size of OwnerText [bytes].
+template <class Line>
+inline constexpr size_t kOwnerTextSize = sizeof(Line::kName) + sizeof(": ") + longest_name<Line>();
 /// A text with room for "op: parameter", for any parameter of the op.
 template <class Line>
-using OwnerText = FixedText<sizeof(Line::kName) + sizeof(": ") + longest_name<Line>()>;
+using OwnerText = FixedText<kOwnerTextSize<Line>>;
 /// "op: parameter" for the parameter with this index, which owns a tensor; an empty text for -1.
 template <class Line>
 constexpr OwnerText<Line> owner_text(int index) {
