@@ -7,7 +7,7 @@ from typing import Any, Dict
 from cmake_functions import FOLDER, Function, functions_of, introduction, public_functions
 from comment_text import markdown
 from fences import write_fence
-from source_links import source_link
+from source_address import source_link
 from sphinx.application import Sphinx
 
 

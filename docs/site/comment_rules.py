@@ -14,7 +14,7 @@ _EMPTY = set(
 
 def words_of(text: str) -> set:
     """The words of a text or of a name, in lower case and without a plural s."""
-    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", text)
+    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", text.replace("'s ", " "))
     return {word.lower().rstrip("s") or word for word in re.findall(r"[A-Za-z0-9]+", split)}
 
 

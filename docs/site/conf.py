@@ -34,6 +34,7 @@ extensions = [
     "cmake_reference",
     "command_reference",
     "used_names",
+    "page_contents",
 ]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
@@ -50,8 +51,7 @@ nitpick_ignore_regex = [
     (r"cpp:.*", r".*<.*>::\w+|CudaBackend::\w+|E::\w+|.*@\d+"),
 ]
 highlight_language = "none"
-# "On this page" lists headers. Entries for all their names would double the time of the build.
-toc_object_entries = False
+toc_object_entries_show_parents = "hide"
 
 # build.py passes the folder of Doxygen's XML.
 breathe_projects = {"kernkit": "build/docs/doxygen/xml"}

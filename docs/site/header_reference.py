@@ -7,7 +7,7 @@ from typing import Any, Dict
 from comment_text import markdown
 from fences import write_fence
 from public_headers import ROOT, group_of, source_of
-from source_links import source_link
+from source_address import source_link
 from sphinx.application import Sphinx
 
 

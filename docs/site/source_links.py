@@ -10,26 +10,10 @@ from typing import Any, Dict, Optional
 from docutils import nodes
 from kernkit.release import addresses
 from public_headers import ROOT
+from source_address import address_of
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
-from sphinx.util import logging
-
-LOGGER = logging.getLogger(__name__)
-
-
-def address_of(config: Any, path: str) -> str:
-    """The web address of a file or a folder of the repository; "" if no address is set."""
-    if not config.source_url:
-        return ""
-    kind = "tree" if (ROOT / path).is_dir() else "blob"
-    return f"{config.source_url}/{kind}/{config.source_revision}/{path}"
-
-
-def source_link(config: Any, path: str, text: str) -> str:
-    """Markdown for a path or a name of a file, as code: a link to the file if an address is set."""
-    address = address_of(config, path)
-    return f"[`{text}`]({address})" if address else f"`{text}`"
 
 
 class SourceLinks(SphinxTransform):
@@ -53,19 +37,13 @@ class SourceLinks(SphinxTransform):
         return next((name for name in (path, f"{path}.md") if (ROOT / name).exists()), None)
 
     def apply(self, **_: Any) -> None:
-        for node in list(self.document.findall(addnodes.pending_xref)) + list(
-            self.document.findall(addnodes.download_reference)
-        ):
-            if isinstance(node, addnodes.pending_xref) and node.get("reftype") != "myst":
-                continue
+        pages = [node for node in self.document.findall(addnodes.pending_xref) if node.get("reftype") == "myst"]
+        for node in [*pages, *self.document.findall(addnodes.download_reference)]:
             path = self.path_of(node)
-            if path is None:
-                continue
-            address = address_of(self.config, path)
+            address = address_of(self.config, path) if path else ""
             if address:
-                link = nodes.reference("", "", *node.children, refuri=address)
-                node.replace_self(link)
-            else:
+                node.replace_self(nodes.reference("", "", *node.children, refuri=address))
+            elif path:
                 node.replace_self(node.children)
 
 
