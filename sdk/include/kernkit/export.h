@@ -93,8 +93,8 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
 
 /// Sets the kernkit runtime whose kernkit_host_find() this library uses while tvm_ffi is not in the
 /// process. The first runtime stays; it is returned.
-__attribute__((weak, used, visibility("default"))) void* (
-    *kernkit_use_host(void* (*find)(const char* name)))(const char* name) {
+__attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost kernkit_use_host(
+    ::kernkit::detail::FindHost find) {
   return ::kernkit::detail::use_host(find);
 }
 }

@@ -38,6 +38,7 @@ class HostTest : public ::testing::Test {
   KernkitAny result{};
 };
 
+// [error]
 TEST_F(HostTest, ErrorGoesToTheHost) {
   KernkitAny n{};
   n.type_index = kKernkitInt;
@@ -52,6 +53,7 @@ TEST_F(HostTest, ErrorGoesToTheHost) {
   EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
   EXPECT_EQ(host.backtrace.substr(host.backtrace.size() - 12), ", in refuse\n");
 }
+// [/error]
 
 TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
   EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);

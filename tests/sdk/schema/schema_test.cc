@@ -16,6 +16,7 @@ std::string text(const char* line, Span span) {
   return std::string(line + span.begin, static_cast<size_t>(span.size));
 }
 
+// [parts]
 TEST(Schema, Parts) {
   EXPECT_EQ(kParsed.num_required, 2);
   EXPECT_EQ(kParsed.num_returns, 0);
@@ -31,6 +32,7 @@ TEST(Schema, Parts) {
   EXPECT_EQ(kParsed.params[2].default_float, 1.0);
   EXPECT_EQ(text(kScale, kParsed.params[2].default_source), "1.0");
 }
+// [/parts]
 
 TEST(Schema, EveryType) {
   const Schema schema = parse(

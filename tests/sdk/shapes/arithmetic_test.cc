@@ -46,6 +46,7 @@ TEST(ShapeArithmetic, DivisionIsByPositiveNumbers) {
 }
 
 // A difference may be negative: a negative quotient is rounded towards 0, which is upwards.
+// [rounding]
 TEST(ShapeArithmetic, RoundingIsUpwards) {
   EXPECT_EQ(result_of(NodeKind::kCeilDiv, 7, 4), 2);
   EXPECT_EQ(result_of(NodeKind::kCeilDiv, 8, 4), 2);
@@ -60,6 +61,7 @@ TEST(ShapeArithmetic, RoundingIsUpwards) {
   EXPECT_EQ(result_of(NodeKind::kRoundUp, kMost, 2), std::nullopt);
   EXPECT_EQ(result_of(NodeKind::kRoundUp, kMost - 1, kMost), kMost);
 }
+// [/rounding]
 
 TEST(ShapeArithmetic, ARunIsTheSizesBetweenTheOthers) {
   int64_t shape[] = {2, 3, 4, 5};

@@ -116,6 +116,7 @@ TEST_P(ContractRules, FailAlone) {
   }
 }
 
+// [rules]
 TEST(ContractRulesOf, EachRuleHasAnOpThatBreaksIt) {
   std::set<std::string> broken;
   for (const Wrong& wrong : kWrongOps) {
@@ -123,6 +124,7 @@ TEST(ContractRulesOf, EachRuleHasAnOpThatBreaksIt) {
   }
   for (const Rule& rule : all_rules()) EXPECT_EQ(broken.count(rule.name), 1u) << rule.name;
 }
+// [/rules]
 
 TEST(ContractRulesOf, RowsAreNamed) {
   for (const Rule& rule : all_rules()) {

@@ -161,7 +161,7 @@ typedef struct KernkitXlaAttributes {
 typedef struct KernkitXlaCallFrame {
   size_t struct_size;             /**< size of the struct in XLA's version [bytes] */
   KernkitXlaExtension* extension; /**< first extension; a metadata query has one */
-  const KernkitXlaApi* api;       /**< XLA's functions */
+  const KernkitXlaApi* api;       /**< functions of XLA that a handler may call */
   void* context;                  /**< the call, for stream_get() and ordinal_get() */
   int32_t stage; /**< kKernkitXlaStageInstantiate, kKernkitXlaStageExecute, or another stage */
   KernkitXlaBuffers args;          /**< operands */

@@ -5,9 +5,9 @@
 #include "kernkit/cpu/reduced_blocks.h"
 
 #if KERNKIT_INSTRUCTION_SETS > 1
-#define KERNKIT_AVX512_BF16 1
-
 namespace kernkit::cpu::detail {
+
+#define KERNKIT_AVX512_BF16 1
 
 inline constexpr int kPairs = kBlock / 2;
 KERNKIT_INLINE BFloat16Pair pair_at(const bfloat16* in, int i) {

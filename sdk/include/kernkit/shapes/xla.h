@@ -36,9 +36,12 @@ constexpr size_t longest_name() {
   return static_cast<size_t>(longest);
 }
 
+/// Size of OwnerText [bytes].
+template <class Line>
+inline constexpr size_t kOwnerTextSize = sizeof(Line::kName) + sizeof(": ") + longest_name<Line>();
 /// A text with room for "op: parameter", for any parameter of the op.
 template <class Line>
-using OwnerText = FixedText<sizeof(Line::kName) + sizeof(": ") + longest_name<Line>()>;
+using OwnerText = FixedText<kOwnerTextSize<Line>>;
 /// "op: parameter" for the parameter with this index, which owns a tensor; an empty text for -1.
 template <class Line>
 constexpr OwnerText<Line> owner_text(int index) {
@@ -52,7 +55,7 @@ constexpr OwnerText<Line> owner_text(int index) {
 
 /// What an op's handlers need.
 struct XlaOp {
-  const char* name;               ///< the op's name
+  const char* name;               ///< name of the exported op, which messages contain
   const char* owner;              ///< "op: parameter" for a parameter that owns a tensor, or ""
   Where where;                    ///< line of the export
   const char* const* attributes;  ///< names of attributes, in XLA's order

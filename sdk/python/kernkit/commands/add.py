@@ -42,7 +42,7 @@ def why_not_op(name: str, library: str) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name of the op: a Python and C++ function")
     parser.add_argument("schema", metavar="SCHEMA", help='"(Tensor(a!) y, Tensor x) -> ()"')
-    parser.add_argument("--kind", choices=op_files.kinds(), default="elementwise")
+    parser.add_argument("--kind", choices=op_files.kinds(), default="elementwise", help="what the op computes at first (default: %(default)s)")
 
 
 def write_files(library: pathlib.Path, texts: Dict[str, str], licence: str, lines: str) -> None:

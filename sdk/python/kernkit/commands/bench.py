@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help='command, for example "build/release/bin/scale_bench" or "THREADS=2 bench/scale.py"')
     parser.add_argument("--output", type=pathlib.Path, default="build/bench/run.json",
                         help="the file to write (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=5, help="number of runs of each program (default: %(default)s)")
     parser.add_argument("--repetitions", type=int, default=3,
                         help="number of measurements of each row in a round (default: %(default)s)")
     parser.add_argument("--sources", type=pathlib.Path, nargs="*", default=[], metavar="FILE",

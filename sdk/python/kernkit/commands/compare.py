@@ -23,9 +23,9 @@ except ImportError:  # a library's copy without the component ptx
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("old", type=pathlib.Path, metavar="OLD.json")
+    parser.add_argument("old", type=pathlib.Path, metavar="OLD.json", help="the run to compare with")
     parser.add_argument("new", type=pathlib.Path, metavar="NEW.json", nargs="?",
-                        default="build/bench/run.json", help="default: %(default)s")
+                        default="build/bench/run.json", help="the run that is judged (default: %(default)s)")
     parser.add_argument("--tolerance", type=float, metavar="SHARE",
                         help="the smallest change that counts as slower (default: 0.05) or, for counters, as worse (default: 0)")
     parser.add_argument("--all", action="store_true", help="print unchanged rows as well")

@@ -26,9 +26,9 @@ OWN_TESTS = pathlib.Path(__file__).resolve().parents[1] / "on_gpu/test_ops.py"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     folder = {"type": pathlib.Path, "metavar": "DIR"}
-    parser.add_argument("parts", nargs="*", metavar="PART")
-    parser.add_argument("--build", default="build/gpu", help="default: %(default)s", **folder)
-    parser.add_argument("--results", default="bench/results", help="default: %(default)s", **folder)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"a part to run: {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--build", default="build/gpu", help="folder of the build (default: %(default)s)", **folder)
+    parser.add_argument("--results", default="bench/results", help="folder for the results (default: %(default)s)", **folder)
     parser.add_argument("--library", default="", metavar="NAME", help="the library that frameworks call: lib/libNAME.so of the build")
     parser.add_argument("--reduced", default="-*Large*", metavar="FILTER",
                         help="filter of GoogleTest under compute-sanitizer, which slows kernels down a hundred times")

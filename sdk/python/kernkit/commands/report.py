@@ -13,9 +13,9 @@ from ..errors import UserError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_file", type=pathlib.Path, nargs="?", metavar="RUN.json",
-                        default="build/bench/run.json", help="default: %(default)s")
+                        default="build/bench/run.json", help="the run (default: %(default)s)")
     parser.add_argument("--output", type=pathlib.Path, default="bench/results/cpu",
-                        metavar="FOLDER", help="default: %(default)s")
+                        metavar="FOLDER", help="folder of the page (default: %(default)s)")
     parser.add_argument("--no-plots", action="store_true", help="tables only, without matplotlib")
 
 

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="warn adds lanes of a warp that nothing but __syncwarp() orders (default: %(default)s)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="default: %(default)s")
+    parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="exit code with findings (default: %(default)s)")
     parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="largest number of printed findings (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings to this file")
     parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",

@@ -42,7 +42,7 @@ class Command:
     """The work of ./kk NAME, and the words that may follow the name."""
 
     function: Callable[[Options], None]
-    prepares: str = "all"  # "all", "python", "nothing"; in kernkit's repository also "template"
+    prepares: str = "all"  # "all", "python", "nothing"; in kernkit's repository also "template", "docs"
     is_passed_on: bool = False  # whether all words go to another program unparsed
     options: Tuple[str, ...] = ()  # options besides those of every command
     max_words: int = 0  # largest number of words without options

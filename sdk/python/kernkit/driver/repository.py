@@ -32,6 +32,7 @@ usage: ./kk COMMAND [options]
   counters, sanitize PROGRAM...   count the memory traffic of its kernels; find errors of its kernels
   new NAME       create a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, create a library, call its kernel from Python, run the benchmarks
+  docs           build the site: build/docs/html/index.html
   cuda-matrix    also compile and inspect the CUDA code with the compilers from PyPI
   dist           make in dist/ the sdist and the wheel of the last commit, which are built in two folders and must
                  have equal bytes, their bill of materials (CycloneDX) and SHA256SUMS
@@ -181,6 +182,11 @@ measured   build/demo/report/report.md: all tables; all rows are in run.json bes
            ./kk bench && ./kk report              all benchmarks, five times, in about ten minutes""")
 
 
+def docs(options: Options) -> None:
+    run(PYTHON, "-B", "docs/site/build.py", "build/docs")
+    print("built      build/docs/html/index.html")
+
+
 def cuda_matrix(options: Options) -> None:
     run("tests/gpu/cuda_matrix.sh")
 
@@ -206,6 +212,7 @@ COMMANDS: Dict[str, Command] = {
     "new": Command(passed_on, "template", is_passed_on=True),
     **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
     "demo": Command(demo, options=(BENCHMARK,)),
+    "docs": Command(docs, "docs"),
     "cuda-matrix": Command(cuda_matrix),
     "dist": Command(dist, "python"),
     "release": Command(release, "python", options=("--check",)),

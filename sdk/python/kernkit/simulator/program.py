@@ -185,4 +185,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nvcc-options", default="", metavar="OPTIONS", help="options of nvcc for a .cu file, as in "
                         "--nvcc-options='-I include -std=c++20'")  # fmt: skip
     parser.add_argument("program", metavar="PROGRAM", help="a program or script, or a .cu file, which nvcc compiles first")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS", help="arguments of the program")

@@ -13,11 +13,13 @@ namespace kernkit::testing {
 /// An event that records a time.
 class GpuEvent {
  public:
+  /// Creates an event of the current device. RuntimeError where CUDA reports an error.
   GpuEvent() { KERNKIT_CUDA_CHECK(cudaEventCreate(&event_)); }
   ~GpuEvent() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
 
+  /// Records the event in the stream.
   void record(cudaStream_t stream) const { KERNKIT_CUDA_CHECK(cudaEventRecord(event_, stream)); }
   /// Time from `start` to this event [seconds]. Both events have happened.
   double seconds_since(const GpuEvent& start) const {
@@ -34,6 +36,7 @@ class GpuEvent {
 /// RuntimeError where CUDA reports an error.
 class GpuClock {
  public:
+  /// Creates the clock's events and its stream on the current device.
   GpuClock() {
     int cache = 0;
     KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
@@ -44,6 +47,7 @@ class GpuClock {
   GpuClock(const GpuClock&) = delete;
   GpuClock& operator=(const GpuClock&) = delete;
 
+  /// Returns the stream whose work the clock measures.
   cudaStream_t stream() const { return stream_; }
 
   /// Times of `count` calls of launch(stream()) [seconds]. The second-level cache is overwritten

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public CMake functions and their comments: those of sdk/cmake/ without an underscore at the beginning."""
+
+import dataclasses
+import pathlib
+import re
+from typing import List
+
+from public_headers import ROOT
+
+FOLDER = ROOT / "sdk/cmake"
+_DEFINITION = re.compile(r"((?:^#.*\n)*)^(?:function|macro)\((kernkit_\w+)", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Function:
+    """A public CMake function or macro."""
+
+    name: str
+    file: str  # name of its file in sdk/cmake/
+    signature: str  # call with its arguments, as in the comment; "" if the comment does not begin with the call
+    text: str  # rest of the comment
+
+
+def without_signs(comment: str) -> str:
+    return "\n".join(re.sub("^# ?", "", line) for line in comment.splitlines())
+
+
+def functions_of(path: pathlib.Path) -> List[Function]:
+    """The public functions of a file, in its order."""
+    found = []
+    for comment, name in _DEFINITION.findall(path.read_text()):
+        signature, _, text = without_signs(comment).partition("\n\n")
+        if not signature.startswith(f"{name}("):
+            signature, text = "", without_signs(comment)
+        found.append(Function(name, path.name, signature, text.strip("\n")))
+    return found
+
+
+def public_functions() -> List[Function]:
+    """All public functions, by file."""
+    return [function for path in sorted(FOLDER.glob("*.cmake")) for function in functions_of(path)]
+
+
+def introduction(path: pathlib.Path) -> str:
+    """The comment at the top of a file, after the licence."""
+    lines = path.read_text().splitlines()
+    end = next(number for number, line in enumerate(lines) if not line.startswith("#"))
+    return without_signs("\n".join(lines[1:end]))

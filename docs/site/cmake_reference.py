@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fence `{cmake-file} KernkitLibrary.cmake`: the public functions of a file of sdk/cmake/ with their comments."""
+
+import re
+from typing import Any, Dict
+
+from cmake_functions import FOLDER, Function, functions_of, introduction, public_functions
+from comment_text import markdown
+from fences import write_fence
+from source_address import source_link
+from sphinx.application import Sphinx
+
+
+def linked(text: str) -> str:
+    """A Markdown text with links from `kernkit_add_kernel()` to the function."""
+    names = "|".join(function.name for function in public_functions())
+    return re.sub(rf"(?<![`\w])({names})\(\)", r"{cmake:command}`\1`", text)
+
+
+def reference(function: Function) -> str:
+    call = f"```cmake\n{function.signature}\n```"
+    return f"````{{cmake:command}} {function.name}\n\n{call}\n\n{linked(markdown(function.text))}\n````"
+
+
+def setup(app: Sphinx) -> Dict[str, Any]:
+    def file_reference(file: str) -> str:
+        """The Markdown of a file's reference."""
+        functions = functions_of(FOLDER / file)
+        if not functions:
+            raise ValueError(f"{file} has no public function")
+        heading = f"## {source_link(app.config, f'sdk/cmake/{file}', file)}"
+        return "\n\n".join([heading, linked(markdown(introduction(FOLDER / file))), *map(reference, functions)])
+
+    write_fence(app, "cmake-file", file_reference)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

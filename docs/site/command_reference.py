@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fences `{command} new`, a command of kernkit with its arguments, and `{driver} repository`, the help of ./kk."""
+
+import argparse
+import importlib
+from typing import Any, Dict, List
+
+from comment_text import escaped, markdown
+from fences import write_fence
+from sphinx.application import Sphinx
+
+
+def commands() -> List[str]:
+    """The names of kernkit's commands."""
+    return list(importlib.import_module("kernkit.cli").COMMANDS)
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """A parser of the command's arguments. ValueError: there is no such command."""
+    if command not in commands():
+        raise ValueError(f"kernkit has no command {command}")
+    module = importlib.import_module(f"kernkit.commands.{command}")
+    parser = argparse.ArgumentParser(prog=f"kernkit {command}", description=module.__doc__, add_help=False)
+    module.add_arguments(parser)
+    return parser
+
+
+def arguments_of(parser: argparse.ArgumentParser) -> List[argparse.Action]:
+    """The arguments that the help shows."""
+    return [action for action in parser._actions if action.help != argparse.SUPPRESS]
+
+
+def spelling(action: argparse.Action) -> str:
+    """An argument as the help shows it: `--with LIST`, `NAME`."""
+    value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest.upper())
+    value = value if isinstance(value, str) else " ".join(value)
+    if not action.option_strings:
+        return value
+    return ", ".join(action.option_strings) + (f" {value}" if action.nargs != 0 else "")
+
+
+def help_of(action: argparse.Action) -> str:
+    text = (action.help or "").replace("%(default)s", str(action.default))
+    text = text[:1].upper() + text[1:] if not text.startswith(("auto", "find_package")) else text
+    return escaped(text)
+
+
+def command_reference(command: str) -> str:
+    """The Markdown of a command."""
+    parser = parser_of(command)
+    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    parts = [f"## kernkit {command}", f"```text\n{usage}\n```", markdown((parser.description or "").strip()),
+             f"```{{program}} kernkit {command}\n```"]  # fmt: skip
+    parts += [f"```{{option}} {spelling(action)}\n\n{help_of(action)}\n```" for action in arguments_of(parser)]
+    return "\n\n".join(parts)
+
+
+def driver_reference(driver: str) -> str:
+    """The help of ./kk in kernkit's repository, or in a library."""
+    return "```text\n" + importlib.import_module(f"kernkit.driver.{driver}").USAGE + "```"
+
+
+def setup(app: Sphinx) -> Dict[str, Any]:
+    write_fence(app, "command", command_reference)
+    write_fence(app, "driver", driver_reference)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

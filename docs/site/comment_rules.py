@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with the comment of a public symbol."""
+
+import re
+
+from symbols import Symbol
+
+# Words that add nothing to a name.
+_EMPTY = set(
+    "a an the of this that its it is are be to for in on as by with and or return returns get gets give gives set sets "
+    "whether class struct type function method macro field value constant object member enum here one".split()
+)
+
+
+def words_of(text: str) -> set:
+    """The words of a text or of a name, in lower case and without a plural s."""
+    split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", text.replace("'s ", " "))
+    return {word.lower().rstrip("s") or word for word in re.findall(r"[A-Za-z0-9]+", split)}
+
+
+def fault_of(symbol: Symbol) -> str:
+    """What is wrong with the comment: "no comment", "only repeats the name" or ""."""
+    if not symbol.needs_comment or (symbol.group_comment and not symbol.comment):
+        return ""
+    if not symbol.comment:
+        return "no comment"
+    empty = {word.rstrip("s") or word for word in _EMPTY}
+    said = words_of(symbol.comment) - empty
+    # The name of a member includes the class: "The tensor's dtype." says no more than Tensor::dtype.
+    name = words_of(" ".join(symbol.name.split("::")[-2:]))
+    if said <= name:
+        return "only repeats the name"
+    return ""

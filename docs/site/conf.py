@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sphinx's configuration of the site. The source folder is the repository's root, so that links between pages are the
+same in a checkout and on the site. ./kk docs builds the site."""
+
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from public_headers import ROOT  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "sdk/python"))  # the command line, and the reader of addresses.toml
+from kernkit.release import addresses  # noqa: E402
+
+_version_header = (ROOT / "sdk/include/kernkit/base/version.h").read_text()
+version = release = ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", _version_header))
+project = "kernkit"
+html_title = f"kernkit {version}"
+copyright = "the authors of kernkit; licence Apache-2.0"
+language = "en"
+
+root_doc = "README"
+include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"]
+exclude_patterns = ["build", ".venv", ".git", "bench", "kernels", "sdk", "template", "tests", "docs/site"]
+extensions = [
+    "myst_parser",
+    "breathe",
+    "sphinx_copybutton",
+    "sphinxcontrib.moderncmakedomain",
+    "readme_navigation",
+    "source_links",
+    "quoted_code",
+    "header_reference",
+    "cmake_reference",
+    "command_reference",
+    "used_names",
+    "page_contents",
+]
+source_suffix = {".md": "markdown"}
+myst_heading_anchors = 4
+nitpicky = True
+# Names without a page.
+nitpick_ignore_regex = [
+    # The C++ standard library, other projects, compilers.
+    (r"cpp:.*", r"std(::.*)?|u?int\d*_t|u?intptr_t|size_t|DL\w+|cuda\w+|dim3|(::)?benchmark(::.*)?|__builtin_\w+"),
+    # Namespaces, which Sphinx links like types.
+    (r"cpp:.*", r"(::)?(\w+::)*(kernkit|simulator|testing|contract|gpu|\w+_benchmark|shapes|schema|math|cuda|cpu|kind|host_api)"),
+    # Private declarations, by their namespace or as a base of a public class.
+    (r"cpp:.*", r"(::)?(\w+::)*detail(::.*)?|(\w+::)*AnyValue|Op(::\w+)?"),
+    # Members of a template's instance and of an alias, which Sphinx does not resolve; anonymous unions.
+    (r"cpp:.*", r".*<.*>::\w+|CudaBackend::\w+|E::\w+|.*@\d+"),
+]
+highlight_language = "none"
+toc_object_entries_show_parents = "hide"
+
+# build.py passes the folder of Doxygen's XML.
+breathe_projects = {"kernkit": "build/docs/doxygen/xml"}
+breathe_default_project = "kernkit"
+breathe_domain_by_extension = {"h": "cpp", "cuh": "cpp"}
+
+html_baseurl = addresses.read(ROOT)["site_url"]
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["kernkit.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_sphinx = False
+pygments_style = "tango"
+pygments_dark_style = "monokai"

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python environments with packages that tests need, besides the environment of the tests."""
+
+import hashlib
+import subprocess
+import sys
+
+import pytest
+
+
+def environment_with(root, requirements):
+    """The folder of an environment with the packages of tests/<requirements>. The environment remains in build/ for other
+    runs. Skips the test if pip cannot install the packages."""
+    file = root / "tests" / requirements
+    digest = hashlib.sha256(file.read_bytes() + sys.version.encode()).hexdigest()[:12]
+    folder = root / "build/environments" / f"{file.stem}-{digest}"
+    if not (folder / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
+        command = [sys.executable, "-m", "pip", "--python", folder / "bin/python", "install", "--quiet", "--no-compile",
+                   "--disable-pip-version-check", "-r", file]  # fmt: skip
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip(f"pip cannot install {file.name}: {done.stderr.strip().splitlines()[-1]}")
+        (folder / "complete").touch()
+    return folder
