@@ -73,6 +73,13 @@ def test_no_file_that_a_build_needs_includes_a_file_for_development(root):
     assert [pair for pair in included if pair[1].startswith(("kernkit/testing/", "kernkit/simulator/"))] == []
 
 
+def test_scripts_are_in_the_folder_of_the_cmake_file_that_names_them(default_library):
+    files = [path for folder in copies.FOLDERS for path in (default_library / folder / "cmake").glob("*.cmake")]
+    named = {path: re.findall(r"_LIST_DIR\}/([\w./]+\.(?:sh|map))\b", path.read_text()) for path in files}
+    assert {"link_program.sh", "compile_on_cpu.sh", "kernkit.map"} <= {name for names in named.values() for name in names}
+    assert [(path, name) for path, names in named.items() for name in names if not (path.parent / name).is_file()] == []
+
+
 def test_a_library_configures_without_the_other_components(default_library, tmp_path):
     run("cmake", "-S", default_library, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF")
 

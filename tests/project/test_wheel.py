@@ -230,7 +230,7 @@ def test_a_library_that_finds_the_wheel(environment, tmp_path):
 
 
 def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
-    """Of its environment, or of the program kernkit on PATH."""
+    """The wheel in its environment, or the wheel of the program kernkit on PATH."""
     command(environment, "new", "fast_ops", "--output", tmp_path, "--without", "dev", "--cuda", "none", "--no-git")
     library = tmp_path / "fast_ops"
     kept = {key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"}

@@ -78,10 +78,9 @@ COMPONENTS: Tuple[Component, ...] = (
 )  # fmt: skip
 CORE = "core"
 DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
-# The files of third_party/kernkit_dev; of python/, a build needs those of two components.
-_DEVELOPMENT = ("simulator/*", "include/kernkit/testing/*", "src/testing/*", "cmake/KernkitTests.cmake", "cmake/KernkitGpu.cmake",
-                "cmake/KernkitSimulator*.cmake", "cmake/compile_on_cpu.sh", "python/*")
-_BUILT_BY = ("bindings", "frameworks")
+# The files of third_party/kernkit_dev: whole components, and files for tests and for `kernkit add` of components that a build needs.
+_FOR_DEVELOPMENT = ("ptx", "gpu", "plots", "simulator", "testing", "starting", "command_line")
+_ALSO_FOR_DEVELOPMENT = ("include/kernkit/testing/", "python/kernkit/codegen/cpp/")
 
 
 def component_of(path: str) -> str:
@@ -94,8 +93,7 @@ def component_of(path: str) -> str:
 
 def is_for_development(path: str) -> bool:
     """Whether a file belongs to third_party/kernkit_dev, and not to third_party/kernkit."""
-    is_called_by_builds = path.startswith("python/") and component_of(path) in _BUILT_BY
-    return not is_called_by_builds and any(fnmatch.fnmatchcase(path, pattern) for pattern in _DEVELOPMENT)
+    return component_of(path) in _FOR_DEVELOPMENT or path.startswith(_ALSO_FOR_DEVELOPMENT)
 
 
 def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
