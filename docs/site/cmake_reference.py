@@ -18,8 +18,9 @@ def linked(text: str) -> str:
 
 
 def reference(function: Function) -> str:
-    call = f"```cmake\n{function.signature}\n```"
-    return f"````{{cmake:command}} {function.name}\n\n{call}\n\n{linked(markdown(function.text))}\n````"
+    """The Markdown of a function. The call is shown if the function has arguments."""
+    call = f"```cmake\n{function.signature}\n```\n\n" if "()" not in function.signature else ""
+    return f"````{{cmake:command}} {function.name}\n\n{call}{linked(markdown(function.text))}\n````"
 
 
 def setup(app: Sphinx) -> Dict[str, Any]:

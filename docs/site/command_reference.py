@@ -20,7 +20,8 @@ def parser_of(command: str) -> argparse.ArgumentParser:
     if command not in commands():
         raise ValueError(f"kernkit has no command {command}")
     module = importlib.import_module(f"kernkit.commands.{command}")
-    parser = argparse.ArgumentParser(prog=f"kernkit {command}", description=module.__doc__, add_help=False)
+    parser = argparse.ArgumentParser(prog=f"kernkit {command}", description=module.__doc__, add_help=False,
+                                     formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100))  # fmt: skip
     module.add_arguments(parser)
     return parser
 
@@ -48,7 +49,8 @@ def help_of(action: argparse.Action) -> str:
 def command_reference(command: str) -> str:
     """The Markdown of a command."""
     parser = parser_of(command)
-    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    first, *others = parser.format_usage().removeprefix("usage: ").rstrip().split("\n")
+    usage = "\n".join([first, *(line.removeprefix(" " * len("usage: ")) for line in others)])
     parts = [f"## kernkit {command}", f"```text\n{usage}\n```", markdown((parser.description or "").strip()),
              f"```{{program}} kernkit {command}\n```"]  # fmt: skip
     parts += [f"```{{option}} {spelling(action)}\n\n{help_of(action)}\n```" for action in arguments_of(parser)]

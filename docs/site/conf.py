@@ -34,7 +34,8 @@ extensions = [
     "cmake_reference",
     "command_reference",
     "used_names",
-    "page_contents",
+    "declarations",
+    "search_ranking",
 ]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
@@ -51,7 +52,6 @@ nitpick_ignore_regex = [
     (r"cpp:.*", r".*<.*>::\w+|CudaBackend::\w+|E::\w+|.*@\d+"),
 ]
 highlight_language = "none"
-toc_object_entries_show_parents = "hide"
 
 # build.py passes the folder of Doxygen's XML.
 breathe_projects = {"kernkit": "build/docs/doxygen/xml"}
