@@ -128,7 +128,7 @@ class Mutation:
     def seal_anew(self) -> None:
         """As somebody who can write a manifest."""
         if self.chance.random() < 0.8:
-            manifest.write(str(self.library / self.chance.choice(copies.FOLDERS)), "0.1.0")
+            manifest.write(str(self.library / copies.SDK), "0.1.0")
 
     def rendered_escapes(self) -> None:
         path = self.library / "third_party/kernkit/RENDERED"

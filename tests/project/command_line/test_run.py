@@ -211,7 +211,8 @@ def test_every_function_of_the_toolkits_runtime_exists(runtime):
     lib = nvcc.resolve().parents[1] / "lib64/libcudart.so.13" if nvcc else None
     if lib is None or not lib.exists():
         pytest.skip("no libcudart.so.13 of a CUDA toolkit")
-    assert functions_of(lib) == functions_of(runtime)
+    # The version KERNKIT_CORE has the functions that the simulator's libcuda.so.1 calls.
+    assert functions_of(lib) == {name for name in functions_of(runtime) if "KERNKIT_CORE" not in name}
 
 
 def test_functions_reported_as_missing_are_missing(root):

@@ -393,7 +393,7 @@ def checkout(root, tmp_path):
     folder = tmp_path / "next kernkit"
     for part in ("sdk", "template"):
         shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)
-    for file in ("pyproject.toml", "README.md", "LICENSE", ".clang-format"):
+    for file in ("pyproject.toml", "addresses.toml", "README.md", "LICENSE", ".clang-format"):
         shutil.copy(root / file, folder)
     header = folder / "sdk/include/kernkit/base/version.h"
     header.write_text(header.read_text().replace("MINOR 1", "MINOR 9"))
