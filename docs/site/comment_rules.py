@@ -2,20 +2,24 @@
 """What is wrong with the comment of a public symbol."""
 
 import re
+from typing import Set
 
 from symbols import Symbol
 
 # Words that add nothing to a name.
-_EMPTY = set(
+_EMPTY = (
     "a an the of this that its it is are be to for in on as by with and or return returns get gets give gives set sets "
-    "whether class struct type function method macro field value constant object member enum here one".split()
+    "whether class struct type function method macro field value constant object member enum here one"
 )
 
 
-def words_of(text: str) -> set:
+def words_of(text: str) -> Set[str]:
     """The words of a text or of a name, in lower case and without a plural s."""
     split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", text.replace("'s ", " "))
     return {word.lower().rstrip("s") or word for word in re.findall(r"[A-Za-z0-9]+", split)}
+
+
+_EMPTY_WORDS = words_of(_EMPTY)
 
 
 def fault_of(symbol: Symbol) -> str:
@@ -24,10 +28,8 @@ def fault_of(symbol: Symbol) -> str:
         return ""
     if not symbol.comment:
         return "no comment"
-    empty = {word.rstrip("s") or word for word in _EMPTY}
-    said = words_of(symbol.comment) - empty
-    # The name of a member includes the class: "The tensor's dtype." says no more than Tensor::dtype.
+    # The name of a member includes the class: "The tensor's dtype." only repeats Tensor::dtype.
     name = words_of(" ".join(symbol.name.split("::")[-2:]))
-    if said <= name:
+    if words_of(symbol.comment) - _EMPTY_WORDS <= name:
         return "only repeats the name"
     return ""

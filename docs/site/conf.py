@@ -3,17 +3,16 @@
 same in a checkout and on the site. ./kk docs builds the site."""
 
 import pathlib
-import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from public_headers import ROOT  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "sdk/python"))  # the command line, and the reader of addresses.toml
+from kernkit import sdk  # noqa: E402
 from kernkit.release import addresses  # noqa: E402
 
-_version_header = (ROOT / "sdk/include/kernkit/base/version.h").read_text()
-version = release = ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", _version_header))
+version = release = sdk.version_of(ROOT / "sdk")
 project = "kernkit"
 html_title = f"kernkit {version}"
 copyright = "the authors of kernkit; licence Apache-2.0"

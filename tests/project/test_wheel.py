@@ -175,8 +175,8 @@ def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package,
 
 
 def test_components_are_checked_before_anything_is_written(environment, tmp_path):
-    said = command(environment, "new", "fast_ops", "--output", tmp_path, "--with", "rugs", code=3)
-    assert said.startswith('kernkit: unsupported component "rugs"; supported components: ptx, gpu, ') and said.endswith(", plots\n")
+    message = command(environment, "new", "fast_ops", "--output", tmp_path, "--with", "rugs", code=3)
+    assert message.startswith('kernkit: unsupported component "rugs"; supported components: ptx, gpu, ') and message.endswith(", plots\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -237,8 +237,8 @@ def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
         environ = {**kept, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + kept["PATH"]}
         done = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
-        said = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
-        assert (done.returncode, done.stderr) == (3, said), done.stdout
+        message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
+        assert (done.returncode, done.stderr) == (3, message), done.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
         done = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
         assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in done.stdout, done.stderr

@@ -44,10 +44,6 @@ struct EntryPoint {
   void* function;
 };
 
-// Finds the function that a program compiled for a version of CUDA calls by this name. Stores
-// whether a later version has the function.
-void* find_entry_point(const char* name, int version, bool* is_later);
-
 }  // namespace
 }  // namespace kernkit::simulator::driver
 
@@ -58,6 +54,8 @@ KERNKIT_DRIVER_SYMBOLS(KERNKIT_DECLARE)
 namespace kernkit::simulator::driver {
 namespace {
 
+// Finds the function that a program compiled for a version of CUDA calls by this name. Stores
+// whether a later version has the function.
 void* find_entry_point(const char* name, int version, bool* is_later) {
 #define KERNKIT_ROW(name, version, symbol) \
   {#name, version, reinterpret_cast<void*>(kernkit_address_of_##symbol)},

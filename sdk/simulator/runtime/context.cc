@@ -11,6 +11,8 @@
 namespace kernkit::simulator {
 namespace {
 
+constexpr unsigned kAllFlags = 0xff;  // bits of cuCtxCreate() and cuDevicePrimaryCtxSetFlags()
+
 CUctx_st* make_context(int device, bool is_primary, unsigned flags) {
   auto& all = state().contexts;
   all.push_back(std::make_unique<CUctx_st>());
@@ -104,7 +106,6 @@ cudaError_t call_driver(const char* function, Needs needs, Reach reach,
 }
 
 cudaError_t create_context(CUctx_st** context, unsigned flags, int device) {
-  constexpr unsigned kAllFlags = 0xff;
   if (context == nullptr || (flags & ~kAllFlags) != 0) return cudaErrorInvalidValue;
   if (!exists(device)) return cudaErrorInvalidDevice;
   *context = make_context(device, false, flags);
@@ -158,7 +159,6 @@ cudaError_t read_context(CUctx_st** context) {
 
 cudaError_t find_context(const CUctx_st** context) {
   if (*context == nullptr) *context = current_context();
-  if (*context == nullptr) return cudaErrorDeviceUninitialized;
   if (!is_context(*context)) return cudaErrorDeviceUninitialized;
   return is_alive(**context) ? cudaSuccess : cudaErrorContextIsDestroyed;
 }
@@ -187,7 +187,6 @@ cudaError_t reset_primary(int device) {
 }
 
 cudaError_t set_primary_flags(int device, unsigned flags) {
-  constexpr unsigned kAllFlags = 0xff;
   if (!exists(device)) return cudaErrorInvalidDevice;
   if ((flags & ~kAllFlags) != 0) return cudaErrorInvalidValue;
   primary_of(device)->flags = flags;

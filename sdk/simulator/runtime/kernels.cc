@@ -99,8 +99,8 @@ cudaError_t reject_launch_by_address(const void* kernel) {
 
 namespace {
 
-// Runs work for a kernel whose attributes are known. A kernel without a description may be
-// described later.
+// Reads the attributes of a kernel, then runs work for the kernel. A kernel without a description
+// may be described later.
 template <class Work>
 cudaError_t with_kernel(const void* kernel, const Work& work) {
   KernelInfo* info = find_kernel(kernel);

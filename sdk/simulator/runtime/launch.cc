@@ -111,8 +111,8 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   return copies;
 }
 
-// Launches a kernel. `arguments_of` returns pointers to the arguments of a kernel whose attributes
-// are known, or null if the arguments do not fit.
+// Launches a kernel. `arguments_of` is called after the kernel's attributes were read, and returns
+// pointers to the arguments, or null if the arguments do not fit.
 template <class ArgumentsOf>
 cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf& arguments_of) {
   KernelInfo* info = find_kernel(kernel);

@@ -117,7 +117,7 @@ FAULTS = {
         "function kernkit::planted_bytes(): only repeats the name",
     ),
     "type_without_page": (
-        "sdk/include/kernkit/list.h", "\n}  // namespace kernkit\n", "\n/// Counts words that nobody planted.\nvoid planted_words(Unplanted words);\n\n}  // namespace kernkit\n",
+        "sdk/include/kernkit/list.h", "\n}  // namespace kernkit\n", "\n/// Counts words without a plant.\nvoid planted_words(Unplanted words);\n\n}  // namespace kernkit\n",
         "reference target not found: Unplanted",
     ),
     "link_to_no_page": ("docs/errors.md", "# Errors\n", "# Errors\n\n[Planted](planted-page.md)\n", "docs/errors.md:3: WARNING: "),

@@ -4,3 +4,8 @@
 SDK = "third_party/kernkit"  # what the library needs to be built and shipped
 DEVELOPMENT = "third_party/kernkit_dev"  # contract tests, simulator and command line
 FOLDERS = (SDK, DEVELOPMENT)
+
+
+def is_copied(path: str) -> bool:
+    """Whether a path in a library is in the library's copy of kernkit."""
+    return path.startswith(tuple(f"{folder}/" for folder in FOLDERS))

@@ -38,7 +38,7 @@ def rewrite(library: pathlib.Path) -> List[str]:
     """Rewrites tracked files of the library outside its copy of kernkit, and returns their paths."""
     changed = []
     for name in git.output(library, "ls-files", "-z").split("\0"):
-        if not name or name.startswith(tuple(f"{folder}/" for folder in copies.FOLDERS)):
+        if not name or copies.is_copied(name):
             continue
         try:
             before = files.read(library, name)

@@ -36,7 +36,7 @@ def keep(library: str, version: str) -> None:
         manifest.write(development, version)
         files[_MANIFEST] = [False, manifest.version_line(development)]
     for path in manifest.files_below(library):
-        if not (_is_copied(path) or path.startswith(".git/")):
+        if not (copies.is_copied(path) or path.startswith(".git/")):
             full = os.path.join(library, path)
             with open(full, encoding="utf-8", newline="") as stream:
                 files[path] = [os.access(full, os.X_OK), stream.read()]
@@ -46,16 +46,11 @@ def keep(library: str, version: str) -> None:
     manifest.write(os.path.join(library, copies.SDK), version)
 
 
-def _is_copied(path: str) -> bool:
-    """Whether the path is in the library's copy of kernkit."""
-    return path.startswith(tuple(f"{folder}/" for folder in copies.FOLDERS))
-
-
 def _is_own(path: str) -> bool:
     """Whether keep() can have written the path: in the library, outside its repository and its copy of kernkit, except
     for a manifest."""
     parts = path.split("/")
-    return (path.isprintable() and (path == _MANIFEST or not _is_copied(path))
+    return (path.isprintable() and (path == _MANIFEST or not copies.is_copied(path))
             and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts))  # fmt: skip
 
 

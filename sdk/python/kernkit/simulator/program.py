@@ -16,7 +16,7 @@ from ..binaries.elf import ElfFile, read_section
 from ..binaries.fatbin import FatbinError, read_architectures
 from ..errors import UserError
 from .runtime import NAME as RUNTIME
-from .runtime import build_runtime, folder_of_runtime
+from .runtime import build_runtime, folder_of_caches
 from .single_file import compile_source, is_source
 
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # the name is in each program that contains the tools
@@ -120,18 +120,19 @@ def runtime_of(arguments: argparse.Namespace) -> pathlib.Path:
     return runtime
 
 
-def compiled_program(arguments: argparse.Namespace) -> str:
-    """The path of the program that nvcc compiles from a .cu file."""
+def compiled_program(arguments: argparse.Namespace) -> Tuple[str, pathlib.Path]:
+    """The path of the program that nvcc compiles from a .cu file, and the runtime that the program is linked with."""
     source = pathlib.Path(arguments.program)
     if not source.is_file():
         raise UserError(f"file {source} not found; correct the path")
-    return str(compile_source(source, folder_of_runtime(), runtime_of(arguments), arguments.nvcc_options, arguments.capability))
+    runtime = runtime_of(arguments)
+    return str(compile_source(source, folder_of_caches(), runtime, arguments.nvcc_options, arguments.capability)), runtime
 
 
 def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[str, Dict[str, str]]:
     """The path of the program, and the environment in which it runs. `with_tools`: a program that contains the tools
     runs without kernkit's runtime. A .cu file is compiled first."""
-    found = compiled_program(arguments) if is_source(arguments.program) else shutil.which(arguments.program)
+    found, runtime = compiled_program(arguments) if is_source(arguments.program) else (shutil.which(arguments.program), None)
     if found is None:
         raise UserError(f"program {arguments.program} not found; build the program first, or correct the path")
     if arguments.nvcc_options and not is_source(arguments.program):
@@ -157,7 +158,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     if program and (missing := not_found(program)):
         raise UserError(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
                         "of the library to LD_LIBRARY_PATH")  # fmt: skip
-    runtime = runtime_of(arguments)
+    runtime = runtime or runtime_of(arguments)
     environment = environment_for(arguments, runtime, newest_ptx(paths))
     if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
         environment["CUDA_VISIBLE_DEVICES"] = "-1"

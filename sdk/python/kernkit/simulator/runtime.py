@@ -41,17 +41,18 @@ def digest_of(sdk: pathlib.Path) -> str:
     return digest.hexdigest()
 
 
-def folder_of_builds(digest: str) -> pathlib.Path:
-    """build/run of a library or of kernkit's repository; elsewhere a folder for the digest among the user's caches."""
+def folder_of_caches() -> pathlib.Path:
+    """build/run of a library or of kernkit's repository; elsewhere kernkit's folder among the user's caches."""
     if root := os.environ.get("KK_ROOT"):
         return pathlib.Path(root).resolve() / "build/run"
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return pathlib.Path(caches).resolve() / "kernkit" / f"run-{version()}-{digest[:16]}"
+    return pathlib.Path(caches).resolve() / "kernkit"
 
 
-def folder_of_runtime() -> pathlib.Path:
-    """The folder in which the runtime of these sources is kept."""
-    return folder_of_builds(digest_of(sdk_folder()))
+def folder_of_builds(digest: str) -> pathlib.Path:
+    """The folder of caches of a library or of the repository; elsewhere a folder for the digest in the folder of caches."""
+    caches = folder_of_caches()
+    return caches if os.environ.get("KK_ROOT") else caches / f"run-{version()}-{digest[:16]}"
 
 
 def search_path() -> str:

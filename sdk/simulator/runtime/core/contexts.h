@@ -49,7 +49,8 @@ cudaError_t pop_context(CUctx_st** context);
 cudaError_t set_context(CUctx_st* context);
 /// Stores the current context, or null.
 cudaError_t read_context(CUctx_st** context);
-/// Returns cudaErrorInvalidValue unless the context exists; `*context` null means the current one.
+/// Returns cudaErrorDeviceUninitialized unless the context exists, and cudaErrorContextIsDestroyed
+/// for a destroyed context. Replaces null by the current context.
 cudaError_t find_context(const CUctx_st** context);
 
 cudaError_t retain_primary(CUctx_st** context, int device);
