@@ -175,8 +175,8 @@ def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package,
 
 
 def test_components_are_checked_before_anything_is_written(environment, tmp_path):
-    said = command(environment, "new", "fast_ops", "--output", tmp_path, "--with", "rugs", code=3)
-    assert said.startswith('kernkit: unsupported component "rugs"; supported components: ptx, gpu, ') and said.endswith(", plots\n")
+    printed = command(environment, "new", "fast_ops", "--output", tmp_path, "--with", "rugs", code=3)
+    assert printed.startswith('kernkit: unsupported component "rugs"; supported components: ptx, gpu, ') and printed.endswith(", plots\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -193,8 +193,8 @@ def test_the_command_line(root, environment, library, tmp_path):
         assert name in listing
     command(environment, "frobnicate", code=2)
     write = ["bindings", library, "--output", tmp_path / "x", "--package"]
-    refused = command(environment, *write, "x-y", code=3)
-    assert refused == 'kernkit: --package: "x-y" is not the name of a Python package; enter identifiers, separated by dots\n'
+    rejected = command(environment, *write, "x-y", code=3)
+    assert rejected == 'kernkit: --package: "x-y" is not the name of a Python package; enter identifiers, separated by dots\n'
     command(environment, *write, "x")
     assert "def scale(" in (tmp_path / "x/_ops.py").read_text()
     assert command(environment, "doctor", library).startswith("ok    schemas   2 ops: add, scale\n")
@@ -237,8 +237,8 @@ def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
         environ = {**kept, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + kept["PATH"]}
         done = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
-        said = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
-        assert (done.returncode, done.stderr) == (3, said), done.stdout
+        printed = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
+        assert (done.returncode, done.stderr) == (3, printed), done.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
         done = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
         assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in done.stdout, done.stderr
@@ -264,5 +264,5 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     for wrong in ("0.0", "0.2", "1.1", "0.1.999"):
         listing.write_text(whole.replace("kernkit 0.1 ", f"kernkit {wrong} "))
-        refused = subprocess.run([*map(str, configure)], capture_output=True, text=True)
-        assert "compatible with requested version" in " ".join(refused.stderr.split())
+        rejected = subprocess.run([*map(str, configure)], capture_output=True, text=True)
+        assert "compatible with requested version" in " ".join(rejected.stderr.split())
