@@ -14,7 +14,7 @@ Seconds of the processor, as far as HOW says:
 - `whole`: the host's object with -O3, and PTX, which is compared. ptxas reads the same with both.
 
 Cheap files come first, what the record has in this or a later HOW is not measured again, and a ratio above 1.05 is
-measured up to three times more, the least times count. A file that either set of headers refuses has None for that one."""
+measured up to three times more, the least times count. A file that either set of headers rejects has None for that one."""
 
 import argparse
 import concurrent.futures
@@ -45,9 +45,9 @@ class TooLong(Exception):
     pass
 
 
-def refused(said):
+def has_error(output):
     """Whether an error has a line; a step that was ended names none, and raises TooLong."""
-    if re.search(r"\.\w+(:\d+:|\(\d+\):).* error", said):
+    if re.search(r"\.\w+(:\d+:|\(\d+\):).* error", output):
         return True
     raise TooLong
 
@@ -58,8 +58,8 @@ def made_of(csrc, flags, file, how, limit):
     until = [] if how == "whole" else ["-fdevice-syntax-only", "-Xcompiler", "-O0"]
     with tempfile.TemporaryDirectory() as folder:
         command = flashinfer_command(csrc, flags, csrc / file, f"{folder}/o", PTX)
-        took, code, said = timed(["prlimit", f"--cpu={limit}", *command, *until, "--keep", "--keep-dir", folder])
-        if code != 0 and refused(said):
+        took, code, output = timed(["prlimit", f"--cpu={limit}", *command, *until, "--keep", "--keep-dir", folder])
+        if code != 0 and has_error(output):
             return None
         (front_end,), (ptx,) = (list(pathlib.Path(folder).glob(name)) for name in ("*.cudafe1.gpu", "*.ptx"))
         kernels, text = device_code(front_end.read_text(errors="replace"))
@@ -90,8 +90,8 @@ def compare(csrc, flags, file, how, limit):
     row, codes = {"file": file, "how": how}, []
     for whose in flags:
         if how == "front end":
-            took, said = flashinfer_sources.front_end(csrc, flags[whose], file, limit)
-            row[whose] = None if said and refused(said) else round(took, 2)
+            took, output = flashinfer_sources.front_end(csrc, flags[whose], file, limit)
+            row[whose] = None if output and has_error(output) else round(took, 2)
         else:
             made = made_of(csrc, flags[whose], file, how, limit)
             row[whose] = made and round(made[0], 2)

@@ -112,11 +112,11 @@ def medians(cases):
 
 
 def main():
-    asked = sys.argv[1:] or ["torch", "jax"]
+    requested = sys.argv[1:] or ["torch", "jax"]
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     shaped, worst = package(), 0.0
     for framework, cases in (("torch", of_torch), ("jax", of_jax)):
-        if framework not in asked:
+        if framework not in requested:
             continue
         times = medians(cases(shaped))
         for name, seconds in times.items():

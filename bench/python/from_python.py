@@ -162,8 +162,8 @@ def measure_generated(rows, lib):
     x, y = (tvm_ffi.from_dlpack(array) for array in (random_values(1, 1), random_values(1, 2)))
     with tempfile.TemporaryDirectory() as folder:
         names = {"ours": generated(pathlib.Path(folder)).scale, "bare": lib.scale, "x": x, "y": y}
-        for way, call in (("positional", "ours(y, x, 2.0)"), ("keyword", "ours(y, x, factor=2.0)")):
-            name = f"generated Python function/{way}"
+        for variant, call in (("positional", "ours(y, x, 2.0)"), ("keyword", "ours(y, x, factor=2.0)")):
+            name = f"generated Python function/{variant}"
             if rows.wants(name):
                 calls = {"kernkit": call, "tvm-ffi": "bare(y, x, 2.0)"}
                 timers = {whose: timeit.Timer(text, globals=names) for whose, text in calls.items()}

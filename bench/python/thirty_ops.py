@@ -42,10 +42,10 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "CUDAARCHS"
 
 def seconds(command, folder, shell=False):
     """Processor time of a command that must succeed, and what it printed."""
-    took, code, said = timed(command, cwd=folder, shell=shell, env=ENVIRONMENT)
+    took, code, log = timed(command, cwd=folder, shell=shell, env=ENVIRONMENT)
     if code != 0:
-        sys.exit(f"{command}\n{said[-3000:]}")
-    return took, said
+        sys.exit(f"{command}\n{log[-3000:]}")
+    return took, log
 
 
 def make(folder, name=NAME, *words):
@@ -130,20 +130,20 @@ def by_kk(rows, folder):
         make(folder, of_ptx, "--with", "ptx")
     ENVIRONMENT["KK_VENV"] = sys.prefix
     took = {}
-    for way, name, word in (("without CUDA", NAME, "--no-cuda"), ("with CUDA", NAME, "--cuda"), ("by PTX", of_ptx, "--cuda")):
+    for variant, name, word in (("without CUDA", NAME, "--no-cuda"), ("with CUDA", NAME, "--cuda"), ("by PTX", of_ptx, "--cuda")):
         library, source = Library(folder, "release", name), "kernels/scale_0/scale_0.cu"
         command, path = ["./kk", "test", "scale_0", word], library.folder / source
         seconds(command, library.folder)
         text = path.read_text()
         try:
             path.write_text(text + "// edited\n")
-            took[way] = seconds(command, library.folder)[0]
+            took[variant] = seconds(command, library.folder)[0]
         finally:
             path.write_text(text)
     bare = library.bare(library.object_of("scale_0/scale_0.cu")) + library.bare("bin/scale_0_test")
-    for way, kernkit in took.items():
-        rows.add(f"./kk test OP after an edit of its .cu, {way}/cpu/kernkit", [kernkit * 1e9])
-        rows.add(f"./kk test OP after an edit of its .cu, {way}/cpu/bare", [bare * 1e9])
+    for variant, kernkit in took.items():
+        rows.add(f"./kk test OP after an edit of its .cu, {variant}/cpu/kernkit", [kernkit * 1e9])
+        rows.add(f"./kk test OP after an edit of its .cu, {variant}/cpu/bare", [bare * 1e9])
 
 
 TIMED = """#!/bin/sh

@@ -86,11 +86,11 @@ void failing(benchmark::State& state, const std::string& library) {
   Call call;
   call.args[0] = tensor_argument(call.wrong.dl());
   const auto once = [&] {
-    const bool refused = scale(nullptr, call.args, 3, &call.result) != 0;
+    const bool rejected = scale(nullptr, call.args, 3, &call.result) != 0;
     void* error = nullptr;
     take_error(&error);
     if (error != nullptr) release(error);
-    return refused && error != nullptr;
+    return rejected && error != nullptr;
   };
   if (!once()) return state.SkipWithError("a wrong dtype was accepted");  // start_bench: the first
   for (auto _ : state) benchmark::DoNotOptimize(once());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a test of a kernel costs on one core: 65,536 CUDA threads, and a launch of one block. Rows
-// are named WHAT/WAY: "kernkit-ptx" runs what nvcc compiled by its PTX, where nvcc is; "source" is
-// compiled for the CPU; "racecheck" and the like run it by its PTX with that tool. It says nothing
-// about a GPU.
+// are named WHAT/VARIANT: "kernkit-ptx" runs what nvcc compiled by its PTX, where nvcc is; "source"
+// is compiled for the CPU; "racecheck" and the like run it by its PTX with that tool. It says
+// nothing about a GPU.
 #include <benchmark/benchmark.h>
 
 #include <tuple>
 #include <vector>
 
-#define KERNKIT_BENCH_WAY source
+#define KERNKIT_BENCH_VARIANT source
 #include "kernkit/simulator/runtime.h"
 #include "sdk/simulator_kernels.cuh"
 #if KERNKIT_BENCH_PTX
@@ -48,8 +48,8 @@ void run(benchmark::State& state, Launch launch, Kernel kernel, unsigned blocks,
 }
 
 template <class... Tools>
-void add_way(const std::string& name, Launch launch, Kernel kernel, unsigned blocks,
-             unsigned threads) {
+void add_variant(const std::string& name, Launch launch, Kernel kernel, unsigned blocks,
+                 unsigned threads) {
   benchmark::RegisterBenchmark(name.c_str(), run<Tools...>, launch, kernel, blocks, threads)
       ->MeasureProcessCPUTime()
       ->UseRealTime();
@@ -57,9 +57,9 @@ void add_way(const std::string& name, Launch launch, Kernel kernel, unsigned blo
 
 void add(const std::string& what, Kernel kernel, unsigned blocks, unsigned threads) {
 #if KERNKIT_BENCH_PTX
-  add_way(what + "/kernkit-ptx", ptx::launch, kernel, blocks, threads);
+  add_variant(what + "/kernkit-ptx", ptx::launch, kernel, blocks, threads);
 #endif
-  add_way(what + "/source", source::launch, kernel, blocks, threads);
+  add_variant(what + "/source", source::launch, kernel, blocks, threads);
 }
 
 // What counts and what looks for faults, beside the same kernel without: memcheck and synccheck are
@@ -70,11 +70,11 @@ void add_tools([[maybe_unused]] const std::string& what, [[maybe_unused]] Kernel
   const auto add_tool = [&](const char* tool, auto add_one) {
     add_one("tools, " + what + "/" + tool, ptx::launch, kernel, 256, kThreads);
   };
-  add_tool("none", add_way<>);
-  add_tool("counters", add_way<Counting>);
-  add_tool("racecheck", add_way<RaceCheck>);
-  add_tool("initcheck", add_way<InitCheck>);
-  add_tool("all", add_way<Counting, RaceCheck, InitCheck>);
+  add_tool("none", add_variant<>);
+  add_tool("counters", add_variant<Counting>);
+  add_tool("racecheck", add_variant<RaceCheck>);
+  add_tool("initcheck", add_variant<InitCheck>);
+  add_tool("all", add_variant<Counting, RaceCheck, InitCheck>);
 #endif
 }
 

@@ -4,7 +4,7 @@
 
 #include "sdk/simulator_kernels.h"
 
-namespace kernkit::bench::KERNKIT_BENCH_WAY {
+namespace kernkit::bench::KERNKIT_BENCH_VARIANT {
 
 __global__ void no_barrier(float* y, const float* x) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -55,4 +55,4 @@ void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const fl
   }
 }
 
-}  // namespace kernkit::bench::KERNKIT_BENCH_WAY
+}  // namespace kernkit::bench::KERNKIT_BENCH_VARIANT

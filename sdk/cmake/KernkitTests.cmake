@@ -29,8 +29,8 @@ endfunction()
 # Links these objects with a program. A program that is built on request depends on these objects
 # alone: with the objects' target CMake would make it depend on the objects of all ops.
 function(_kernkit_link_objects target objects)
-  get_target_property(is_asked_for ${target} EXCLUDE_FROM_ALL)
-  if(is_asked_for)
+  get_target_property(is_on_request ${target} EXCLUDE_FROM_ALL)
+  if(is_on_request)
     target_link_options(${target} PRIVATE "${objects}")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${objects}")
   else()

@@ -44,12 +44,12 @@ inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView
 inline std::tuple<int64_t, std::string> facts(std::string_view text, kernkit::BytesView raw,
                                               const kernkit::Any& any, DLDataType dtype,
                                               DLDevice device, bool flag) {
-  kernkit::Message said;
-  said << any << " " << dtype << " " << device << " " << flag;
+  kernkit::Message formatted;
+  formatted << any << " " << dtype << " " << device << " " << flag;
   int64_t sum = 0;
   for (const char c : text) sum += c;
   for (const unsigned char byte : raw) sum += byte;
-  return {sum, said.c_str()};
+  return {sum, formatted.c_str()};
 }
 
 inline Tensor keep(Tensor x) { return x; }

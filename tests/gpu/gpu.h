@@ -41,10 +41,10 @@ class GpuTest : public ::testing::Test {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
-      const cudaError_t said = error != cudaSuccess ? error : cudaErrorNoDevice;
+      const cudaError_t problem = error != cudaSuccess ? error : cudaErrorNoDevice;
       (void)cudaGetLastError();
-      GTEST_SKIP() << "no CUDA device: " << cudaGetErrorName(said) << ": "
-                   << cudaGetErrorString(said);
+      GTEST_SKIP() << "no CUDA device: " << cudaGetErrorName(problem) << ": "
+                   << cudaGetErrorString(problem);
     }
     KERNKIT_CUDA_CHECK(cudaSetDevice(0));
   }
@@ -157,10 +157,10 @@ class DeviceTensor {
     const auto* first = static_cast<const unsigned char*>(dl_.data);
     const unsigned char* last = first + static_cast<size_t>(n_) * sizeof(T);
     const ptrdiff_t before = std::min(first - memory_, kMost);
-    const ptrdiff_t behind = std::min(memory_ + bytes_ - last, kMost);
+    const ptrdiff_t after = std::min(memory_ + bytes_ - last, kMost);
     kernkit_open_to_kernels(memory_, stream.get());
     kernkit_close_to_kernels(first - before, static_cast<size_t>(before), stream.get());
-    kernkit_close_to_kernels(last, static_cast<size_t>(behind), stream.get());
+    kernkit_close_to_kernels(last, static_cast<size_t>(after), stream.get());
   }
 
   size_t bytes_;

@@ -161,10 +161,10 @@ TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
   EXPECT_TRUE(quiet);
 }
 
-class GpuRefusals : public GpuTest {};
+class GpuRejections : public GpuTest {};
 
 // After each rejected call the same tensors are used for a valid call.
-TEST_F(GpuRefusals, TensorsOnDifferentDevices) {
+TEST_F(GpuRejections, TensorsOnDifferentDevices) {
   Case<AddOp<float>> c(kSize);
   testing::HostTensor<float> host({kSize}, {}, 5.0f);
   c.place(kSize);
@@ -180,7 +180,7 @@ TEST_F(GpuRefusals, TensorsOnDifferentDevices) {
   EXPECT_EQ(c.wrong(), "");
 }
 
-TEST_F(GpuRefusals, TensorsOnTwoGpus) {
+TEST_F(GpuRejections, TensorsOnTwoGpus) {
   if (device_count() < 2) GTEST_SKIP() << "needs 2 CUDA devices, there is 1";
   Case<ScaleOp<float>> here(kSize, 0), there(kSize, 1);
   here.place(kSize);
@@ -190,7 +190,7 @@ TEST_F(GpuRefusals, TensorsOnTwoGpus) {
   EXPECT_EQ(here.out.wrong(nullptr, here.stream), "");
 }
 
-TEST_F(GpuRefusals, DeviceThatDoesNotExist) {
+TEST_F(GpuRejections, DeviceThatDoesNotExist) {
   Case<ScaleOp<float>> c(kSize);
   c.place(kSize);
   c.out.dl()->device.device_id = c.x.dl()->device.device_id = 99;
@@ -202,7 +202,7 @@ TEST_F(GpuRefusals, DeviceThatDoesNotExist) {
   EXPECT_EQ(c.wrong(), "");
 }
 
-TEST_F(GpuRefusals, ErrorOfAnEarlierCallIsNotBlamedOnTheLaunch) {
+TEST_F(GpuRejections, ErrorOfAnEarlierCallIsNotBlamedOnTheLaunch) {
   Case<ScaleOp<float>> c(kSize);
   c.place(kSize);
   void* memory = nullptr;

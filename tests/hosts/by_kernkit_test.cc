@@ -49,12 +49,12 @@ void check(const Module& module) {
   EXPECT_EQ(module["sum"](x.dl()).cast<double>(), 6);
 
   // Error kinds and messages. The first error is that of the first call.
-  const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "refuse(): ";
-  EXPECT_EQ(error_of([&] { module["refuse"](0); }), "TypeError: " + who + "a TypeError");
-  EXPECT_EQ(error_of([&] { module["refuse"](1); }), "ValueError: " + who + "a ValueError");
-  EXPECT_EQ(error_of([&] { module["refuse"](2); }), "RuntimeError: " + who + "a RuntimeError");
+  const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "reject(): ";
+  EXPECT_EQ(error_of([&] { module["reject"](0); }), "TypeError: " + who + "a TypeError");
+  EXPECT_EQ(error_of([&] { module["reject"](1); }), "ValueError: " + who + "a ValueError");
+  EXPECT_EQ(error_of([&] { module["reject"](2); }), "RuntimeError: " + who + "a RuntimeError");
   std::thread([&] {
-    EXPECT_EQ(error_of([&] { module["refuse"](1); }), "ValueError: " + who + "a ValueError");
+    EXPECT_EQ(error_of([&] { module["reject"](1); }), "ValueError: " + who + "a ValueError");
   }).join();
 
   // Results: text, tensor, tuple.
@@ -131,9 +131,9 @@ void check_allocator(const Module& module) {
   }
   EXPECT_EQ(allocations, 0);
   // kernkit's library puts the requested tensor before the allocator's message.
-  const std::string refused = error_of([&] { module["allocate"](1001); });
-  EXPECT_EQ(refused.substr(0, 13), "MemoryError: ");
-  EXPECT_EQ(refused.substr(refused.size() - 8), "too much");
+  const std::string rejected = error_of([&] { module["allocate"](1001); });
+  EXPECT_EQ(rejected.substr(0, 13), "MemoryError: ");
+  EXPECT_EQ(rejected.substr(rejected.size() - 8), "too much");
   set(before, 0, nullptr);
 }
 
@@ -200,7 +200,7 @@ TEST(ByKernkit, Listing) {
   const Module module = Module::load(KERNKIT_TEST_OPS);
   std::string names;
   for (const ModuleFunction& function : module.functions()) names += function.name() + " ";
-  const char* all = "allocate apply count_deleted own_memory pair refuse same stream_of sum words ";
+  const char* all = "allocate apply count_deleted own_memory pair reject same stream_of sum words ";
   EXPECT_EQ(names, all);
   EXPECT_EQ(module["pair"].schema(), "(Tensor x) -> (int, Tensor)");
   EXPECT_EQ(module["pair"].doc(), "7 and x.");
@@ -208,7 +208,7 @@ TEST(ByKernkit, Listing) {
   EXPECT_EQ(
       error_of([&] { module["summ"]; }),
       std::string("ValueError: " KERNKIT_TEST_OPS " has no function summ; it has allocate, ") +
-          "apply, count_deleted, own_memory, pair, refuse, same, stream_of, sum, words");
+          "apply, count_deleted, own_memory, pair, reject, same, stream_of, sum, words");
   if (order == "alone") return;
 
   const Module peer = Module::load(KERNKIT_TEST_PEER);

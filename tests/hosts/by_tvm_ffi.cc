@@ -66,13 +66,13 @@ void check(const char* path) {
   EXPECT(get(module, "sum")(x).cast<double>() == 3);
   EXPECT(get(module, "sum")(ffi::TensorView(x)).cast<double>() == 3);
 
-  const ffi::Function refuse = get(module, "refuse");
-  EXPECT(error_of([&] { refuse(); }) == "TypeError: refuse(): a TypeError");
-  EXPECT(error_of([&] { refuse(1); }) == "ValueError: refuse(): a ValueError");
-  EXPECT(error_of([&] { refuse(2); }) == "RuntimeError: refuse(): a RuntimeError");
-  EXPECT(error_of([&] { refuse("x"); }) == "TypeError: refuse(): how: expected int, got str \"x\"");
+  const ffi::Function reject = get(module, "reject");
+  EXPECT(error_of([&] { reject(); }) == "TypeError: reject(): a TypeError");
+  EXPECT(error_of([&] { reject(1); }) == "ValueError: reject(): a ValueError");
+  EXPECT(error_of([&] { reject(2); }) == "RuntimeError: reject(): a RuntimeError");
+  EXPECT(error_of([&] { reject("x"); }) == "TypeError: reject(): how: expected int, got str \"x\"");
   std::thread([&] {
-    EXPECT(error_of([&] { refuse(1); }) == "ValueError: refuse(): a ValueError");
+    EXPECT(error_of([&] { reject(1); }) == "ValueError: reject(): a ValueError");
   }).join();
 
   EXPECT(get(module, "words")().cast<std::string>() == "a text longer than seven");

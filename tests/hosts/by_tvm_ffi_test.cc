@@ -23,11 +23,11 @@ void* load(const char* path, int flags) {
 TEST(ByTvmFfi, LoadsAndCalls) {
   if (order.find("kernel_first") == 0) {
     void* library = load(KERNKIT_TEST_OPS, RTLD_LOCAL);
-    auto* refuse = reinterpret_cast<KernkitFunction>(dlsym(library, "__tvm_ffi_refuse"));
+    auto* reject = reinterpret_cast<KernkitFunction>(dlsym(library, "__tvm_ffi_reject"));
     auto* last_error = reinterpret_cast<const char* (*)()>(dlsym(library, "kernkit_last_error"));
     KernkitAny result{};
-    EXPECT_EQ(refuse(nullptr, nullptr, 0, &result), -1);
-    EXPECT_STREQ(last_error(), "TypeError: refuse(): a TypeError");
+    EXPECT_EQ(reject(nullptr, nullptr, 0, &result), -1);
+    EXPECT_STREQ(last_error(), "TypeError: reject(): a TypeError");
   }
   ASSERT_EQ(dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD), nullptr);
   const bool global = order.find("global") != std::string::npos;

@@ -81,7 +81,7 @@ TEST(Lifetime, ErrorAndCallbackAfterExit) {
               static Function kept = kernkit::make_function("kept", [](double x) { return x; });
               static kernkit::Error last("", "");
               try {
-                load()["refuse"](1);
+                load()["reject"](1);
               } catch (const kernkit::Error& error) {
                 last = error;
               }
@@ -96,7 +96,7 @@ TEST(Lifetime, CallWhileTheProcessEnds) {
               struct AtExit {
                 ~AtExit() {
                   try {
-                    module["refuse"](1);
+                    module["reject"](1);
                   } catch (const kernkit::Error& error) {
                     if (std::string(error.kind()) == "ValueError") return;
                   }
@@ -115,13 +115,13 @@ TEST(Lifetime, TensorAfterFork) {
               const int status = in_child([&x] {
                 const bool whole = is_whole(x);
                 x = Tensor();
-                bool refused = false;
+                bool rejected = false;
                 try {
-                  load()["refuse"](0);
+                  load()["reject"](0);
                 } catch (const kernkit::Error&) {
-                  refused = true;
+                  rejected = true;
                 }
-                end(whole && refused && deleted() == 1);
+                end(whole && rejected && deleted() == 1);
               });
               const bool whole = is_whole(x) && deleted() == 0;
               x = Tensor();

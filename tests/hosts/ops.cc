@@ -22,7 +22,7 @@ double sum(TensorView x) {
   return total;
 }
 
-void refuse(int64_t how) {
+void reject(int64_t how) {
   switch (how) {
     case 0: KERNKIT_THROW(TypeError) << "a TypeError";
     case 1: KERNKIT_THROW(ValueError) << "a ValueError";
@@ -69,7 +69,7 @@ Tensor allocate(int64_t n) { return kernkit::alloc_tensor({n}, kernkit::dl_float
 }  // namespace
 
 KERNKIT_EXPORT(sum, "(Tensor x) -> float", "The sum of x.", sum)
-KERNKIT_EXPORT(refuse, "(int how=0) -> ()", "Raises.", refuse)
+KERNKIT_EXPORT(reject, "(int how=0) -> ()", "Raises.", reject)
 KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x.", same)
 KERNKIT_EXPORT(pair, "(Tensor x) -> (int, Tensor)", "7 and x.", pair)
 KERNKIT_EXPORT(words, "() -> str", "A text.", words)

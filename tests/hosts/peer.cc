@@ -36,7 +36,7 @@ double sum(ffi::TensorView x) {
   }
   return total;
 }
-void refuse(int64_t how) {
+void reject(int64_t how) {
   if (how == 0) TVM_FFI_THROW(TypeError) << "a TypeError";
   if (how == 1) TVM_FFI_THROW(ValueError) << "a ValueError";
   TVM_FFI_THROW(RuntimeError) << "a RuntimeError";
@@ -66,7 +66,7 @@ ffi::Tensor allocate(int64_t n) {
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(sum, sum);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC(sum, "The sum of x.");
-TVM_FFI_DLL_EXPORT_TYPED_FUNC(refuse, refuse);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(reject, reject);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(same, same);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(pair, pair);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(words, words);

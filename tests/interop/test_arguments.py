@@ -168,8 +168,8 @@ def test_rejections(ops, op, args, kind, text):
     with pytest.raises(Exception) as caught:
         getattr(ops, op)(*args)
     assert type(caught.value).__name__ == kind
-    said = str(caught.value)
-    assert said.startswith(f"{op}(): {text}") if text.endswith(" ") else said == f"{op}(): {text}"
+    message = str(caught.value)
+    assert message.startswith(f"{op}(): {text}") if text.endswith(" ") else message == f"{op}(): {text}"
 
 
 def test_metadata_has_names_defaults_and_outputs(ops):

@@ -28,7 +28,7 @@ def test_an_optional_input_is_saved_to_record_its_presence():
 
 
 @pytest.mark.parametrize(
-    "backward, forward, said",
+    "backward, forward, message",
     [("", SILU, "silu: its backward silu_back is not an op of the library; export silu_back, or correct the name"),
      ("silu_back(Tensor(out!) grad_x[n, 2*d], Tensor dy[n, d]) -> ()", SILU,
       "silu: its backward silu_back: silu_back(): dy: expected a name of silu or one of grad_y"),
@@ -43,7 +43,7 @@ def test_an_optional_input_is_saved_to_record_its_presence():
      ("silu_back(Tensor(out!) grad_x[n, k?], Tensor grad_y[n, d]) -> ()", SILU,
       "silu: its backward silu_back: a backward supports neither lists nor sizes from its caller")],
 )  # fmt: skip
-def test_a_mismatch_is_rejected(backward, forward, said):
+def test_a_mismatch_is_rejected(backward, forward, message):
     with pytest.raises(SchemaError) as caught:
         pair(backward, forward)
-    assert str(caught.value) == said
+    assert str(caught.value) == message

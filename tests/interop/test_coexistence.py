@@ -20,12 +20,12 @@ SOURCE = """
 
 int64_t which() { return NUMBER; }
 std::string words() { return "of library " + std::to_string(NUMBER); }
-void refuse(int64_t n) {
+void reject(int64_t n) {
   KERNKIT_THROW(ValueError) << "library " << n << ", version " << KERNKIT_VERSION_MINOR;
 }
 KERNKIT_EXPORT(which, "() -> int", "Library NUMBER.", which)
 KERNKIT_EXPORT(words, "() -> str", "", words)
-KERNKIT_EXPORT(refuse, "(int n=NUMBER) -> ()", "", refuse)
+KERNKIT_EXPORT(reject, "(int n=NUMBER) -> ()", "", reject)
 """
 
 
@@ -75,9 +75,9 @@ def check(modules):
         for number, version, module in modules:
             assert module.which() == number
             assert module.words() == f"of library {number}"
-            text = rf"^refuse\(\): library {number}, version {version}$"
+            text = rf"^reject\(\): library {number}, version {version}$"
             with pytest.raises(ValueError, match=text):
-                module.refuse()
+                module.reject()
 
 
 @pytest.mark.parametrize("which", ["libraries", "open_libraries"])
@@ -104,14 +104,14 @@ libraries = [ctypes.CDLL(path, {mode}) for path in sys.argv[1:]]
 result = (ctypes.c_int64 * 2)()
 for _ in range(3):
     for library in libraries:
-        assert getattr(library, "__tvm_ffi_refuse")(None, None, 0, result) == -1
+        assert getattr(library, "__tvm_ffi_reject")(None, None, 0, result) == -1
     for i, library in enumerate(libraries):
         library.kernkit_last_error.restype = ctypes.c_char_p
         assert getattr(library, "__tvm_ffi_which")(None, None, 0, result) == 0
         assert result[1] == i + 1
-        said = library.kernkit_last_error().decode()
+        message = library.kernkit_last_error().decode()
         version = 99 if i == 2 else 1
-        assert said == f"ValueError: refuse(): library {{i + 1}}, version {{version}}", said
+        assert message == f"ValueError: reject(): library {{i + 1}}, version {{version}}", message
 """
     subprocess.run([sys.executable, "-c", script, *map(str, libraries)], check=True)
 
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       const kernkit::Module module = kernkit::Module::load(argv[i]);
       try {
-        module["refuse"]();
+        module["reject"]();
       } catch (const kernkit::Error& error) {
         printf("%d %s %s\\n", module["which"]().cast<int>(),
                module["words"]().cast<std::string>().c_str(), error.message());
@@ -151,6 +151,6 @@ def test_cpp(root, libraries, tmp_path, dlpack_include, linked):
         [program, *libraries], stdout=subprocess.PIPE, text=True, check=True
     )
     expected = [
-        f"{i} of library {i} refuse(): library {i}, version {99 if i == 3 else 1}" for i in (1, 2, 3)
+        f"{i} of library {i} reject(): library {i}, version {99 if i == 3 else 1}" for i in (1, 2, 3)
     ]
     assert result.stdout.splitlines() == expected * 2

@@ -18,8 +18,8 @@ def page(root, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(root)
     monkeypatch.setenv("TVM_FFI_CACHE_DIR", str(tmp_path / "cache"))
     functions = runpy.run_path(EXAMPLE)
-    said = re.search(r"print\(y\)  # (.*)", (root / EXAMPLE).read_text())[1]
-    assert capsys.readouterr().out == said + "\n"
+    expected = re.search(r"print\(y\)  # (.*)", (root / EXAMPLE).read_text())[1]
+    assert capsys.readouterr().out == expected + "\n"
     return functions
 
 

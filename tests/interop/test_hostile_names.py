@@ -131,9 +131,9 @@ def test_operators_of_torch(hostile):
             torch._dynamo.reset()
             assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(x), 3 * x), name
         if kind == 0:
-            asks = x.clone().requires_grad_()
-            call(asks).sum().backward()
-            assert torch.equal(asks.grad, torch.full((2, 3), 3.0)), name
+            tracked = x.clone().requires_grad_()
+            call(tracked).sum().backward()
+            assert torch.equal(tracked.grad, torch.full((2, 3), 3.0)), name
 
 
 def test_functions_of_jax(hostile):

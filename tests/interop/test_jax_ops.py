@@ -105,8 +105,8 @@ def test_the_kernels_of_rows(rows):
         (ops.layer_norm, (x, w, b), (centred / jnp.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * w + b,)),
         (ops.gelu_and_mul, (x,), (gelu,)), (ops.fused_add_rms_norm, (x, y, w), (rms(x + y, w), x + y)),
     ]  # fmt: skip
-    for op, given, wanted in pairs:
-        got = jax.jit(op)(*given)
+    for op, passed, wanted in pairs:
+        got = jax.jit(op)(*passed)
         for one, expected in zip(got if isinstance(got, tuple) else (got,), wanted):
             close(one, expected)
     quantized, scale = jax.jit(ops.rms_norm_fp8)(x, w)
@@ -383,8 +383,8 @@ def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
     compiled.build(root / "tests/interop/frameworks/xla_layout.cc", tmp_path / "liblayout.so", "-isystem", folder, "-fpermissive")
 
 
-@pytest.mark.parametrize("version, said", [("1", "1.0"), ("0", "")])
-def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path, version, said):
+@pytest.mark.parametrize("version, reported", [("1", "1.0"), ("0", "")])
+def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path, version, reported):
     header = tmp_path / "xla/ffi/api/c_api.h"
     header.parent.mkdir(parents=True)
     header.write_text(f"#define XLA_FFI_API_MAJOR {version}\n#define XLA_FFI_API_MINOR 0\n")
@@ -393,9 +393,9 @@ def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path
     env = {**os.environ, "PYTHONPATH": str(shaped), "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
     assert (done.returncode == 0) == (version == "0")
-    if said:
+    if reported:
         assert done.stderr.splitlines()[-1].startswith(
-            f"ImportError: shaped.jax supports version 0 of XLA's FFI API, and this jaxlib has version {said}; build it with a newer kernkit"
+            f"ImportError: shaped.jax supports version 0 of XLA's FFI API, and this jaxlib has version {reported}; build it with a newer kernkit"
         )
 
 
@@ -416,8 +416,8 @@ def test_the_page_shows_how(shaped):
 def test_an_op_without_a_function_has_a_reason(shaped, ops):
     assert not hasattr(ops, "sum_list")
     text = (shaped / "shaped/_jax.py").read_text()
-    said = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
-    assert dict(said) == {
+    reported = re.findall(r"# (\w+)\(.*\n# No function for JAX: (.*)", text)
+    assert dict(reported) == {
         "sum_list": "XLA does not support the type Tensor[].",
         "total": "it returns a value that is not a tensor.",
     }

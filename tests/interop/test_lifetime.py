@@ -51,7 +51,7 @@ if child == 0:
     gc.collect()
     assert module.count_deleted() == 1
     try:
-        module.refuse(1)
+        module.reject(1)
     except ValueError:
         sys.exit(0)
     sys.exit(1)

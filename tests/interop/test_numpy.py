@@ -145,8 +145,8 @@ def rejected(call, *args):
 
 def test_dtypes_differ(kernels):
     x, y = np.ones(4), np.full(4, 77, "float32")
-    said = ": ".join(rejected(kernels.scale, y, x, 2.0))
-    assert said == "TypeError: scale(): y: dtype float32 does not match x (float64)"
+    message = ": ".join(rejected(kernels.scale, y, x, 2.0))
+    assert message == "TypeError: scale(): y: dtype float32 does not match x (float64)"
     assert (y == 77).all()
 
 
@@ -204,7 +204,7 @@ def test_wrong_device(kernels, y_device, x_device, text):
         relabelled(tvm_ffi.from_dlpack(np.ones(4, "float32")), device=device)
         for device in (x_device, y_device)
     )
-    kind, said = rejected(kernels.scale, y, x, 2.0)
+    kind, message = rejected(kernels.scale, y, x, 2.0)
     if x_device[0] == CUDA and kind == "RuntimeError":
         text = (
             "x: is on cuda:0, but this library was built without CUDA; rebuild it where nvcc is "
@@ -212,7 +212,7 @@ def test_wrong_device(kernels, y_device, x_device, text):
         )
     else:
         assert kind == "ValueError"
-    assert said == "scale(): " + text
+    assert message == "scale(): " + text
 
 
 def test_overlap(kernels):

@@ -39,8 +39,8 @@ def test_lines_that_the_compiler_rejects_are_rejected_for_the_same_reason(cases)
 def test_the_diagnostics_are_the_compilers(root):
     text = (root / "sdk/include/kernkit/schema/diagnostics.h").read_text()
     text = re.sub(r'"\s*\n\s*"', "", text)
-    said = dict(re.findall(r'Error != E::k(\w+),\s*"kernkit schema: ([^"]*)"', text))
-    assert said == DIAGNOSTICS
+    messages = dict(re.findall(r'Error != E::k(\w+),\s*"kernkit schema: ([^"]*)"', text))
+    assert messages == DIAGNOSTICS
 
 
 # Lines that only one of the parsers accepted in the past.
@@ -80,8 +80,8 @@ def as_printed(line):
     try:
         op = parse("op" + line)
         values = op.parameters + op.results
-        says = any(v.shape is not None or v.dtype is not None for v in values)
-        shapes = Shapes(op) if says else None
+        has_shapes = any(v.shape is not None or v.dtype is not None for v in values)
+        shapes = Shapes(op) if has_shapes else None
     except SchemaError:
         return "rejected"
 

@@ -45,9 +45,9 @@ def test_accessors_match_numpy(ops):
     for _ in range(2000):
         x = random_array(rng)
         for describe in (ops.describe_view, ops.describe_owned):
-            said = describe(x)
+            description = describe(x)
             pattern = r"(\d+) (\w+) cpu \[(.*)\] \[(.*)\] (\d+) (\w+) (\d+)"
-            ndim, dtype, shape, strides, numel, dense, size = re.fullmatch(pattern, said).groups()
+            ndim, dtype, shape, strides, numel, dense, size = re.fullmatch(pattern, description).groups()
             assert int(ndim) == x.ndim
             assert dtype == x.dtype.name
             assert shape == ", ".join(map(str, x.shape))
@@ -150,7 +150,7 @@ def test_read_only_is_not_written(ops):
         ({"offset": 2}, "is not aligned to float32 (4 bytes)"),
     ],
 )  # fmt: skip
-def test_refusals(ops, changes, text):
+def test_rejections(ops, changes, text):
     deleted = []
     shape = (ctypes.c_int64 * 1)(4)
     data = np.zeros(8, "float32")

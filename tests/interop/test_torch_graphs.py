@@ -19,9 +19,9 @@ def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, bac
 
     def run(arguments):
         results = []
-        for (who, case), given in zip(cases, arguments):
-            result = overload(who, case)(*given)
-            results.append((result, [t.float() * 2 + 1 for t in tensors(given)]))
+        for (who, case), passed in zip(cases, arguments):
+            result = overload(who, case)(*passed)
+            results.append((result, [t.float() * 2 + 1 for t in tensors(passed)]))
         return results
 
     eager = [make() for make in cases.values()]

@@ -190,10 +190,10 @@ for module in ("torch", "jax"):
 """
     env = {**os.environ, "PYTHONPATH": str(shaped), "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
-    torch_said, jax_said = done.stdout.splitlines() or [done.stderr, ""]
-    assert torch_said.startswith("shaped.torch needs PyTorch, which cannot be imported: ")
-    assert torch_said.endswith("; run: pip install torch")
-    assert jax_said.startswith("shaped.jax needs JAX, which cannot be imported: ")
+    torch_message, jax_message = done.stdout.splitlines() or [done.stderr, ""]
+    assert torch_message.startswith("shaped.torch needs PyTorch, which cannot be imported: ")
+    assert torch_message.endswith("; run: pip install torch")
+    assert jax_message.startswith("shaped.jax needs JAX, which cannot be imported: ")
 
 
 def test_an_invalid_namespace_is_rejected(root, library, tmp_path):

@@ -15,15 +15,15 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
     torch_ops.silu_and_mul(y, x)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.backward()
-    asks = normal(3, 8).requires_grad_()
-    refused = [
+    tracked = normal(3, 8).requires_grad_()
+    rejected = [
         (lambda: torch_ops.silu_and_mul(w, x), r"silu_and_mul\(\): what is written has no gradient"),
-        (lambda: torch_ops.silu_and_mul(y, asks), r"silu_and_mul\(\): what is written has no gradient"),
-        (lambda: torch_ops.row_max(asks), r"row_max\(\): has no gradient in torch"),
-        (lambda: torch_ops.scale.functional(asks, 2.0), r"scale\(\): has no gradient in torch"),
-        (lambda: torch_ops.sum_list.functional([x, asks]), r"sum_list\(\): has no gradient"),
+        (lambda: torch_ops.silu_and_mul(y, tracked), r"silu_and_mul\(\): what is written has no gradient"),
+        (lambda: torch_ops.row_max(tracked), r"row_max\(\): has no gradient in torch"),
+        (lambda: torch_ops.scale.functional(tracked, 2.0), r"scale\(\): has no gradient in torch"),
+        (lambda: torch_ops.sum_list.functional([x, tracked]), r"sum_list\(\): has no gradient"),
     ]
-    for call, message in refused:
+    for call, message in rejected:
         with pytest.raises(RuntimeError, match=message):
             call()
         torch._dynamo.reset()

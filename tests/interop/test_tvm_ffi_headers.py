@@ -104,13 +104,13 @@ def test_the_device_code_of_an_export_has_the_kernels_of_its_template(compat_inc
 
 
 HEADERS = sorted(path.relative_to(COMPAT).as_posix() for path in COMPAT.rglob("*.h"))
-REFUSAL = r'/\* clang-format off \*/ /\* SPDX-License-Identifier: Apache-2.0 \*/ #error "(.*)"\n'
-REFUSED = {
+REJECTION = r'/\* clang-format off \*/ /\* SPDX-License-Identifier: Apache-2.0 \*/ #error "(.*)"\n'
+REJECTED = {
     header: match[1]
     for header in HEADERS
-    if (match := re.fullmatch(REFUSAL, (COMPAT / header).read_text()))
+    if (match := re.fullmatch(REJECTION, (COMPAT / header).read_text()))
 }
-SERVED = [header for header in HEADERS if header not in REFUSED]
+SERVED = [header for header in HEADERS if header not in REJECTED]
 
 
 def test_every_header_of_tvm_ffi_is_supported_or_rejected():
@@ -131,21 +131,21 @@ def test_headers_compile_alone(compiler, ours_flags):
 
 
 def test_rejected_headers_name_an_alternative(ours_flags):
-    text = "\n".join(f"#include <{header}>" for header in REFUSED)
+    text = "\n".join(f"#include <{header}>" for header in REJECTED)
     command = [*COMPILE, *ours_flags, "-fsyntax-only", "-x", "c++", "-"]
-    said = subprocess.run(command, input=text, capture_output=True, text=True).stderr
-    for sentence in REFUSED.values():
-        assert f"#error \"{sentence}\"" in said
+    errors = subprocess.run(command, input=text, capture_output=True, text=True).stderr
+    for sentence in REJECTED.values():
+        assert f"#error \"{sentence}\"" in errors
         assert re.fullmatch(r"kernkit: tvm_ffi_compat does not support [^:]+: .+", sentence)
 
 
 def test_the_page_lists_supported_and_unsupported_headers():
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()
-    served, refused = page.split("replaces each unsupported header of tvm-ffi by a single", 1)
+    served, unsupported = page.split("replaces each unsupported header of tvm-ffi by a single", 1)
     assert set(re.findall(r"`(tvm/ffi/[\w/]+\.h)`", served)) == set(SERVED) - {"tvm/ffi/extra/kernkit_compat.h"}
-    table = refused.split("## Test it", 1)[0]
+    table = unsupported.split("## Test it", 1)[0]
     named = {"tvm/ffi/" + name.removeprefix("tvm/ffi/") for name in re.findall(r"`([\w/]+\.h)`", table)}
-    assert named - set(REFUSED) == {"tvm/ffi/kernkit/abi/abi.h"}
+    assert named - set(REJECTED) == {"tvm/ffi/kernkit/abi/abi.h"}
     code = "".join((COMPAT / header).read_text() for header in SERVED)
     for row in re.findall(r"^\| `tvm/ffi/.*\|$", served, re.MULTILINE):
         for name in re.findall(r"`(\w+)…?`", row.split("|")[2]):

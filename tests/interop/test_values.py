@@ -41,13 +41,13 @@ class Caller:
     def array(self, value):
         return value if isinstance(value, np.ndarray) else np.from_dlpack(value)
 
-    def value(self, parameter, given):
-        if given is None:
+    def value(self, parameter, argument):
+        if argument is None:
             return None
-        if isinstance(given, list):
-            return [self.value(parameter, item) for item in given]
+        if isinstance(argument, list):
+            return [self.value(parameter, item) for item in argument]
         convert = {"Tensor": self.tensor, "ScalarType": self.dtype, "Device": self.device}.get(parameter.type)
-        return convert(given) if convert else given
+        return convert(argument) if convert else argument
 
     def values(self, op, arguments):
         return {v.name: self.value(v, arguments[v.name]) for v in op.parameters if v.name in arguments}
@@ -59,8 +59,8 @@ class Caller:
 
 def call(function, parameters, values):
     """Calls the function with the given values: positional up to the first one left out, then by keyword."""
-    given = [v.name in values for v in parameters] + [False]
-    first = given.index(False)
+    is_passed = [v.name in values for v in parameters] + [False]
+    first = is_passed.index(False)
     return function(*(values[v.name] for v in parameters[:first]),
                     **{v.name: values[v.name] for v in parameters[first:] if v.name in values})  # fmt: skip
 
@@ -255,8 +255,8 @@ def test_torch_vmap(torch_valued, name):
             joined = {k: np.stack([c[k] for c in calls]) if k in names else v for k, v in arguments.items()}
 
             def around(function):
-                def mapped(*given, **options):
-                    kept = {**dict(enumerate(given)), **options}
+                def mapped(*passed, **options):
+                    kept = {**dict(enumerate(passed)), **options}
                     order = [v for v in op.parameters if not v.is_only_written]
                     dims = {i: 0 if v.name in names else None for i, v in enumerate(order)} | {
                         v.name: 0 if v.name in names else None for v in order}  # fmt: skip
@@ -264,7 +264,7 @@ def test_torch_vmap(torch_valued, name):
 
                     def inner(*of):
                         now = {**kept, **dict(zip(tensors, of))}
-                        return function(*(now[i] for i in range(len(given))), **{k: now[k] for k in options})
+                        return function(*(now[i] for i in range(len(passed))), **{k: now[k] for k in options})
 
                     return caller.torch.vmap(inner, tuple(dims[k] for k in tensors))(*(kept[k] for k in tensors))
 
@@ -381,7 +381,7 @@ def run_jax(functions, name, arguments, around):
     values = {k: v for k, v in caller.values(op, arguments).items() if k in {v.name for v in inputs}}
     tensors = {k: v for k, v in values.items() if hasattr(v, "ndim")}
     rest = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
-    result = around(lambda given: getattr(functions, name)(**given, **rest))(tensors)
+    result = around(lambda passed: getattr(functions, name)(**passed, **rest))(tensors)
     for k, before in tensors.items():
         np.testing.assert_array_equal(before, arguments[k])  # JAX's arrays never change
     return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))

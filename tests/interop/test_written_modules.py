@@ -44,12 +44,12 @@ SIZES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("op, k, made, given", SIZES)
-def test_torch_invalid_sizes(torch_ops, op, k, made, given):
+@pytest.mark.parametrize("op, k, made, arguments", SIZES)
+def test_torch_invalid_sizes(torch_ops, op, k, made, arguments):
     import torch
 
     packet, x, y = getattr(torch_ops, op), torch.arange(4.0), torch.zeros(4)
-    calls = [(lambda x: packet.functional(x, k), made), (lambda x: packet.default(y, x, k), given)]
+    calls = [(lambda x: packet.functional(x, k), made), (lambda x: packet.default(y, x, k), arguments)]
     for call, words in calls:
         with pytest.raises((RuntimeError, ValueError), match=words):
             call(x)

@@ -35,7 +35,7 @@ class Scalar(ctypes.Structure):
     _fields_ = [("dtype", I32), ("value", P)]
 
 
-class Asked(Struct):
+class Metadata(Struct):
     """Arguments of the queries for a stream and a device; `context` is unused."""
 
     _fields_ = [("size", SIZE), ("extension", P), ("context", P), ("answer", I64)]
@@ -45,7 +45,7 @@ class ErrorArgs(ctypes.Structure):
     _fields_ = [("size", SIZE), ("extension", P), ("message", ctypes.c_char_p), ("code", I32)]
 
 
-Create, Get = ctypes.CFUNCTYPE(P, ctypes.POINTER(ErrorArgs)), ctypes.CFUNCTYPE(P, ctypes.POINTER(Asked))
+Create, Get = ctypes.CFUNCTYPE(P, ctypes.POINTER(ErrorArgs)), ctypes.CFUNCTYPE(P, ctypes.POINTER(Metadata))
 
 
 class Api(Struct):
@@ -82,7 +82,7 @@ class Handler:
         self.function.restype = P
 
     def __call__(self, results, operands, stream=0, **attributes):
-        kept, said = [], []
+        kept, errors = [], []
 
         def keep(value):
             kept.append(value)
@@ -102,12 +102,12 @@ class Handler:
                   for n in names]  # fmt: skip
         types = [4 if isinstance(attributes[n], str) else 3 for n in names]
         texts = [Text(name.encode(), len(name)) for name in names]
-        given = Attributes(len(names), pointer(keep((I32 * len(names))(*types))), pointer(keep(pointers(keep(texts)))),
+        written = Attributes(len(names), pointer(keep((I32 * len(names))(*types))), pointer(keep(pointers(keep(texts)))),
                            pointer(keep(pointers(keep(values)))))  # fmt: skip
 
         @Create
         def create(args):
-            said.append((args[0].code, args[0].message.decode()))
+            errors.append((args[0].code, args[0].message.decode()))
             return 1
 
         def answering(number):
@@ -117,9 +117,9 @@ class Handler:
             return keep(get)
 
         api = Api((I64 * 3)(24, 0, 3 << 32), None, create, (P * 3)(), answering(stream), (P * 12)(), answering(0))
-        self.function(ctypes.byref(Frame(pointer(ctypes.pointer(api)), None, 3, buffers(operands), buffers(results), given)))
-        if said:
-            raise XlaError(*said[0])
+        self.function(ctypes.byref(Frame(pointer(ctypes.pointer(api)), None, 3, buffers(operands), buffers(results), written)))
+        if errors:
+            raise XlaError(*errors[0])
 
 
 def of_numpy(array):

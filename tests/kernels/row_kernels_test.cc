@@ -145,9 +145,10 @@ TYPED_TEST(RowKernels, FusedAddRmsNorm) {
     Tensor<TypeParam> weight(device, 1, d, 0, 5);
     const TensorView of_columns = weight.vector("weight");
     for (const bool weighed : {true, false}) {
-      const Optional<TensorView> given = weighed ? Optional<TensorView>(of_columns) : std::nullopt;
-      fused_add_rms_norm(y.view("y"), sum.view("sum"), x.view("x"), old.view("residual"), given,
-                         1e-6);
+      const Optional<TensorView> optional_weight =
+          weighed ? Optional<TensorView>(of_columns) : std::nullopt;
+      fused_add_rms_norm(y.view("y"), sum.view("sum"), x.view("x"), old.view("residual"),
+                         optional_weight, 1e-6);
       for (int64_t r = 0; r < kRows; ++r) {
         Row exact = x.row(r);
         for (size_t i = 0; i < exact.size(); ++i) exact[i] += old.row(r)[i];
@@ -158,7 +159,7 @@ TYPED_TEST(RowKernels, FusedAddRmsNorm) {
       if (gap != 0) continue;
       Tensor<TypeParam> here(device, kRows, d, 0, 1), stream(device, kRows, d, 0, 2);
       fused_add_rms_norm(here.view("y"), stream.view("sum"), here.view("x"),
-                         stream.view("residual"), given, 1e-6);
+                         stream.view("residual"), optional_weight, 1e-6);
       for (int64_t r = 0; r < kRows; ++r) {
         EXPECT_EQ(here.row(r), y.row(r)) << "in place, row " << r;
         EXPECT_EQ(stream.row(r), sum.row(r)) << "in place, row " << r;
@@ -172,9 +173,10 @@ TYPED_TEST(RowKernels, LayerNorm) {
     Tensor<TypeParam> x(device, kRows, d, gap, 1), y(device, kRows, d, 0, 2);
     Tensor<TypeParam> weight(device, 1, d, 0, 3), bias(device, 1, d, 0, 4);
     const TensorView w = weight.vector("weight"), b = bias.vector("bias");
-    for (const int given : {0, 1, 2}) {
-      layer_norm(y.view("y"), x.view("x"), given > 0 ? Optional<TensorView>(w) : std::nullopt,
-                 given > 1 ? Optional<TensorView>(b) : std::nullopt, 1e-5);
+    for (const int optional_weight : {0, 1, 2}) {
+      layer_norm(y.view("y"), x.view("x"),
+                 optional_weight > 0 ? Optional<TensorView>(w) : std::nullopt,
+                 optional_weight > 1 ? Optional<TensorView>(b) : std::nullopt, 1e-5);
       for (int64_t r = 0; r < kRows; ++r) {
         Row exact = x.row(r);
         const auto n = static_cast<long double>(d);
@@ -184,8 +186,8 @@ TYPED_TEST(RowKernels, LayerNorm) {
         const long double k = 1 / std::sqrt(squares / n + 1e-5L);
         for (size_t i = 0; i < exact.size(); ++i) {
           largest = std::max({largest, std::fabs(weight.row(0)[i]), std::fabs(bias.row(0)[i])});
-          exact[i] = (exact[i] - mean) * k * (given > 0 ? weight.row(0)[i] : 1) +
-                     (given > 1 ? bias.row(0)[i] : 0);
+          exact[i] = (exact[i] - mean) * k * (optional_weight > 0 ? weight.row(0)[i] : 1) +
+                     (optional_weight > 1 ? bias.row(0)[i] : 0);
         }
         this->expect_row(y, r, exact, 3 * largest);
       }

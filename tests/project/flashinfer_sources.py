@@ -44,8 +44,8 @@ def front_end(csrc, flags, file, limit=10000):
         steps = [line[3:] for line in dry.stderr.splitlines() if line.startswith("#$ ")]
         last = next(i for i, step in enumerate(steps) if step.startswith("cudafe++"))
         for step in steps[last - 1 : last + 1]:
-            seconds, code, said = timed(f"ulimit -t {limit}; {step}", shell=True, cwd=csrc)
+            seconds, code, output = timed(f"ulimit -t {limit}; {step}", shell=True, cwd=csrc)
             took += seconds
             if code != 0:
-                return took, said
+                return took, output
     return took, ""

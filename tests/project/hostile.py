@@ -66,15 +66,15 @@ class Mutation:
         self.outside = library.parent
 
     def apply(self) -> None:
-        ways = [self.record_value, self.record_bytes, self.record_escapes, self.rendered_escapes, self.rendered_bytes,
+        changes = [self.record_value, self.record_bytes, self.record_escapes, self.rendered_escapes, self.rendered_bytes,
                 self.seal_content, self.listing, self.odd_file, self.odd_file, self.repository, self.git_settings, self.hook]  # fmt: skip
-        for way in self.chance.sample(ways, self.chance.choice([1, 1, 1, 2, 3])):
+        for change in self.chance.sample(changes, self.chance.choice([1, 1, 1, 2, 3])):
             try:
-                way()
+                change()
             except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:  # an earlier change removed what this one needs
-                self.notes.append(f"{way.__name__} not possible: {error!r}")
+                self.notes.append(f"{change.__name__} not possible: {error!r}")
             else:
-                self.notes.append(way.__name__)
+                self.notes.append(change.__name__)
         if self.chance.random() < 0.7:  # as in a clone
             git(self.library, "add", "--all")
             git(self.library, "commit", "--quiet", "--no-verify", "-m", "Mutated")

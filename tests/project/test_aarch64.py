@@ -66,8 +66,8 @@ def test_a_call_and_an_error_from_c(root, kernels, dlpack_include, tmp_path):
 def test_a_library_is_tested(template, environment, driver_environment, tmp_path):
     done = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
     assert done.returncode == 0, done.stdout
-    said = check("./kk", "test", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
-    assert re.search(r"^[1-9]\d+ passed, 0 failed, 1 skipped$", said, re.MULTILINE), said
+    output = check("./kk", "test", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
+    assert re.search(r"^[1-9]\d+ passed, 0 failed, 1 skipped$", output, re.MULTILINE), output
 
 
 def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_path):
@@ -84,7 +84,7 @@ def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_pa
 
 def test_a_library_without_the_component_reports_it(template, environment, driver_environment, tmp_path):
     assert render(template, tmp_path, environment, library_name="crossed").returncode == 0
-    said = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
+    output = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=tmp_path / "crossed", env=driver_environment,
                           capture_output=True, text=True).stderr  # fmt: skip
-    assert said == ("kk: this copy of kernkit lacks the component aarch64, which has this option; run: ./kk update --with "
+    assert output == ("kk: this copy of kernkit lacks the component aarch64, which has this option; run: ./kk update --with "
                     "aarch64, and --from WHERE, a checkout or wheel of kernkit, unless one is installed\n")

@@ -136,28 +136,28 @@ def project(root, tmp_path):
     return configure
 
 
-def configured(said):
-    assert not isinstance(said, str), said
-    return said
+def configured(output):
+    assert not isinstance(output, str), output
+    return output
 
 
-def refused(said):
-    assert isinstance(said, str), "CMake took it"
-    return said
+def rejected(output):
+    assert isinstance(output, str), "CMake took it"
+    return output
 
 
 def test_unknown_options_and_missing_files_are_rejected(project):
     add = "kernkit_add_kernel(ops plus "
-    assert '"SOURCE two.cu" is not an option' in refused(project(f"{add}SOURCE two.cu)")).replace(";", " ")
+    assert '"SOURCE two.cu" is not an option' in rejected(project(f"{add}SOURCE two.cu)")).replace(";", " ")
     for words in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
-        said = refused(project(f"{add}CPU_ONLY {words})"))
-        assert f"CPU_ONLY and {words.split()[0]} exclude each other; CPU_ONLY leaves no CUDA implementation" in said
-    assert "plus/three.cu is missing" in refused(project(f"{add}SOURCES three.cu)"))
-    assert "neither .cc nor .cu" in refused(project(f"{add}SOURCES plus.h)"))
+        output = rejected(project(f"{add}CPU_ONLY {words})"))
+        assert f"CPU_ONLY and {words.split()[0]} exclude each other; CPU_ONLY leaves no CUDA implementation" in output
+    assert "plus/three.cu is missing" in rejected(project(f"{add}SOURCES three.cu)"))
+    assert "neither .cc nor .cu" in rejected(project(f"{add}SOURCES plus.h)"))
     sources = ALL.replace("SEPARABLE", "")
-    assert "two.cu needs a CUDA implementation, and the op is CPU_ONLY" in refused(project(f"{add}CPU_ONLY {sources})"))
-    said = refused(project(f"{add}{ALL} INCLUDE_DIRECTORIES nothing)"))
-    assert "kernkit_add_kernel(ops plus): the folder" in said and "nothing of INCLUDE_DIRECTORIES is missing" in said
+    assert "two.cu needs a CUDA implementation, and the op is CPU_ONLY" in rejected(project(f"{add}CPU_ONLY {sources})"))
+    output = rejected(project(f"{add}{ALL} INCLUDE_DIRECTORIES nothing)"))
+    assert "kernkit_add_kernel(ops plus): the folder" in output and "nothing of INCLUDE_DIRECTORIES is missing" in output
 
 
 @pytest.mark.all
@@ -188,8 +188,8 @@ def test_gpu_only(project, tmp_path):
     (tmp_path / "plus/plus.cu").write_text(kernel + "__global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }\n")
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
     run("cmake", "--build", build)
-    said = run("ctest", "--test-dir", build, "--output-junit", build / "junit.xml")
-    assert re.search(r"plus_cuda_test .*Skipped", said) and "100% tests passed" in said
+    output = run("ctest", "--test-dir", build, "--output-junit", build / "junit.xml")
+    assert re.search(r"plus_cuda_test .*Skipped", output) and "100% tests passed" in output
     assert "GPU_ONLY: g++ cannot compile such a kernel for the simulator; with nvcc the simulator runs its PTX" in (build / "junit.xml").read_text()
 
 
@@ -213,9 +213,9 @@ def test_gpu_only_in_a_library_without_the_part_ptx(root, project, tmp_path):
     components.remove_others(str(sdk), "")
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL} GPU_ONLY)", more=more, root=tmp_path))
-    said = run("ctest", "--test-dir", build, "-V", "-R", "plus_cuda_test$")
+    output = run("ctest", "--test-dir", build, "-V", "-R", "plus_cuda_test$")
     sentence = "g++ cannot compile such a kernel for the simulator; `kernkit update --with ptx` adds the executor for PTX"
-    assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {re.escape(sentence)}\n", said)
+    assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {re.escape(sentence)}\n", output)
 
 
 def ctest(build, *words):
@@ -240,15 +240,15 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
         ("GPU_ONLY LIBRARIES CUDA::cublas", "80", "it calls CUDA::cublas, which has machine code only"),
         ("GPU_ONLY SEPARABLE", "80", "plus is SEPARABLE, which is not supported without a GPU"),
     ):
-        said = ctest(configure_with(words, architectures), "-V", "-R", "plus_cuda_test$")
-        assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {why}\n", said)
+        output = ctest(configure_with(words, architectures), "-V", "-R", "plus_cuda_test$")
+        assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {why}\n", output)
 
     kernel.write_text(OF_NVCC)
     build = configure_with("")
     run("cmake", "--build", build, "--target", "ops_ptx_test")
-    said = ctest(build, "-R", "^ops_ptx_test[.]")
-    assert "100% tests passed" in said and "Skipped" not in said
-    assert {"Plus.Adds", "Contract/plus.Layouts", "Contract/plus.Capture"} <= set(re.findall(r"ops_ptx_test[.](\S+) [.]+ +Passed", said))
+    output = ctest(build, "-R", "^ops_ptx_test[.]")
+    assert "100% tests passed" in output and "Skipped" not in output
+    assert {"Plus.Adds", "Contract/plus.Layouts", "Contract/plus.Capture"} <= set(re.findall(r"ops_ptx_test[.](\S+) [.]+ +Passed", output))
 
     kernel.write_text(OF_NVCC.replace("if (i < n) y[i]", "y[i]"))
     run("cmake", "--build", build, "--target", "ops_ptx_test")
@@ -257,9 +257,9 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
     unknown = 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(lane));\n  if (i < n)'
     kernel.write_text(OF_NVCC.replace("if (i < n)", unknown))
     run("cmake", "--build", build, "--target", "ops_ptx_test")
-    said = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
-    assert re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said) and "100% tests passed" in said
-    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): unsupported instruction" in said
+    output = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
+    assert re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", output) and "100% tests passed" in output
+    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): unsupported instruction" in output
 
 
 def links_the_machine(program):
@@ -287,30 +287,30 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
 
     build = built("ops_ptx_test", "alone")
     assert links_the_machine(build / "ops_ptx_test") and links_the_machine(build / "alone")
-    said = ctest(build, "-R", "^(ops_ptx_test|alone)[.]")
-    assert "100% tests passed" in said and "Skipped" not in said
-    passed = set(re.findall(r"(\S+) [.]+ +Passed", said))
+    output = ctest(build, "-R", "^(ops_ptx_test|alone)[.]")
+    assert "100% tests passed" in output and "Skipped" not in output
+    passed = set(re.findall(r"(\S+) [.]+ +Passed", output))
     assert {"ops_ptx_test.Plus.Adds", "ops_ptx_test.Contract/plus.Capture", "alone.Contract/plus.Capture"} <= passed
     right = kernel.read_text()
     kernel.write_text(right.replace("if (i < n) y[i]", "y[i]"))
     run("cmake", "--build", build, "--target", "ops_ptx_test", "alone")
     for program in ("ops_ptx_test", "alone"):
-        said = ctest(build, "-V", "-R", f"^{program}[.]")
-        assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:7\)", said)
+        output = ctest(build, "-V", "-R", f"^{program}[.]")
+        assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:7\)", output)
     kernel.write_text(right.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
                       .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
     run("cmake", "--build", build, "--target", "ops_ptx_test")
-    said = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
-    assert "100% tests passed" in said and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", said)
-    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): unsupported instruction" in said
+    output = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
+    assert "100% tests passed" in output and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", output)
+    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): unsupported instruction" in output
 
     kernel.write_text(right)
     build = built("ops_cuda_test", "alone", options=(*options, "-DKERNKIT_TESTS_ON_PTX=OFF"))
     assert not links_the_machine(build / "ops_cuda_test") and not links_the_machine(build / "alone")
     assert "100% tests passed" in ctest(build, "-R", "^(ops_cuda_test|alone)[.]")
     configured(project(line + "\n", *options, "-DKERNKIT_TESTS_ON_PTX=ON", more=more))
-    said = run("cmake", "-DCMAKE_CUDA_ARCHITECTURES=80-real", build)
-    assert "kernkit: tests run plus as compiled for the CPU, not by its PTX: nvcc keeps no PTX of it; add" in said
+    output = run("cmake", "-DCMAKE_CUDA_ARCHITECTURES=80-real", build)
+    assert "kernkit: tests run plus as compiled for the CPU, not by its PTX: nvcc keeps no PTX of it; add" in output
 
 
 @pytest.mark.all
@@ -333,20 +333,20 @@ def test_an_architecture_that_nvcc_lacks_is_rejected(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     for wrong in ("33", "90a-real", "native"):
-        said = refused(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a {wrong})", "-DKERNKIT_CUDA=ON"))
-        assert re.search(rf"kernkit_add_kernel\(ops plus\): nvcc has no architecture {wrong}; it has [0-9, ]*\b90,", said)
+        output = rejected(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a {wrong})", "-DKERNKIT_CUDA=ON"))
+        assert re.search(rf"kernkit_add_kernel\(ops plus\): nvcc has no architecture {wrong}; it has [0-9, ]*\b90,", output)
 
 
 def test_a_family_with_its_first_member_is_rejected_at_configuration(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
-    said = refused(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a 100f)", "-DKERNKIT_CUDA=ON"))
+    output = rejected(project(f"kernkit_add_kernel(ops plus {ALL} ARCHITECTURES 90a 100f)", "-DKERNKIT_CUDA=ON"))
     assert (
         "kernkit_add_kernel(ops plus): nvcc does not compile ARCHITECTURES 90a 100f with the library's 80 90-real 100-real 120 of "
         "CMAKE_CUDA_ARCHITECTURES (The same GPU code (`sm_100f`) generated for non family-specific and family-specific GPU arch); "
         'write 100a in place of 100f, or configure with -DCMAKE_CUDA_ARCHITECTURES="80;90-real;100-virtual;120", which keeps the '
         "PTX of 100"
-    ) in said
+    ) in output
 
 
 INSTEAD = 'configure with -DCMAKE_CUDA_ARCHITECTURES="%s", which keeps the PTX of %s'
@@ -379,11 +379,11 @@ def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, 
         f'_kernkit_check_architectures(here nvcc "{own}" "{library}")\n'
     )
     checked = subprocess.run(["cmake", "-P", "check.cmake"], cwd=tmp_path, capture_output=True, text=True)
-    said = " ".join(checked.stderr.split())
-    assert (checked.returncode == 0) == (fix is None), said
+    output = " ".join(checked.stderr.split())
+    assert (checked.returncode == 0) == (fix is None), output
     if fix:
-        assert f"here: nvcc does not compile {'ARCHITECTURES ' + own.replace(';', ' ') + ' with' if own else 'CMAKE_CUDA_ARCH'}" in said
-        assert re.search(rf"\(.*\); {fix}(?: Call Stack|$)", said), said
+        assert f"here: nvcc does not compile {'ARCHITECTURES ' + own.replace(';', ' ') + ' with' if own else 'CMAKE_CUDA_ARCH'}" in output
+        assert re.search(rf"\(.*\); {fix}(?: Call Stack|$)", output), output
 
 
 @pytest.mark.all
@@ -392,16 +392,16 @@ def test_architectures_of_the_environment(project):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
 
-    def asked(said):
-        build = said(f"kernkit_add_kernel(ops plus {ALL})", "-DKERNKIT_CUDA=ON",
-                     more="file(WRITE ${CMAKE_BINARY_DIR}/asked \"${CMAKE_CUDA_ARCHITECTURES}\")\n")  # fmt: skip
-        return (configured(build) / "asked").read_text()
+    def architectures(configure):
+        build = configure(f"kernkit_add_kernel(ops plus {ALL})", "-DKERNKIT_CUDA=ON",
+                     more="file(WRITE ${CMAKE_BINARY_DIR}/architectures \"${CMAKE_CUDA_ARCHITECTURES}\")\n")  # fmt: skip
+        return (configured(build) / "architectures").read_text()
 
     default = "80;90-real;100-real;120"
     for archs, wanted in (("", default), ("75;80-real", "75;80-real"), ("", "75;80-real")):
-        assert asked(lambda *words, **more: project(*words, CUDAARCHS=archs, **more)) == wanted
+        assert architectures(lambda *words, **more: project(*words, CUDAARCHS=archs, **more)) == wanted
     option = "-DCMAKE_CUDA_ARCHITECTURES=90"
-    assert asked(lambda *words, **more: project(*words, option, CUDAARCHS="75", **more)) == "90"
+    assert architectures(lambda *words, **more: project(*words, option, CUDAARCHS="75", **more)) == "90"
 
 
 @pytest.mark.all
@@ -412,8 +412,8 @@ def test_cutlass_that_is_not_there(project, tmp_path):
     sentence = (f'CUTLASS was not found in "{tmp_path}"; run pip install nvidia-cutlass (./kk installs what requirements.txt '
                 "lists), or set CUTLASS_DIR to a checkout of it")  # fmt: skip
     for words, environment in (([f"-DCUTLASS_DIR={tmp_path}"], {}), (["-UCUTLASS_DIR"], {"CUTLASS_DIR": str(tmp_path)})):
-        said = refused(project(line, "-DKERNKIT_CUDA=ON", *words, **environment))
-        assert f"kernkit_find_cutlass(): {sentence}" in said
+        output = rejected(project(line, "-DKERNKIT_CUDA=ON", *words, **environment))
+        assert f"kernkit_find_cutlass(): {sentence}" in output
 
 
 @pytest.fixture
@@ -445,8 +445,8 @@ def test_scratch_of_the_caller_or_of_its_framework(with_scratch):
 @pytest.mark.all
 def test_an_op_with_scratch_keeps_its_contract(with_scratch):
     run("cmake", "--build", with_scratch, "--target", "contract_test")
-    said = run(with_scratch / "contract_test")
-    assert "[       OK ] Contract/total.Scratch " in said and "[       OK ] Contract/total/2.Shapes " in said
+    output = run(with_scratch / "contract_test")
+    assert "[       OK ] Contract/total.Scratch " in output and "[       OK ] Contract/total/2.Shapes " in output
 
 
 @pytest.fixture

@@ -95,12 +95,12 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     assert (module.rows(x), module.columns(x)) == (1, 2)
     with pytest.raises(TypeError, match=r"^rows\(\): argument 1: expected Tensor, got int 1$"):
         module.rows(1)
-    with pytest.raises(TypeError) as said:
+    with pytest.raises(TypeError) as error:
         module.columns(1)
-    assert str(said.value) == "columns(): x: expected Tensor, got int 1"
+    assert str(error.value) == "columns(): x: expected Tensor, got int 1"
 
     # The failures that the page lists for this op's contract tests, by the broken rules.
-    told = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout
+    output = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout
     broken = {
         "ByteOffset": "rms_norm() with 8 of its address in byte_offset for x: of out, element 0 is ",
         "PartialOverlap": "rms_norm() with out in the memory of x, 1 elements from its first: of out, element 1 is ",
@@ -109,9 +109,9 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
         "Sentences": "it raised TypeError: rms_norm(): Unsupported dtype: float16; expected a message ",
         "StaysInside": "rms_norm() with 8 of its address in byte_offset for out: byte -8 from the first element of out was written",
     }
-    assert set(re.findall(r"^\[  FAILED  \] Contract/rms_norm\.(\w+) \(", told, re.MULTILINE)) == set(broken), told
+    assert set(re.findall(r"^\[  FAILED  \] Contract/rms_norm\.(\w+) \(", output, re.MULTILINE)) == set(broken), output
     for sentence in broken.values():
-        assert sentence in told
+        assert sentence in output
 
 
 @pytest.mark.parametrize("kind", ["host", "host_shared"])
@@ -180,19 +180,19 @@ def check_identity(source):
         steps = re.findall(r"(?:Building|Linking) (?:CXX object|CXX shared library) (\S+)", printed)
         return read_identity(source / "build/libconsumer.so"), [step.rpartition("/")[2] for step in steps]
 
-    said, steps = built()
-    assert (said["library"], said["commit"], said["cuda"], steps) == ("consumer", "unknown", "none", [])
+    record, steps = built()
+    assert (record["library"], record["commit"], record["cuda"], steps) == ("consumer", "unknown", "none", [])
     (source / "tests").mkdir()
     (source / "tests/a.txt").write_text("a")
     run(*git, "init", "--quiet")
     run(*git, "add", "CMakeLists.txt", "negate", "tests")
     run(*git, "commit", "--quiet", "--message", "start")
     commit = run(*git, "rev-parse", "HEAD").strip()
-    said, steps = built()
-    assert (said["commit"], steps) == (commit, ["consumer_identity.cc.o", "libconsumer.so"])
-    assert built() == (said, [])
+    record, steps = built()
+    assert (record["commit"], steps) == (commit, ["consumer_identity.cc.o", "libconsumer.so"])
+    assert built() == (record, [])
     (source / "tests/a.txt").write_text("edited")
-    assert built() == (said, [])
+    assert built() == (record, [])
     (source / "negate/negate.h").open("a").write("// edited\n")
     assert built()[0]["commit"] == commit + "+"
     assert built("v1.2")[0]["commit"] == "v1.2"
@@ -297,11 +297,11 @@ def test_an_op_without_a_benchmark_is_reported_and_not_an_error(four_ops, root):
     printed = run("cmake", "-S", four_ops, "-B", four_ops / "b")
     assert "-- kernkit: op second has no second_bench.cc, so no second_bench\n" in printed
     (four_ops / "third_test.cc").unlink()
-    refused = subprocess.run(
+    done = subprocess.run(
         ["cmake", "-S", four_ops, "-B", four_ops / "b"], capture_output=True, text=True
     )
-    assert refused.returncode != 0
+    assert done.returncode != 0
     sentence = (f'kernkit: op third has no {four_ops}/third_test.cc; write there #include "kernkit/testing/contract.h" and '
                 "KERNKIT_TEST_CONTRACT(third, example<float>(7)), an example for each argument, then cuda_only() if it is "
                 "GPU_ONLY")  # fmt: skip
-    assert sentence in " ".join(refused.stderr.split())
+    assert sentence in " ".join(done.stderr.split())

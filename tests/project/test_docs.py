@@ -55,8 +55,8 @@ def test_messages_are_those_of_the_tests():
     patterns = ["*_test.cc", "test_*.py", "rejected/*.cu"]
     tests = [path for folder in folders for pattern in patterns for path in folder.rglob(pattern)]
     # Joins adjacent string literals.
-    said = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)
-    said = said.replace('\\"', '"')
+    texts = "".join(re.sub(r'"\s+"', "", path.read_text()) for path in tests)
+    texts = texts.replace('\\"', '"')
     quoted = 0
     for page in PAGES:
         for text in re.findall(r"`((?:\w+Error|kernkit|faulty::\w+): [^`]*)`", without_code(page)):
@@ -64,7 +64,7 @@ def test_messages_are_those_of_the_tests():
                 continue  # messages of other projects
             quoted += 1
             for part in " ".join(text.split()).split("…"):
-                assert part in said, f"{page.name}: no test says: {part}"
+                assert part in texts, f"{page.name}: no test contains: {part}"
     assert quoted > 25
 
 
@@ -131,8 +131,8 @@ def test_readme_prints_the_documented_output(library):
     result = subprocess.run(
         [sys.executable, "tests/interop/readme.py"], cwd=ROOT, capture_output=True, text=True
     )
-    said = re.search(r"print\(y\)  # (.*)", (ROOT / "README.md").read_text())[1]
-    assert result.stdout == said + "\n", result.stderr
+    printed = re.search(r"print\(y\)  # (.*)", (ROOT / "README.md").read_text())[1]
+    assert result.stdout == printed + "\n", result.stderr
 
 
 def cut_anew(page):

@@ -51,7 +51,7 @@ def build(root, dlpack_include, tmp_path):
     return compile_and_link
 
 
-def refused(call, *args):
+def rejected(call, *args):
     with pytest.raises(Exception) as caught:
         call(*args)
     return f"{type(caught.value).__name__}: {caught.value}"
@@ -93,12 +93,12 @@ def test_moved_from_tvm_ffi(root, build, dtype):
         np.testing.assert_allclose(new, x / mean * (1 if weight is None else weight), rtol=1e-5)
     for text, args in WRONG.items():
         out = np.zeros_like(args[0])
-        assert refused(after.rms_norm, out, *args, 1e-6) == text
-        said = refused(before.rms_norm, out, *args, 1e-6)
-        assert (f"| `{said}` | `{text}` |" in page) == (f"`{text}` |" in page) or not is_of_page
+        assert rejected(after.rms_norm, out, *args, 1e-6) == text
+        message = rejected(before.rms_norm, out, *args, 1e-6)
+        assert (f"| `{message}` | `{text}` |" in page) == (f"`{text}` |" in page) or not is_of_page
     memory = np.ones((5, 8))
     before.rms_norm(memory[1:], memory[:4], None, 1e-6)  # not detected
-    assert refused(after.rms_norm, memory[1:], memory[:4], None, 1e-6).startswith(
+    assert rejected(after.rms_norm, memory[1:], memory[:4], None, 1e-6).startswith(
         "ValueError: rms_norm(): out: partially overlaps x in memory (float64 [4, 8] at 0x"
     )
 
@@ -109,7 +109,7 @@ def test_moved_from_torch_with_numpy(build):
     y = np.from_dlpack(after.rms_norm(X))
     np.testing.assert_allclose(y, X / np.sqrt((X**2).mean(1, keepdims=True) + 1e-6))
     for text, args in WRONG.items():
-        assert refused(after.rms_norm, *args) == text
+        assert rejected(after.rms_norm, *args) == text
 
 
 @pytest.mark.all
@@ -133,8 +133,8 @@ def test_moved_from_torch(build):
             assert torch.equal(y, before.rms_norm(*args))
     for text, args in WRONG.items():
         tensors = [None if a is None else torch.as_tensor(a) for a in args]
-        assert refused(after.rms_norm, *tensors) == text
-        refused(before.rms_norm, *tensors)
+        assert rejected(after.rms_norm, *tensors) == text
+        rejected(before.rms_norm, *tensors)
     # The warning of the page.
     assert after.rms_norm(x.requires_grad_()).grad_fn is None
 
@@ -144,15 +144,15 @@ def test_errors(build):
     reduce = module.reduce
     x = np.arange(4, dtype="float32")
     assert reduce(x, 3) == 3 and reduce(x, 4, "mean") == 1.5
-    assert refused(reduce, x, 5) == "ValueError: reduce(): window: must be in [1, 4], got 5"
-    assert refused(reduce, x, 0) == "ValueError: reduce(): window: must be in [1, 4], got 0"
+    assert rejected(reduce, x, 5) == "ValueError: reduce(): window: must be in [1, 4], got 5"
+    assert rejected(reduce, x, 0) == "ValueError: reduce(): window: must be in [1, 4], got 0"
     text = 'ValueError: reduce(): mode: expected sum or mean, got "max"'
-    assert refused(reduce, x, 3, "max") == text
+    assert rejected(reduce, x, 3, "max") == text
     # Kinds that tvm_ffi lacks.
-    assert refused(module.bug) == "RuntimeError: bug(): internal check failed: 3 == 4 (3 vs 4)"
-    assert refused(module.unfinished) == "RuntimeError: unfinished(): not yet"
+    assert rejected(module.bug) == "RuntimeError: bug(): internal check failed: 3 == 4 (3 vs 4)"
+    assert rejected(module.unfinished) == "RuntimeError: unfinished(): not yet"
     tvm_ffi.error.register_error("NotImplementedError", NotImplementedError)
-    assert refused(module.unfinished) == "NotImplementedError: unfinished(): not yet"
+    assert rejected(module.unfinished) == "NotImplementedError: unfinished(): not yet"
 
 
 def test_kept_callback_ends_well(build):
@@ -167,10 +167,10 @@ def test_threads_and_streams(root, build):
     library = build("threads")
     script = root / "docs/examples/streams.py"
     result = subprocess.run([sys.executable, script, library], capture_output=True, text=True)
-    said = re.findall(r"print\(.*\)  # (.*)", script.read_text())
-    assert (result.stdout.splitlines(), result.stderr) == (said, "")
+    printed = re.findall(r"print\(.*\)  # (.*)", script.read_text())
+    assert (result.stdout.splitlines(), result.stderr) == (printed, "")
     text = "ValueError: fails(): set_current_stream: device cuda:-1 has a negative id"
-    assert refused(tvm_ffi.load_module(str(library)).fails) == text
+    assert rejected(tvm_ffi.load_module(str(library)).fails) == text
 
 
 @pytest.mark.parametrize("example", ["row_sum.cu", "on_cpu/shift/shift.cu"])

@@ -19,7 +19,7 @@ from device_code import device_code
 from published import flashinfer_command
 
 BINDINGS = ("norm", "page", "quantization", "rope", "sampling", "topk")
-REFUSED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not support')
+REJECTED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not support')
 
 
 @pytest.fixture(scope="module")
@@ -37,22 +37,22 @@ def rendered(csrc, tmp_path_factory):
 
 @pytest.mark.slow
 def test_files_compile_unchanged(csrc, flags, rendered, root):
-    files, unchanged, with_template, refused = flashinfer_sources.on_tvm_ffi(csrc), [], [], {}
+    files, unchanged, with_template, rejected = flashinfer_sources.on_tvm_ffi(csrc), [], [], {}
     for file in files:
         template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
         made = ["-I", rendered[template[1]]] if template else []
-        said = flashinfer_sources.front_end(csrc, [*flags["ours"], *made], file)[1]
-        if not said:
+        errors = flashinfer_sources.front_end(csrc, [*flags["ours"], *made], file)[1]
+        if not errors:
             (with_template if template else unchanged).append(file)
             continue
-        if not REFUSED.search(said):
+        if not REJECTED.search(errors):
             theirs = flashinfer_sources.front_end(csrc, [*flags["theirs"], *made], file)[1]
-            assert theirs, f"{file} compiles with tvm-ffi's own headers:\n{said}"
-        refused[file] = re.search(r"error: .*", said)[0]
-    print(f"\n{len(files)} files: {len(unchanged)} as they are, {len(with_template)} with a template of FlashInfer's rendered, refused:")
-    print(*(f"{file}: {why}" for file, why in refused.items()), sep="\n")
+            assert theirs, f"{file} compiles with tvm-ffi's own headers:\n{errors}"
+        rejected[file] = re.search(r"error: .*", errors)[0]
+    print(f"\n{len(files)} files: {len(unchanged)} as they are, {len(with_template)} with a template of FlashInfer's rendered, rejected:")
+    print(*(f"{file}: {why}" for file, why in rejected.items()), sep="\n")
     assert len(unchanged) >= 60 and len(unchanged) + len(with_template) >= 125
-    assert accounted(root) == (len(unchanged), len(with_template), len(refused), len(files))
+    assert accounted(root) == (len(unchanged), len(with_template), len(rejected), len(files))
 
 
 def accounted(root):

@@ -55,9 +55,9 @@ def test_half_a_million_calls(fuzzer, tmp_path, host):
     where = {"KERNKIT_FUZZ_HOST": real_host() if host == "tvm_ffi" else ""}
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    code, said = call(fuzzer, "-runs=500000", "-seed=1", "-max_len=512", corpus, **where)
-    assert code == 0, said[-4000:]
-    calls, accepted = map(int, re.findall(r"(\d+) calls, (\d+) accepted", said)[-1])
+    code, output = call(fuzzer, "-runs=500000", "-seed=1", "-max_len=512", corpus, **where)
+    assert code == 0, output[-4000:]
+    calls, accepted = map(int, re.findall(r"(\d+) calls, (\d+) accepted", output)[-1])
     assert calls >= 500_000 and accepted * 5 >= calls
 
 
@@ -68,7 +68,7 @@ def test_crash_is_found_within_a_minute(root, dlpack_include, tmp_path, patch):
         shutil.copytree(root / folder, tmp_path / folder)
     subprocess.run(["git", "apply", patch], cwd=tmp_path, check=True)
     program = compiled(tmp_path, dlpack_include, tmp_path / "calls", "-fsanitize=address,undefined")
-    code, said = call(program, "--seconds", "60")
+    code, output = call(program, "--seconds", "60")
     what = patch.read_text(encoding="utf-8").split("diff --git")[0]
     assert code != 0, "no call finds: " + what
-    assert "AddressSanitizer" in said or "runtime error" in said or "calls: " in said, said[-2000:]
+    assert "AddressSanitizer" in output or "runtime error" in output or "calls: " in output, output[-2000:]

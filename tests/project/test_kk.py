@@ -44,7 +44,7 @@ def test_help(root, args):
         (("test", "--with"), "--with needs a list: torch,jax"),
     ],
 )
-def test_refusals(root, args, text):
+def test_rejections(root, args, text):
     result = kk(root, *args)
     assert result.returncode == 1
     assert result.stderr.startswith("kk: ") and text in result.stderr
@@ -69,10 +69,10 @@ def test_passes_shellcheck(root):
 
 
 @pytest.mark.parametrize(
-    "installed, given, used",
+    "installed, variables, used",
     [(True, None, "ccache"), (False, None, "none"), (True, "", ""), (True, "other", "other")],
 )
-def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, given, used):
+def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, variables, used):
     python = tmp_path / "venv/bin/python"
     python.parent.mkdir(parents=True)
     driver = f'case "$*" in *kernkit.driver*) exec {sys.executable} "$@" ;; esac'
@@ -85,8 +85,8 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, g
     path = f"{tools}:{path_without(tmp_path / 'links', 'ccache')}"
     env = {**os.environ, "KK_VENV": str(tmp_path / "venv"), "PATH": path}
     env.pop("CMAKE_CXX_COMPILER_LAUNCHER", None)
-    if given is not None:
-        env["CMAKE_CXX_COMPILER_LAUNCHER"] = given
+    if variables is not None:
+        env["CMAKE_CXX_COMPILER_LAUNCHER"] = variables
     done = kk(root, "test", "--no-cuda", env=env)
     assert done.returncode == 0, done.stderr
     assert "-m kernkit test --preset=release" in done.stdout
@@ -133,7 +133,7 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
 
 
 @pytest.mark.parametrize(
-    "words, given, used",
+    "words, variables, used",
     [
         ([], {}, ""),
         ([], {"KERNKIT_CUDA": "OFF"}, "OFF"),
@@ -141,8 +141,8 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
         (["--no-cuda"], {"KERNKIT_CUDA": "AUTO"}, "OFF"),
     ],
 )
-def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, words, given, used):
-    done = library_kk("build", *words, **given)
+def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, words, variables, used):
+    done = library_kk("build", *words, **variables)
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
 
 

@@ -23,10 +23,10 @@ def test_the_test_holds_the_limits_of_the_header(root):
 
 
     header = (root / "sdk/include/kernkit/math.h").read_text()
-    said = re.findall(r"[Ww]ithin ([\d.]+) ulp(?:(?!within|///\n).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
+    documented = re.findall(r"[Ww]ithin ([\d.]+) ulp(?:(?!within|///\n).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
     test = (root / "tests/sdk/math_test.cc").read_text()
     held = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
-    assert len(held) == 10 and sorted(said) == sorted(held)
+    assert len(held) == 10 and sorted(documented) == sorted(held)
 
 
 def table(text):
@@ -41,7 +41,7 @@ def test_row_kernels_have_the_documented_errors(root):
     subprocess.run(["cmake", "--build", root / "build/release", "--target", "kernkit_row_kernels"], check=True)
     done = subprocess.run([sys.executable, root / "bench/python/row_errors.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    measured, said = table(done.stdout), table((root / "docs/rows-and-math.md").read_text())
-    assert len(measured) == 18 + 5 + 6 and measured.keys() == said.keys()
+    measured, documented = table(done.stdout), table((root / "docs/rows-and-math.md").read_text())
+    assert len(measured) == 18 + 5 + 6 and measured.keys() == documented.keys()
     # The inputs are PyTorch's random numbers, whose last digits may depend on the processor.
-    assert [name for name in said if measured[name] > 1.2 * said[name]] == []
+    assert [name for name in documented if measured[name] > 1.2 * documented[name]] == []

@@ -15,7 +15,7 @@ static_assert(sizeof(a) == 4, "a == b");
 int f(int a, int b) {
   if (a < b) return 1;
   out << (a == b);
-  say("a < b");
+  print("a < b");
   if (a > b &&
       b != 0) {
     return a + b;

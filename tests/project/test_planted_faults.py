@@ -83,13 +83,13 @@ def program(tmp_path_factory):
 @pytest.mark.all
 def test_planted_faults(program):
     """One test, so that only one worker compiles the faults."""
-    said = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
+    reported = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
     for name, (_, tools, _, source, lines) in FAULTS.items():
-        assert {finding["tool"] for finding in said[name]} == set(tools), (name, said[name])
+        assert {finding["tool"] for finding in reported[name]} == set(tools), (name, reported[name])
         if tools:
             assert lines or name == "two_copies", name  # a runtime call has no lines
-            sentence_at(said[name], tools[0], source, lines)
-    assert PAGE.read_text() == page(said), "the table is old; write it anew: python tests/project/test_planted_faults.py"
+            sentence_at(reported[name], tools[0], source, lines)
+    assert PAGE.read_text() == page(reported), "the table is old; write it anew: python tests/project/test_planted_faults.py"
     # Without the faults; at the level of warnings too.
     assert findings_of(program, level="warn") == []
     warnings = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]
@@ -113,11 +113,11 @@ def row(name, findings):
     return f"| {what} | {', '.join(tools)} | `{sentence}` |"
 
 
-def page(said):
+def page(reported):
     """The page with its tables written again, each after its source's comment."""
     text = PAGE.read_text()
     for source in SOURCES:
-        rows = [row(name, said[name]) for name, fault in FAULTS.items() if fault[3] == source]
+        rows = [row(name, reported[name]) for name, fault in FAULTS.items() if fault[3] == source]
         table = "\n".join(["| fault | reported by | report of the first tool |", "|---|---|---|", *rows])
         text, count = re.subn(rf"(<!-- faults of {source} -->\n)(\|.*\n)*", lambda match: f"{match[1]}{table}\n", text)  # noqa: B023
         assert count == 1, source

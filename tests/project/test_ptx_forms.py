@@ -136,14 +136,14 @@ def test_each_form_is_in_the_program_for_a_gpu():
     assert "no CUDA device" in one.stdout or "[       OK ]" in one.stdout
 
 
-def refused_by_ptxas(ptxas, text, folder):
+def rejected_by_ptxas(ptxas, text, folder):
     """Lines of a PTX text, each with ptxas' error."""
     (folder / "text.ptx").write_text(text)
     target = re.search(r"^\.target (\w+)$", text, re.M)[1]
     done = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
-    lines, said = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", done.stderr)
-    assert done.returncode == 0 or said, done.stderr
-    return [(lines[int(number) - 1], why) for number, why in said if done.returncode]
+    lines, errors = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", done.stderr)
+    assert done.returncode == 0 or errors, done.stderr
+    return [(lines[int(number) - 1], why) for number, why in errors if done.returncode]
 
 
 def joined(texts):
@@ -168,9 +168,9 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
         pytest.skip("no ptxas, which assembles PTX")
     of_forms = [path.read_text() for path in texts.glob("*.ptx") if not path.name.startswith(WRONG)]
     assert len(of_forms) > 800
-    assert [refused for text in joined(of_forms) for refused in refused_by_ptxas(ptxas, text, tmp_path)] == []
+    assert [rejected for text in joined(of_forms) for rejected in rejected_by_ptxas(ptxas, text, tmp_path)] == []
     planted = of_forms[0].replace("ret;", "add.f32 %n, %n;\nret;", 1)
-    assert refused_by_ptxas(ptxas, planted, tmp_path)
+    assert rejected_by_ptxas(ptxas, planted, tmp_path)
 
 
 # For two 16-bit sources all 2^32 pairs, in about 29 minutes of processor time. KERNKIT_PTX_PAIRS=n: every

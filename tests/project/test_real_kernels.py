@@ -76,12 +76,12 @@ def test_the_page_names_every_kernel(root):
 
 def check_table(root, runtime, folder, seeds, count, under_tools=True):
     for seed in seeds:
-        said, errors = run_table(root, runtime, folder, seed)
-        wrong = [name for name, how in said.items() if how == "wrong"]
+        output, errors = run_table(root, runtime, folder, seed)
+        wrong = [name for name, how in output.items() if how == "wrong"]
         assert not wrong, f"seed {seed}: {wrong}\n{errors}"
-        assert len(said) == count, f"{sorted(said)}\n{errors}"
+        assert len(output) == count, f"{sorted(output)}\n{errors}"
         page = (root / "docs/running-ptx.md").read_text()
-        assert [name for name in said if f"`{name.split('.', 1)[1].split('[')[0]}`" not in page] == [], "the page lacks these"
+        assert [name for name in output if f"`{name.split('.', 1)[1].split('[')[0]}`" not in page] == [], "the page lacks these"
     if under_tools:
         check_tools(root, runtime, folder)
 
@@ -125,13 +125,13 @@ def test_cooperative_groups(root, runtime, groups):
 
 def check_bits(root, runtime, monkeypatch, *words):
     """A program's output, including its results, is the same on a processor without AVX2."""
-    said = []
+    output = []
     for avx2 in ("0", "1"):
         monkeypatch.setenv("KERNKIT_PTX_AVX2", avx2)
         done = kernkit_run(root, "--runtime", runtime, "--seed", 3, *words)
         assert done.returncode == 0 and done.stdout, done.stdout + done.stderr
-        said.append(done.stdout)
-    assert said[0] == said[1]
+        output.append(done.stdout)
+    assert output[0] == output[1]
 
 
 @pytest.mark.all
@@ -187,10 +187,10 @@ def test_faults_that_only_ptx_shows(root, faulty):
                               f"returned and free() released ({line('= mine[2]')})")  # fmt: skip
     assert faulty("address") == ("716", f"four_at_any_address: {place(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
                                  f"({line('(x + threadIdx.x)')})")  # fmt: skip
-    error, said = faulty("tile")
+    error, output = faulty("tile")
     assert error == "700"
-    assert said.startswith(f"whole_tile: {place(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
-    assert line("LoadDirectBlocked") in said
+    assert output.startswith(f"whole_tile: {place(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
+    assert line("LoadDirectBlocked") in output
 
 
 @pytest.mark.slow

@@ -75,10 +75,10 @@ def test_example_of_the_page(prefix, with_contracts):
     kernel = with_contracts / "shift/shift.cu"
     right = kernel.read_text()
     plant_race(with_contracts)
-    said, code = run_seed(build(with_contracts, prefix), 7)
+    output, code = run_seed(build(with_contracts, prefix), 7)
     kernel.write_text(right)
     assert code != 0
-    assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in said
+    assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in output
 
 
 @pytest.mark.all
@@ -90,9 +90,9 @@ def test_example_of_the_page_by_its_ptx(prefix, example):
     assert [run_seed(program, seed)[1] for seed in range(3)] == [0] * 3
     kernel = example / "shift/shift.cu"
     kernel.write_text(kernel.read_text().replace("y[i] =", "y[i + 64] ="))
-    said, code = run_seed(build(example, prefix, *options, target="shift_on_ptx_test"), 0)
+    output, code = run_seed(build(example, prefix, *options, target="shift_on_ptx_test"), 0)
     place = "shift_kernel: block [3, 0, 0], thread [32, 0, 0]"
-    assert f"{place}: Invalid __global__ write of size 4 bytes, 128 bytes after an allocation of 1024 bytes (shift.cu:11)" in said
+    assert f"{place}: Invalid __global__ write of size 4 bytes, 128 bytes after an allocation of 1024 bytes (shift.cu:11)" in output
     assert code != 0
 
 
@@ -101,11 +101,11 @@ def test_race_detector_of_the_page(prefix, example):
     options = ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"]
     assert run_seed(build(example, prefix, *options), 1)[1] == 0
     plant_race(example)
-    said, code = run_seed(build(example, prefix, *options), 1)
+    output, code = run_seed(build(example, prefix, *options), 1)
     assert code != 0
-    assert "WARNING: ThreadSanitizer: data race" in said
-    assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:10", said), said
-    assert "kernkit: in kernel " in said
+    assert "WARNING: ThreadSanitizer: data race" in output
+    assert re.search(r"shift_kernel\(float\*, float const\*\).*shift\.cu:10", output), output
+    assert "kernkit: in kernel " in output
 
 
 def test_needs_no_header_of_nvidia(root, dlpack_include):
@@ -153,7 +153,7 @@ def test_sanitizers_of_gcc(root, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "properties, said",
+    "properties, message",
     [
         ("CUDA_ARCHITECTURES 90-real",
          "nvcc keeps no PTX of it; add a compute capability without -real to its CUDA_ARCHITECTURES, such as 80-virtual"),
@@ -161,7 +161,7 @@ def test_sanitizers_of_gcc(root, tmp_path):
         ("CUDA_ARCHITECTURES 80 CUDA_SEPARABLE_COMPILATION ON", "CUDA_SEPARABLE_COMPILATION is not supported"),
     ],
 )  # fmt: skip
-def test_a_target_without_ptx_is_rejected(prefix, tmp_path, properties, said):
+def test_a_target_without_ptx_is_rejected(prefix, tmp_path, properties, message):
     (tmp_path / "ops.cc").touch()
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(ops LANGUAGES CXX)\nfind_package(kernkit REQUIRED)\n"
@@ -172,4 +172,4 @@ def test_a_target_without_ptx_is_rejected(prefix, tmp_path, properties, said):
         ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
          "-DKERNKIT_CUDA=OFF"], capture_output=True, text=True)  # fmt: skip
     assert result.returncode != 0
-    assert "kernkit_add_simulated(ops): " + said in " ".join(result.stderr.split())
+    assert "kernkit_add_simulated(ops): " + message in " ".join(result.stderr.split())

@@ -77,8 +77,8 @@ TEST(AnyView, CastChecks) {
   EXPECT_EQ(AnyView(300).try_cast<int8_t>(), std::nullopt);
   EXPECT_EQ(AnyView(30).try_cast<int8_t>(), int8_t{30});
   EXPECT_EQ(AnyView().cast<Optional<double>>(), std::nullopt);
-  Message said;
-  EXPECT_STREQ((said << AnyView(3) << ", " << Any("x")).c_str(), "int 3, str \"x\"");
+  Message formatted;
+  EXPECT_STREQ((formatted << AnyView(3) << ", " << Any("x")).c_str(), "int 3, str \"x\"");
 }
 
 // An object has no read-only flag, so a read-only tensor is not converted silently.
@@ -114,9 +114,9 @@ TEST(Any, OwnsItsObject) {
   Any& self = moved;
   moved = self;
   EXPECT_EQ(owners(moved.get()), 1u);
-  const KernkitAny given = moved.detach();
+  const KernkitAny detached = moved.detach();
   EXPECT_TRUE(moved.is_none());
-  EXPECT_EQ(Any::adopt(given).cast<std::string>(), "longer than seven");
+  EXPECT_EQ(Any::adopt(detached).cast<std::string>(), "longer than seven");
 }
 
 TEST(Any, OwnsACopyOfABorrowedValue) {

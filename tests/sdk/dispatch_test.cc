@@ -55,7 +55,7 @@ TEST(Dispatch, CallsOnceForATypeListedTwice) {
 // An earlier check allowed the dtype, so the message addresses the author of the two lists and
 // gives the line.
 TEST(Dispatch, Unsupported) {
-  const auto refusal = [](auto list, DLDataType dtype) {
+  const auto rejection = [](auto list, DLDataType dtype) {
     const int line = __LINE__ + 2;
     try {
       dispatch(list, dtype, [](auto) {});
@@ -71,13 +71,13 @@ TEST(Dispatch, Unsupported) {
   };
   const std::string both = " (what KERNKIT_EXPECT allows must be in both lists)";
   EXPECT_EQ(
-      refusal(types<float>{}, dl_float64),
+      rejection(types<float>{}, dl_float64),
       "TypeError: dispatch() at HERE: dtype float64 is not in its list; expected float32" + both);
-  EXPECT_EQ(refusal(types<float, bool>{}, dl_float64),
+  EXPECT_EQ(rejection(types<float, bool>{}, dl_float64),
             "TypeError: dispatch() at HERE: dtype float64 is not in its list; expected float32 or "
             "bool" +
                 both);
-  EXPECT_EQ(refusal(floating{}, dl_uint8),
+  EXPECT_EQ(rejection(floating{}, dl_uint8),
             "TypeError: dispatch() at HERE: dtype uint8 is not in its list; expected float16, "
             "bfloat16, float32 or float64" +
                 both);

@@ -180,18 +180,18 @@ TEST(Check, OperandThatThrows) {
 // Thrown while another exception unwinds, and caught before it leaves the destructor.
 TEST(Check, WhileUnwinding) {
   struct Cleanup {
-    std::string* said;
+    std::string* caught;
     ~Cleanup() {
-      *said = error_of([] { KERNKIT_CHECK(false, ValueError) << "inner"; });
+      *caught = error_of([] { KERNKIT_CHECK(false, ValueError) << "inner"; });
     }
   };
-  std::string said;
+  std::string caught;
   EXPECT_EQ(error_of([&] {
-              Cleanup cleanup{&said};
+              Cleanup cleanup{&caught};
               KERNKIT_THROW(TypeError) << "outer";
             }),
             "TypeError: outer");
-  EXPECT_EQ(said, "ValueError: inner");
+  EXPECT_EQ(caught, "ValueError: inner");
 }
 
 TEST(ICheck, Message) {

@@ -214,19 +214,19 @@ TEST_F(ExpectTest, Where) {
   }
 }
 
-template <class Refuse>
-__attribute__((noinline)) void call(const Refuse& refuse) {
-  refuse();
+template <class Function>
+__attribute__((noinline)) void call(const Function& function) {
+  function();
   asm("");
 }
 
 // Each stop adds a fifth to the time of a rejected call. (HostTensor in the first case is one
 // stop.)
 TEST_F(ExpectTest, NoDestructorStopsAnError) {
-  const auto stops_of = [](auto refuse) {
+  const auto stops_of = [](auto function) {
     stops = 0;
     try {
-      call(refuse);
+      call(function);
     } catch (const Error&) {
       return stops;
     }

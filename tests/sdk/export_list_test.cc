@@ -188,7 +188,7 @@ TEST(Typed, LineOfTypes) {
                "typed_lists(int[] argument_1, float[] argument_2, Tensor[] argument_3) -> ()");
   using Line =
       detail::TypedLine<std::tuple<Tensor, Optional<int64_t>>, Optional<ShapeView>, std::string>;
-  EXPECT_STREQ(Line::behind("").text, "(int[]? argument_1, str argument_2) -> (Tensor, int?)");
+  EXPECT_STREQ(Line::after("").text, "(int[]? argument_1, str argument_2) -> (Tensor, int?)");
 }
 
 // A List (type index 75) may change, unlike an Array: here a callback empties it, which frees its

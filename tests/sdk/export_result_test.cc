@@ -108,24 +108,24 @@ TEST_F(Export, ResultsThatNeedAHost) {
 TEST_F(Export, FailingTupleReleasesItsElements) {
   Object<DLTensor> object(kKernkitTensor, *x_tensor.dl());
   const uint64_t before = object.header.ref_counts;
-  const auto refusal = [&](KernkitFunction function) {
-    const std::string said = error(function, {object.any()});
-    EXPECT_EQ(object.header.ref_counts, before) << said;
+  const auto rejection = [&](KernkitFunction function) {
+    const std::string message = error(function, {object.any()});
+    EXPECT_EQ(object.header.ref_counts, before) << message;
     object.header.ref_counts = before;
-    return said;
+    return message;
   };
   const std::string no_host = ", which only a host can make, and none is in the process";
-  EXPECT_EQ(refusal(__tvm_ffi_and_str), "RuntimeError: and_str(): returns a str" + no_host);
-  EXPECT_EQ(refusal(__tvm_ffi_and_list), "RuntimeError: and_list(): returns a list" + no_host);
-  EXPECT_EQ(refusal(__tvm_ffi_and_too_large),
+  EXPECT_EQ(rejection(__tvm_ffi_and_str), "RuntimeError: and_str(): returns a str" + no_host);
+  EXPECT_EQ(rejection(__tvm_ffi_and_list), "RuntimeError: and_list(): returns a list" + no_host);
+  EXPECT_EQ(rejection(__tvm_ffi_and_too_large),
             "ValueError: and_too_large(): returns 9223372036854775808, which exceeds the range of "
             "int (64 bits with a sign)");
   const std::string undefined =
       "internal check failed: value.defined() an undefined Tensor was returned";
-  EXPECT_EQ(refusal(__tvm_ffi_and_undefined), "InternalError: and_undefined(): " + undefined);
-  EXPECT_EQ(refusal(__tvm_ffi_and_nested), "InternalError: and_nested(): " + undefined);
-  EXPECT_EQ(refusal(__tvm_ffi_and_throws), "MemoryError: and_throws(): out of memory");
-  EXPECT_EQ(refusal(__tvm_ffi_returns_pair),
+  EXPECT_EQ(rejection(__tvm_ffi_and_undefined), "InternalError: and_undefined(): " + undefined);
+  EXPECT_EQ(rejection(__tvm_ffi_and_nested), "InternalError: and_nested(): " + undefined);
+  EXPECT_EQ(rejection(__tvm_ffi_and_throws), "MemoryError: and_throws(): out of memory");
+  EXPECT_EQ(rejection(__tvm_ffi_returns_pair),
             "RuntimeError: returns_pair(): returns a tuple" + no_host);
 }
 

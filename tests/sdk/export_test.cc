@@ -17,7 +17,7 @@ void mixed(TensorView first, int32_t second, double third, bool fourth) {
   see(first.name(), first, second, third, fourth);
 }
 
-void refused(TensorView first, TensorView second) {
+void rejected(TensorView first, TensorView second) {
   KERNKIT_EXPECT(first).like(second);
   see("ran");
 }
@@ -48,7 +48,7 @@ void throws(int64_t how) {
 }  // namespace ops
 
 KERNKIT_EXPORT(mixed, "(Tensor x, int count, float factor, bool flag) -> ()", "", ops::mixed)
-KERNKIT_EXPORT(refused, "(Tensor(a!) y, Tensor x) -> ()", "", ops::refused)
+KERNKIT_EXPORT(rejected, "(Tensor(a!) y, Tensor x) -> ()", "", ops::rejected)
 KERNKIT_EXPORT(scale_vector, "(Tensor(a!) y, Tensor x) -> ()", "", ops::scale_vector)
 KERNKIT_EXPORT(defaults, "(int n=1, str text=\"a\") -> ()", "", ops::defaults)
 KERNKIT_EXPORT(by_reference, "(Tensor x, int n) -> ()", "", ops::by_reference)
@@ -201,9 +201,10 @@ TEST_F(Export, CountOfArguments) {
   EXPECT_EQ(error(__tvm_ffi_nothing, {integer(1)}),
             "TypeError: nothing(): takes 0 arguments, got 1");
   EXPECT_EQ(error(__tvm_ffi_throws, {}), "TypeError: throws(): takes 1 argument (how), got 0");
-  EXPECT_EQ(error(__tvm_ffi_refused, {x}), "TypeError: refused(): takes 2 arguments (y, x), got 1");
-  EXPECT_EQ(error(__tvm_ffi_refused, {x, x, x}),
-            "TypeError: refused(): takes 2 arguments (y, x), got 3");
+  EXPECT_EQ(error(__tvm_ffi_rejected, {x}),
+            "TypeError: rejected(): takes 2 arguments (y, x), got 1");
+  EXPECT_EQ(error(__tvm_ffi_rejected, {x, x, x}),
+            "TypeError: rejected(): takes 2 arguments (y, x), got 3");
   EXPECT_EQ(__tvm_ffi_nothing(nullptr, nullptr, -1, nullptr), -1);
 }
 
@@ -221,14 +222,14 @@ TEST_F(Export, NoArgumentsNeedNoArray) {
 // A message names arguments as the schema line does, also if the kernel throws the error.
 TEST_F(Export, NamesAreTheSchemas) {
   HostTensor<double> y({2, 3});
-  EXPECT_EQ(error(__tvm_ffi_refused, {pointer(kKernkitDLTensorPtr, y.dl()), x}),
-            "TypeError: refused(): y: dtype float64 does not match x (float32)");
-  EXPECT_EQ(seen(__tvm_ffi_refused, {x, x}), "ran;");
+  EXPECT_EQ(error(__tvm_ffi_rejected, {pointer(kKernkitDLTensorPtr, y.dl()), x}),
+            "TypeError: rejected(): y: dtype float64 does not match x (float32)");
+  EXPECT_EQ(seen(__tvm_ffi_rejected, {x, x}), "ran;");
 }
 
 TEST_F(Export, FirstWrongArgumentIsReported) {
-  EXPECT_EQ(error(__tvm_ffi_refused, {none(), none()}),
-            "TypeError: refused(): y: expected Tensor, got None");
+  EXPECT_EQ(error(__tvm_ffi_rejected, {none(), none()}),
+            "TypeError: rejected(): y: expected Tensor, got None");
   EXPECT_EQ(error(__tvm_ffi_mixed, {x, integer(int64_t{1} << 40), none(), none()}).substr(0, 26),
             "ValueError: mixed(): count");
   EXPECT_EQ(error(__tvm_ffi_mixed, {x, integer(1), none(), none()}),
@@ -292,7 +293,7 @@ extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
 extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
 TEST(ExportSection, HoldsEveryLine) {
   const std::string section(__start_kernkit_schema, __stop_kernkit_schema);
-  EXPECT_NE(section.find(std::string("refused(Tensor(a!) y, Tensor x) -> ()") + '\0'),
+  EXPECT_NE(section.find(std::string("rejected(Tensor(a!) y, Tensor x) -> ()") + '\0'),
             std::string::npos);
   EXPECT_NE(section.find(std::string("nothing() -> ()") + '\0'), std::string::npos);
   const std::string docs(__start_kernkit_doc, __stop_kernkit_doc);

@@ -63,17 +63,17 @@ TEST_F(Attributes, LimitLaunches) {
 
 TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   int blocks = -1;
-  const auto ask = [&](const void* kernel, int threads, size_t shared_memory) {
+  const auto occupancy = [&](const void* kernel, int threads, size_t shared_memory) {
     EXPECT_EQ(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_memory),
         cudaSuccess);
     return blocks;
   };
-  EXPECT_EQ(ask(kernel_that_uses_little(), 96, 0), 21);
-  EXPECT_EQ(ask(kernel_that_uses_little(), 97, 0), 0);
+  EXPECT_EQ(occupancy(kernel_that_uses_little(), 96, 0), 21);
+  EXPECT_EQ(occupancy(kernel_that_uses_little(), 97, 0), 0);
   // 228 KiB, of which each block takes its own shared memory and 1 KiB.
-  EXPECT_EQ(ask(kernel_that_uses_much(), 96, 20200), 10);
-  EXPECT_EQ(ask(kernel_that_uses_much(), 96, 20200 - 96 * 8), 11);
+  EXPECT_EQ(occupancy(kernel_that_uses_much(), 96, 20200), 10);
+  EXPECT_EQ(occupancy(kernel_that_uses_much(), 96, 20200 - 96 * 8), 11);
   size_t rest = 0;
   EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&rest, kernel_that_uses_much(), 2, 96),
             cudaSuccess);

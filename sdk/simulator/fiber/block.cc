@@ -59,7 +59,7 @@ void Block::run() {
   while (ended_ < size_) {
     progress_ = false;
     if (!resume_one()) {
-      if (nobody_else_comes()) continue;
+      if (wake_first_call_sites()) continue;
       if (!grid_.failed()) grid_.fail(deadlock());
       return;
     }
@@ -75,7 +75,7 @@ void Block::run() {
     // another block.
     const bool same = steps == steps_passed.count();
     steps = steps_passed.count();
-    if (idle_turns != 0 && (same || ++idle_rounds % 256 == 0) && nobody_else_comes()) {
+    if (idle_turns != 0 && (same || ++idle_rounds % 256 == 0) && wake_first_call_sites()) {
       idle_turns = 0;
       continue;
     }

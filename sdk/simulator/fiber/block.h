@@ -79,7 +79,7 @@ class Block {
   void open_barrier();
   void leave(CudaThread* thread);
   void complete(WarpRendezvous* meeting);
-  bool nobody_else_comes();
+  bool wake_first_call_sites();
   std::string deadlock() const;
 
   Grid& grid_;

@@ -9,7 +9,7 @@ namespace {
 
 size_t races = 0;
 
-void say_where() {
+void print_position() {
   const kernkit::simulator::Block* block = kernkit::simulator::this_block();
   if (block == nullptr || block->running() == nullptr) return;
   std::fprintf(stderr, "kernkit: in kernel %s\n", block->where(*block->running()).c_str());
@@ -18,16 +18,16 @@ void say_where() {
 }  // namespace
 
 extern "C" {
-void __asan_on_error() { say_where(); }
+void __asan_on_error() { print_position(); }
 void __tsan_on_report(void*) {
   ++races;
-  say_where();
+  print_position();
 }
 // Races of every kernel are reported, even if another kernel had a race at the same address.
 __attribute__((weak)) const char* __tsan_default_options() {
   return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4";
 }
-void __ubsan_on_report() { say_where(); }
+void __ubsan_on_report() { print_position(); }
 
 // PTX ISA, ld.volatile and st.volatile: volatile accesses are relaxed atomics, which do not race.
 #define KERNKIT_VOLATILE(size)                        \

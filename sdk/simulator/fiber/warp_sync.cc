@@ -158,7 +158,7 @@ unsigned Block::lanes_here(const char* function, const CallSite& place) {
 
 // Wakes the threads of each warp at the first call site of lanes_here(), which may reach the call
 // sites of other threads. Returns false if no thread waits at lanes_here().
-bool Block::nobody_else_comes() {
+bool Block::wake_first_call_sites() {
   // Threads at a later call site also continue eventually, as on a device.
   constexpr unsigned kOften = 10000;
   bool any = false;

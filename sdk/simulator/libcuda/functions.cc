@@ -70,7 +70,7 @@ cudaError_t find_block_size(int* blocks, int* threads, const void* kernel,
 // Launches with pointers to arguments, or with one buffer that `extra` describes.
 cudaError_t launch(const core::LaunchRequest& request, CUfunction function, void** arguments,
                    void** extra) {
-  if (!core::knows_kernel(kernel_of(function))) return cudaErrorInvalidResourceHandle;
+  if (!core::kernel_exists(kernel_of(function))) return cudaErrorInvalidResourceHandle;
   if (extra == nullptr) return core::launch_kernel(request, kernel_of(function), arguments);
   if (arguments != nullptr) return cudaErrorInvalidValue;
   void* buffer = nullptr;
@@ -177,7 +177,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
   return call("cuFuncIsLoaded", Reach::kHost, [&] {
     if (state == nullptr) return cudaErrorInvalidValue;
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
-    return core::knows_kernel(kernel_of(function)) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    return core::kernel_exists(kernel_of(function)) ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
 }
 

@@ -177,7 +177,7 @@ CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   return call("cuLibraryGetModule", Reach::kHost, [&] {
     if (module == nullptr) return cudaErrorInvalidValue;
     *module = reinterpret_cast<CUmodule>(library);
-    return core::knows_library(library) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    return core::library_exists(library) ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
 }
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* size, CUlibrary library,

@@ -27,7 +27,7 @@ enum UpdateResult : int {
   kUpdateNotSupported = 6,
 };
 
-bool knows_graph(cudaGraph_t graph) { return state().graphs.count(graph) != 0; }
+bool graph_exists(cudaGraph_t graph) { return state().graphs.count(graph) != 0; }
 
 bool is_of_memory(const GraphNode& node) {
   return node.kind == NodeKind::kMemAlloc || node.kind == NodeKind::kMemFree;
@@ -90,7 +90,7 @@ bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
 using core::NodePlace;
 
 cudaError_t add(const NodePlace& place, GraphNode node) {
-  if (place.handle == nullptr || !knows_graph(place.graph)) return cudaErrorInvalidValue;
+  if (place.handle == nullptr || !graph_exists(place.graph)) return cudaErrorInvalidValue;
   if (place.after == nullptr && place.count != 0) return cudaErrorInvalidValue;
   std::vector<size_t> numbers;
   if (!numbers_of(place.graph, place.after, place.count, &numbers)) return cudaErrorInvalidValue;
@@ -177,7 +177,7 @@ cudaError_t core::add_allocation_node(const NodePlace& place, MemAllocNodeParams
 }
 
 cudaError_t core::add_free_node(const NodePlace& place, void* memory) {
-  if (!knows_graph(place.graph)) return cudaErrorInvalidValue;
+  if (!graph_exists(place.graph)) return cudaErrorInvalidValue;
   for (const GraphNode& node : place.graph->nodes) {
     if (memory != nullptr && node.frees == memory) {
       return reject_argument("dptr: memory that the graph frees already");
@@ -208,7 +208,7 @@ std::vector<GraphNode> cloned(const std::vector<GraphNode>& nodes) {
 }  // namespace
 
 cudaError_t core::clone_graph(cudaGraph_t* copy, cudaGraph_t graph) {
-  if (copy == nullptr || !knows_graph(graph)) return cudaErrorInvalidValue;
+  if (copy == nullptr || !graph_exists(graph)) return cudaErrorInvalidValue;
   if (has_memory_nodes(*graph)) return cudaErrorNotSupported;
   *copy = new CUgraph_st{cloned(graph->nodes)};
   state().graphs.insert(*copy);
@@ -216,7 +216,7 @@ cudaError_t core::clone_graph(cudaGraph_t* copy, cudaGraph_t graph) {
 }
 
 cudaError_t core::add_child_graph(const NodePlace& place, cudaGraph_t child) {
-  if (!knows_graph(child)) return cudaErrorInvalidValue;
+  if (!graph_exists(child)) return cudaErrorInvalidValue;
   if (has_memory_nodes(*child)) return cudaErrorNotSupported;
   GraphNode node;
   node.kind = NodeKind::kGraph;
@@ -274,7 +274,7 @@ cudaError_t core::update_instance(cudaGraphExec_t exec, cudaGraph_t graph,
                                   GraphExecUpdateResultInfo* info) {
   if (info == nullptr) return cudaErrorInvalidValue;
   *info = {kUpdateError, nullptr, nullptr};
-  if (state().execs.count(exec) == 0 || !knows_graph(graph)) return cudaErrorInvalidValue;
+  if (state().execs.count(exec) == 0 || !graph_exists(graph)) return cudaErrorInvalidValue;
   std::vector<GraphNode> nodes = flattened(graph->nodes);
   *info = compared(exec->nodes, nodes);
   if (info->result != kUpdateSuccess) return cudaErrorGraphExecUpdateFailure;

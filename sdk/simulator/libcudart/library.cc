@@ -129,7 +129,7 @@ cudaError_t unload_library(CUlib_st* library) {
   return cudaSuccess;
 }
 
-bool knows_library(const CUlib_st* library) {
+bool library_exists(const CUlib_st* library) {
   return libraries().count(const_cast<CUlib_st*>(library)) != 0;
 }
 

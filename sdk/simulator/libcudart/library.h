@@ -18,7 +18,7 @@ cudaError_t load_library_from_file(CUlib_st** library, const char* path);
 cudaError_t unload_library(CUlib_st* library);
 /// Reads a file as text.
 cudaError_t read_file(std::string* text, const char* path);
-bool knows_library(const CUlib_st* library);
+bool library_exists(const CUlib_st* library);
 /// Finds the library of a kernel that find_library_kernel() returned.
 cudaError_t find_library_of_kernel(CUlib_st** library, const void* kernel);
 /// Returns the reason why no kernel of the library can run on the current device, or "".

@@ -46,7 +46,7 @@ cudaError_t core::add_callback(cudaStream_t stream, StreamCallback callback, voi
 
 cudaError_t core::read_stream(cudaStream_t stream, StreamProperties* properties) {
   if (properties == nullptr) return cudaErrorInvalidValue;
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   const bool is_default = is_default_stream(stream);
   properties->flags =
       !is_default && stream->non_blocking ? cudaStreamNonBlocking : cudaStreamDefault;

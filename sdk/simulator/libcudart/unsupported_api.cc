@@ -65,8 +65,8 @@ const char* advice_for(const char* function) {
   return "leave the call out, or run the program on a GPU";
 }
 
-cudaError_t missing(const char* function, std::atomic<bool>* said) {
-  if (!said->exchange(true)) {
+cudaError_t missing(const char* function, std::atomic<bool>* is_reported) {
+  if (!is_reported->exchange(true)) {
     std::fprintf(stderr, "kernkit: %s() is not supported: it returns cudaErrorNotSupported; %s\n",
                  function, advice_for(function));
   }
@@ -76,9 +76,9 @@ cudaError_t missing(const char* function, std::atomic<bool>* said) {
 }  // namespace
 }  // namespace kernkit::simulator
 
-#define KERNKIT_MISSING(name)                           \
-  extern "C" __attribute__((weak)) cudaError_t name() { \
-    static std::atomic<bool> said{false};               \
-    return kernkit::simulator::missing(#name, &said);   \
+#define KERNKIT_MISSING(name)                                \
+  extern "C" __attribute__((weak)) cudaError_t name() {      \
+    static std::atomic<bool> is_reported{false};             \
+    return kernkit::simulator::missing(#name, &is_reported); \
   }
 KERNKIT_CUDART_NAMES(KERNKIT_MISSING)

@@ -28,7 +28,7 @@ using ptx::Image;
 
 struct Loaded {
   std::unique_ptr<Image> image;
-  std::string refusal;
+  std::string rejection;
   unsigned long generation = 0;
 };
 
@@ -57,12 +57,12 @@ unsigned long& managed_generation(const void* fat_binary) {
 
 Loaded& loaded(const DeviceModule& module) {
   Loaded& one = all_loaded()[{module.fat_binary, module.device, module.capability}];
-  if (one.image == nullptr && one.refusal.empty()) {
+  if (one.image == nullptr && one.rejection.empty()) {
     try {
       one.image = std::make_unique<Image>(ptx::ptx_for(module.fat_binary, module.capability),
                                           *module.managed);
-    } catch (const ptx::UnsupportedPtx& refusal) {
-      one.refusal = refusal.what();
+    } catch (const ptx::UnsupportedPtx& rejection) {
+      one.rejection = rejection.what();
     }
   }
   if (one.image != nullptr && one.generation != module.generation) {
@@ -178,11 +178,11 @@ class PtxExecutor : public KernelExecutor {
 
   std::string read_attributes(KernelInfo* kernel) override {
     const Loaded& module = loaded(module_here(kernel->module));
-    if (module.image == nullptr) return module.refusal;
+    if (module.image == nullptr) return module.rejection;
     try {
       read(*module.image, kernel->mangled, &kernel->attributes);
-    } catch (const ptx::UnsupportedPtx& refusal) {
-      return refusal.what();
+    } catch (const ptx::UnsupportedPtx& rejection) {
+      return rejection.what();
     }
     kernel->sizes = kernel->attributes.sizes;
     return "";
@@ -281,12 +281,12 @@ DeviceModule module_here(void** module) {
 std::string ptx_variable(const DeviceModule& module, const std::string& name, void** address,
                          size_t* size) {
   const Loaded& of_device = loaded(module);
-  if (of_device.image == nullptr) return of_device.refusal;
+  if (of_device.image == nullptr) return of_device.rejection;
   *address = of_device.image->variable(name, size);
   return *address != nullptr ? "" : "it is not in the module's PTX";
 }
 
-std::string problem_of_module(const DeviceModule& module) { return loaded(module).refusal; }
+std::string problem_of_module(const DeviceModule& module) { return loaded(module).rejection; }
 
 bool may_have_kernel(const DeviceModule& module, const std::string& name) {
   const Loaded& of_device = loaded(module);

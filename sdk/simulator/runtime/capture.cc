@@ -57,10 +57,10 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
 // An order of the nodes that respects their dependencies.
 std::vector<size_t> some_order(const std::vector<GraphNode>& nodes) {
   std::vector<size_t> missing(nodes.size()), ready, order;
-  std::vector<std::vector<size_t>> behind(nodes.size());
+  std::vector<std::vector<size_t>> dependents(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
     missing[i] = nodes[i].after.size();
-    for (const size_t before : nodes[i].after) behind[before].push_back(i);
+    for (const size_t before : nodes[i].after) dependents[before].push_back(i);
     if (missing[i] == 0) ready.push_back(i);
   }
   while (!ready.empty()) {
@@ -68,7 +68,7 @@ std::vector<size_t> some_order(const std::vector<GraphNode>& nodes) {
     const size_t node = *next;
     ready.erase(next);
     order.push_back(node);
-    for (const size_t i : behind[node]) {
+    for (const size_t i : dependents[node]) {
       if (--missing[i] == 0) ready.push_back(i);
     }
   }

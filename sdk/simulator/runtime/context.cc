@@ -204,7 +204,7 @@ cudaError_t read_primary(int device, unsigned* flags, int* active) {
 
 cudaError_t read_context_of_stream(cudaStream_t stream, CUctx_st** context) {
   if (context == nullptr) return cudaErrorInvalidValue;
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   *context = is_default_stream(stream) ? current_context() : stream->context;
   if (*context == nullptr) *context = primary_of(device_of(stream));
   return cudaSuccess;

@@ -50,8 +50,8 @@ cudaError_t set_device(int device) {
 cudaError_t read_device_attribute(int* value, int attribute, int device) {
   if (value == nullptr) return cudaErrorInvalidValue;
   if (!exists(device)) return cudaErrorInvalidDevice;
-  const CudaDevice& asked = state().devices[static_cast<size_t>(device)];
-  if (find_device_attribute(asked, device, attribute, value)) return cudaSuccess;
+  const CudaDevice& properties = state().devices[static_cast<size_t>(device)];
+  if (find_device_attribute(properties, device, attribute, value)) return cudaSuccess;
   std::fprintf(stderr,
                "kernkit: %s(): attribute %d is not supported: CUDA 13.0 reserves the number or "
                "does not have it\n",

@@ -16,7 +16,7 @@ double seconds_now() {
 }
 
 cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
-  if (!knows(event) || !knows(stream) || event->device != device_of(stream)) {
+  if (!exists(event) || !exists(stream) || event->device != device_of(stream)) {
     return cudaErrorInvalidResourceHandle;
   }
   if (const CapturePoint* point = captured(stream)) {
@@ -39,7 +39,7 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
 
 // An event recorded in a capture only happens in a graph.
 cudaError_t reject_waiting_for_event(cudaEvent_t event) {
-  if (!knows(event)) return cudaErrorInvalidResourceHandle;
+  if (!exists(event)) return cudaErrorInvalidResourceHandle;
   if (event->point.capture != nullptr) {
     event->point.capture->invalidated = true;
     return cudaErrorCapturedEvent;
@@ -48,7 +48,7 @@ cudaError_t reject_waiting_for_event(cudaEvent_t event) {
 }
 
 cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
-  if (!knows(start) || !knows(end)) return cudaErrorInvalidResourceHandle;
+  if (!exists(start) || !exists(end)) return cudaErrorInvalidResourceHandle;
   for (cudaEvent_t event : {start, end}) {
     if (event->point.capture != nullptr) return cudaErrorCapturedEvent;
     if (!event->timing || event->records == 0) return cudaErrorInvalidResourceHandle;
@@ -75,7 +75,7 @@ cudaError_t destroy_event(cudaEvent_t event) { return destroy(state().events, ev
 cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   constexpr unsigned kDefault = 0, kExternal = 1;
   if (flags != kDefault && flags != kExternal) return cudaErrorInvalidValue;
-  if (flags == kExternal && knows(stream) && captured(stream) != nullptr) {
+  if (flags == kExternal && exists(stream) && captured(stream) != nullptr) {
     return reject_argument(
         "flags: cudaEventRecordExternal, a node of a graph that records an event, is not "
         "supported; record the event after the launch of the graph",

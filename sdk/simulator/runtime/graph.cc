@@ -21,7 +21,7 @@ bool is_capture_mode(cudaStreamCaptureMode mode) {
 
 cudaError_t core::begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   if (is_default_stream(stream)) return cudaErrorStreamCaptureUnsupported;
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   if (!is_capture_mode(mode)) return cudaErrorInvalidValue;
   if (captured(stream) != nullptr) return cudaErrorIllegalState;
   stream->point.capture =
@@ -33,7 +33,7 @@ cudaError_t core::begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode)
 cudaError_t core::take_graph(cudaStream_t stream, cudaGraph_t* graph) {
   if (graph == nullptr) return cudaErrorInvalidValue;
   *graph = nullptr;
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   if (captured(stream) == nullptr) return cudaErrorIllegalState;
   const std::shared_ptr<Capture> capture = captured(stream)->capture;
   if (capture->origin != stream) {
@@ -60,7 +60,7 @@ cudaError_t core::take_graph(cudaStream_t stream, cudaGraph_t* graph) {
 cudaError_t core::read_capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   if (status == nullptr) return cudaErrorInvalidValue;
   *status = cudaStreamCaptureStatusNone;
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   if (const CapturePoint* point = captured(stream)) {
     *status = point->capture->invalidated ? cudaStreamCaptureStatusInvalidated
                                           : cudaStreamCaptureStatusActive;

@@ -130,7 +130,7 @@ size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_mem
 
 namespace core {
 
-bool knows_kernel(const void* kernel) { return find_kernel(kernel) != nullptr; }
+bool kernel_exists(const void* kernel) { return find_kernel(kernel) != nullptr; }
 
 cudaError_t set_kernel_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   return with_kernel(kernel, [&](KernelInfo* info) {

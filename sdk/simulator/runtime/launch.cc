@@ -117,7 +117,7 @@ template <class ArgumentsOf>
 cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf& arguments_of) {
   KernelInfo* info = find_kernel(kernel);
   if (info == nullptr) return reject_launch_by_address(kernel);
-  if (!is_default_stream(request.stream) && knows(request.stream) &&
+  if (!is_default_stream(request.stream) && exists(request.stream) &&
       request.stream->device != thread_state().device) {
     return cudaErrorInvalidResourceHandle;
   }
@@ -129,7 +129,7 @@ cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf
   if (rejected != cudaSuccess) return rejected;
   void** const arguments = arguments_of(*info);
   if (arguments == nullptr && !info->sizes.empty()) return cudaErrorInvalidValue;
-  const bool is_captured = knows(request.stream) && captured(request.stream) != nullptr;
+  const bool is_captured = exists(request.stream) && captured(request.stream) != nullptr;
   const auto record = std::make_shared<const CudaLaunch>(
       CudaLaunch{info->name, request.grid, request.block, request.shared_memory, request.stream,
                  thread_state().device, request.cluster, request.cooperative,

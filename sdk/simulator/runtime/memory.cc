@@ -323,7 +323,7 @@ cudaError_t allocate_rows(void** pointer, size_t* pitch, size_t width, size_t he
   return allocate(pointer, size, cudaMemoryTypeDevice);
 }
 cudaError_t allocate_async(void** pointer, size_t size, cudaStream_t stream) {
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   const auto device = static_cast<size_t>(device_of(stream));
   return allocate_from_pool(pointer, size, state().device_states.at(device).pool, stream);
 }

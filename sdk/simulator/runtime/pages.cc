@@ -35,7 +35,7 @@ constexpr size_t kSmallGrain = 256;              // granularity of small allocat
 constexpr size_t kSmallBytes = size_t{1} << 40;  // addresses for all small allocations [bytes]
 constexpr size_t kLargeBytes = size_t{1} << 43;  // addresses for all large allocations [bytes]
 constexpr size_t kLarge = 1 << 16;               // smallest large allocation [bytes]
-constexpr size_t kGivenBack = 1 << 25;  // smallest freed range whose pages are released [bytes]
+constexpr size_t kLeastReleased = 1 << 25;  // smallest freed range whose pages are released [bytes]
 constexpr size_t kOpened = size_t{1} << 26;  // granularity of making memory accessible [bytes]
 
 /// An address range reserved for allocations: no other memory of the process has these addresses.
@@ -64,7 +64,7 @@ class ReservedMemory {
     return memory;
   }
   void give_back(char* memory, size_t size) {
-    if (size >= kGivenBack) madvise(memory, size, MADV_DONTNEED);
+    if (size >= kLeastReleased) madvise(memory, size, MADV_DONTNEED);
     const auto next = by_address_.lower_bound(memory);
     if (next != by_address_.begin()) {
       const auto [before, bytes] = *std::prev(next);

@@ -173,7 +173,7 @@ cudaError_t call(const char* function, Reach reach, const std::function<cudaErro
 }
 
 cudaError_t reject_work(cudaStream_t stream) {
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   if (is_default_stream(stream)) {
     const bool legacy = stream != cudaStreamPerThread;
     return legacy && reject_legacy_stream(device_of(stream)) ? cudaErrorStreamCaptureImplicit
@@ -185,7 +185,7 @@ cudaError_t reject_work(cudaStream_t stream) {
 }
 
 cudaError_t reject_waiting(cudaStream_t stream) {
-  if (!knows(stream)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
   if (CapturePoint* point = captured(stream)) {  // captured work cannot be waited for
     point->capture->invalidated = true;
     return cudaErrorStreamCaptureUnsupported;

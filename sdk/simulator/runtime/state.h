@@ -226,10 +226,10 @@ int device_of(cudaStream_t stream);
 inline bool exists(int device) {
   return device >= 0 && static_cast<size_t>(device) < state().devices.size();
 }
-inline bool knows(cudaStream_t stream) {
+inline bool exists(cudaStream_t stream) {
   return is_default_stream(stream) || state().streams.count(stream) != 0;
 }
-inline bool knows(cudaEvent_t event) { return state().events.count(event) != 0; }
+inline bool exists(cudaEvent_t event) { return state().events.count(event) != 0; }
 template <class T>
 cudaError_t destroy(std::set<T*>& all, T* object) {
   if (all.erase(object) == 0) return cudaErrorInvalidResourceHandle;

@@ -41,7 +41,7 @@ cudaError_t query_stream(cudaStream_t stream) {
 }
 
 cudaError_t wait_in_stream(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  if (!knows(stream) || !knows(event)) return cudaErrorInvalidResourceHandle;
+  if (!exists(stream) || !exists(event)) return cudaErrorInvalidResourceHandle;
   if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
   if (captured(stream) != nullptr || event->point.capture != nullptr) {
     if (flags == cudaEventWaitExternal) {

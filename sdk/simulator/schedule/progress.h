@@ -36,10 +36,10 @@ class StallTimer {
   /// Returns the time since `count` changed [s].
   double of(uint64_t count) {
     const Clock::time_point now = Clock::now();
-    const std::chrono::duration<double> since = now - asked_;
+    const std::chrono::duration<double> since = now - queried_;
     still_ = count == count_ ? still_ + std::min(since.count(), most_) : 0;
     count_ = count;
-    asked_ = now;
+    queried_ = now;
     return still_;
   }
 
@@ -49,7 +49,7 @@ class StallTimer {
   double most_;
   uint64_t count_ = UINT64_MAX;
   double still_ = 0;
-  Clock::time_point asked_ = Clock::now();
+  Clock::time_point queried_ = Clock::now();
 };
 
 }  // namespace kernkit::simulator

@@ -182,15 +182,15 @@ TEST_F(CudaCapture, EventsOfACaptureAreOfNoUseOutside) {
   cudaEvent_t recorded = event(), plain = event();
   cudaStream_t b = stream();
   EXPECT_EQ(cudaEventRecord(plain, b), cudaSuccess);
-  const auto ask = [&](const auto& question) {
+  const auto query = [&](const auto& question) {
     cudaStream_t a = begin();
     EXPECT_EQ(cudaEventRecord(recorded, a), cudaSuccess);
     EXPECT_EQ(question(), cudaErrorCapturedEvent);
     EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
     EXPECT_EQ(question(), cudaErrorCapturedEvent) << "it has never happened";
   };
-  ask([&] { return cudaEventQuery(recorded); });
-  ask([&] { return cudaEventSynchronize(recorded); });
+  query([&] { return cudaEventQuery(recorded); });
+  query([&] { return cudaEventSynchronize(recorded); });
 
   cudaStream_t a = begin();
   EXPECT_EQ(cudaEventRecord(recorded, a), cudaSuccess);

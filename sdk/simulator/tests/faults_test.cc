@@ -93,8 +93,8 @@ double now() {
 }
 // Each block waits for all blocks with higher numbers and then takes 10 ms.
 __global__ void last_block_first(int* done) {
-  const auto behind = static_cast<int>(gridDim.x - 1 - blockIdx.x);
-  while (atomicAdd(done, 0) != behind) {
+  const auto later = static_cast<int>(gridDim.x - 1 - blockIdx.x);
+  while (atomicAdd(done, 0) != later) {
   }
   for (const double begin = now(); now() < begin + 0.01;) {
   }
@@ -233,7 +233,7 @@ TEST_F(CudaFaults, Assert) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
 }
 
-TEST_F(CudaFaults, SaysTheSeed) {
+TEST_F(CudaFaults, ReportsTheSeed) {
   runtime_.set_seed(7);
   launch(faulty::gives_up, {1, 2}, 4, 0);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);

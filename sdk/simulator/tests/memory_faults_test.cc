@@ -64,7 +64,7 @@ namespace kernkit::simulator {
 namespace {
 
 // If a kernel's result depends on uninitialised memory, the result changes with the poison value.
-TEST_F(CudaFaults, MemoryThatNobodyWrote) {
+TEST_F(CudaFaults, UninitialisedMemory) {
   int results[3][2];
   for (const int run : {0, 1}) {
     runtime_.set_poison(run == 0 ? 0xcd : 0x11);

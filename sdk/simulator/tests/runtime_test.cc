@@ -16,7 +16,7 @@ struct Pair {
 };
 __global__ void count(int* threads, Pair) { *threads += 1; }
 template <int>
-__global__ void asked(float*, int) {}
+__global__ void queried(float*, int) {}
 __global__ void by_address(int* x) { *x *= 2; }
 __global__ void mark(int* ran) { ran[blockIdx.x] = 1; }
 __global__ void where(int* out, int64_t) {
@@ -119,7 +119,7 @@ TEST(CudaRuntime, RecordsCallsAndArguments) {
   EXPECT_EQ(runtime.count("cudaLaunchKernelExC"), 1u);
 }
 
-TEST(CudaRuntime, RefusesLaunchesThatNoDeviceTakes) {
+TEST(CudaRuntime, RejectsLaunchesThatNoDeviceSupports) {
   CudaRuntime runtime({{}, {}});
   int out = 0;
   EXPECT_EQ(launch({0}, {1}, &out), cudaErrorInvalidConfiguration);
@@ -144,44 +144,45 @@ TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
   CudaRuntime runtime;
   cudaFuncAttributes attributes{};
   int blocks = 0, min_grid = 0, block = 0;
-  EXPECT_EQ(cudaFuncGetAttributes(&attributes, kernels::asked<1>), cudaSuccess);
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, kernels::queried<1>), cudaSuccess);
   EXPECT_EQ(attributes.maxThreadsPerBlock, 1024);
   EXPECT_EQ(attributes.maxDynamicSharedSizeBytes, 48 * 1024);
-  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::asked<2>, 256, 0),
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::queried<2>, 256, 0),
             cudaSuccess);
   EXPECT_EQ(blocks, 8) << "of 2048 threads";
   EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-                &blocks, kernels::asked<3>, 128, 100 * 1024, cudaOccupancyDefault),
+                &blocks, kernels::queried<3>, 128, 100 * 1024, cudaOccupancyDefault),
             cudaSuccess);
   EXPECT_EQ(blocks, 2) << "of 228 KiB of shared memory, 1 KiB of each block reserved";
   EXPECT_EQ(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::asked<2>, 128, 113 * 1024),
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::queried<2>, 128, 113 * 1024),
       cudaSuccess);
   EXPECT_EQ(blocks, 2) << "which take all of it";
   int shared = 0;
   EXPECT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0),
             cudaSuccess);
   EXPECT_EQ(shared, 228 * 1024);
-  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::asked<4>), cudaSuccess);
+  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::queried<4>),
+            cudaSuccess);
   EXPECT_EQ(block, 1024);
   EXPECT_EQ(min_grid, 2 * 132);
-  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::asked<4>, 0, 100),
+  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&min_grid, &block, kernels::queried<4>, 0, 100),
             cudaSuccess);
   EXPECT_EQ(block, 64) << "32 blocks are resident";
   EXPECT_EQ(min_grid, 32 * 132);
   const auto per_thread = [](int threads) { return static_cast<size_t>(threads) * 256; };
-  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&min_grid, &block, kernels::asked<5>,
+  EXPECT_EQ(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&min_grid, &block, kernels::queried<5>,
                                                            per_thread),
             cudaSuccess);
   EXPECT_EQ(block, 896) << "one block that has 224 KiB";
   EXPECT_EQ(min_grid, 132);
   size_t shared_memory = 0;
-  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::asked<6>, 2, 256),
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::queried<6>, 2, 256),
             cudaSuccess);
   EXPECT_EQ(shared_memory, 113u * 1024);
-  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::asked<6>, 3, 1024),
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::queried<6>, 3, 1024),
             cudaErrorInvalidValue);
-  EXPECT_EQ(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels::asked<7>)),
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels::queried<7>)),
             cudaSuccess);
   EXPECT_EQ(cudaFuncGetAttributes(&attributes, static_cast<const void*>(&blocks)),
             cudaErrorInvalidDeviceFunction);
@@ -218,7 +219,7 @@ TEST(CudaRuntime, LaunchesAKernelByItsAddressOnceItIsKnown) {
   EXPECT_TRUE(runtime.launches().at(1).cooperative);
 }
 
-TEST(CudaRuntime, RefusesStreamsOfOtherDevices) {
+TEST(CudaRuntime, RejectsStreamsOfOtherDevices) {
   CudaRuntime runtime({{}, {}});
   int out = 0;
   cudaStream_t stream = nullptr;

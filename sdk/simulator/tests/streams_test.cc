@@ -25,7 +25,7 @@ TEST_F(CudaStreams, AStreamIsInOrderAndMayLag) {
   EXPECT_EQ(before, (Logs{"", "1"})) << "the host did not wait";
 }
 
-TEST_F(CudaStreams, StreamsAreNotOrderedUnlessAsked) {
+TEST_F(CudaStreams, StreamsAreNotOrderedByDefault) {
   const auto work = [&](bool ordered) {
     cudaStream_t a = stream(), b = stream();
     append(a, 'a');
@@ -55,7 +55,7 @@ TEST_F(CudaStreams, TheDefaultStreamWaitsForBlockingStreamsAndTheyForIt) {
   EXPECT_GT(logs([&] { work(cudaStreamNonBlocking); }).size(), 1u);
 }
 
-TEST_F(CudaStreams, EventsAndQueriesTellWhatIsDone) {
+TEST_F(CudaStreams, EventsAndQueriesReportCompletedWork) {
   bool not_ready = false;
   EXPECT_EQ(logs([&] {
               cudaStream_t a = stream();
@@ -196,7 +196,7 @@ TEST_F(CudaStreams, AFunctionOfTheHostMayNotCall) {
 }
 
 // Without a seed, a stream lags only after a host function.
-TEST_F(CudaStreams, AHostThatAsksIsAnsweredInTheEnd) {
+TEST_F(CudaStreams, AHostThatPollsSeesTheEnd) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
     std::atomic<bool> released{false};

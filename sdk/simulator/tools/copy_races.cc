@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-decltype(RuntimeHooks::memory) told_before_races = nullptr;
+decltype(RuntimeHooks::memory) previous_hook = nullptr;
 thread_local const CallOnStream* call_that_runs = nullptr;
 
 unsigned number_of(cudaStream_t stream) {
@@ -47,7 +47,7 @@ Range range_around(uint64_t address) {
 }
 
 void note_races(MemoryStep step, const void* at, size_t bytes, const void* from) {
-  told_before_races(step, at, bytes, from);
+  previous_hook(step, at, bytes, from);
   if (step == MemoryStep::kFreed) {
     const auto begin = reinterpret_cast<uint64_t>(at);
     return GlobalCells::of_process().forget(begin, begin + bytes);
@@ -69,8 +69,8 @@ void note_races(MemoryStep step, const void* at, size_t bytes, const void* from)
 
 void CallRaces::keep() {
   keep_order();
-  if (told_before_races != nullptr) return;
-  told_before_races = std::exchange(runtime_hooks.memory, note_races);
+  if (previous_hook != nullptr) return;
+  previous_hook = std::exchange(runtime_hooks.memory, note_races);
   runtime_hooks.enqueued = named;
 }
 
@@ -85,7 +85,7 @@ CallRaces::CallRaces(const CallOnStream& call, std::vector<RaceLedger*> ledgers)
       name_(name_of(call)),
       launch_(cells_.begin({name_, nullptr, work_now(), {}, {}})) {}
 
-CallRaces::~CallRaces() { races_.tell(ledgers_); }
+CallRaces::~CallRaces() { races_.add_to(ledgers_); }
 
 void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(at);

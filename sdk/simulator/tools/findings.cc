@@ -24,7 +24,7 @@ std::vector<Finding> FindingLedger::findings() const {
   return all;
 }
 
-void RacesFound::tell(const std::vector<RaceLedger*>& ledgers) const {
+void RacesFound::add_to(const std::vector<RaceLedger*>& ledgers) const {
   for (RaceLedger* ledger : ledgers) {
     for (const auto& [pair, race] : of_warps) ledger->add(pair, race);
     if (ledger->level != RaceLevel::kWarn) continue;

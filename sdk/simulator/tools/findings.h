@@ -43,7 +43,7 @@ struct RaceLedger : FindingLedger {
 /// Races between warps and between lanes of a launch or call, until they are added to the ledgers.
 struct RacesFound {
   std::map<FindingLedger::Pair, Found> of_warps, of_lanes;
-  void tell(const std::vector<RaceLedger*>& ledgers) const;
+  void add_to(const std::vector<RaceLedger*>& ledgers) const;
 };
 /// Returns whether any ledger records races of lanes.
 bool wants_lanes(const std::vector<RaceLedger*>& ledgers);

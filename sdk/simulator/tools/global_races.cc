@@ -286,7 +286,7 @@ GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
   }
   launch_ = cells_.begin(std::move(launch));
 }
-GlobalRaces::~GlobalRaces() { races_.tell(ledgers_); }
+GlobalRaces::~GlobalRaces() { races_.add_to(ledgers_); }
 
 std::unique_ptr<BlockHooks> GlobalRaces::of(Block& block) {
   return std::make_unique<OfBlock>(*this, block);

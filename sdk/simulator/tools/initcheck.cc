@@ -18,7 +18,7 @@ class InitWatch::OfBlock : public BlockHooks {
       : all_(all), block_(block), uses_(block, all.instrumented_), memory_(block, &uses_) {
     for (size_t i = 0; i < block.warps.size(); ++i) registers_.emplace_back(block.launch.kernel);
   }
-  ~OfBlock() override { uses_.tell(all_.ledgers_); }
+  ~OfBlock() override { uses_.add_to(all_.ledgers_); }
 
   void starts() override {
     for (UndefinedBits& one : registers_) one.start();

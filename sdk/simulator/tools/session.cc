@@ -26,7 +26,7 @@ namespace kernkit::simulator {
 namespace ptx {
 namespace {
 
-bool is_asked_for(const char* tool) {
+bool is_requested(const char* tool) {
   const char* all = std::getenv("KERNKIT_TOOLS");
   return all != nullptr &&
          ("," + std::string(all) + ",").find("," + std::string(tool) + ",") != std::string::npos;
@@ -88,18 +88,18 @@ Session::Session() {
   const char* folder = std::getenv("KERNKIT_TOOLS_FOLDER");
   if (folder == nullptr) return;
   folder_ = folder;
-  if (is_asked_for("counters")) totals_.push_back(&of_program_);
-  if (is_asked_for("racecheck")) {
+  if (is_requested("counters")) totals_.push_back(&of_program_);
+  if (is_requested("racecheck")) {
     CallRaces::keep();
     if (is_warn(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL")))
       races_of_program_.level = RaceLevel::kWarn;
     race_ledgers_.push_back(&races_of_program_);
   }
-  if (is_asked_for("initcheck")) {
+  if (is_requested("initcheck")) {
     Written::of_process().keep();
     init_ledgers_.push_back(&uses_of_program_);
   }
-  if (is_asked_for("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
+  if (is_requested("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
     sync_ledgers_.push_back(&barriers_of_program_);
   }
   runtime_hooks.call_failed = [](const char* function, cudaError_t error, const std::string& why) {
@@ -138,9 +138,9 @@ void Session::write() const {
 std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
                                             const std::shared_ptr<void>& known_work) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const bool knows_writes = launch.runs_all_blocks && !init_ledgers_.empty();
-  if (!knows_writes) Written::of_process().forget();
-  if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !knows_writes) {
+  const bool records_writes = launch.runs_all_blocks && !init_ledgers_.empty();
+  if (!records_writes) Written::of_process().forget();
+  if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !records_writes) {
     return nullptr;
   }
   const Kernel& kernel = launch.kernel;
@@ -159,7 +159,7 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
         kernel.instrumented, launch.name, race_ledgers_, launch.grid, launch.block,
         static_cast<const KnownWork*>(known_work.get())));
   }
-  if (knows_writes) {
+  if (records_writes) {
     hooks->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
   }
   if (!sync_ledgers_.empty()) hooks->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));

@@ -33,7 +33,7 @@ class SharedRaces::OfBlock : public BlockHooks {
         of_lanes_(wants_lanes(all.ledgers_)),
         cells_(block.shared.size()),
         old_(size_t{32} * kMostBytes) {}
-  ~OfBlock() override { races_.tell(all_.ledgers_); }
+  ~OfBlock() override { races_.add_to(all_.ledgers_); }
 
   void starts() override {
     clocks_ = {};

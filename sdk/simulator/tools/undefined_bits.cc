@@ -17,7 +17,7 @@ void Undefined::add(const Undefined& other, uint32_t lanes) {
 UndefinedBits::UndefinedBits(const Kernel& kernel)
     : sizes_(kernel.register_bytes / kLine + 1),
       states_(sizes_.size()),
-      first_states_(sizes_.size(), kNobodyWrote),
+      first_states_(sizes_.size(), kUninitialised),
       bits_(kernel.register_bytes),
       origins_(32 * sizes_.size()) {
   for (const Slot& slot : kernel.slots) sizes_[slot.at / kLine] = static_cast<uint8_t>(slot.size);
@@ -39,7 +39,7 @@ void UndefinedBits::read(uint32_t at, Undefined* to) const {
     *to = {};
     return;
   }
-  if (state == kNobodyWrote) {
+  if (state == kUninitialised) {
     std::fill_n(to->bits, 32, ones(at));
     std::fill_n(to->origins, 32, 0u);
     return;
@@ -63,7 +63,7 @@ uint32_t UndefinedBits::origin(uint32_t at, int lane) const {
 
 uint32_t UndefinedBits::lanes(uint32_t at, uint32_t among) const {
   if (!any(at)) return 0;
-  if (states_[at / kLine] == kNobodyWrote) return among;
+  if (states_[at / kLine] == kUninitialised) return among;
   const unsigned char* from = &bits_[at];
   uint32_t found = 0;
   switch (size(at)) {

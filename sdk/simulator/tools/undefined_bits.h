@@ -49,7 +49,7 @@ class UndefinedBits {
 
  private:
   static constexpr uint32_t kLine = 64;  // granularity of registers [bytes]
-  enum State : uint8_t { kDefined, kSome, kNobodyWrote };
+  enum State : uint8_t { kDefined, kSome, kUninitialised };
   void begin_write(uint32_t at, uint32_t live);
   void end_write(uint32_t at, uint32_t live);
 

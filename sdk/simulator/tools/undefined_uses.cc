@@ -74,7 +74,7 @@ void UndefinedUses::add_at(const Warp& warp, int lane, const Operation& operatio
   add(warp, lane, operation, what, origin, &address);
 }
 
-void UndefinedUses::tell(const std::vector<InitLedger*>& ledgers) const {
+void UndefinedUses::add_to(const std::vector<InitLedger*>& ledgers) const {
   for (const auto& [key, found] : all_) {
     const auto& [operation, what, read] = key;
     const FindingLedger::Pair pair{block_.launch.name, what + instrumented_.line_text(operation),

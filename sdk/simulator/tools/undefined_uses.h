@@ -31,7 +31,7 @@ class UndefinedUses {
   /// Records a use at a byte of global memory.
   void add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
               uint32_t origin, uint64_t address);
-  void tell(const std::vector<InitLedger*>& ledgers) const;
+  void add_to(const std::vector<InitLedger*>& ledgers) const;
 
  private:
   struct Place {

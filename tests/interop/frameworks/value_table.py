@@ -51,8 +51,8 @@ ROWS: Dict[str, Row] = {
     "each_in_place": Row("(Tensor(a!) x[each...], float factor) -> ()"),
     "each_optional": Row("(Tensor(out!) y[each...], Tensor x[each...], Tensor? w[each...]=None) -> ()"),
     # Each element plus the sum of all elements: any shape; a batch differs from its items.
-    "plus_sum": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", body=_PLUS_SUM, expected=lambda given: {"y": given["x"] + given["x"].sum()}),
-    "plus_sum_returned": Row("(Tensor x[...]) -> Tensor y[...]", expected=lambda given: {"y": given["x"] + given["x"].sum()},
+    "plus_sum": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", body=_PLUS_SUM, expected=lambda inputs: {"y": inputs["x"] + inputs["x"].sum()}),
+    "plus_sum_returned": Row("(Tensor x[...]) -> Tensor y[...]", expected=lambda inputs: {"y": inputs["x"] + inputs["x"].sum()},
                              body="  Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());\n" + _PLUS_SUM + "\n  return y;"),
     # Elementwise, without the promise.
     "scaled": Row("(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"),
@@ -61,7 +61,7 @@ ROWS: Dict[str, Row] = {
     "two_outputs": Row("(Tensor(out!) y[...], Tensor(out!) z[...]: int32, Tensor x[...]) -> ()"),
     "optional_run": Row("(Tensor(out!) y[...], Tensor x[...], Tensor? w[...]=None) -> ()"),
     "returned": Row("(Tensor x[...]) -> Tensor y[...]"),
-    "copied": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", expected=lambda given: {"y": given["x"].copy()},
+    "copied": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", expected=lambda inputs: {"y": inputs["x"].copy()},
                   body="  if (x.numel() != 0) std::memcpy(y.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));"),
     "returned_two": Row("(Tensor x[...], Tensor w[...]) -> (Tensor y[...], Tensor z[...]: float64)"),
     # Sizes with names.
@@ -181,10 +181,10 @@ def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
         return "float64"
     for word in re.split(r" +or +", value.dtype or ""):
         if word in named:
-            given = arguments.get(word, default_of(named[word]))
-            if given is None:
+            argument = arguments.get(word, default_of(named[word]))
+            if argument is None:
                 continue
-            return str(given.dtype) if isinstance(given, np.ndarray) else str(given)
+            return str(argument.dtype) if isinstance(argument, np.ndarray) else str(argument)
         if word:
             return word
     like = _like(op)
@@ -214,26 +214,26 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
     op = op_of(name)
 
     def call(empty: bool = False, none: tuple = (), left: bool = False, no_items: tuple = (), values: Dict[str, object] = {}) -> Dict[str, object]:
-        given: Dict[str, object] = {}
+        inputs: Dict[str, object] = {}
         # Dtypes of tensors may depend on other parameters.
         for value in sorted(op.parameters, key=lambda v: (v.type == "Tensor") + v.is_written + v.is_only_written):
             seed = op.parameters.index(value) + 1
             if value.name in none:
-                given[value.name] = None
+                inputs[value.name] = None
             elif left and value.default is not None:
                 continue
             elif value.name in no_items:
-                given[value.name] = []
+                inputs[value.name] = []
             elif value.type == "Tensor":
                 count = range(2 if value.is_list else 1)
-                made = [tensor(op, name, value, given, empty, seed + i) for i in count]
-                given[value.name] = made if value.is_list else made[0]
+                made = [tensor(op, name, value, inputs, empty, seed + i) for i in count]
+                inputs[value.name] = made if value.is_list else made[0]
             elif value.is_list:
-                given[value.name] = [2, 5]
+                inputs[value.name] = [2, 5]
             else:
                 named = SIZES.get(value.name)  # a parameter that is also a size
-                given[value.name] = named or values.get(value.name, GIVEN[value.type])
-        return {v.name: given[v.name] for v in op.parameters if v.name in given}
+                inputs[value.name] = named or values.get(value.name, GIVEN[value.type])
+        return {v.name: inputs[v.name] for v in op.parameters if v.name in inputs}
 
     found = {"all given": call()}
     if any(v.default is not None for v in op.parameters):
@@ -262,26 +262,26 @@ def _must_have_items(op: Op, value: Value) -> bool:
 
 # The computation of the ops.
 
-def number(value: Value, given: object) -> float:
+def number(value: Value, argument: object) -> float:
     """The contribution of a value that is not a tensor."""
-    if given is None:
+    if argument is None:
         return NONE
-    if isinstance(given, list):
-        return sum((i + 1) * number(value, item) for i, item in enumerate(given)) if given else EMPTY
+    if isinstance(argument, list):
+        return sum((i + 1) * number(value, item) for i, item in enumerate(argument)) if argument else EMPTY
     if value.type == "float":
-        return 5 if math.isnan(given) else 6 if given == math.inf else 8 if given == -math.inf else 9 if math.copysign(1, given) < 0 == given else given
+        return 5 if math.isnan(argument) else 6 if argument == math.inf else 8 if argument == -math.inf else 9 if math.copysign(1, argument) < 0 == argument else argument
     if value.type == "int":
-        return given % 11
+        return argument % 11
     if value.type == "str":
-        data = given.encode()
+        data = argument.encode()
         return len(data) + sum((i + 1) * byte for i, byte in enumerate(data)) % 101
     if value.type == "ScalarType":
         codes = {"int": 0, "uint": 1, "float": 2, "bfloat": 4, "complex": 5, "bool": 6, "float8_e4m3fn": 10, "float8_e5m2": 12}
-        bits = 8 if given in codes else int(re.sub(r"\D", "", given))
-        return 10 * codes[given if given in codes else re.sub(r"\d", "", given)] + bits
+        bits = 8 if argument in codes else int(re.sub(r"\D", "", argument))
+        return 10 * codes[argument if argument in codes else re.sub(r"\d", "", argument)] + bits
     if value.type == "Device":
-        return {"cpu": 1, "cuda:1": 21}[given]
-    return float(given)
+        return {"cpu": 1, "cuda:1": 21}[argument]
+    return float(argument)
 
 
 def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
@@ -293,11 +293,11 @@ def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
         return row.expected(full)
     plain, tensors = 0.0, []
     for k, value in enumerate((v for v in op.parameters if not v.is_only_written), 1):
-        given = full[value.name]
-        if value.type != "Tensor" or given is None or (isinstance(given, list) and not given):
-            plain += k * number(value, given)
+        argument = full[value.name]
+        if value.type != "Tensor" or argument is None or (isinstance(argument, list) and not argument):
+            plain += k * number(value, argument)
         else:
-            tensors += [(k + i, x) for i, x in enumerate(given if value.is_list else [given])]
+            tensors += [(k + i, x) for i, x in enumerate(argument if value.is_list else [argument])]
     if row.keeps:
         tensors.append((1, np.arange(1000) * 10))
     outputs = [v for v in op.parameters if v.is_written] + op.results
@@ -319,13 +319,13 @@ def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
 
     empty = any(x.size == 0 for _, x in tensors)
     for value in outputs:
-        given = full.get(value.name)
+        argument = full.get(value.name)
         if value in op.results:
             found[value.name] = out(sizes_of(name, value.shape or "", empty), dtype_of(op, value, arguments))
-        elif isinstance(given, list):
-            found[value.name] = [out(x.shape, str(x.dtype)) for x in given]
-        elif given is not None:
-            found[value.name] = out(given.shape, str(given.dtype))
+        elif isinstance(argument, list):
+            found[value.name] = [out(x.shape, str(x.dtype)) for x in argument]
+        elif argument is not None:
+            found[value.name] = out(argument.shape, str(argument.dtype))
     return found
 
 

@@ -19,8 +19,8 @@ def architectures(root, library):
     """The requested architectures."""
     cache = (library.parents[1] / "CMakeCache.txt").read_text()
     found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
-    asked = found[1].split(";") if found and found[1] else ["80", "90-real", "100-real", "120"]
-    return [(entry.split("-")[0], not entry.endswith("-real")) for entry in asked]
+    requested = found[1].split(";") if found and found[1] else ["80", "90-real", "100-real", "120"]
+    return [(entry.split("-")[0], not entry.endswith("-real")) for entry in requested]
 
 
 def test_architectures(library, architectures):

@@ -86,8 +86,8 @@ def test_rows_of_1024_threads_fit_into_64_registers(arch, root, dlpack_include, 
     command = ["nvcc", "-std=c++17", "-O3", f"-arch={arch}", "--expt-relaxed-constexpr", "-DKERNKIT_WITH_CUDA",
                "-DKERNKIT_COMPILED", "-I", root / "sdk/include", "-I", root / "kernels", "-isystem", dlpack_include,
                "-Xptxas=-v", "-cubin", "-o", tmp_path / "spills.cubin", source]  # fmt: skip
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-    assert re.findall(r"(\d+) bytes spill stores", said) == ["0"] * len(bodies), said
+    errors = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    assert re.findall(r"(\d+) bytes spill stores", errors) == ["0"] * len(bodies), errors
 
 
 @pytest.mark.slow  # nvcc builds the library for minutes

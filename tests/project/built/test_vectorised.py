@@ -141,8 +141,8 @@ def test_halves_are_added_in_registers(root, dlpack_include, tmp_path):
     halves = [code for name, code in found.items() if "::float16>" in name and "::avx" in name]
     assert len(halves) == 2
     for code in halves:
-        behind = [code[i + 1] for i, name in enumerate(code) if name == "vcvtph2ps"]
-        assert len(behind) >= 12 and "vmovups" not in behind, behind
+        following = [code[i + 1] for i, name in enumerate(code) if name == "vcvtph2ps"]
+        assert len(following) >= 12 and "vmovups" not in following, following
 
 
 def test_run_time_compilation_is_shown_with_the_flags_of_cmake(root):

@@ -95,8 +95,8 @@ def test_a_line_that_the_first_code_does_not_fit_is_kept_in_a_comment(library, k
     plain = re.sub(r"(?<=[yxz])\[[^]]*\](: \w+)?", "", schema).replace("out!", "a!")
     assert f'"{schema if kept else plain}",' in export
     assert (f'// "{schema}"\n' in export) is not kept
-    said = f"shapes, dtypes and (out!), which the files of kind {kind} do not begin with. swish_export.cc keeps"
-    assert (said in capsys.readouterr().err) is not kept
+    message = f"shapes, dtypes and (out!), which the files of kind {kind} do not begin with. swish_export.cc keeps"
+    assert (message in capsys.readouterr().err) is not kept
 
 
 def test_a_library_without_shapes_begins_without(library, capsys):
@@ -125,8 +125,8 @@ def test_nothing_is_overwritten(library, path, capsys):
     before = files_below(library)
     assert add("swish", SWISH) == 3
     assert files_below(library) == before
-    said = capsys.readouterr().err
-    assert path in said and said.endswith("choose another name\n")
+    message = capsys.readouterr().err
+    assert path in message and message.endswith("choose another name\n")
 
 
 @pytest.mark.parametrize("name", ["Swish", "../x", "a b", "x;y", "$(touch x)", "class", "lambda",
@@ -209,8 +209,8 @@ ATTEND = "(Tensor(a!) y, Tensor x, float factor) -> ()"
 )
 def test_a_pasted_schema_is_understood(library, schema, left_out, capsys):
     assert add("attend", schema) == 0
-    said = f"left out of the schema: {left_out}\n" if left_out else ""
-    assert capsys.readouterr().err == said
+    message = f"left out of the schema: {left_out}\n" if left_out else ""
+    assert capsys.readouterr().err == message
     export = (library / "kernels/attend/attend_export.cc").read_text()
     assert f'KERNKIT_EXPORT(attend, "{ATTEND}",' in export
 
@@ -325,9 +325,9 @@ def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind,
     capsys.readouterr()
     as_ops = [(word, base, kind) for word in words if re.fullmatch("[a-z]\\w*", word)]
     added = add_all(library, as_ops)
-    said = capsys.readouterr().err.splitlines()
-    assert len(added) > 100 and len(added) + len(said) == len(as_ops)
-    assert [line for line in said if not re.search("^kernkit: op .*; choose another", line)] == []
+    message = capsys.readouterr().err.splitlines()
+    assert len(added) > 100 and len(added) + len(message) == len(as_ops)
+    assert [line for line in message if not re.search("^kernkit: op .*; choose another", line)] == []
     usable = []
     for word in words:
         probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"

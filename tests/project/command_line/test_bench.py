@@ -54,9 +54,9 @@ def test_a_run_records_machine_time_and_subject(tmp_path):
 
 def test_caches_are_those_that_the_system_reports(tmp_path):
     assert caches(tmp_path / "missing") == []
-    told = {"index0": ("1", "Data", "32K"), "index1": ("1", "Instruction", "32K"),
+    levels = {"index0": ("1", "Data", "32K"), "index1": ("1", "Instruction", "32K"),
             "index2": ("2", "Unified", "512K"), "index3": ("3", "Unified", "")}  # fmt: skip
-    for name, (level, kind, size) in told.items():
+    for name, (level, kind, size) in levels.items():
         (tmp_path / name).mkdir()
         for file, text in (("level", level), ("type", kind), ("size", size)):
             (tmp_path / name / file).write_text(text + "\n")

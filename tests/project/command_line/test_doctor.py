@@ -61,13 +61,13 @@ def failed(path, **options):
     return {finding.rule: finding.text for finding in findings if not finding.ok}
 
 
-def said(path, rule):
+def text_of(path, rule):
     return next(f.text for f in doctor.examine(read_library(path)) if f.rule == rule)
 
 
 def test_every_rule_approves_of_a_good_library(made):
     assert failed(made(), glibc="2.5", cuda="none") == {}
-    assert said(made(), "schemas") == "1 op: op"
+    assert text_of(made(), "schemas") == "1 op: op"
 
 
 def test_an_export_without_documentation_is_a_good_one(made):
@@ -160,7 +160,7 @@ def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
     ],
 )
 def test_a_rule_fails_for_a_flag_that_is_left_out(made, flag, rule, text):
-    failures = failed(made(flags=[given for given in FLAGS if given != flag]))
+    failures = failed(made(flags=[flag_of_line for flag_of_line in FLAGS if flag_of_line != flag]))
     assert list(failures) == [rule] and text in failures[rule]
 
 
@@ -180,12 +180,12 @@ def test_the_identity_matches_the_file(made):
     own = '\nEXPORTED const char* kernkit_identity() { return text; }'
     path = made(GOOD + text + own)
     assert failed(path) == {}
-    assert said(path, "identity") == ("fast_ops 1.2.0; commit 0123abcd+; compiler GNU 12.2.0; cuda 13.0.88 for 80 90-real; "
+    assert text_of(path, "identity") == ("fast_ops 1.2.0; commit 0123abcd+; compiler GNU 12.2.0; cuda 13.0.88 for 80 90-real; "
                                       "kernkit 0.1.0")  # fmt: skip
-    assert said(path, "exports") == "the ops and 4 names of kernkit"
+    assert text_of(path, "exports") == "the ops and 4 names of kernkit"
     assert failed(made(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
     assert failed(made(GOOD + text.replace(".kernkit", ".other") + own))["exports"].startswith("kernkit_identity: exported")
-    assert said(made(), "identity") == "no identity in the file; kernkit_add_library() writes one"
+    assert text_of(made(), "identity") == "no identity in the file; kernkit_add_library() writes one"
 
 
 # ELF
@@ -225,7 +225,7 @@ def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(made):
     assert failed(path, glibc="2.16")["glibc"].startswith(
         "clock_gettime: of glibc 2.17, which is above 2.16"
     )
-    assert said(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
+    assert text_of(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
 
 
 def test_packed_relocations_require_a_glibc_that_supports_them(made):
@@ -234,7 +234,7 @@ def test_packed_relocations_require_a_glibc_that_supports_them(made):
     path = made(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
     if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
         pytest.skip("this linker packs no relocations")
-    assert said(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
+    assert text_of(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
     assert failed(path, glibc="2.35")["glibc"].startswith(
         "GLIBC_ABI_DT_RELR: of glibc 2.36, which is above 2.35"
     )
@@ -259,7 +259,7 @@ def test_the_tag_is_the_lowest_that_suffices(needs, tag):
 
 def test_without_auditwheel_there_is_no_tag(made, monkeypatch, capsys):
     monkeypatch.setattr(glibc, "_policies", lambda: None)
-    assert said(made(), "glibc").startswith("2.0 or newer; the platform tag of a wheel comes from auditwheel, which is not installed")
+    assert text_of(made(), "glibc").startswith("2.0 or newer; the platform tag of a wheel comes from auditwheel, which is not installed")
     assert cli.main(["doctor", str(made()), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["platform_tag"] is None
 
@@ -274,7 +274,7 @@ def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
     command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     (tag,) = re.findall(r'platform\s+tag:\s+"(.*?)"', shown)
-    assert said(library, "glibc").endswith(f"py3-none-{tag}")
+    assert text_of(library, "glibc").endswith(f"py3-none-{tag}")
 
 
 # CUDA
@@ -283,7 +283,7 @@ def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
 def test_architectures_are_read_from_the_fatbin(made):
     entries = (2, 90, 0x100011), (1, 120, 0x8011), (2, 80, 0x11), (2, 100, 0x1200011), (64, 7, 0)
     path = made(GOOD + fatbin(*entries) + fatbin((2, 80, 0), name="more"))
-    assert said(path, "cuda") == "code for sm_80 sm_90a sm_100f compute_120"
+    assert text_of(path, "cuda") == "code for sm_80 sm_90a sm_100f compute_120"
     assert failed(path, cuda="compute_120,sm_80,sm_100f,sm_90a") == {}
     assert "but --cuda requires sm_80;" in failed(path, cuda="sm_80")["cuda"]
     assert "but --cuda requires none;" in failed(path, cuda="none")["cuda"]
@@ -319,7 +319,7 @@ def test_lines_json_and_exit_codes(made, capsys):
 
 
 def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
-    def refused(path, *options):
+    def rejected(path, *options):
         assert cli.main(["doctor", str(path), *options]) == 3
         return capsys.readouterr().err
 
@@ -327,12 +327,12 @@ def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
     text.write_text("no library")
     whole = made().read_bytes()
     cut.write_bytes(whole[: len(whole) // 2])
-    assert "is not a shared library: the file has no ELF header" in refused(text)
-    assert "No such file or directory" in refused(tmp_path / "missing.so")
-    assert "is damaged" in refused(cut)
+    assert "is not a shared library: the file has no ELF header" in rejected(text)
+    assert "No such file or directory" in rejected(tmp_path / "missing.so")
+    assert "is damaged" in rejected(cut)
     stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])
-    assert "its section headers were removed" in refused(stripped)
-    assert 'kernkit: --glibc "new" is not a version; enter a version such as 2.28' in refused(made(), "--glibc", "new")
+    assert "its section headers were removed" in rejected(stripped)
+    assert 'kernkit: --glibc "new" is not a version; enter a version such as 2.28' in rejected(made(), "--glibc", "new")
 
 
 def damaged(whole):
@@ -369,8 +369,8 @@ def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
                 code = cli.main([*command[:1], str(path), *command[1:]])
             except Exception as error:
                 pytest.fail(f"{command[0]}, {done}: {error!r}")
-            said = capsys.readouterr().err
-            assert (code, said.count("\n")) in ((0, 0), (1, 0), (3, 1)), (done, said)
+            message = capsys.readouterr().err
+            assert (code, message.count("\n")) in ((0, 0), (1, 0), (3, 1)), (done, message)
             codes.add((command[0], code))
     assert len(codes) == 5  # bindings: 0 and 3
 

@@ -46,14 +46,14 @@ def env(capsys, *packages):
     return code, capsys.readouterr().out.splitlines()
 
 
-def said_of(lines, package="fast_ops"):
+def loaded_lines(lines, package="fast_ops"):
     return [line.partition(": ")[2] for line in lines if line.startswith(f"{package}: ")]
 
 
 def test_the_installed_library_is_the_loaded_one(package, capsys):
     path = package("site", "0.2.0", installed="0.2.0")
     code, lines = env(capsys)
-    assert said_of(lines) == [f"loaded from {path}: fast_ops 0.2.0; commit 0123abcd; compiler GNU 12.2.0; cuda none; "
+    assert loaded_lines(lines) == [f"loaded from {path}: fast_ops 0.2.0; commit 0123abcd; compiler GNU 12.2.0; cuda none; "
                               "kernkit 0.1.0; installed 0.2.0"]  # fmt: skip
     assert code == 0
 
@@ -62,22 +62,22 @@ def test_another_library_before_the_installed_one_is_a_fault(package, capsys):
     package("site", "0.2.0", installed="0.2.0")
     path = package("before", "0.1.0")
     code, lines = env(capsys)
-    (line,) = said_of(lines)
+    (line,) = loaded_lines(lines)
     assert line.startswith(f"loaded from {path}: fast_ops 0.1.0; ") and line.endswith("installed 0.2.0: they differ")
     assert code == 1
 
 
 def test_a_package_that_is_not_installed_is_named(package, capsys):
     package("build", "0.1.0")
-    assert said_of(env(capsys)[1]) == []
+    assert loaded_lines(env(capsys)[1]) == []
     code, lines = env(capsys, "fast_ops", "no_such_package")
-    assert said_of(lines)[0].endswith("; installed nowhere") and code == 0
-    assert said_of(lines, "no_such_package") == ["import no_such_package finds no library built with kernkit; check the name of the package"]
+    assert loaded_lines(lines)[0].endswith("; installed nowhere") and code == 0
+    assert loaded_lines(lines, "no_such_package") == ["import no_such_package finds no library built with kernkit; check the name of the package"]
 
 
 def test_other_libraries_are_left_out(package, capsys):
     package("site", "", installed="0.2.0")
-    assert said_of(env(capsys)[1]) == []
+    assert loaded_lines(env(capsys)[1]) == []
 
 
 def test_versions_of_the_tools_are_printed(capsys):

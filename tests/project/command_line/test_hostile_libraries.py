@@ -112,10 +112,10 @@ def try_mutation(original, folder, seed, monkeypatch):
 def try_all(original, folder, seeds, monkeypatch, capsys):
     monkeypatch.setattr(update, "version", lambda: "0.1.1")
     wrong = [found for seed in seeds if (found := try_mutation(original, folder / str(seed), seed, monkeypatch))]
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     assert wrong == []
-    assert "Traceback" not in said.err + said.out
-    return said.err
+    assert "Traceback" not in printed.err + printed.out
+    return printed.err
 
 
 @pytest.fixture
@@ -132,10 +132,10 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 
 @pytest.mark.all
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
-    said = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
+    printed = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
     for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
                   "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
-        assert words in said, words
+        assert words in printed, words
 
 
 @pytest.mark.parametrize(

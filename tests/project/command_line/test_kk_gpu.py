@@ -332,10 +332,10 @@ def call(build, *parts):
 
 def test_results_are_counted_and_written(build, capsys):
     code, path, content = call(build(), "tests", "benchmarks")
-    said = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr().out.splitlines()
     assert code == 0
-    assert "skipped: A.big: needs 9 bytes" in said
-    assert "skipped: add/int8/cub/cold/bytes:99: needs 9 bytes" in said
+    assert "skipped: A.big: needs 9 bytes" in printed
+    assert "skipped: add/int8/cub/cold/bytes:99: needs 9 bytes" in printed
     assert path.name.startswith("nvidia-h-1-80gb-20") and path.suffix == ".json"
     assert content["device"] == "NVIDIA H-1 80GB" and content["commit"] == "abc123+"
     assert content["cuda_of_driver"] == "13010" and "driver" in content and "date" in content

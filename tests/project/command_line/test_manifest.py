@@ -76,9 +76,9 @@ def test_doctor_looks_at_both_folders_of_the_copy(copy, library, capsys):
     assert capsys.readouterr().out.count("\nok    sealed    third_party/kernkit") == 2
     (development / "executor.h").write_text("b\n")
     assert cli.main(["doctor", str(library)]) == 1
-    said = capsys.readouterr().out
-    assert "\nok    sealed    third_party/kernkit is kernkit 1.2.3 " in said
-    assert "\nFAIL  sealed    third_party/kernkit_dev was changed since it was kernkit 1.2.3: changed: executor.h; restore it " in said
+    output = capsys.readouterr().out
+    assert "\nok    sealed    third_party/kernkit is kernkit 1.2.3 " in output
+    assert "\nFAIL  sealed    third_party/kernkit_dev was changed since it was kernkit 1.2.3: changed: executor.h; restore it " in output
 
 
 def test_a_copy_holds_the_core_and_its_components(tmp_path):

@@ -46,8 +46,8 @@ def test_commands_that_call_git(library, capsys):
         (["update"], 3, "kernkit: git is not installed\n"),
     ]:
         assert cli.main(words) == code, words
-        said = capsys.readouterr()
-        assert text in said.out + said.err, words
+        output = capsys.readouterr()
+        assert text in output.out + output.err, words
     assert json.loads((library / "build/bench/run.json").read_text())["context"]["commit"] == "unknown"
     assert not (library / "kernels/swish").exists()
 
@@ -84,7 +84,7 @@ def program(path, text="exit 0"):
 
 
 @pytest.mark.parametrize(
-    "words, there, said",
+    "words, there, message",
     [
         (["build"], [], "kk: cmake is not installed\n"),
         (["test"], [], "kernkit: cmake is not installed\n"),
@@ -95,11 +95,11 @@ def program(path, text="exit 0"):
         (["format"], [], "kk: clang-format is not installed\n"),
     ],
 )
-def test_a_tool_that_is_missing(rendered, tmp_path, words, there, said):
+def test_a_tool_that_is_missing(rendered, tmp_path, words, there, message):
     for name in there:
         program(tmp_path / "bin" / name, "/bin/mkdir -p build/release")
     done = driver(rendered, *words, path=tmp_path / "bin")
-    assert done.returncode in (1, 3) and done.stderr == said, done.stdout + done.stderr
+    assert done.returncode in (1, 3) and done.stderr == message, done.stdout + done.stderr
 
 
 def test_a_wheel_without_auditwheel(rendered, tmp_path):

@@ -35,8 +35,8 @@ def test_files_of_add_are_removed(library, before, capsys):  # noqa: F811
     git(library, "commit", "--quiet", "-m", "start")
     capsys.readouterr()
     assert cli.main(["remove", "swish"]) == 0
-    said = capsys.readouterr().out
-    assert said == ("removed kernels/swish\nremoved tests/swish_test.cc\nremoved tests/test_swish.py\n"
+    output = capsys.readouterr().out
+    assert output == ("removed kernels/swish\nremoved tests/swish_test.cc\nremoved tests/test_swish.py\n"
                     "removed bench/swish_bench.cc\nno file names swish\n")  # fmt: skip
     assert files_below(library) == before
 

@@ -39,14 +39,14 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def said(capfd):
+def message_of(capfd):
     """The error of `kernkit run` for a program."""
 
-    def say(*words):
+    def message(*words):
         assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, words)]) == 3
         return capfd.readouterr().err
 
-    return say
+    return message
 
 
 PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
@@ -69,57 +69,57 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "byte 0 of section .nv_fatbin"),
     ],
 )  # fmt: skip
-def test_the_reason_why_a_program_cannot_run_is_reported(made, said, source, soname, sentence):
+def test_the_reason_why_a_program_cannot_run_is_reported(made, message_of, source, soname, sentence):
     program = made(source, soname)
-    assert said(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
+    assert message_of(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
 
 
-def test_libraries_of_a_program_are_inspected(made, said, tmp_path):
+def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
     library = tmp_path / "libops.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True, check=True)
     program = tmp_path / "program"
     subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
                    input=ALONE, text=True, check=True)  # fmt: skip
-    assert f"{library} cannot run without a GPU: the CUDA runtime is linked into it statically" in said(program)
+    assert f"{library} cannot run without a GPU: the CUDA runtime is linked into it statically" in message_of(program)
 
 
-def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, said, tmp_path):
+def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, message_of, tmp_path):
     """Like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime."""
     library = tmp_path / "libmath.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
     program = tmp_path / "program"
     subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
                    input=ALONE, text=True, check=True)  # fmt: skip
-    assert said(program) == (
+    assert message_of(program) == (
         "kernkit: libmath.so has machine code only (sm_80): its kernels do not run, and calls that launch them return an "
         "error: compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual\n"
         "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n")  # fmt: skip
 
 
-def test_a_library_that_the_loader_does_not_find_is_named(made, said, tmp_path):
+def test_a_library_that_the_loader_does_not_find_is_named(made, message_of, tmp_path):
     library = tmp_path / "libgone.so.1"
     subprocess.run(["g++", "-shared", "-Wl,-soname,libgone.so.1", "-x", "c++", "/dev/null", "-o", str(library)], check=True)
     program = tmp_path / "program"
     subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
                    input=ALONE, text=True, check=True)  # fmt: skip
-    assert said(program) == (f"kernkit: {program} needs libgone.so.1, which the system's loader does not find: add the "
+    assert message_of(program) == (f"kernkit: {program} needs libgone.so.1, which the system's loader does not find: add the "
                              "folder of the library to LD_LIBRARY_PATH\n")  # fmt: skip
 
 
-def test_missing_files_are_reported(made, said):
-    assert said("no-such-program") == "kernkit: program no-such-program not found; build the program first, or correct the path\n"
+def test_missing_files_are_reported(made, message_of):
+    assert message_of("no-such-program") == "kernkit: program no-such-program not found; build the program first, or correct the path\n"
     program = made(ALONE + PTX, "libcudart.so.13")
-    assert said(program) == "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n"
+    assert message_of(program) == "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n"
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])
-def test_a_program_with_damaged_names_is_rejected(made, said, damage):
+def test_a_program_with_damaged_names_is_rejected(made, message_of, damage):
     """Each byte of .dynstr is changed in turn, including the zero that ends a name."""
     program = made(ALONE, "libcudart.so.13")
     content, names = program.read_bytes(), read_section(program, ".dynstr")
     assert content.count(names) == 1
     program.write_bytes(content.replace(names, damage * (len(names) - 1) + (b"\0" if damage == b"\xff" else damage)))
-    assert said(program) == (f"kernkit: {program} is damaged: .dynamic names a library that .dynstr does not hold; "
+    assert message_of(program) == (f"kernkit: {program} is damaged: .dynamic names a library that .dynstr does not hold; "
                              "build the file again\n")  # fmt: skip
 
 

@@ -141,9 +141,9 @@ def test_occupancy_is_the_toolkits(tmp_path, capability):
     warps, _, shared, _ = resources.LIMITS[capability]
     (tmp_path / "calculator.cc").write_text(CALCULATOR)
     subprocess.run(["c++", "-w", "-I", include, "-o", tmp_path / "calculator", tmp_path / "calculator.cc"], check=True)
-    said = subprocess.check_output([tmp_path / "calculator", *map(str, (capability, warps, shared))], text=True)
-    assert len(said.splitlines()) == 8 * 8 * 4 * 3 * 4
-    for registers, threads, static, dynamic, barriers, blocks in (map(int, line.split()) for line in said.splitlines()):
+    output = subprocess.check_output([tmp_path / "calculator", *map(str, (capability, warps, shared))], text=True)
+    assert len(output.splitlines()) == 8 * 8 * 4 * 3 * 4
+    for registers, threads, static, dynamic, barriers, blocks in (map(int, line.split()) for line in output.splitlines()):
         usage = {"architecture": f"sm_{capability}", "launch__registers_per_thread": registers, "barriers": barriers,
                  "launch__shared_mem_per_block_static": static}  # fmt: skip
         figures = resources.occupancy(usage, threads, dynamic)

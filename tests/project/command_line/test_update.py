@@ -43,8 +43,8 @@ def library(tmp_path):
     """A library of this kernkit in a repository of its own, with edits and a kernel."""
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
-    said = history.begin(folder)
-    assert said == ("made a git repository with the rendering as its first commit, by "
+    output = history.begin(folder)
+    assert output == ("made a git repository with the rendering as its first commit, by "
                     "A <a@example.com>; --no-git makes no repository")  # fmt: skip
     assert git(folder, "log", "--format=%cn <%ce>") == "A <a@example.com>\n"
     (folder / "README.md").write_text("Ours.\n" + (folder / "README.md").read_text())
@@ -165,8 +165,8 @@ def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     commit(library)
     before = git(library, "rev-parse", "HEAD")
     run(library, code=1)
-    said = capsys.readouterr().out
-    assert "kernels/CMakeLists.txt\nthird_party/kernkit/include/kernkit/types/shape.h\n" in said
+    output = capsys.readouterr().out
+    assert "kernels/CMakeLists.txt\nthird_party/kernkit/include/kernkit/types/shape.h\n" in output
     text = listing.read_text()
     assert text.index("<<<<<<<") < text.index("fast_ops mine") < text.index("=======")
     assert text.index("=======") < text.index("# of the new template") < text.index(">>>>>>>")
@@ -276,9 +276,9 @@ def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
     (library / "third_party/kernkit_dev/simulator/executor.h").open("a").write("// ours\n")
     commit(library)
     run(library)
-    said = ("third_party/kernkit was changed by hand: changed: include/kernkit/list.h\n"
+    output = ("third_party/kernkit was changed by hand: changed: include/kernkit/list.h\n"
             "third_party/kernkit_dev was changed by hand: changed: simulator/executor.h\n")  # fmt: skip
-    assert capsys.readouterr().out.startswith(said)
+    assert capsys.readouterr().out.startswith(output)
 
 
 @pytest.fixture
@@ -314,9 +314,9 @@ def test_a_library_with_one_folder_gets_two(single_folder, capsys):
     folder = single_folder
     assert not (folder / "third_party/kernkit_dev").exists()
     run(folder, code=1)  # git reports the file that the library added to a moved folder
-    said = capsys.readouterr().out
-    assert said.startswith("third_party/kernkit was changed by hand: changed: simulator/executor.h; added: simulator/added.h\n")
-    assert "third_party/kernkit_dev/simulator/added.h\n" in said
+    output = capsys.readouterr().out
+    assert output.startswith("third_party/kernkit was changed by hand: changed: simulator/executor.h; added: simulator/added.h\n")
+    assert "third_party/kernkit_dev/simulator/added.h\n" in output
     commit(folder, "Update")
     sdk, development = (folder / f"third_party/{name}" for name in ("kernkit", "kernkit_dev"))
     assert not (sdk / "simulator").exists() and (sdk / "include/kernkit/tensor.h").is_file()
@@ -446,8 +446,8 @@ def test_a_vendored_library_is_updated_from_a_wheel(library, checkout, tmp_path)
 
 
 def test_without_another_kernkit_kk_names_the_required_one(library):
-    said = kk_update(library, code=1)
-    assert said.startswith("kk: no other kernkit than this library's copy is installed; run: "
+    output = kk_update(library, code=1)
+    assert output.startswith("kk: no other kernkit than this library's copy is installed; run: "
                            "./kk update --from WHERE, a checkout")  # fmt: skip
     assert "--from needs a kernkit: a checkout of its" in kk_update(library, "--from", code=1)
 

@@ -23,10 +23,10 @@ def fails(folder, capsys, *words):
     """Runs the command, which must fail; returns its error message."""
     before = state(folder)
     run(folder, *words, code=3)
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     assert state(folder) == before
-    assert "has kernkit" not in said.out and "no file changed" not in said.out
-    return said.err
+    assert "has kernkit" not in output.out and "no file changed" not in output.out
+    return output.err
 
 
 def forget_renderings(folder):
@@ -73,8 +73,8 @@ def test_conflicts_after_a_squash_merge_are_left_by_git_merge_abort(library, new
 @pytest.mark.all
 def test_merges_of_signed_commits_only(library, newer, capsys):  # noqa: F811
     git(library, "config", "merge.verifySignatures", "true")
-    said = fails(library, capsys)
-    assert "does not have a GPG signature" in said and "git config merge.verifySignatures false" in said
+    output = fails(library, capsys)
+    assert "does not have a GPG signature" in output and "git config merge.verifySignatures false" in output
 
 
 def test_a_hook_that_fails(library, newer, capsys):  # noqa: F811
@@ -254,8 +254,8 @@ def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
     settings.write_text("[init]\ndefaultBranch = a..b\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
     assert cli.main(["new", "fast_ops", "--output", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "no git repository was made: git init failed: fatal: invalid " in said
+    output = capsys.readouterr().out
+    assert "no git repository was made: git init failed: fatal: invalid " in output
     assert (tmp_path / "fast_ops/kk").exists() and not (tmp_path / "fast_ops/.git").exists()
 
 

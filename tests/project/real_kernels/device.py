@@ -99,11 +99,11 @@ def run_exported(function, *arguments):
     """Calls an exported function on a stream with arrays as device tensors; returns the arrays' contents
     after the call."""
     stream = Stream()
-    given = [stream.put(one)[0] if isinstance(one, np.ndarray) else one for one in arguments]
+    passed = [stream.put(one)[0] if isinstance(one, np.ndarray) else one for one in arguments]
     with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream.handle.value):
-        function(*given)
+        function(*passed)
     arrays = stream.get()
-    del given
+    del passed
     stream.close()
     return arrays
 
@@ -111,8 +111,8 @@ def run_exported(function, *arguments):
 def run_plain(function, *arguments):
     """Same for a C function that takes pointers, int64 and finally a stream."""
     stream = Stream()
-    given = [stream.put(one)[1] if isinstance(one, np.ndarray) else ctypes.c_int64(one) for one in arguments]
-    error = function(*given, stream.handle)
+    passed = [stream.put(one)[1] if isinstance(one, np.ndarray) else ctypes.c_int64(one) for one in arguments]
+    error = function(*passed, stream.handle)
     assert error == 0, f"the function returned {error}"
     arrays = stream.get()
     stream.close()

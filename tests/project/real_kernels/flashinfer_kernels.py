@@ -216,8 +216,8 @@ def _(rope, random, to, interleaved):
     rotary = [normal(random, BF16, 5, heads, 64) for heads in (4, 2)]
     plain = [normal(random, BF16, 5, heads, 32) for heads in (4, 2)]
     positions, cache = random.integers(0, 50, 5, dtype=I32), normal(random, F32, 50, 64)
-    given = rotary + plain
-    out = run_exported(rope.rope_quantize, *given, *(empty(x.shape, to) for x in given), cache, positions, 0.5, 2.0,
+    passed = rotary + plain
+    out = run_exported(rope.rope_quantize, *passed, *(empty(x.shape, to) for x in passed), cache, positions, 0.5, 2.0,
                        interleaved, False)[4:8]  # fmt: skip
     table = cache[positions, :32], cache[positions, 32:]
     expected = [rotated(x, *table, interleaved) for x in rotary] + [wide(x) for x in plain]

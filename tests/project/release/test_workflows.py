@@ -58,8 +58,8 @@ def test_one_action_has_one_commit(template):
 def test_jobs_have_no_other_permission(path):
     workflow = load(path)
     assert workflow["permissions"] == {"contents": "read"}
-    given = {name: job["permissions"] for name, job in workflow["jobs"].items() if "permissions" in job}
-    assert given == {name: PERMISSIONS[name] for name in given}
+    granted = {name: job["permissions"] for name, job in workflow["jobs"].items() if "permissions" in job}
+    assert granted == {name: PERMISSIONS[name] for name in granted}
     for name, job in workflow["jobs"].items():
         assert job["timeout-minutes"] <= 120
         for step in job["steps"]:

@@ -174,13 +174,13 @@ def test_programs_do_not_grow_with_the_ops(library, driver_environment):
     at = {"cwd": library, "env": driver_environment}
     check("cmake", "--build", "--preset", "release", **at)
     check("cmake", "--build", "--preset", "release", "--target", "clean", **at)
-    said = check("./kk", "test", "mix", **at)
-    assert linked(said) == {"bin/mix_test", "bin/mix_cuda_test"}
-    assert len(re.findall(r"^\[  PASSED  \] \d+ tests?\.$", said, re.MULTILINE)) == 2
-    assert not re.search(r"Building .*(silu_and_mul|row_sum|row_norm|attend)", said)
+    log = check("./kk", "test", "mix", **at)
+    assert linked(log) == {"bin/mix_test", "bin/mix_cuda_test"}
+    assert len(re.findall(r"^\[  PASSED  \] \d+ tests?\.$", log, re.MULTILINE)) == 2
+    assert not re.search(r"Building .*(silu_and_mul|row_sum|row_norm|attend)", log)
     rest = check("cmake", "--build", "--preset", "release", **at)
     assert linked(rest) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
-    compiled = re.findall(r"Building \w+ object (\S+)", said + rest)
+    compiled = re.findall(r"Building \w+ object (\S+)", log + rest)
     assert len(set(compiled)) == len(compiled)
     assert run("./kk", "test", "none", **at).stdout.endswith("kk: op none: tests/none_test.cc not found; name an op that has a test\n")
 

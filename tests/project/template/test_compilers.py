@@ -101,9 +101,9 @@ def test_a_wheel_is_not_made_without_cuda_where_the_compiler_fails(default_libra
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
 def test_options_of_the_whole_build_that_flush_subnormals(configure, option):
     done = configure("-DKERNKIT_CUDA=OFF", f"-DCMAKE_CXX_FLAGS=-O2 {option}")
-    said = " ".join(done.stdout.split())
-    assert done.returncode != 0 and f"kernkit: CMAKE_CXX_FLAGS has {option}, which links start-up code" in said
-    assert "use OPTIONS: kernkit_add_kernel(probe <op> ... OPTIONS -ffast-math)" in said
+    output = " ".join(done.stdout.split())
+    assert done.returncode != 0 and f"kernkit: CMAKE_CXX_FLAGS has {option}, which links start-up code" in output
+    assert "use OPTIONS: kernkit_add_kernel(probe <op> ... OPTIONS -ffast-math)" in output
 
 
 @pytest.mark.parametrize(

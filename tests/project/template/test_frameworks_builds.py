@@ -71,8 +71,8 @@ def test_frameworks_have_the_ops_of_an_installed_wheel(installed, tmp_path, fram
     """torch's own operator checks pass. Without frameworks, the package is imported and called."""
     pytest.importorskip("numpy" if framework == "none" else framework)
     env = {**os.environ, "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
-    said = check(installed, "-B", "-W", "ignore", "-c", OF_FRAMEWORKS[framework], env=env, cwd=tmp_path)
-    assert said == CALLED  # apart from PyTorch's warnings
+    output = check(installed, "-B", "-W", "ignore", "-c", OF_FRAMEWORKS[framework], env=env, cwd=tmp_path)
+    assert output == CALLED  # apart from PyTorch's warnings
 
 
 @pytest.mark.all

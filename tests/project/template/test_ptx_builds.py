@@ -97,7 +97,7 @@ def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
         (("--without", "rows"), "--without: rows is not a default component; the default components are ptx, dev"),
         (("--without", "ptx", "--with", "ptx"), "--without: ptx is in --with"),
     ):
-        done = kernkit_new("refused", *words)
+        done = kernkit_new("rejected", *words)
         assert (done.returncode, done.stdout) == (3, f"kernkit: {sentence}\n")
 
 

@@ -233,8 +233,8 @@ def test_dlpack_is_found_in_the_venv_beside_the_template(load_hook, tmp_path, mo
     include = make_dlpack(tmp_path / ".venv/lib/python3.12/site-packages/tvm_ffi/include", 1)
     monkeypatch.setenv("PWD", str(tmp_path))
     system = ["/usr/include", "/usr/local/include"]
-    for given in (str(tmp_path / "template"), "template", "./template/"):
-        assert hook.dlpack_candidates({"_template": given}) == [str(include)] + system
+    for source in (str(tmp_path / "template"), "template", "./template/"):
+        assert hook.dlpack_candidates({"_template": source}) == [str(include)] + system
     assert hook.dlpack_candidates({"_template": "gh:someone/something"}) == system
 
 
@@ -267,9 +267,9 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
     check(*command, env=env, input="typed\n" + 8 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()
-    refused = run(*command, env=env, input="other\n{{ 7 }}\n" + 7 * "\n")
-    assert refused.returncode != 0 and "enter one line of plain text" in refused.stdout
+    rejected = run(*command, env=env, input="other\n{{ 7 }}\n" + 7 * "\n")
+    assert rejected.returncode != 0 and "enter one line of plain text" in rejected.stdout
     for answer in (*CHOICES, "dev"):
-        refused = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
-        assert refused.returncode != 0 and f'{answer} "first" is unsupported' in refused.stdout
+        rejected = render(template, tmp_path / "none", env, python=python, **{answer: "first"})
+        assert rejected.returncode != 0 and f'{answer} "first" is unsupported' in rejected.stdout
         assert list((tmp_path / "none").iterdir()) == []

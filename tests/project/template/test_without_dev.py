@@ -123,8 +123,8 @@ def test_tests_use_an_installed_kernkit(root, rendered, nothing_installed, progr
     environment = {**nothing_installed, "PYTHONPATH": str(root / "sdk/python")}
     if how == "program":
         environment = {**nothing_installed, "PATH": f"{program}:{nothing_installed['PATH']}"}
-    said = check("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", env=environment)
-    assert "-- kernkit: tests and benchmarks use the installed kernkit in " in said
+    printed = check("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", env=environment)
+    assert "-- kernkit: tests and benchmarks use the installed kernkit in " in printed
     commands = json.loads((tmp_path / "compile_commands.json").read_text())
     (test,) = {entry["command"] for entry in commands if f"/{NAME}_test_files.dir/" in entry["command"]}
     assert f"-I{rendered}/third_party/kernkit/include " in test and f"-I{root}/sdk/include " not in test

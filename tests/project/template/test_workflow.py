@@ -37,8 +37,8 @@ def test_actions_are_pinned_by_their_commit(text):
 
 def test_only_publishing_may_do_more_than_read(text, jobs):
     assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
-    asked = {name: job["permissions"] for name, job in jobs.items() if "permissions" in job}
-    assert asked == {"publish": {"id-token": "write"}}
+    granted = {name: job["permissions"] for name, job in jobs.items() if "permissions" in job}
+    assert granted == {"publish": {"id-token": "write"}}
     publish = jobs["publish"]
     assert publish["if"] == "startsWith(github.ref, 'refs/tags/v')" and publish["needs"] == "build"
     assert "run" not in "".join(key for step in publish["steps"] for key in step)  # the job with the token runs no code

@@ -66,7 +66,7 @@ static void owners(void) {
   CHECK(destroyed == 2 && freed == 1);
 }
 
-static void refusals(void) {
+static void rejections(void) {
   TensorObject tensor;
   KernkitAny any = {kKernkitInt, 0, {3}}, out = {kKernkitBool, 0, {1}};
   DLTensor* view = &tensor.tensor;
@@ -90,6 +90,6 @@ static void refusals(void) {
 int main(void) {
   views();
   owners();
-  refusals();
+  rejections();
   return failures != 0;
 }

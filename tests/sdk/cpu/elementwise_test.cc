@@ -219,8 +219,8 @@ TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
 
 // Every n-th float, in order and shuffled; KERNKIT_BFLOAT16_STEP=1 tests all floats.
 TEST_P(CpuElementwise, RoundsFloatsToBFloat16) {
-  const char* const asked = getenv("KERNKIT_BFLOAT16_STEP");
-  const uint64_t step = asked == nullptr ? 16411 : strtoull(asked, nullptr, 10);
+  const char* const variable = getenv("KERNKIT_BFLOAT16_STEP");
+  const uint64_t step = variable == nullptr ? 16411 : strtoull(variable, nullptr, 10);
   const int64_t chunk = 1 << 16;
   HostTensor<bfloat16> high({chunk}), low({chunk}), out({chunk});
   for (const uint32_t factor : {1u, 0x9e3779b1u}) {

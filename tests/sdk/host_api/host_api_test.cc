@@ -14,15 +14,15 @@ using host_stub::make_array;
 using host_stub::stream;
 
 namespace ops {
-void refuse(int64_t n) { KERNKIT_THROW(ValueError) << "n: is " << n; }
+void reject(int64_t n) { KERNKIT_THROW(ValueError) << "n: is " << n; }
 std::string name() { return "a name"; }
 std::tuple<double, kernkit::Tensor> pair(kernkit::Tensor x) { return {0.5, x}; }
 void documented(kernkit::TensorView, kernkit::TensorView, double, std::string) {}
 void none() {}
 }  // namespace ops
 
-const int kRefuseLine = __LINE__ + 1;
-KERNKIT_EXPORT(refuse, "(int n) -> ()", "", ops::refuse)
+const int kRejectLine = __LINE__ + 1;
+KERNKIT_EXPORT(reject, "(int n) -> ()", "", ops::reject)
 KERNKIT_EXPORT(name, "() -> str", "", ops::name)
 KERNKIT_EXPORT(pair, "(Tensor x) -> (float a, Tensor b)", "", ops::pair)
 KERNKIT_EXPORT(documented, "(Tensor(a!) y, Tensor x, float f=1.0, str s=\"a\") -> ()",
@@ -42,23 +42,23 @@ class HostTest : public ::testing::Test {
 TEST_F(HostTest, ErrorGoesToTheHost) {
   KernkitAny n{};
   n.type_index = kKernkitInt;
-  EXPECT_EQ(__tvm_ffi_refuse(nullptr, &n, 1, &result), -1);
+  EXPECT_EQ(__tvm_ffi_reject(nullptr, &n, 1, &result), -1);
   EXPECT_EQ(host.kind, "ValueError");
-  EXPECT_EQ(host.message, "refuse(): n: is 0");
+  EXPECT_EQ(host.message, "reject(): n: is 0");
   EXPECT_EQ(host.raised, 1);
   EXPECT_EQ(host.released, 1) << "the slot holds its own reference";
   // One frame: the line that threw, not the line of the export.
   EXPECT_EQ(host.backtrace.find("  File \""), 0u);
   EXPECT_NE(host.backtrace.find("host_api_test.cc\", line "), std::string::npos);
-  EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
-  EXPECT_EQ(host.backtrace.substr(host.backtrace.size() - 12), ", in refuse\n");
+  EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRejectLine)), std::string::npos);
+  EXPECT_EQ(host.backtrace.substr(host.backtrace.size() - 12), ", in reject\n");
 }
 // [/error]
 
 TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
-  EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);
+  EXPECT_EQ(__tvm_ffi_reject(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(host.kind, "TypeError");
-  EXPECT_NE(host.backtrace.find("line " + std::to_string(kRefuseLine)), std::string::npos);
+  EXPECT_NE(host.backtrace.find("line " + std::to_string(kRejectLine)), std::string::npos);
 }
 
 TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
@@ -69,9 +69,9 @@ TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
 
 TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
   host.fails = true;
-  EXPECT_EQ(__tvm_ffi_refuse(nullptr, nullptr, 0, &result), -1);
+  EXPECT_EQ(__tvm_ffi_reject(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(host.raised, 0);
-  EXPECT_STREQ(kernkit_last_error(), "TypeError: refuse(): takes 1 argument (n), got 0");
+  EXPECT_STREQ(kernkit_last_error(), "TypeError: reject(): takes 1 argument (n), got 0");
 }
 
 TEST_F(HostTest, Strings) {

@@ -37,7 +37,7 @@ class DLPack : public ::testing::Test {
   ~DLPack() override { EXPECT_EQ(host.tensors, 0) << "a tensor object was lost"; }
 
   // The error message. Checks that the tensor was released.
-  std::string refused(size_t alignment = 0, bool contiguous = false) {
+  std::string rejection(size_t alignment = 0, bool contiguous = false) {
     deleted = 0;
     auto text = error_of([&] { Tensor::FromDLPackVersioned(&managed, alignment, contiguous); });
     EXPECT_EQ(deleted, 1) << text;
@@ -160,18 +160,18 @@ TEST_F(DLPack, Undefined) {
 TEST_F(DLPack, UnsupportedVersionsAndFlags) {
   managed.version = {2, 7};
   dl.ndim = -1;  // fields of another major version must not be read
-  EXPECT_EQ(refused(),
+  EXPECT_EQ(rejection(),
             "ValueError: DLPack tensor: version 2.7 is not understood; this library reads 1.x");
   managed.version = {0, 9};
-  EXPECT_EQ(refused(),
+  EXPECT_EQ(rejection(),
             "ValueError: DLPack tensor: version 0.9 is not understood; this library reads 1.x");
   managed.version = {1, 99};
   dl.ndim = 2;
   managed.flags = 5;
-  EXPECT_EQ(refused(),
+  EXPECT_EQ(rejection(),
             "ValueError: DLPack tensor: elements are padded to whole bytes; expected packed ones");
   managed.flags = 9;
-  EXPECT_EQ(refused(), "ValueError: DLPack tensor: flags 9 are not understood");
+  EXPECT_EQ(rejection(), "ValueError: DLPack tensor: flags 9 are not understood");
   managed.flags = 0;
   EXPECT_EQ(Tensor::FromDLPackVersioned(&managed).numel(), 6) << "a later minor version is fine";
 }
@@ -180,37 +180,37 @@ TEST_F(DLPack, RejectedTensors) {
   const DLTensor good = dl;
   int64_t shape[] = {2, -3}, strides[] = {INT64_MAX, 1};
   dl.dtype.bits = 0;
-  EXPECT_EQ(refused(), "TypeError: DLPack tensor: dtype float0 has no bits");
+  EXPECT_EQ(rejection(), "TypeError: DLPack tensor: dtype float0 has no bits");
   dl = good;
   dl.dtype.lanes = 0;
-  EXPECT_EQ(refused(), "TypeError: DLPack tensor: dtype float32x0 has no bits");
+  EXPECT_EQ(rejection(), "TypeError: DLPack tensor: dtype float32x0 has no bits");
   dl = good;
   dl.ndim = -1;
-  EXPECT_EQ(refused(), "ValueError: DLPack tensor: ndim is -1");
+  EXPECT_EQ(rejection(), "ValueError: DLPack tensor: ndim is -1");
   dl = good;
   dl.shape = nullptr;
-  EXPECT_EQ(refused(), "ValueError: DLPack tensor: shape is null, ndim is 2");
+  EXPECT_EQ(rejection(), "ValueError: DLPack tensor: shape is null, ndim is 2");
   dl = good;
   dl.data = nullptr;
-  EXPECT_EQ(refused(), "ValueError: DLPack tensor: data is null, shape is [2, 3]");
+  EXPECT_EQ(rejection(), "ValueError: DLPack tensor: data is null, shape is [2, 3]");
   dl = good;
   dl.shape = shape;
-  EXPECT_EQ(refused(),
+  EXPECT_EQ(rejection(),
             "ValueError: DLPack tensor: shape [2, -3] has a negative size or more than 2^63 - 1 "
             "elements");
   dl = good;
   dl.data = reinterpret_cast<void*>(0x1000);
   dl.byte_offset = 2;
-  EXPECT_EQ(refused(),
+  EXPECT_EQ(rejection(),
             "ValueError: DLPack tensor: data at 0x1002 is not aligned to float32 (4 bytes)");
   dl.byte_offset = 4;
-  EXPECT_EQ(refused(64), "ValueError: DLPack tensor: data at 0x1004 is not aligned to 64 bytes");
+  EXPECT_EQ(rejection(64), "ValueError: DLPack tensor: data at 0x1004 is not aligned to 64 bytes");
   dl.strides = strides;
-  EXPECT_EQ(refused(),
+  EXPECT_EQ(rejection(),
             "ValueError: DLPack tensor: float32 [2, 3] strides [9223372036854775807, 1] at 0x1000 "
             "+ 4 has elements beyond the address space");
   strides[0] = 4;
-  EXPECT_EQ(refused(0, true),
+  EXPECT_EQ(rejection(0, true),
             "ValueError: DLPack tensor: float32 [2, 3] strides [4, 1] is not contiguous");
   EXPECT_EQ(error_of([&] { Tensor::FromDLPackVersioned(nullptr); }),
             "ValueError: DLPack tensor: the pointer is null");
@@ -224,12 +224,12 @@ TEST_F(DLPack, Handles) {
   dl.data = reinterpret_cast<void*>(0x1001);
   EXPECT_EQ(Tensor::FromDLPackVersioned(&managed, 64).numel(), 6);
   dl.byte_offset = 6;
-  EXPECT_NE(refused(), "nothing");
+  EXPECT_NE(rejection(), "nothing");
 }
 
 TEST_F(DLPack, HostFails) {
   host.fails = true;
-  EXPECT_EQ(refused(), "RuntimeError: cannot import a DLPack tensor: no");
+  EXPECT_EQ(rejection(), "RuntimeError: cannot import a DLPack tensor: no");
   host.fails = false;
   const Tensor tensor = Tensor::FromDLPackVersioned(&managed);
   host.fails = true;

@@ -269,7 +269,7 @@ TEST(Overlap, ShapesWithoutANumelAreRejected) {
 // The check of an output decides most cases by a fast path, which must agree with the slow path.
 TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
   const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {2}, {5}, {9}, {2, 3}, {0, 4}};
-  int refused = 0;
+  int rejected = 0;
   for (const DLDataType dtype : {dl_int8, dl_float32, dl_float64, DLDataType{kDLUInt, 1, 1},
                                  DLDataType{static_cast<uint8_t>(DTypeCode::kFloat4E2M1FN), 4, 1},
                                  dtype_of<float4_e2m1fn_x2>}) {
@@ -279,7 +279,7 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
         const Geometry y(kBase + static_cast<uintptr_t>(distance), shape, {}, dtype);
         const TensorView yv = y, xv = x;
         const bool partly = overlaps(yv, xv) && !same_elements(yv, xv);
-        refused += partly;
+        rejected += partly;
         SCOPED_TRACE(distance);
         EXPECT_EQ(partly, rejects([&] { KERNKIT_EXPECT(yv).no_partial_overlap(xv); }));
         EXPECT_EQ(partly, rejects([&] { KERNKIT_EXPECT(yv).contiguous().no_partial_overlap(xv); }));
@@ -289,7 +289,7 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
       }
     }
   }
-  EXPECT_GT(refused, 300);
+  EXPECT_GT(rejected, 300);
 }
 
 // Cases for the slow path: an input that is strided, or that differs from the output.
@@ -307,25 +307,25 @@ TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
 // A call cannot write two values to one element.
 TEST(NoPartialOverlap, OutputThatOverlapsItself) {
   const Geometry x(kBase, {3, 4}), apart(kBase + 4096, {4, 3});
-  const auto refusals = [&](const TensorView& y) {
+  const auto rejections = [&](const TensorView& y) {
     std::string partial = error_of([&] { KERNKIT_EXPECT(y).no_partial_overlap(apart); });
     EXPECT_EQ(partial, error_of([&] { KERNKIT_EXPECT(y).no_overlap(apart); }));
     return partial;
   };
-  EXPECT_EQ(refusals(Geometry(kBase, {3, 4}, {0, 1})),
+  EXPECT_EQ(rejections(Geometry(kBase, {3, 4}, {0, 1})),
             "ValueError: x: elements may share memory; shape [3, 4] has strides [0, 1]");
   for (const std::vector<int64_t>& strides :
        std::vector<std::vector<int64_t>>{{4, 0}, {1, 1}, {3, 1}, {-3, 1}, {1, 2}, {INT64_MIN, 0}}) {
     SCOPED_TRACE(ShapeView(strides.data(), 2)[0]);
-    EXPECT_NE(refusals(Geometry(kBase, {3, 4}, strides)).find("elements may share memory"),
+    EXPECT_NE(rejections(Geometry(kBase, {3, 4}, strides)).find("elements may share memory"),
               std::string::npos);
   }
   for (const std::vector<int64_t>& strides :
        std::vector<std::vector<int64_t>>{{4, 1}, {-4, 1}, {4, -1}, {1, 3}, {7, 1}, {8, 2}}) {
-    EXPECT_EQ(refusals(Geometry(kBase, {3, 4}, strides)), "nothing");
+    EXPECT_EQ(rejections(Geometry(kBase, {3, 4}, strides)), "nothing");
   }
-  EXPECT_EQ(refusals(Geometry(kBase, {1, 4}, {0, 1})), "nothing") << "a stride that is not used";
-  EXPECT_EQ(refusals(Geometry(kBase, {0, 4}, {0, 0})), "nothing") << "no element";
+  EXPECT_EQ(rejections(Geometry(kBase, {1, 4}, {0, 1})), "nothing") << "a stride that is not used";
+  EXPECT_EQ(rejections(Geometry(kBase, {0, 4}, {0, 0})), "nothing") << "no element";
   EXPECT_EQ(error_of([&] {
               const Geometry same(kBase, {3, 4}, {0, 1});
               const TensorView y = same;

@@ -155,11 +155,11 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
   EXPECT_EQ(call(__tvm_ffi_shaped_alike, {2, 3}, {2, 3}), "ran;");
   EXPECT_EQ(call(__tvm_ffi_shaped_alike, {}, {}), "ran;");
   for (const std::vector<int64_t>& y : {std::vector<int64_t>{2, 4}, {2}, {2, 3, 1}, {}}) {
-    const std::string said = call(__tvm_ffi_shaped_alike, y, {2, 3});
+    const std::string message = call(__tvm_ffi_shaped_alike, y, {2, 3});
     Message text;
     text << "ValueError: shaped_alike(): y: shape " << ShapeView(y.data(), y.size())
          << " does not match x ([2, 3])";
-    EXPECT_EQ(said, text.c_str());
+    EXPECT_EQ(message, text.c_str());
   }
   EXPECT_EQ((call<float, double>(__tvm_ffi_shaped_alike, {3}, {3})),
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
@@ -226,7 +226,7 @@ TEST(Shapes, MayHaveIntParameters) {
   for (const int64_t group : {0, -4}) EXPECT_NE(quantise(group, {3, 2}), "ran;");
 }
 
-TEST(Shapes, OfAnOptionalTensorAreCheckedIfItIsGiven) {
+TEST(Shapes, OfAnOptionalTensorAreCheckedIfItIsPassed) {
   const TensorArgument<float> x({3, 8});
   const TensorArgument<float> w({8, 5});
   const TensorArgument<float> short_w({7, 5});

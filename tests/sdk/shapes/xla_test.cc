@@ -193,8 +193,8 @@ struct Xla {
   }
   // The arguments that the op got, or the error.
   std::string seen(KernkitXlaHandler* handler) {
-    const std::string said = call(handler);
-    return said == "nothing" ? xla_ops::seen : said;
+    const std::string problem = call(handler);
+    return problem == "nothing" ? xla_ops::seen : problem;
   }
 
  private:
@@ -232,13 +232,13 @@ std::vector<XlaAttribute> all_of_every(int64_t given) {
 }
 
 TEST(Xla, PassesEachParameterInTheOrderOfTheLine) {
-  const std::string behind = "long enough;true;0.1;bfloat16;cuda:1;";
+  const std::string others = "long enough;true;0.1;bfloat16;cuda:1;";
   Xla all = {{floats({2, 3})}, {floats({2, 3}), {16, {4}, memory}}, all_of_every(0b1001)};
   EXPECT_EQ(all.seen(kernkit_xla_cpu_xla_every),
-            "7;float32[2, 3]@cpu;float32[2, 3]@cpu;bfloat16[4]@cpu;" + behind);
+            "7;float32[2, 3]@cpu;float32[2, 3]@cpu;bfloat16[4]@cpu;" + others);
   Xla none = {{floats({2, 3})}, {floats({2, 3})}, all_of_every(0)};
   EXPECT_EQ(none.seen(kernkit_xla_cpu_xla_every),
-            "None;float32[2, 3]@cpu;float32[2, 3]@cpu;None;" + behind);
+            "None;float32[2, 3]@cpu;float32[2, 3]@cpu;None;" + others);
   none.attributes[3] = text("b_text", "");
   EXPECT_EQ(none.seen(kernkit_xla_cpu_xla_every),
             "None;float32[2, 3]@cpu;float32[2, 3]@cpu;None;;true;0.1;bfloat16;cuda:1;");
@@ -275,39 +275,39 @@ TEST(Xla, TakesScalarsAndEmptyBuffers) {
 }
 
 TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
-  const auto refused = [](auto change) {
+  const auto rejection = [](auto change) {
     Xla xla = {{floats({2, 3})}, {floats({2, 3})}, all_of_every(0)};
     change(xla);
     return xla.seen(kernkit_xla_cpu_xla_every);
   };
-  EXPECT_EQ(refused([](Xla& xla) { xla.results.clear(); }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.results.clear(); }),
             "3 TypeError: xla_every(): y: XLA passes no buffer");
-  EXPECT_EQ(refused([](Xla& xla) { xla.operands.clear(); }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.operands.clear(); }),
             "3 TypeError: xla_every(): x: XLA passes no buffer");
-  EXPECT_EQ(refused([](Xla& xla) { xla.attributes[0].i64 = 8; }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[0].i64 = 8; }),
             "3 TypeError: xla_every(): w: XLA passes no buffer");
-  EXPECT_EQ(refused([](Xla& xla) { xla.operands.push_back(floats({1})); }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.operands.push_back(floats({1})); }),
             "3 TypeError: xla_every(): XLA passes 2 operands");
-  EXPECT_EQ(refused([](Xla& xla) { xla.results.push_back(floats({1})); }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.results.push_back(floats({1})); }),
             "3 TypeError: xla_every(): XLA passes 2 results");
-  EXPECT_EQ(refused([](Xla& xla) { xla.attributes.pop_back(); }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.attributes.pop_back(); }),
             "3 TypeError: xla_every(): XLA passes 6 attributes");
   for (const int dtype : {0, 17, 21, 34, 1 << 30, -1}) {
     EXPECT_EQ(
-        refused([&](Xla& xla) { xla.operands[0].dtype = dtype; }),
+        rejection([&](Xla& xla) { xla.operands[0].dtype = dtype; }),
         "3 TypeError: xla_every(): x: XLA's dtype " + std::to_string(dtype) + " is not supported");
   }
   for (const size_t i : {size_t{1}, size_t{2}, size_t{3}, size_t{4}, size_t{5}}) {
     const std::string name = all_of_every(0)[i].name;
     const std::string sentence =
         "3 TypeError: xla_every(): " + name + ": XLA's attribute is of another type";
-    EXPECT_EQ(refused([&](Xla& xla) { xla.attributes[i] = number(name.c_str(), 1); }), sentence);
+    EXPECT_EQ(rejection([&](Xla& xla) { xla.attributes[i] = number(name.c_str(), 1); }), sentence);
   }
-  EXPECT_EQ(refused([](Xla& xla) { xla.attributes[0].dtype = 4; }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[0].dtype = 4; }),
             "3 TypeError: xla_every(): ?given: XLA's attribute is of another type");
-  EXPECT_EQ(refused([](Xla& xla) { xla.attributes[3].text = std::string("a\0b", 3); }),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[3].text = std::string("a\0b", 3); }),
             "3 ValueError: xla_every(): b_text: has a NUL in it");
-  EXPECT_EQ(refused([](Xla& xla) { xla.attributes[5].text = "floaty"; }).substr(0, 31),
+  EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[5].text = "floaty"; }).substr(0, 31),
             "3 TypeError: xla_every(): t: ex");
   EXPECT_EQ(Xla({{floats({1})}, {}, {}}).call(kernkit_xla_cpu_xla_of_list),
             "3 TypeError: xla_of_list(): has no function for XLA, which passes no list and takes "
@@ -323,16 +323,16 @@ TEST(Xla, WritesWhereItReads) {
 }
 
 TEST(Xla, ErrorsHaveTheirCodeAndSentence) {
-  const auto said = [](int64_t which) {
+  const auto error_of = [](int64_t which) {
     return Xla({{}, {floats({1})}, {number("which", which)}}).call(kernkit_xla_cpu_xla_failing);
   };
-  EXPECT_EQ(said(0), "3 ValueError: xla_failing(): zero");
-  EXPECT_EQ(said(1), "3 TypeError: xla_failing(): one");
-  EXPECT_EQ(said(2), "11 IndexError: xla_failing(): two");
-  EXPECT_EQ(said(3), "8 MemoryError: xla_failing(): three");
-  EXPECT_EQ(said(4), "12 NotImplementedError: xla_failing(): four");
-  EXPECT_EQ(said(5), "13 RuntimeError: xla_failing(): five");
-  EXPECT_EQ(said(6),
+  EXPECT_EQ(error_of(0), "3 ValueError: xla_failing(): zero");
+  EXPECT_EQ(error_of(1), "3 TypeError: xla_failing(): one");
+  EXPECT_EQ(error_of(2), "11 IndexError: xla_failing(): two");
+  EXPECT_EQ(error_of(3), "8 MemoryError: xla_failing(): three");
+  EXPECT_EQ(error_of(4), "12 NotImplementedError: xla_failing(): four");
+  EXPECT_EQ(error_of(5), "13 RuntimeError: xla_failing(): five");
+  EXPECT_EQ(error_of(6),
             "13 InternalError: xla_failing(): threw something other than a std::exception");
 }
 
@@ -366,18 +366,18 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
 // XLA has allocated for the line's result: another shape or dtype would be written past the end.
 TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
   if (!has_host()) GTEST_SKIP() << "no host makes tensors";
-  const auto said = [](int64_t which) {
+  const auto error_of = [](int64_t which) {
     float x[6] = {}, y[6] = {};
     Xla xla = {{floats({2, 3}, x)}, {floats({2, 3}, y)}, {number("which", which)}};
     return xla.call(kernkit_xla_cpu_xla_unlike);
   };
   const std::string start = "13 RuntimeError: xla_unlike(): returns ";
   const std::string line = ", where its line says float32 [2, 3], contiguous";
-  EXPECT_EQ(said(0), "nothing");
-  EXPECT_EQ(said(1), start + "float32 [3, 2]" + line);
-  EXPECT_EQ(said(2), start + "int32 [2, 3]" + line);
-  EXPECT_EQ(said(3), start + "cuda:1 float32 [2, 3]" + line);
-  EXPECT_EQ(said(4), start + "float32 [2, 3] strides [1, 2]" + line);
+  EXPECT_EQ(error_of(0), "nothing");
+  EXPECT_EQ(error_of(1), start + "float32 [3, 2]" + line);
+  EXPECT_EQ(error_of(2), start + "int32 [2, 3]" + line);
+  EXPECT_EQ(error_of(3), start + "cuda:1 float32 [2, 3]" + line);
+  EXPECT_EQ(error_of(4), start + "float32 [2, 3] strides [1, 2]" + line);
 }
 
 TEST(Xla, EachTensorThatIsReturnedIsCopied) {
@@ -454,9 +454,9 @@ std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
   KernkitXlaMetadata metadata = {};
   metadata.struct_size = offsetof(KernkitXlaMetadata, traits) + sizeof metadata.traits;
   metadata.traits = 77;
-  KernkitXlaMetadataExtension asked = {{sizeof asked, kKernkitXlaExtensionMetadata, nullptr},
+  KernkitXlaMetadataExtension query = {{sizeof query, kKernkitXlaExtensionMetadata, nullptr},
                                        &metadata};
-  KernkitXlaExtension another = {sizeof another, 99, &asked.base};
+  KernkitXlaExtension another = {sizeof another, 99, &query.base};
   KernkitXlaCallFrame frame = {};
   frame.struct_size = sizeof frame;
   frame.extension = &another;

@@ -28,14 +28,14 @@ enum Fault {
   kTakesNone,
   kTakesText,
   kOtherDefault,
-  kSaysNothing,
+  kHasNoMessage,
   kThrowsThroughC,
   kReturnsMinusOneOnly,
   // Faults of the checks.
   kWritesNothing,
   kWritesBeforeItChecks,
   kWritesInput,
-  kWritesBehindTheEnd,
+  kWritesPastTheEnd,
   kIgnoresDtype,
   kSwapsDtypes,
   kIgnoresShape,
@@ -77,12 +77,12 @@ enum Fault {
 inline Fault fault = kNone;
 
 template <class T>
-__global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool behind, T* y, const T* x,
+__global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool past_end, T* y, const T* x,
                            const T* w, const T* bias) {
   __shared__ float never_written[1];  // the compiler cannot deduce this
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (behind && i == n) (void)*static_cast<const volatile T*>(x + i);
+  if (past_end && i == n) (void)*static_cast<const volatile T*>(x + i);
   if (i >= n) return;
   const bool wrong = uninitialised && never_written[0] > 1e10f;
   y[i] = x[i] * factor + w[i] + (bias != nullptr ? bias[i] : T(0)) + T(wrong);
@@ -208,7 +208,7 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
       out[i] = T(value);
     }
     if (fault == kReadsPastTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
-    if (fault == kWritesBehindTheEnd) out[n] = T(C(1));
+    if (fault == kWritesPastTheEnd) out[n] = T(C(1));
     if (fault == kWritesInput && a != out) a[0] = T(static_cast<C>(a[0]) + C(1));
   });
 }
@@ -238,7 +238,7 @@ inline int exported(void*, const KernkitAny* args, int32_t num_args, KernkitAny*
   const int code = kernkit::detail::call<Line>(mix, nullptr, changed.data(),
                                                static_cast<int32_t>(changed.size()), result);
   if (code == 0 ||
-      (fault != kSaysNothing && fault != kThrowsThroughC && fault != kReturnsMinusOneOnly)) {
+      (fault != kHasNoMessage && fault != kThrowsThroughC && fault != kReturnsMinusOneOnly)) {
     return code;
   }
   std::string kind, text;

@@ -49,13 +49,13 @@ const Wrong kWrongOps[] = {
     WRONG(kTakesNone, "None"),
     WRONG(kTakesText, "Types"),
     WRONG(kOtherDefault, "Defaults"),
-    WRONG(kSaysNothing, "Sentences"),
+    WRONG(kHasNoMessage, "Sentences"),
     WRONG(kThrowsThroughC, "CBoundary"),
     WRONG(kReturnsMinusOneOnly, "CBoundary"),
     WRONG(kWritesNothing, "Example"),
-    WRONG(kWritesBeforeItChecks, "RefusedCallsWriteNothing"),
+    WRONG(kWritesBeforeItChecks, "RejectedCallsWriteNothing"),
     WRONG(kWritesInput, "InputsAreNotWritten"),
-    WRONG(kWritesBehindTheEnd, "StaysInside"),
+    WRONG(kWritesPastTheEnd, "StaysInside"),
     WRONG(kIgnoresDtype, "MixedDtypes"),
     WRONG(kSwapsDtypes, "Dtypes"),
     WRONG(kIgnoresShape, "Shapes"),
@@ -197,7 +197,7 @@ TEST(ContractRulesOf, ScratchIsNoResult) {
                             {kernkit::testing::cpu_only()});
     std::string text;
     for (const Verdict& verdict : try_rules(all_rules(), contract)) {
-      for (const std::string& said : verdict.violations) text += said + "\n";
+      for (const std::string& violation : verdict.violations) text += violation + "\n";
     }
     if (is_scratch) {
       EXPECT_EQ(text, "");

@@ -76,7 +76,7 @@ template <class Export, class R, class... Params>
 template <size_t N, class R, class... Params>
 constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
   if constexpr (is_callable<R, Params...>()) {
-    return TypedLine<std::decay_t<R>, std::decay_t<Params>...>::behind(name);
+    return TypedLine<std::decay_t<R>, std::decay_t<Params>...>::after(name);
   } else {
     return FixedText<N>{};
   }

@@ -18,25 +18,25 @@ class Scratch {
   /// `bytes` is negative. For a given tensor: TypeError if its dtype is not uint8, ValueError if it
   /// is on another device, not contiguous, not on a 16-byte boundary or too small. Throws the
   /// errors of alloc_tensor().
-  Scratch(const Optional<TensorView>& given, int64_t bytes, const TensorView& like) {
+  Scratch(const Optional<TensorView>& passed, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
-    if (!given.has_value()) {
+    if (!passed.has_value()) {
       made_ = alloc_tensor({bytes}, dl_uint8, like.device());
       data_ = made_.data_ptr();
       return;
     }
-    const char* name = given->name() != nullptr ? given->name() : "scratch";
-    KERNKIT_CHECK(given->dtype() == dl_uint8, TypeError)
-        << name << ": dtype " << given->dtype() << " is not supported; expected uint8";
-    const auto has = static_cast<int64_t>(GetDataSize(*given));
-    KERNKIT_CHECK(given->device() == like.device(), ValueError)
-        << name << ": device " << given->device() << " does not match " << like.device();
-    KERNKIT_CHECK(given->is_contiguous(), ValueError) << name << ": must be contiguous";
+    const char* name = passed->name() != nullptr ? passed->name() : "scratch";
+    KERNKIT_CHECK(passed->dtype() == dl_uint8, TypeError)
+        << name << ": dtype " << passed->dtype() << " is not supported; expected uint8";
+    const auto has = static_cast<int64_t>(GetDataSize(*passed));
+    KERNKIT_CHECK(passed->device() == like.device(), ValueError)
+        << name << ": device " << passed->device() << " does not match " << like.device();
+    KERNKIT_CHECK(passed->is_contiguous(), ValueError) << name << ": must be contiguous";
     KERNKIT_CHECK(has >= bytes, ValueError)
         << name << ": has " << has << " bytes; expected at least " << bytes;
-    KERNKIT_CHECK(bytes == 0 || IsAligned(*given->get(), 16), ValueError)
+    KERNKIT_CHECK(bytes == 0 || IsAligned(*passed->get(), 16), ValueError)
         << name << ": must begin on a 16-byte boundary";
-    data_ = given->data_ptr();
+    data_ = passed->data_ptr();
   }
 
   /// The memory as T*, aligned to 16 bytes if the caller passed the tensor. May be null for 0

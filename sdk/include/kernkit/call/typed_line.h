@@ -84,7 +84,7 @@ class TypedLine {
 
   /// The op's name followed by the line, in the form of section "kernkit_schema".
   template <size_t N>
-  static constexpr FixedText<N + kLength> behind(const char (&name)[N]) {
+  static constexpr FixedText<N + kLength> after(const char (&name)[N]) {
     FixedText<N + kLength> text{};
     append(append(text.text, name), kWritten.text);
     return text;

@@ -89,7 +89,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
     shapes::CallValue& one = values[results.which.size() + i];
     const schema::Param& param = contract.callee().param(i);
     const KernkitAny& value = call.arguments[i].value.get();
-    const bool is_left_out = i >= contract.given();
+    const bool is_left_out = i >= contract.num_arguments();
     if (param.type == schema::Type::kInt && !param.is_list && !param.is_optional) {
       one.number = is_left_out ? param.default_int : AnyView(value).cast<int64_t>();
     } else if (param.type == schema::Type::kScalarType && !param.is_list) {

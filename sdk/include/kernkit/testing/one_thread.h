@@ -12,8 +12,8 @@ namespace kernkit::testing {
 /// rows on one thread: the process then stays on the processor of the first call.
 inline bool all_threads() {
   static const bool all = [] {
-    const char* asked = getenv("KERNKIT_BENCH_THREADS");
-    if (asked != nullptr && strcmp(asked, "all") == 0) return true;
+    const char* threads = getenv("KERNKIT_BENCH_THREADS");
+    if (threads != nullptr && strcmp(threads, "all") == 0) return true;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(static_cast<size_t>(sched_getcpu()), &one);

@@ -100,7 +100,7 @@ def _without_farthest(samples: List[float]) -> List[float]:
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
     """The key of a row of ours, the same in every run, whatever name ours has there."""
-    return row.program, row.subject, run.way(row.whose) or "", row.keys
+    return row.program, row.subject, run.variant(row.whose) or "", row.keys
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:

@@ -99,7 +99,7 @@ class Run:
         """The names of our rows."""
         return self.context.get("ours") or ["kernkit"]
 
-    def way(self, whose: str) -> Optional[str]:
+    def variant(self, whose: str) -> Optional[str]:
         """The variant of ours, as in "threads" for kernkit-threads; "" for kernkit, None for a peer."""
         for name in self.ours:
             if whose == name or whose.startswith(name + "-"):
@@ -107,7 +107,7 @@ class Run:
         return None
 
     def is_ours(self, row: Row) -> bool:
-        return len(row.path) > 1 and self.way(row.whose) is not None
+        return len(row.path) > 1 and self.variant(row.whose) is not None
 
     def copies(self, row: Row) -> List[Row]:
         """The copies that bound the row: with the same keys in the same program, and of the same dtype if the program has
@@ -136,8 +136,8 @@ class Run:
         """The peers with which the row is compared."""
         others = [other for other in self.measured if other.program == row.program
                   and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
-        way = f"{self.way(row.whose)}-"
-        own = [other for other in others if way.startswith(f"{other.whose}-")]
+        variant = f"{self.variant(row.whose)}-"
+        own = [other for other in others if variant.startswith(f"{other.whose}-")]
         return own or others
 
 

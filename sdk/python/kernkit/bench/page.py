@@ -13,8 +13,8 @@ def _place(panel: str) -> Tuple[int, str]:
 
 def label(run: Run, row: Row) -> str:
     """The label of a pair: its subject, and the variant of ours if there are several variants."""
-    text, way = row.subject.replace("/", ", "), run.way(row.whose)
-    return f"{text}, {way}" if way else text
+    text, variant = row.subject.replace("/", ", "), run.variant(row.whose)
+    return f"{text}, {variant}" if variant else text
 
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
@@ -30,7 +30,7 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
         for lines in panels.values():
             for rows in lines.values():
                 rows.sort(key=size_of)
-    return {op: {panel: dict(sorted(lines.items(), key=lambda item: (run.way(item[0]) is None, item[0])))
+    return {op: {panel: dict(sorted(lines.items(), key=lambda item: (run.variant(item[0]) is None, item[0])))
                  for panel, lines in sorted(panels.items(), key=lambda item: _place(item[0]))}
             for op, panels in found.items()}
 
@@ -99,7 +99,7 @@ def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
 
     body = []
     for whose, rows in lines.items():
-        name = whose if run.way(whose) is None else f"**{whose}**"
+        name = whose if run.variant(whose) is None else f"**{whose}**"
         body.append([name, *rates({row.keys: row for row in rows}, share=True)])
     if best != memcpy:
         body.append(["the best copy", *rates(best, share=False)])

@@ -29,9 +29,9 @@ def _write(figure: Any, path: pathlib.Path) -> None:
 
 
 def _colours(run: Run, names: List[str]) -> Dict[str, str]:
-    peers = [name for name in names if run.way(name) is None]
+    peers = [name for name in names if run.variant(name) is None]
     found = {name: PEERS[i % len(PEERS)] for i, name in enumerate(peers)}
-    return {**found, **{name: OURS for name in names if run.way(name) is not None}}
+    return {**found, **{name: OURS for name in names if run.variant(name) is not None}}
 
 
 def _grid(count: int, width: float, height: float) -> Tuple[Any, List[Any]]:
@@ -91,8 +91,8 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
         if len(memcpy) == len(longest) and memcpy != best:
             axis.plot(moved, [copy.rate / 1e9 for copy in memcpy], color=GREY, linestyle=":",
                       linewidth=1.1, label="memcpy")
-        for whose, rows in sorted(lines.items(), key=lambda item: run.way(item[0]) is not None):
-            ours, alone = run.way(whose) is not None, run.way(whose) == ""
+        for whose, rows in sorted(lines.items(), key=lambda item: run.variant(item[0]) is not None):
+            ours, alone = run.variant(whose) is not None, run.variant(whose) == ""
             axis.plot([row.bytes for row in rows], [row.rate / 1e9 for row in rows],
                       color=colours[whose], linewidth=2.2 if alone else 1.2, marker="o" if ours else None,
                       markersize=4 if alone else 3, label=whose.replace("-", " "),

@@ -11,7 +11,7 @@ def sentences(run: Run) -> List[str]:
     found: Dict[str, str] = {}
     rows = sorted(run.measured, key=lambda row: (row.order[:2], [-n for n in row.order[2][1]], row.whose))
     for row in rows:
-        if run.way(row.whose) != "" or len(row.path) < 2:
+        if run.variant(row.whose) != "" or len(row.path) < 2:
             continue
         ceiling, of = run.ceiling(row), row.subject.replace("/", " ")
         if ceiling:
@@ -32,7 +32,7 @@ def table(run: Run) -> List[str]:
     names = set()
     for row in sorted(run.measured, key=lambda row: row.order):
         ceiling = run.ceiling(row)
-        if ceiling and run.way(row.whose) == "" and row.path[-2] in DTYPES:
+        if ceiling and run.variant(row.whose) == "" and row.path[-2] in DTYPES:
             columns[row.keys] = _size(row)
             shares.setdefault(row.subject.replace("/", " "), {})[row.keys] = f"{row.rate / ceiling.rate:.2f}"
             names.add(run.ceiling_name(row))

@@ -64,9 +64,9 @@ def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
         if not of_kernkit and package in packages:
             yield f"{package}: import {package} finds no library built with kernkit; check the name of the package"
         for path, identity in of_kernkit.items():
-            own, given = identity["library"].rpartition(" ")[2], versions.get(package)
+            own, present = identity["library"].rpartition(" ")[2], versions.get(package)
             line = f"{package}: loaded from {path}: {as_line(identity)}; installed "
-            yield line + ("nowhere" if given is None else given if given == own else f"{given}: they differ")
+            yield line + ("nowhere" if present is None else present if present == own else f"{present}: they differ")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     answers = questions()
     default = answers["parts"]
     for answer in answers:
-        if (given := getattr(arguments, answer, None)) is not None:
-            answers[answer] = given
+        if (answer_of_option := getattr(arguments, answer, None)) is not None:
+            answers[answer] = answer_of_option
     if sentence := names.problem(answers):
         raise UserError(sentence)
     answers.update(chosen_components(default, arguments))

@@ -157,10 +157,10 @@ class Jax(Framework):
         aliases = {place: i for i, place in enumerate(place for place, each in enumerate(written) if each)}
         name = f"kernkit.{example['op']}.{id(op)}"
 
-        def call_op(*given: Any) -> None:
-            tensors = list(given[: len(written)])
+        def call_op(*passed: Any) -> None:
+            tensors = list(passed[: len(written)])
             for place, i in aliases.items():
-                tensors[place] = given[len(written) + i]
+                tensors[place] = passed[len(written) + i]
             rest = iter(tensors)
             op(*(filled(argument, rest) for argument in example["arguments"]))
 
@@ -171,8 +171,8 @@ class Jax(Framework):
             results = [self.jax.ShapeDtypeStruct(values[place].shape, values[place].dtype) for place in aliases]
             return self.jax.ffi.ffi_call(name, results, has_side_effect=True, input_output_aliases=aliases)(*values)
 
-        def call(*given: Any) -> None:
-            boxes = tensors_of(given)
+        def call(*passed: Any) -> None:
+            boxes = tensors_of(passed)
             for place, value in zip(aliases, run(*(box.value for box in boxes))):
                 boxes[place].value = value
 

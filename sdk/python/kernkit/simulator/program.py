@@ -101,11 +101,11 @@ def newest_ptx(paths: List[pathlib.Path]) -> int:
 
 def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:
     environment = dict(os.environ)
-    given = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
+    options = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
             "KERNKIT_CAPABILITY": arguments.capability}  # fmt: skip
     if capability > 90:
         environment.setdefault("KERNKIT_CAPABILITY", str(capability))
-    environment.update({name: value for name, value in given.items() if value is not None})
+    environment.update({name: value for name, value in options.items() if value is not None})
     # The loader takes a preloaded library before the libraries of any search path.
     if runtime:
         environment["LD_PRELOAD"] = ":".join(filter(None, [str(runtime), environment.get("LD_PRELOAD", "")]))

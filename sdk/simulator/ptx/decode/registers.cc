@@ -85,8 +85,8 @@ void Registers::place(Kernel* kernel) const {
   });
   // Places by size, with the operation after which the place is free; the earliest first.
   struct Place {
-    uint32_t free_behind, at;
-    bool operator<(const Place& other) const { return free_behind > other.free_behind; }
+    uint32_t last_use, at;
+    bool operator<(const Place& other) const { return last_use > other.last_use; }
   };
   std::vector<Place> free[9];
   std::vector<uint32_t> places(sizes_.size(), kNone);
@@ -95,7 +95,7 @@ void Registers::place(Kernel* kernel) const {
     const Life& life = lives[number];
     if (life.first == kNone) continue;
     auto& same_size = free[sizes_[number]];
-    if (!same_size.empty() && same_size.front().free_behind < life.first) {
+    if (!same_size.empty() && same_size.front().last_use < life.first) {
       places[number] = same_size.front().at;
       std::pop_heap(same_size.begin(), same_size.end());
       same_size.pop_back();

@@ -110,7 +110,7 @@ std::string Image::place_of(uint64_t address) const {
 
 const Kernel& Image::kernel(const std::string& name) {
   if (const Kernel* known = kernels_.find(name)) return *known;
-  if (const std::string* rejected = refused_.find(name)) throw UnsupportedPtx(*rejected);
+  if (const std::string* rejected = rejected_.find(name)) throw UnsupportedPtx(*rejected);
   const auto function = module_->functions.find(name);
   if (function == module_->functions.end() || !function->second.has_body) {
     throw UnsupportedPtx("the module's PTX does not contain the kernel");
@@ -119,7 +119,7 @@ const Kernel& Image::kernel(const std::string& name) {
     Kernel kernel = Decoder(*module_, function->second, *this).decode();
     return kernels_[name] = std::move(kernel);
   } catch (const UnsupportedPtx& rejection) {
-    refused_[name] = rejection.what();
+    rejected_[name] = rejection.what();
     throw;
   }
 }

@@ -55,7 +55,7 @@ class Image : public Addresses {
   std::unique_ptr<unsigned char[]> memory_;
   unsigned char* at_ = nullptr;
   StringMap<Kernel> kernels_;
-  StringMap<std::string> refused_;  // reasons why kernels cannot run, by name
+  StringMap<std::string> rejected_;  // reasons why kernels cannot run, by name
 };
 
 }  // namespace kernkit::simulator::ptx

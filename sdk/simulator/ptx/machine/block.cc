@@ -105,7 +105,7 @@ Block::Stop Block::run() {
       all_ended &= warp.live == 0;
     }
     if (all_ended) return Stop::kEnded;
-    if (!any_runs) say_deadlock();
+    if (!any_runs) throw_deadlock();
     if (yields) return Stop::kYields;
   }
 }
@@ -221,7 +221,7 @@ void Block::leave_barrier(uint32_t number) {
 }
 
 // Uses the wording of reports for kernels compiled for the CPU.
-void Block::say_deadlock() const {
+void Block::throw_deadlock() const {
   struct Place {
     const Operation* at = nullptr;  // null if the thread has ended
     std::string words;

@@ -82,7 +82,7 @@ struct Block {
   void count_warp(Barrier* barrier, const Warp& warp) const;
   bool open_if_complete(uint32_t number);
   void leave_barrier(uint32_t number);
-  [[noreturn]] void say_deadlock() const;
+  [[noreturn]] void throw_deadlock() const;
 
   std::unique_ptr<unsigned char[]> memory_;
   std::vector<Range> ranges_;  // range of each operation's last access

@@ -96,8 +96,8 @@ Run nanosleep(Decoder& d) {
 // Orders blocks on several OS threads: each adds to one atomic, so that the second block reads
 // values that the first block wrote.
 void meet_blocks(Warp&, const Operation&) {
-  static int met = 0;
-  __atomic_fetch_add(&met, 1, __ATOMIC_ACQ_REL);
+  static int counter = 0;
+  __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);
 }
 Run fence(Decoder& d) {
   const bool in_block = d.has("cta");

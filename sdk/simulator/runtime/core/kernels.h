@@ -9,7 +9,7 @@
 namespace kernkit::simulator::core {
 
 /// Returns whether an address is the handle of a kernel.
-bool knows_kernel(const void* kernel);
+bool kernel_exists(const void* kernel);
 cudaError_t set_kernel_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t read_kernel_attributes(cudaFuncAttributes* attributes, const void* kernel);
 /// Stores the kernel's mangled name, which lives until the process ends.

@@ -509,7 +509,7 @@ class PtxHeapFaults : public Ptx {
   const std::string thread_ = "faulty: block [0, 0, 0], thread [0, 0, 0]: ";
 };
 
-TEST_F(PtxHeapFaults, Behind) {
+TEST_F(PtxHeapFaults, PastTheEnd) {
   EXPECT_EQ(fault_of("ld.u32 %r1, [%y1+20];"),
             thread_ +
                 "Invalid __global__ read of size 4 bytes, 0 bytes after 20 bytes that malloc() "
@@ -586,7 +586,7 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
 }
 // Instructions of compute capability 9.0 and later for clusters and for asynchronous bulk
 // operations.
-TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
+TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
       "mbarrier.init.shared.b64 [tile], 1",
       "mbarrier.arrive.shared.b64 _, [tile]",
@@ -607,7 +607,7 @@ TEST_F(PtxFaults, RefusesClustersAndBulkCopies) {
   }
 }
 // A module with textures is loaded; its kernels that use no texture run.
-TEST_F(PtxFaults, RefusesTexturesAndSurfaces) {
+TEST_F(PtxFaults, RejectsTexturesAndSurfaces) {
   PtxModule module(
       ".file 1 \"/src/image.cu\"\n.global .texref image;\n.global .texref images[4];\n"
       ".global .surfref plane;\n.global .samplerref nearest = {addr_mode_0 = clamp_to_border, "

@@ -68,11 +68,11 @@ inline uint64_t encoded(long double x, int exponent_bits, int mantissa_bits) {
   const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
   if (top == 2047 && fraction != 0) return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
   const int exponent = std::max(top - 1023, 1 - bias);
-  const int behind = std::min(52 - mantissa_bits + exponent - (top - 1023), 63);  // dropped bits
+  const int dropped = std::min(52 - mantissa_bits + exponent - (top - 1023), 63);  // dropped bits
   const uint64_t mantissa = fraction | (top != 0 ? uint64_t{1} << 52 : 0);
-  const uint64_t half = uint64_t{1} << (behind - 1), rest = mantissa & (2 * half - 1);
-  const uint64_t odd = mantissa >> behind & 1;
-  const uint64_t steps = (mantissa >> behind) + (rest + odd > half ? 1 : 0);
+  const uint64_t half = uint64_t{1} << (dropped - 1), rest = mantissa & (2 * half - 1);
+  const uint64_t odd = mantissa >> dropped & 1;
+  const uint64_t steps = (mantissa >> dropped) + (rest + odd > half ? 1 : 0);
   const uint64_t result = (static_cast<uint64_t>(exponent + bias - 1) << mantissa_bits) + steps;
   return sign | std::min(result, infinity);
 }

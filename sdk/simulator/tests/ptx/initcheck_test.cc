@@ -345,8 +345,8 @@ TEST_F(PtxInit, ABlockBeginsAnew) {
 
 // A register that was never written is reported, unless another register used the same place
 // before.
-TEST_F(PtxInit, RegistersThatNobodyWrote) {
-  const auto said = [&](const std::string& body) {
+TEST_F(PtxInit, RegistersWithoutAValue) {
+  const auto finding_of = [&](const std::string& body) {
     PtxModule module(
         ".file 1 \"/src/used.cu\"\n.visible .entry used(.param .u64 y)\n{\n.reg .b64 %y;\n"
         ".reg .b32 %r, %q, %i;\n.reg .pred %p;\nmov.u32 %i, %tid.x;\nld.param.u64 %y, [y];\n" +
@@ -356,13 +356,13 @@ TEST_F(PtxInit, RegistersThatNobodyWrote) {
     return text_of(check);
   };
   EXPECT_EQ(
-      said(""),
+      finding_of(""),
       "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
       "bytes of global memory (used.cu:9), in a register that was never written");
   // Lanes 0 to 15 write the register, and a shuffle reads the register of one lane.
   const std::string half = "setp.lt.u32 %p, %i, 16;\n@!%p bra behind;\nmov.u32 %q, 3;\nbehind:\n";
-  EXPECT_EQ(said(half + "shfl.sync.idx.b32 %r, %q, 5, 31, -1;"), "none");
-  EXPECT_NE(said(half + "shfl.sync.idx.b32 %r, %q, 20, 31, -1;"), "none");
+  EXPECT_EQ(finding_of(half + "shfl.sync.idx.b32 %r, %q, 5, 31, -1;"), "none");
+  EXPECT_NE(finding_of(half + "shfl.sync.idx.b32 %r, %q, 20, 31, -1;"), "none");
 }
 
 TEST_F(PtxInit, Atomics) {

@@ -111,19 +111,19 @@ class Instruction : public Ptx {
       masks[k] = ~uint64_t{0} >> (64 - (k < types.size() ? width_of(types[k]) : 64));
     }
     for (size_t i = 0; i < count; ++i) {
-      uint64_t given[3];
-      for (size_t k = 0; k < 3; ++k) given[k] = sources[k][i] & masks[k + 1];
+      uint64_t operands[3];
+      for (size_t k = 0; k < 3; ++k) operands[k] = sources[k][i] & masks[k + 1];
       const uint64_t got = results[i] & masks[0];
-      const uint64_t expected = reference(given[0], given[1], given[2]) & masks[0];
-      if (!place::is_machine() && is_allowed_of(types, given, got, expected, bound)) continue;
-      ASSERT_EQ(got, expected) << instruction << std::hex << ", a 0x" << given[0] << ", b 0x"
-                               << given[1] << ", c 0x" << given[2];
+      const uint64_t expected = reference(operands[0], operands[1], operands[2]) & masks[0];
+      if (!place::is_machine() && is_allowed_of(types, operands, got, expected, bound)) continue;
+      ASSERT_EQ(got, expected) << instruction << std::hex << ", a 0x" << operands[0] << ", b 0x"
+                               << operands[1] << ", c 0x" << operands[2];
     }
   }
-  static bool is_allowed_of(const std::vector<std::string>& types, const uint64_t (&given)[3],
+  static bool is_allowed_of(const std::vector<std::string>& types, const uint64_t (&operands)[3],
                             uint64_t got, uint64_t expected, const Bound& bound) {
     for (size_t k = 1; k < types.size(); ++k) {
-      if (types[k] == "f32" && !covers(bound, types[k], given[k - 1])) return true;
+      if (types[k] == "f32" && !covers(bound, types[k], operands[k - 1])) return true;
     }
     return is_allowed(types[0], got, expected, bound);
   }

@@ -399,7 +399,7 @@ TEST_F(PtxMatrixFaults, PartOfAWarp) {
             "(matrix.cu:12)");
 }
 // Forms for the tensor cores of other architectures, and forms with unsupported element types.
-TEST_F(PtxMatrixFaults, RefusesOtherForms) {
+TEST_F(PtxMatrixFaults, RejectsOtherForms) {
   for (const char* form :
        {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%y0, %y1}, {%y0}, {%y1}, {%y0, %y1}",
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, "

@@ -244,7 +244,7 @@ TEST_F(PtxForms, Parameters) {
         "ld.param.f32", "ld.param.u64", "ld.param.f64", "ld.param.v2.u32", "ld.param.v2.f32",
         "ld.param.v2.u8", "ld.param.v4.u8"}) {
     const Form form = parsed(text);
-    const uint64_t given = 0x8182838485868788;
+    const uint64_t argument = 0x8182838485868788;
     const std::string bits = std::to_string(8 * form.in_register());
     std::string body = form.text + " " + registers(form) + ", [given];\n";
     for (unsigned k = 0; k < form.count; ++k) {
@@ -256,12 +256,12 @@ TEST_F(PtxForms, Parameters) {
         ".reg .b" +
         bits + " %r<4>;\nld.param.u64 %out, [out];\n" + body + "ret;\n}\n");
     uint64_t* out = memory<uint64_t>(1);
-    EXPECT_EQ(module.launch("k", 1, 1, 0, out, given), cudaSuccess) << text;
+    EXPECT_EQ(module.launch("k", 1, 1, 0, out, argument), cudaSuccess) << text;
     EXPECT_EQ(fault(), "none") << text;
     uint64_t expected = 0;
     for (unsigned k = 0; k < form.count; ++k) {
       const unsigned unused = 64 - 8 * form.size;
-      const uint64_t first = given >> (8 * form.size * k) << unused;
+      const uint64_t first = argument >> (8 * form.size * k) << unused;
       const uint64_t number = form.is_signed
                                   ? static_cast<uint64_t>(static_cast<int64_t>(first) >> unused)
                                   : first >> unused;

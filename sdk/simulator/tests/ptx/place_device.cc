@@ -17,10 +17,10 @@ std::string begin(int needed) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0) {
-    const cudaError_t said = error != cudaSuccess ? error : cudaErrorNoDevice;
+    const cudaError_t problem = error != cudaSuccess ? error : cudaErrorNoDevice;
     (void)cudaGetLastError();
-    return std::string("no CUDA device: ") + cudaGetErrorName(said) + ": " +
-           cudaGetErrorString(said);
+    return std::string("no CUDA device: ") + cudaGetErrorName(problem) + ": " +
+           cudaGetErrorString(problem);
   }
   const int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor) +
                          attribute(cudaDevAttrComputeCapabilityMinor);

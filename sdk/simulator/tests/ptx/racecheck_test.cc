@@ -49,7 +49,7 @@ const std::string kStore = ".loc 1 5 3\nst.shared.u32 [%mine], %i;\n";
 const std::string kLoad = ".loc 1 7 3\nld.shared.u32 %r2, [%other];\n";
 const std::string kBarrier = "bar.sync 0;\n";
 
-TEST_F(PtxRaces, LoadBehindAStore) {
+TEST_F(PtxRaces, LoadAfterAStore) {
   EXPECT_EQ(
       races(kStore + kLoad),
       "32: raced: block [0, 0, 0], thread [32, 0, 0]: Race reported between Write access at byte "
@@ -63,7 +63,7 @@ TEST_F(PtxRaces, LoadBehindAStore) {
   EXPECT_EQ(races(kStore + kBarrier + kLoad), "none");
 }
 
-TEST_F(PtxRaces, StoreBehindALoad) {
+TEST_F(PtxRaces, StoreAfterALoad) {
   const std::string twice = kStore + kBarrier + kLoad + "add.u32 %i, %i, 9;\n.loc 1 9 3\n";
   const std::string first = races(twice + "st.shared.u32 [%mine], %i;");
   EXPECT_NE(first.find("Race reported between Write access at byte 0 of shared memory (raced.cu:9) "
@@ -93,11 +93,11 @@ TEST_F(PtxRaces, LanesOfAWarpAreOrdered) {
 
 // In CUDA, only __syncwarp() and barriers order the lanes of a warp; shuffles and votes do not.
 TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
-  const auto of_lanes = [&](const std::string& between, const std::string& behind = "") {
+  const auto of_lanes = [&](const std::string& between, const std::string& after = "") {
     return races(".loc 1 5 3\nst.shared.u32 [%mine], %i;\n" + between +
                      "xor.b32 %r3, %i, 1;\nmad.lo.u32 %r3, %r3, 4, %first;\n.loc 1 7 3\n"
                      "ld.shared.u32 %r2, [%r3];\n" +
-                     behind,
+                     after,
                  1, RaceLevel::kWarn);
   };
   const std::string text =
@@ -146,11 +146,11 @@ TEST_F(PtxRaces, BytesAreApart) {
 TEST_F(PtxRaces, NumberedBarriers) {
   EXPECT_EQ(races(kStore + "bar.sync 3, 64;\n" + kLoad), "none");
   // The upper warp waits for the lower warp, which only arrives.
-  const std::string one_way = "@!%lower bra consumer;\n" + kStore +
-                              "bar.arrive 2, 64;\nbra end;\nconsumer:\n"
-                              "bar.sync 2, 64;\n" +
-                              kLoad + "end:";
-  EXPECT_EQ(races(one_way), "none");
+  const std::string one_direction = "@!%lower bra consumer;\n" + kStore +
+                                    "bar.arrive 2, 64;\nbra end;\nconsumer:\n"
+                                    "bar.sync 2, 64;\n" +
+                                    kLoad + "end:";
+  EXPECT_EQ(races(one_direction), "none");
   const std::string late = "@!%lower bra consumer;\nbar.arrive 2, 64;\n" + kStore +
                            "bra end;\nconsumer:\n"
                            "bar.sync 2, 64;\n" +
@@ -182,13 +182,13 @@ TEST_F(PtxRaces, OfEachBlockForItself) {
 }
 
 TEST_F(PtxRaces, OnlyWhileItLives) {
-  const auto told = runtime_hooks.order;
+  const auto hook = runtime_hooks.order;
   {
     const RaceCheck check;
     { const RaceCheck second; }
     EXPECT_NE(runtime_hooks.order, ignore_order);
   }
-  EXPECT_EQ(runtime_hooks.order, told);  // the runtime's hook is restored
+  EXPECT_EQ(runtime_hooks.order, hook);  // the runtime's hook is restored
   EXPECT_EQ(races("ret;"), "none");
 }
 
@@ -433,7 +433,7 @@ class PtxDependentLaunches : public PtxGlobalRaces {
            body + "\nret;\n}\n";
   }
   // The races between kernel `first`, which stores x by default, and kernel `second`.
-  std::string said(
+  std::string race_of(
       const std::string& second, const std::string& first = kStoreX,
       const std::function<void()>& between = [] {}, bool dependent = true) {
     PtxModule module(".file 1 \"/src/dependent.cu\"\n" + kernel("first", first) +
@@ -475,60 +475,60 @@ class PtxDependentLaunches : public PtxGlobalRaces {
 };
 
 TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
-  EXPECT_EQ(said(kLoadX), early("Read", "Write"));
-  EXPECT_EQ(said(std::string(kLoadX) + kWait), early("Read", "Write"));
-  EXPECT_EQ(said(std::string(kWait) + kLoadX), "none");
+  EXPECT_EQ(race_of(kLoadX), early("Read", "Write"));
+  EXPECT_EQ(race_of(std::string(kLoadX) + kWait), early("Read", "Write"));
+  EXPECT_EQ(race_of(std::string(kWait) + kLoadX), "none");
   // Triggering dependent kernels orders no accesses.
-  EXPECT_EQ(said(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
+  EXPECT_EQ(race_of(std::string("griddepcontrol.launch_dependents;\n") + kLoadX + kWait),
             early("Read", "Write"));
   // The accesses race even if the first kernel does not trigger its dependents.
-  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("Read", "Write"));
+  EXPECT_EQ(race_of(kLoadX, ".loc 1 5 3\nst.global.u32 [%x], %t;"), early("Read", "Write"));
   const std::string store = ".loc 1 9 3\nadd.u32 %t, %t, 9; st.global.u32 [%x], %t;\n";
-  EXPECT_EQ(said(store + kWait), early("Write", "Write"));
-  EXPECT_EQ(said(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("Write", "Read"));
-  EXPECT_EQ(said(kWait + store), "none");
+  EXPECT_EQ(race_of(store + kWait), early("Write", "Write"));
+  EXPECT_EQ(race_of(store + kWait, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), early("Write", "Read"));
+  EXPECT_EQ(race_of(kWait + store), "none");
   // Accesses to other memory, and two loads, do not race.
-  EXPECT_EQ(said(".loc 1 9 3\nst.global.u32 [%y], %t;\n" + std::string(kWait) + kLoadX), "none");
-  EXPECT_EQ(said(kLoadX, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), "none");
+  EXPECT_EQ(race_of(".loc 1 9 3\nst.global.u32 [%y], %t;\n" + std::string(kWait) + kLoadX), "none");
+  EXPECT_EQ(race_of(kLoadX, ".loc 1 5 3\nld.global.u32 %r1, [%x];"), "none");
 }
 TEST_F(PtxDependentLaunches, WhereStreamsLag) {
   for (unsigned seed = 1; seed < 6; ++seed) {
     place::runtime().set_seed(seed);
-    EXPECT_NE(said(kLoadX).find("with no cudaGridDependencySynchronize() between"),
+    EXPECT_NE(race_of(kLoadX).find("with no cudaGridDependencySynchronize() between"),
               std::string::npos)
         << seed;
-    EXPECT_EQ(said(std::string(kWait) + kLoadX), "none") << seed;
-    EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none") << seed;
+    EXPECT_EQ(race_of(std::string(kWait) + kLoadX), "none") << seed;
+    EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none") << seed;
   }
 }
 TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
   const std::string one = std::string("@%p ") + kWait;
-  EXPECT_EQ(said(one + "bar.sync 0;\n" + kLoadX), "none");
-  EXPECT_NE(said(one + kLoadX), "none");  // the other warp does not wait
+  EXPECT_EQ(race_of(one + "bar.sync 0;\n" + kLoadX), "none");
+  EXPECT_NE(race_of(one + kLoadX), "none");  // the other warp does not wait
 }
 TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
-  EXPECT_EQ(said(
+  EXPECT_EQ(race_of(
                 kLoadX, kStoreX, [] {}, false),
             "none");
-  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none");
-  EXPECT_EQ(said(kLoadX, kStoreX, [] { cudaDeviceSynchronize(); }), "none");
+  EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaStreamSynchronize(stream_); }), "none");
+  EXPECT_EQ(race_of(kLoadX, kStoreX, [] { cudaDeviceSynchronize(); }), "none");
   // Other work between the launches orders the launches.
-  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, stream_); }), "none");
+  EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, stream_); }), "none");
   cudaEvent_t event;
   cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-  EXPECT_EQ(said(kLoadX, kStoreX,
-                 [&] {
-                   cudaEventRecord(event, stream_);
-                   cudaStreamWaitEvent(stream_, event, 0);
-                 }),
+  EXPECT_EQ(race_of(kLoadX, kStoreX,
+                    [&] {
+                      cudaEventRecord(event, stream_);
+                      cudaStreamWaitEvent(stream_, event, 0);
+                    }),
             "none");
   cudaEventDestroy(event);
   // Work on the legacy stream orders the launches too, because a blocking stream waits for that
   // work.
   cudaStreamDestroy(stream_);
   cudaStreamCreate(&stream_);
-  EXPECT_NE(said(kLoadX), "none");
-  EXPECT_EQ(said(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, nullptr); }), "none");
+  EXPECT_NE(race_of(kLoadX), "none");
+  EXPECT_EQ(race_of(kLoadX, kStoreX, [&] { cudaMemsetAsync(y_, 0, 4, nullptr); }), "none");
 }
 // The third of three kernels may overlap the first kernel, unless the second kernel waits before it
 // lets its dependents begin.
@@ -591,7 +591,7 @@ class PtxCallRaces : public PtxGlobalRaces {
   Work launch(const char* name) {
     return [this, name](cudaStream_t stream) { module_->launch_on(stream, name, 1, 32, 0, d_); };
   }
-  std::string said(
+  std::string race_of(
       const std::string& first, const std::string& second,
       const std::function<void(cudaStream_t, cudaStream_t)>& between = [](auto, auto) {}) {
     cudaMemset(d_, 0, kBytes);
@@ -621,36 +621,36 @@ TEST_F(PtxCallRaces, OfAKernelAndACall) {
       " and Write access by writes, block [0, 0, 0], thread [0, 0, 0] (raced.cu:5)";
   const std::string loaded =
       " and Read access by reads, block [0, 0, 0], thread [0, 0, 0] (raced.cu:9)";
-  EXPECT_EQ(said("writes", "copies from it"),
+  EXPECT_EQ(race_of("writes", "copies from it"),
             unordered("cudaMemcpyAsync() on stream 2: Race reported between Read access" + bytes +
                       stored));
-  EXPECT_EQ(said("reads", "copies to it"),
+  EXPECT_EQ(race_of("reads", "copies to it"),
             unordered("cudaMemcpyAsync() on stream 2: Race reported between Write access" + bytes +
                       loaded));
-  EXPECT_EQ(said("reads", "fills it"),
+  EXPECT_EQ(race_of("reads", "fills it"),
             unordered("cudaMemsetAsync() on stream 2: Race reported between Write access" + bytes +
                       loaded));
-  EXPECT_EQ(said("writes", "copies within"),
+  EXPECT_EQ(race_of("writes", "copies within"),
             unordered("cudaMemcpyAsync() on stream 2: Race reported between Read access at byte 32 "
                       "of 20480 bytes of global "
                       "memory and Write access by writes, block [0, 0, 0], thread [8, 0, 0] "
                       "(raced.cu:5)"));
-  EXPECT_EQ(said("copies to it", "reads"),
+  EXPECT_EQ(race_of("copies to it", "reads"),
             "32: reads: block [0, 0, 0], thread [0, 0, 0]: Race reported between Read access at "
             "byte 0 of 20480 bytes of global "
             "memory (raced.cu:9) and Write access by cudaMemcpyAsync() on stream 1, with nothing "
             "between that orders them");
   EXPECT_EQ(
-      said("copies from it", "writes"),
+      race_of("copies from it", "writes"),
       "32: writes: block [0, 0, 0], thread [0, 0, 0]: Race reported between Write access at byte 0 "
       "of 20480 bytes of "
       "global memory (raced.cu:5) and Read access by cudaMemcpyAsync() on stream 1, with nothing "
       "between that orders them");
-  EXPECT_EQ(said("copies from it", "reads"), "none");
+  EXPECT_EQ(race_of("copies from it", "reads"), "none");
 }
 
 TEST_F(PtxCallRaces, OfTwoCalls) {
-  EXPECT_EQ(said("copies to it", "copies from it"),
+  EXPECT_EQ(race_of("copies to it", "copies from it"),
             unordered("cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 "
                       "of 20480 bytes of global "
                       "memory and Read access by cudaMemcpyAsync() on stream 1") +
@@ -658,11 +658,11 @@ TEST_F(PtxCallRaces, OfTwoCalls) {
                 unordered("cudaMemcpyAsync() on stream 2: Race reported between Read access at "
                           "byte 0 of 20480 bytes of global "
                           "memory and Write access by cudaMemcpyAsync() on stream 1"));
-  EXPECT_EQ(said("fills it", "fills it"),
+  EXPECT_EQ(race_of("fills it", "fills it"),
             unordered("cudaMemsetAsync() on stream 2: Race reported between Write access at byte 0 "
                       "of 20480 bytes of global "
                       "memory and Write access by cudaMemsetAsync() on stream 1"));
-  EXPECT_EQ(said("copies within", "copies within").substr(0, 87),
+  EXPECT_EQ(race_of("copies within", "copies within").substr(0, 87),
             "1: cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 of "
             "20480");  // the race is on other_
 }
@@ -672,25 +672,26 @@ TEST_F(PtxCallRaces, BytesAreApart) {
   work["copies behind it"] = [&](cudaStream_t stream) {
     cudaMemcpyAsync(d_ + 32, host_ + 32, kBytes - 128, cudaMemcpyHostToDevice, stream);
   };
-  EXPECT_EQ(said("writes", "copies behind it"), "none");
-  EXPECT_EQ(said("copies behind it", "writes"), "none");
+  EXPECT_EQ(race_of("writes", "copies behind it"), "none");
+  EXPECT_EQ(race_of("copies behind it", "writes"), "none");
 }
 
 // Work that one host thread waited for is also ordered before work of threads that this thread
 // creates, and of threads that join this thread.
 TEST_F(PtxCallRaces, ThreadsOfTheHost) {
   const auto in_thread = [](const auto& call) { std::thread(call).join(); };
-  EXPECT_EQ(said("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+  EXPECT_EQ(race_of("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }),
+            "none");
   const Work fills = work["fills it"], writes = work["writes"];
   work["fills in a thread"] = [&](cudaStream_t stream) { in_thread([&] { fills(stream); }); };
   work["writes in a thread"] = [&](cudaStream_t stream) { in_thread([&] { writes(stream); }); };
   for (const char* second : {"fills in a thread", "writes in a thread"}) {
-    EXPECT_EQ(said("copies to it", second, [](auto one, auto) { cudaStreamSynchronize(one); }),
+    EXPECT_EQ(race_of("copies to it", second, [](auto one, auto) { cudaStreamSynchronize(one); }),
               "none");
-    EXPECT_EQ(said("copies to it", second,
-                   [&](auto one, auto) { in_thread([&] { cudaStreamSynchronize(one); }); }),
+    EXPECT_EQ(race_of("copies to it", second,
+                      [&](auto one, auto) { in_thread([&] { cudaStreamSynchronize(one); }); }),
               "none");
-    EXPECT_NE(said("copies to it", second), "none");
+    EXPECT_NE(race_of("copies to it", second), "none");
   }
 }
 
@@ -698,17 +699,18 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
   for (const auto& [first, second] : {std::pair{"writes", "copies from it"},
                                       {"fills it", "reads"},
                                       {"copies to it", "fills it"}}) {
-    EXPECT_NE(said(first, second), "none");
-    EXPECT_NE(said(first, second, [&](auto one, auto) { cudaEventRecord(event_, one); }), "none");
-    EXPECT_EQ(said(first, second,
-                   [&](auto one, auto other) {
-                     cudaEventRecord(event_, one);
-                     cudaStreamWaitEvent(other, event_, 0);
-                   }),
+    EXPECT_NE(race_of(first, second), "none");
+    EXPECT_NE(race_of(first, second, [&](auto one, auto) { cudaEventRecord(event_, one); }),
               "none");
-    EXPECT_EQ(said(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
-    EXPECT_EQ(said(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
-    EXPECT_EQ(said(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
+    EXPECT_EQ(race_of(first, second,
+                      [&](auto one, auto other) {
+                        cudaEventRecord(event_, one);
+                        cudaStreamWaitEvent(other, event_, 0);
+                      }),
+              "none");
+    EXPECT_EQ(race_of(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+    EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
+    EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
   }
 }
 
@@ -744,37 +746,36 @@ TEST(PtxPeers, ACopyWaitsForBothDevices) {
 // Calls that wait for their copy order later work; calls that return earlier do not.
 TEST_F(PtxCallRaces, SynchronousCalls) {
   std::vector<unsigned> pageable(kBytes / 4);
-  const auto behind = [&](const Work& call) {
+  const auto after = [&](const Work& call) {
     work["call"] = call;
-    return said("call", "writes");
+    return race_of("call", "writes");
   };
-  EXPECT_EQ(behind([&](auto) { cudaMemcpy(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice); }),
+  EXPECT_EQ(after([&](auto) { cudaMemcpy(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice); }),
             "none");
-  EXPECT_EQ(behind([&](auto) { cudaMemcpy(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost); }),
+  EXPECT_EQ(after([&](auto) { cudaMemcpy(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost); }),
             "none");
-  EXPECT_EQ(behind([&](auto stream) {  // waits, because the memory is pageable
+  EXPECT_EQ(after([&](auto stream) {  // waits, because the memory is pageable
               cudaMemcpyAsync(pageable.data(), d_, kBytes, cudaMemcpyDeviceToHost, stream);
             }),
             "none");
-  EXPECT_NE(behind([&](auto stream) {
+  EXPECT_NE(after([&](auto stream) {
               cudaMemcpyAsync(d_, pageable.data(), kBytes, cudaMemcpyHostToDevice, stream);
             }),
             "none");
-  EXPECT_NE(behind([&](auto) { cudaMemset(d_, 1, kBytes); }), "none");
-  EXPECT_NE(behind([&](auto) { cudaMemcpy(d_, other_, kBytes, cudaMemcpyDeviceToDevice); }),
-            "none");
+  EXPECT_NE(after([&](auto) { cudaMemset(d_, 1, kBytes); }), "none");
+  EXPECT_NE(after([&](auto) { cudaMemcpy(d_, other_, kBytes, cudaMemcpyDeviceToDevice); }), "none");
 }
 
 TEST_F(PtxCallRaces, TheLegacyStream) {
   for (cudaStream_t& one : streams_) cudaStreamDestroy(one), one = nullptr;
   cudaStreamCreate(&streams_[1]);
-  EXPECT_EQ(said("copies to it", "reads"), "none");
+  EXPECT_EQ(race_of("copies to it", "reads"), "none");
   std::swap(streams_[0], streams_[1]);
-  EXPECT_EQ(said("copies to it", "reads"), "none");
+  EXPECT_EQ(race_of("copies to it", "reads"), "none");
   cudaStreamCreateWithFlags(&streams_[1], cudaStreamNonBlocking);
   cudaStreamDestroy(streams_[0]);
   streams_[0] = nullptr;
-  const std::string text = said("copies to it", "reads");
+  const std::string text = race_of("copies to it", "reads");
   EXPECT_NE(text.find("Write access by cudaMemcpyAsync() on the default stream"), std::string::npos)
       << text;
   cudaStreamCreate(&streams_[0]);
@@ -835,17 +836,17 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
   };
   work["allocates"] = allocates;
   work["frees"] = frees;
-  EXPECT_EQ(said("allocates", "writes"),
+  EXPECT_EQ(race_of("allocates", "writes"),
             "32: writes: block [0, 0, 0], thread [0, 0, 0]: Race reported between Write access at "
             "byte 0 of 20480 bytes of "
             "global memory (raced.cu:5) and Allocation by cudaMallocAsync() on stream 1, with "
             "nothing between that orders them");
-  EXPECT_EQ(said("reads", "frees"),
+  EXPECT_EQ(race_of("reads", "frees"),
             unordered("cudaFreeAsync() on stream 2: Race reported between Deallocation at byte 0 "
                       "of 20480 bytes of global memory and Read access by reads, block [0, 0, 0], "
                       "thread [0, 0, 0] (raced.cu:9)"));
-  EXPECT_EQ(said("allocates", "writes", waits), "none");
-  EXPECT_EQ(said("reads", "frees", waits), "none");
+  EXPECT_EQ(race_of("allocates", "writes", waits), "none");
+  EXPECT_EQ(race_of("reads", "frees", waits), "none");
   // A new allocation at the same address does not race with accesses to the old allocation.
   allocates(streams_[0]);
   work["allocates again"] = [&](cudaStream_t stream) {
@@ -853,7 +854,7 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
     allocates(stream);
     launch("writes")(stream);
   };
-  EXPECT_EQ(said("reads", "allocates again"), "none");
+  EXPECT_EQ(race_of("reads", "allocates again"), "none");
   frees(streams_[1]);
 }
 

@@ -389,9 +389,9 @@ TEST_F(PtxValueForms, EachOf16Bits) {
       check_each(is_narrow ? "{ .reg .b8 n; cvt.u8.u16 n, %a; " + cvt + "n; }" : cvt + "%a",
                  {type, "b16"}, [=, e = e, m = m](uint64_t x) {
                    const uint64_t low = x & ((1u << width) - 1);
-                   const auto given =
+                   const auto integer =
                        static_cast<int64_t>(from[0] == 's' ? sign_extended(low, width) : low);
-                   return encoded(static_cast<long double>(given), e, m);
+                   return encoded(static_cast<long double>(integer), e, m);
                  });
     }
   }

@@ -12,7 +12,7 @@ KERNKIT_COLD void throw_no_host(const char* what) {
                               << ", which only a host can make, and none is in the process";
 }
 
-KERNKIT_COLD void throw_refused(const char* what) {
+KERNKIT_COLD void throw_rejected(const char* what) {
   throw_raised_as(Message().stream() << "returning " << what);
 }
 
@@ -22,7 +22,7 @@ KERNKIT_COLD void set_text(KernkitAny* result, MakeText& make_text, const char* 
   if (make == nullptr) throw_no_host(what);
   const KernkitByteArray text = {size == 0 ? "" : data, size};
   KernkitAny made{};
-  if (make(&text, &made) != 0) throw_refused(what);
+  if (make(&text, &made) != 0) throw_rejected(what);
   *result = made;
 }
 
@@ -46,7 +46,7 @@ KERNKIT_COLD void set_array(KernkitAny* result, const KernkitAny* items, int32_t
   if (!has_host || get_global(&name, &found) != 0 || found == nullptr) throw_no_host(what);
   const ObjectRef make = ObjectRef::adopt(static_cast<KernkitObject*>(found));
   KernkitAny made{};
-  if (call(make.get(), items, size, &made) != 0) throw_refused(what);
+  if (call(make.get(), items, size, &made) != 0) throw_rejected(what);
   *result = made;
 }
 

@@ -108,9 +108,9 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
                                                     const KernkitXlaCallFrame& frame) noexcept {
   for (auto* one = frame.extension; one != nullptr; one = one->next) {
     if (one->type == kKernkitXlaExtensionMetadata) {
-      auto* asked = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
+      auto* query = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
       // The memory of a captured call belongs to its graph, so an op must not keep any.
-      return detail::describe(frame, type != kDLCPU && !op.returns, asked->metadata);
+      return detail::describe(frame, type != kDLCPU && !op.returns, query->metadata);
     }
   }
   int code = 0;

@@ -52,9 +52,9 @@ namespace detail {
     any.v.device = device;
     return any;
   }
-  Message said;
-  said.append(text.data, text.size);
-  KERNKIT_THROW(ValueError) << name << ": expected a device such as cuda:1, got \"" << said.c_str()
+  Message found;
+  found.append(text.data, text.size);
+  KERNKIT_THROW(ValueError) << name << ": expected a device such as cuda:1, got \"" << found.c_str()
                             << "\"";
 }
 

@@ -16,11 +16,11 @@ inline Variations wrong_counts(const Contract& contract, const Place&) {
                      call.passed = static_cast<size_t>(passed);
                    }});
   };
-  const auto given = static_cast<int>(contract.given());
-  with("with one argument too many", static_cast<int>(contract.callee().num_params()) + 1 - given);
+  const auto count = static_cast<int>(contract.num_arguments());
+  with("with one argument too many", static_cast<int>(contract.callee().num_params()) + 1 - count);
   if (contract.callee().schema().num_required == 0) return all;
-  with("with an argument missing", contract.callee().schema().num_required - 1 - given);
-  with("without arguments", -given);
+  with("with an argument missing", contract.callee().schema().num_required - 1 - count);
+  with("without arguments", -count);
   return all;
 }
 
@@ -34,10 +34,10 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
 
 /// Returns the arguments of which the type can be changed: those of the example, and elements of
 /// its lists.
-inline std::vector<size_t> given_and_elements(const Contract& contract) {
+inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   std::vector<size_t> all;
   for (size_t i = 0; i < contract.examples().size(); ++i) {
-    if (i < contract.given() || contract.is_element(i)) all.push_back(i);
+    if (i < contract.num_arguments() || contract.is_element(i)) all.push_back(i);
   }
   return all;
 }
@@ -45,7 +45,7 @@ inline std::vector<size_t> given_and_elements(const Contract& contract) {
 /// Rule None: passes None for each argument; a TypeError unless the argument is optional.
 inline Variations none(const Contract& contract, const Place&) {
   Variations all;
-  for (const size_t i : given_and_elements(contract)) {
+  for (const size_t i : arguments_and_elements(contract)) {
     const schema::Param& param = contract.callee().param(contract.parameter_of(i));
     if (param.type == schema::Type::kAny) continue;
     const std::string what = "with " + contract.name_of(i) + " = None";
@@ -75,7 +75,7 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
 inline Variations wrong_types(const Contract& contract, const Place&) {
   using schema::Type;
   Variations all;
-  for (const size_t i : given_and_elements(contract)) {
+  for (const size_t i : arguments_and_elements(contract)) {
     const schema::Param& param = contract.callee().param(contract.parameter_of(i));
     if (param.type == Type::kAny) continue;
     const auto with = [&](const char* what, const std::function<void(Call&)>& change) {
@@ -112,13 +112,13 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
       text[static_cast<size_t>(span.begin) + static_cast<size_t>(span.size)] = '\0';
   }
   for (int left_out = line.num_required; left_out < line.num_params; ++left_out) {
-    if (static_cast<size_t>(left_out) > contract.given()) break;
+    if (static_cast<size_t>(left_out) > contract.num_arguments()) break;
     ++*tried;
     Call without(contract, place), with(contract, place);
-    const auto given = static_cast<size_t>(left_out);
-    without.passed = given;
+    const auto passed = static_cast<size_t>(left_out);
+    without.passed = passed;
     with.passed = contract.callee().num_params();
-    for (size_t i = given; i < with.passed; ++i) {
+    for (size_t i = passed; i < with.passed; ++i) {
       const KernkitAny value = kernkit::detail::default_value(line.params[i], text.c_str());
       with.arguments[i] = without.arguments[i] = Argument();
       with.arguments[i].value = Any(AnyView(value));
@@ -131,7 +131,7 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
       differs = first_difference(without, with);
     }
     if (!differs.empty()) {
-      violations.push_back(contract.callee().name() + "() without " + contract.name_of(given) +
+      violations.push_back(contract.callee().name() + "() without " + contract.name_of(passed) +
                            place.suffix() + ": " + differs + "; expected what the default of " +
                            contract.callee().schema_text() + " gives");
     }

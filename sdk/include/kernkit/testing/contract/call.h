@@ -20,7 +20,7 @@ class Call {
   /// Makes the arguments of the example at this place. Bytes around the tensors hold `around`;
   /// `salt` selects the values. The contract and the place must outlive the call.
   Call(const Contract& contract, Place& place, unsigned char around = 0xa5, unsigned salt = 0)
-      : passed(contract.given()), contract_(&contract), place_(&place), around_(around) {
+      : passed(contract.num_arguments()), contract_(&contract), place_(&place), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
       const Example& example = contract.examples()[i];
       Argument made;
@@ -109,13 +109,13 @@ class Call {
   }
 
   /// A result of the call: a tensor that it writes, or a returned tensor.
-  struct Given {
+  struct Result {
     std::string name;   ///< name of the argument, or "the result"
     Elements elements;  ///< contents in row-major order
   };
   /// Returns the results of the last run: the tensors that it wrote, except scratch, then the
   /// returned tensors and numbers.
-  const std::vector<Given>& given() const { return given_; }
+  const std::vector<Result>& results() const { return results_; }
 
   /// Returns "" or the first stray write: "byte 132 from the first element of y". `inside`:
   /// searches memory of tensors that are only read; otherwise memory of no tensor.
@@ -181,7 +181,7 @@ class Call {
   std::vector<DLManagedTensorVersioned> tensors_;
   std::vector<std::vector<int64_t>> strides_;
   std::vector<Any> objects_;
-  std::vector<Given> given_;
+  std::vector<Result> results_;
 };
 
 }  // namespace kernkit::testing::contract

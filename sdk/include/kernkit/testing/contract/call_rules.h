@@ -143,7 +143,7 @@ inline std::vector<Rule> cpu_rules() {
        errors_name_op_and_argument},
       {"CBoundary", "an error is set in the host; nothing is thrown through C", nullptr, nullptr,
        nothing_crosses_the_boundary},
-      {"RefusedCallsWriteNothing", "checks come before the first write", nullptr, nullptr,
+      {"RejectedCallsWriteNothing", "checks come before the first write", nullptr, nullptr,
        rejected_calls_write_nothing},
       {"InputsAreNotWritten", "only what (a!) marks is written", nullptr, nullptr,
        inputs_are_not_written},

@@ -21,12 +21,12 @@ class Contract {
   Contract(Callee callee, const std::vector<Example>& examples,
            std::vector<Exemption> exemptions = {})
       : callee_(std::move(callee)),
-        given_(examples.size()),
+        num_arguments_(examples.size()),
         examples_(examples),
         exemptions_(std::move(exemptions)) {
-    examples_.resize(std::max(given_, callee_.num_params()), Example(nullptr));
+    examples_.resize(std::max(num_arguments_, callee_.num_params()), Example(nullptr));
     for (size_t i = 0; i < examples_.size(); ++i) parameters_.push_back(i);
-    for (size_t i = 0; i < given_; ++i) {
+    for (size_t i = 0; i < num_arguments_; ++i) {
       for (const Example& element : examples[i].elements()) {
         examples_.push_back(element);
         parameters_.push_back(i);
@@ -40,7 +40,7 @@ class Contract {
   /// Returns the op.
   const Callee& callee() const { return callee_; }
   /// Returns the number of arguments of the example; arguments with defaults may be missing.
-  size_t given() const { return given_; }
+  size_t num_arguments() const { return num_arguments_; }
   /// Returns the examples of all arguments, None for missing ones, followed by the elements of
   /// lists.
   const std::vector<Example>& examples() const { return examples_; }
@@ -79,10 +79,10 @@ class Contract {
     } else if (!callee_.schema_fits()) {
       text << op << ": with_schema(\"" << callee_.schema_text()
            << "\"): the op has a line of its own, or other C++ parameters, which have no defaults";
-    } else if (given_ < static_cast<size_t>(callee_.schema().num_required) ||
-               given_ > callee_.num_params()) {
-      text << op << callee_.schema_text() << ": the example has " << given_
-           << (given_ == 1 ? " argument" : " arguments");
+    } else if (num_arguments_ < static_cast<size_t>(callee_.schema().num_required) ||
+               num_arguments_ > callee_.num_params()) {
+      text << op << callee_.schema_text() << ": the example has " << num_arguments_
+           << (num_arguments_ == 1 ? " argument" : " arguments");
     }
     for (size_t i = 0; text.empty() && i < examples_.size(); ++i) {
       const schema::Param& param = callee_.param(parameters_[i]);
@@ -107,16 +107,16 @@ class Contract {
     return nullptr;
   }
   /// Returns false with cuda_only().
-  bool runs_on_cpu() const { return !says(Exemption::kCudaOnly); }
+  bool runs_on_cpu() const { return !has(Exemption::kCudaOnly); }
   /// Returns false with cpu_only().
-  bool runs_on_cuda() const { return !says(Exemption::kCpuOnly); }
+  bool runs_on_cuda() const { return !has(Exemption::kCpuOnly); }
   /// Returns true with by_row().
-  bool works_by_row() const { return says(Exemption::kByRow); }
+  bool works_by_row() const { return has(Exemption::kByRow); }
   /// Returns all exemptions and properties of the op.
   const std::vector<Exemption>& exemptions() const { return exemptions_; }
 
  private:
-  bool says(Exemption::Kind kind) const {
+  bool has(Exemption::Kind kind) const {
     for (const Exemption& exemption : exemptions_) {
       if (exemption.kind == kind) return true;
     }
@@ -124,7 +124,7 @@ class Contract {
   }
 
   Callee callee_;
-  size_t given_;
+  size_t num_arguments_;
   std::vector<Example> examples_;
   std::vector<size_t> parameters_;
   std::vector<Exemption> exemptions_;

@@ -130,15 +130,15 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
 /// memory.
 inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  std::vector<Call::Given> first;
+  std::vector<Call::Result> first;
   for (const int poison : {0x00, 0xff, 0xa5}) {
     CudaPlace place;
     place.runtime.set_poison(static_cast<unsigned char>(poison));
     Call call(contract, place);
     if (!call.run().accepted) return;
-    if (first.empty()) first = call.given();
+    if (first.empty()) first = call.results();
     for (size_t k = 0; k < first.size(); ++k) {
-      const std::string differs = difference(call.given()[k].elements, first[k].elements);
+      const std::string differs = difference(call.results()[k].elements, first[k].elements);
       verdict->add(differs.empty()
                        ? ""
                        : begin_of(contract, place) + "of " + first[k].name + ", " + differs +

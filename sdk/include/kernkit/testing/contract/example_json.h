@@ -53,12 +53,13 @@ inline std::string json_of(const Example& example) {
 inline void note_example(const Contract& contract, Verdict*) {
   const char* path = std::getenv("KERNKIT_EXAMPLES");
   if (path == nullptr || !contract.runs_on_cuda()) return;
-  std::vector<Example> given(
+  std::vector<Example> arguments(
       contract.examples().begin(),
-      contract.examples().begin() + static_cast<ptrdiff_t>(contract.given()));
-  std::ofstream(path, std::ios::app) << "{\"op\": \"" << contract.callee().name()
-                                     << "\", \"schema\": \"" << contract.callee().schema_text()
-                                     << "\", \"arguments\": " << json_list(given, json_of) << "}\n";
+      contract.examples().begin() + static_cast<ptrdiff_t>(contract.num_arguments()));
+  std::ofstream(path, std::ios::app)
+      << "{\"op\": \"" << contract.callee().name() << "\", \"schema\": \""
+      << contract.callee().schema_text() << "\", \"arguments\": " << json_list(arguments, json_of)
+      << "}\n";
 }
 
 }  // namespace kernkit::testing::contract

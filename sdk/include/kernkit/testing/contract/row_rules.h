@@ -9,15 +9,15 @@ namespace kernkit::testing::contract {
 /// Returns "" or the first result whose bytes differ from row `row` of the wanted result, which has
 /// `rows` rows: "y has other bits in row 2". With rows = 1, compares whole results.
 inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, int64_t rows) {
-  for (size_t k = 0; k < wanted.given().size(); ++k) {
-    const std::vector<unsigned char>& all = wanted.given()[k].elements.bytes;
-    const std::vector<unsigned char>& ours = got.given()[k].elements.bytes;
+  for (size_t k = 0; k < wanted.results().size(); ++k) {
+    const std::vector<unsigned char>& all = wanted.results()[k].elements.bytes;
+    const std::vector<unsigned char>& ours = got.results()[k].elements.bytes;
     const size_t begin = all.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
     const bool same =
         begin + ours.size() <= all.size() &&
         std::equal(ours.begin(), ours.end(), all.begin() + static_cast<std::ptrdiff_t>(begin));
     if (!same) {
-      return wanted.given()[k].name + " has other bits" +
+      return wanted.results()[k].name + " has other bits" +
              (rows == 1 ? "" : " in row " + std::to_string(row));
     }
   }

@@ -38,11 +38,11 @@ inline std::vector<MakePlace> places_of(const Contract& contract) {
     all.push_back([]() -> std::unique_ptr<Place> { return std::make_unique<CudaPlace>(); });
   }
 #endif
-  const auto refuses = [&](MakePlace make) {
+  const auto rejects = [&](MakePlace make) {
     const std::unique_ptr<Place> place = make();
     return !Call(contract, *place).run().accepted;
   };
-  all.erase(std::remove_if(all.begin(), all.end(), refuses), all.end());
+  all.erase(std::remove_if(all.begin(), all.end(), rejects), all.end());
   return all;
 }
 

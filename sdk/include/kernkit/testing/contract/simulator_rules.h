@@ -108,10 +108,10 @@ inline std::string called(const std::vector<simulator::CudaCall>& calls,
 /// Returns the example, and the example with each output in place: the op may make other calls
 /// then.
 inline Variations example_and_in_place(const Contract& contract) {
-  Variations ways = in_place(contract, cpu_place());
-  for (Variation& way : ways) way.what += ", ";
-  ways.insert(ways.begin(), {"", May::kGiveSame, "", {}, [](Call&) {}});
-  return ways;
+  Variations variations = in_place(contract, cpu_place());
+  for (Variation& variation : variations) variation.what += ", ";
+  variations.insert(variations.begin(), {"", May::kGiveSame, "", {}, [](Call&) {}});
+  return variations;
 }
 
 /// Returns the violation for a forbidden call of the runtime; "" if `call` is "".
@@ -132,15 +132,15 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
 /// device.
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  for (const Variation& way : example_and_in_place(contract)) {
+  for (const Variation& variation : example_and_in_place(contract)) {
     CudaPlace place;
     Call call(contract, place);
-    way.change(call);
+    variation.change(call);
     const std::string waits =
         called(calls_of(&call, &place),
                {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
                 "cudaStreamQuery", "cudaEventQuery", "cudaMemcpy", "cudaMemset"});
-    verdict->add(called_sentence(begin_of(contract, place) + way.what, waits,
+    verdict->add(called_sentence(begin_of(contract, place) + variation.what, waits,
                                  "; expected that it enqueues its work and returns"));
   }
 }
@@ -154,12 +154,12 @@ inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallo
 /// no object.
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  for (const Variation& way : example_and_in_place(contract)) {
+  for (const Variation& variation : example_and_in_place(contract)) {
     CudaPlace place;
     Call call(contract, place);
-    way.change(call);
+    variation.change(call);
     const std::string allocates = called(calls_of(&call, &place), kAllocating);
-    const std::string begin = begin_of(contract, place) + way.what;
+    const std::string begin = begin_of(contract, place) + variation.what;
     verdict->add(called_sentence(begin, allocates,
                                  "; expected memory from alloc_tensor() or the stream's own"));
     call.prepare();

@@ -115,7 +115,7 @@ inline Variations shapes(const Contract& contract, const Place&) {
       }
     }
   }
-  for (size_t i = 0; i < contract.given(); ++i) {
+  for (size_t i = 0; i < contract.num_arguments(); ++i) {
     const size_t size = contract.examples()[i].elements().size();
     if (size > 1) all.push_back(shorter_list(contract, i, size - 1));
   }
@@ -151,7 +151,7 @@ inline Variations impossible_shapes(const Contract& contract, const Place&) {
 /// sizes. An empty tensor needs no memory. A list may be empty as well.
 inline Variations empties(const Contract& contract, const Place&) {
   Variations all;
-  for (size_t i = 0; i < contract.given(); ++i) {
+  for (size_t i = 0; i < contract.num_arguments(); ++i) {
     if (contract.examples()[i].is_list()) all.push_back(shorter_list(contract, i, 0));
   }
   std::vector<int64_t> sizes = {-1};  // all

@@ -75,11 +75,11 @@ inline double coarsest(const Call& call) {
 /// wanted) compares the Elements: "of y, element 3 is 7, not 14".
 template <class Differ>
 std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
-  if (got.given().size() != wanted.given().size()) return "it gives another number of results";
-  for (size_t k = 0; k < got.given().size(); ++k) {
-    std::string text = differ(got.given()[k].elements, wanted.given()[k].elements);
+  if (got.results().size() != wanted.results().size()) return "it gives another number of results";
+  for (size_t k = 0; k < got.results().size(); ++k) {
+    std::string text = differ(got.results()[k].elements, wanted.results()[k].elements);
     if (text.empty()) continue;
-    return "of " + got.given()[k].name + ", " + text;
+    return "of " + got.results()[k].name + ", " + text;
   }
   return "";
 }

@@ -38,8 +38,8 @@ inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";  // lines "<test>
 
 inline std::vector<Crash> earlier_crashes() {
   std::vector<Crash> crashes;
-  const char* given = std::getenv(kCrashes);
-  const std::string lines = given != nullptr ? given : "";
+  const char* variable = std::getenv(kCrashes);
+  const std::string lines = variable != nullptr ? variable : "";
   for (size_t begin = 0; begin < lines.size();) {
     const size_t end = std::min(lines.find('\n', begin), lines.size());
     const std::string line = lines.substr(begin, end - begin);

@@ -104,7 +104,7 @@ inline KernkitAny Call::object_of(DLManagedTensorVersioned* tensor) {
 }
 
 inline void Call::collect(Outcome* outcome) {
-  given_.clear();
+  results_.clear();
   objects_.clear();
   if (outcome->accepted) take(outcome->result, "the result");
   for (Memory& memory : memories_) {
@@ -120,7 +120,7 @@ inline void Call::collect(Outcome* outcome) {
   }
   for (size_t i = arguments.size(); i-- > 0;) {
     if (!arguments[i].is_tensor || !contract_->is_result(i)) continue;
-    given_.insert(given_.begin(), {contract_->name_of(i), elements(i, memory_of(i).after)});
+    results_.insert(results_.begin(), {contract_->name_of(i), elements(i, memory_of(i).after)});
   }
 }
 
@@ -134,9 +134,9 @@ inline void Call::take(const Any& result, const std::string& name) {
     if (!elements.bytes.empty()) {
       from.download(elements.bytes.data(), tensor.data_ptr(), elements.bytes.size());
     }
-    given_.push_back({name, std::move(elements)});
+    results_.push_back({name, std::move(elements)});
   } else if (any.type_index == kKernkitFloat || any.type_index == kKernkitInt) {
-    given_.push_back({name, make_elements(dl_float64, 1, {AnyView(any).cast<double>()})});
+    results_.push_back({name, make_elements(dl_float64, 1, {AnyView(any).cast<double>()})});
   } else if (any.type_index == kKernkitArray || any.type_index == kKernkitList) {
     const auto* cell = kernkit::detail::cell_of<KernkitSeqCell>(any);
     for (int64_t k = 0; k < cell->size; ++k) {
