@@ -83,7 +83,7 @@ def test_a_kept_runtime_needs_no_cmake(place):
     os.remove(place.folder / "venv/bin/cmake")
     assert place.run() == (0, "ran\n", "")
     assert len(place.calls()) == 2
-    (kept,) = place.folder.glob("cache/kernkit/*")
+    (kept,) = place.folder.glob("cache/kernkit/run-*")
     assert not (kept / "build").exists()
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that calls the driver's API and the runtime's: a module of PTX text, kernels and streams
-// of one API in calls of the other, and functions that the runtime finds in the driver.
+// A program that calls the driver's API and the runtime's: a module of PTX text, kernels and
+// streams of one API in calls of the other, and functions that the runtime finds in the driver.
 #include <cuda.h>
 
 #include "expect.h"
