@@ -38,22 +38,6 @@ cudaError_t create_event(CUevent* event, unsigned flags) {
   return core::create_event(event, flags);
 }
 
-cudaError_t read_capture(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
-                         CUgraph* graph, const CUgraphNode** nodes, const CUgraphEdgeData** edges,
-                         size_t* count) {
-  if (status == nullptr) return cudaErrorInvalidValue;
-  core::CaptureInfo info{};
-  const cudaError_t error = core::read_capture(stream, &info);
-  *status = static_cast<CUstreamCaptureStatus>(info.status);
-  if (error != cudaSuccess || info.status != cudaStreamCaptureStatusActive) return error;
-  if (id != nullptr) *id = info.id;
-  if (graph != nullptr) *graph = info.graph;
-  if (nodes != nullptr) *nodes = info.nodes;
-  if (edges != nullptr) *edges = nullptr;  // no dependency has data
-  if (count != nullptr) *count = info.count;
-  return cudaSuccess;
-}
-
 }  // namespace
 }  // namespace kernkit::simulator::driver
 
@@ -166,8 +150,11 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                    CUgraph* graph, const CUgraphNode** nodes,
                                    const CUgraphEdgeData** edges, size_t* count) {
-  return call("cuStreamGetCaptureInfo", Reach::kHost,
-              [&] { return read_capture(stream, status, id, graph, nodes, edges, count); });
+  return call("cuStreamGetCaptureInfo", Reach::kHost, [&] {
+    auto* const number = reinterpret_cast<unsigned long long*>(id);  // of 64 bits as well
+    return core::read_capture(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
+                              {number, graph, nodes, reinterpret_cast<const void**>(edges), count});
+  });
 }
 CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                    CUgraph* graph, const CUgraphNode** nodes, size_t* count) {

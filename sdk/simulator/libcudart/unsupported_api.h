@@ -26,13 +26,13 @@
   X(cudaEventCreateFromEGLSync) X(cudaEventRecordWithFlags_ptsz) \
   X(cudaEventRecord_ptsz) X(cudaExternalMemoryGetMappedBuffer) \
   X(cudaExternalMemoryGetMappedMipmappedArray) X(cudaFreeArray) X(cudaFreeAsync_ptsz) \
-  X(cudaFreeMipmappedArray) X(cudaFuncGetParamInfo) X(cudaFuncSetSharedMemConfig) \
+  X(cudaFreeMipmappedArray) X(cudaFuncSetSharedMemConfig) \
   X(cudaGLGetDevices) X(cudaGLMapBufferObject) X(cudaGLMapBufferObjectAsync) \
   X(cudaGLRegisterBufferObject) X(cudaGLSetBufferObjectMapFlags) X(cudaGLSetGLDevice) \
   X(cudaGLUnmapBufferObject) X(cudaGLUnmapBufferObjectAsync) X(cudaGLUnregisterBufferObject) \
-  X(cudaGetChannelDesc) X(cudaGetDriverEntryPoint) \
-  X(cudaGetDriverEntryPointByVersion) X(cudaGetDriverEntryPointByVersion_ptsz) \
-  X(cudaGetDriverEntryPoint_ptsz) X(cudaGetExportTable) X(cudaGetFuncBySymbol) X(cudaGetKernel) \
+  X(cudaGetChannelDesc) \
+  X(cudaGetDriverEntryPointByVersion_ptsz) \
+  X(cudaGetDriverEntryPoint_ptsz) X(cudaGetExportTable) \
   X(cudaGetMipmappedArrayLevel) X(cudaGetSurfaceObjectResourceDesc) \
   X(cudaGetTextureObjectResourceDesc) X(cudaGetTextureObjectResourceViewDesc) \
   X(cudaGetTextureObjectTextureDesc) X(cudaGraphAddDependencies) \
@@ -117,7 +117,7 @@
   X(cudaStreamBeginCaptureToGraph) X(cudaStreamBeginCaptureToGraph_ptsz) \
   X(cudaStreamBeginCapture_ptsz) X(cudaStreamCopyAttributes) X(cudaStreamCopyAttributes_ptsz) \
   X(cudaStreamEndCapture_ptsz) X(cudaStreamGetAttribute) X(cudaStreamGetAttribute_ptsz) \
-  X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_ptsz) \
+  X(cudaStreamGetCaptureInfo_ptsz) \
   X(cudaStreamGetDevice_ptsz) X(cudaStreamGetFlags_ptsz) \
   X(cudaStreamGetId_ptsz) X(cudaStreamGetPriority_ptsz) \
   X(cudaStreamIsCapturing_ptsz) X(cudaStreamQuery_ptsz) X(cudaStreamSetAttribute) \

@@ -70,22 +70,23 @@ cudaError_t core::read_capture_status(cudaStream_t stream, cudaStreamCaptureStat
                                                                 : cudaSuccess;
 }
 
-cudaError_t core::read_capture(cudaStream_t stream, CaptureInfo* info) {
-  const cudaError_t error = read_capture_status(stream, &info->status);
-  if (error != cudaSuccess || info->status != cudaStreamCaptureStatusActive) return error;
+cudaError_t core::read_capture(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                               const CaptureResults& results) {
+  const cudaError_t error = read_capture_status(stream, status);
+  if (error != cudaSuccess || *status != cudaStreamCaptureStatusActive) return error;
   CapturePoint& point = *captured(stream);
   Capture& capture = *point.capture;
-  if (capture.graph == nullptr) {
-    capture.graph = new CUgraph_st;
-    state().graphs.insert(capture.graph);
+  if (results.graph != nullptr) {
+    if (capture.graph == nullptr) capture.graph = *state().graphs.insert(new CUgraph_st).first;
+    if (state().graphs.count(capture.graph) != 0) capture.graph->nodes = capture.nodes;
+    *results.graph = capture.graph;
   }
-  if (state().graphs.count(capture.graph) != 0) capture.graph->nodes = capture.nodes;
   point.handles.clear();
   for (const size_t node : point.nodes) point.handles.push_back(capture.nodes[node].handle.get());
-  info->id = capture.id;
-  info->graph = capture.graph;
-  info->nodes = point.handles.data();
-  info->count = point.handles.size();
+  if (results.id != nullptr) *results.id = capture.id;
+  if (results.nodes != nullptr) *results.nodes = point.handles.data();
+  if (results.edges != nullptr) *results.edges = nullptr;
+  if (results.count != nullptr) *results.count = point.handles.size();
   return cudaSuccess;
 }
 

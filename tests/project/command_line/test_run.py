@@ -61,8 +61,6 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "kernkit's runtime, by kernkit_add_simulated() in CMake"),
         (ALONE + SASS, "libcudart.so.13", "it has machine code only (sm_80): compile it with PTX, as nvcc's "
          "-arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"),
-        (ALONE + PTX, "libcuda.so.1", "it calls the driver's API (libcuda.so.1), which kernkit does not have: use the "
-         "runtime's API, cudaMalloc and <<<>>>"),
         (ALONE + PTX, "libcudart.so.12", "it needs libcudart.so.12, and kernkit replaces libcudart.so.13: compile "
          "it with CUDA 13"),
         (ALONE + fatbin((1, 80, 0), magic=1), "libcudart.so.13", "its CUDA code cannot be read: expected a fatbin at "
@@ -178,7 +176,7 @@ ADVICE = {
     "cudaMemPoolExportPointer": "keep the data in one process",
     "cudaDeviceEnablePeerAccess": "copy with cudaMemcpyPeer()",
     "cudaMemcpyAsync_ptsz": "compile without --default-stream per-thread and pass a stream",
-    "cudaGetDriverEntryPoint": "call the functions of the runtime",
+    "cudaGetExportTable": "call the functions of the runtime",
     "cudaGraphExecMemcpyNodeSetParams": "build a new graph and update the executable graph with cudaGraphExecUpdate()",
     "cudaMemPrefetchBatchAsync": "leave the call out, or run the program on a GPU",
 }
@@ -197,7 +195,7 @@ def test_each_missing_function_prints_an_alternative_once(root, runtime):
     assert sorted(lines) == sorted(names) and len(done.stderr.splitlines()) == len(names)
     for name, advice in ADVICE.items():
         assert lines[name].endswith(advice), lines[name]
-    named = "kernkit: cudaGetDriverEntryPoint() is not supported: it returns cudaErrorNotSupported; "
+    named = "kernkit: cudaGetExportTable() is not supported: it returns cudaErrorNotSupported; "
     assert any(line.startswith(named) for line in done.stderr.splitlines())
 
 
@@ -213,6 +211,49 @@ def test_every_function_of_the_toolkits_runtime_exists(runtime):
         pytest.skip("no libcudart.so.13 of a CUDA toolkit")
     # The version KERNKIT_CORE has the functions that the simulator's libcuda.so.1 calls.
     assert functions_of(lib) == {name for name in functions_of(runtime) if "KERNKIT_CORE" not in name}
+
+
+@pytest.fixture(scope="module")
+def driver(runtime):
+    path = runtime.parent / "driver/libcuda.so.1"
+    if not path.exists():
+        pytest.skip("no cuda.h of CUDA 13, from which the library's names are read")
+    return path
+
+
+def test_every_function_of_the_toolkits_driver_exists(driver):
+    nvcc = tool("nvcc")
+    stub = nvcc.resolve().parents[1] / "lib64/stubs/libcuda.so" if nvcc else None
+    if stub is None or not stub.exists():
+        pytest.skip("no libcuda.so of a CUDA toolkit")
+    assert functions_of(stub) - functions_of(driver) == set()
+
+
+DRIVER = """
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+major, device = ctypes.c_int(), ctypes.c_int()
+print(driver.cuDeviceGet(ctypes.byref(device), 0), driver.cuInit(0), driver.cuDeviceGet(ctypes.byref(device), 1))
+driver.cuDeviceGetAttribute(ctypes.byref(major), 75, 0)
+print(major.value, driver.cuArrayCreate_v2(), driver.cuArrayCreate_v2())
+"""
+
+
+def test_a_python_program_calls_the_driver(root, runtime, driver):
+    done = kernkit_run(root, "--runtime", runtime, "--devices", 2, "--capability", 80, sys.executable, "-c", DRIVER)
+    assert done.stdout == "3 0 0\n8 801 801\n"
+    assert done.stderr == ("kernkit: cuArrayCreate_v2() is not supported: it returns CUDA_ERROR_NOT_SUPPORTED; leave the call "
+                           "out, or run the program on a GPU\n")  # fmt: skip
+
+
+def test_a_program_of_the_driver_needs_its_library(root, runtime, made, tmp_path):
+    """A build without cuda.h has no libcuda.so.1."""
+    alone = tmp_path / "libcudart.so.13"
+    shutil.copy(runtime, alone)
+    program = made(ALONE, "libcuda.so.1")
+    assert kernkit_run(root, "--runtime", alone, program).stderr == (
+        f"kernkit: {program} cannot run without a GPU: it calls the driver's API (libcuda.so.1), which kernkit compiles with "
+        f"cuda.h of CUDA 13: install the CUDA toolkit, or run {sys.executable} -m pip install nvidia-cuda-runtime\n")
 
 
 def test_functions_reported_as_missing_are_missing(root):
@@ -477,7 +518,7 @@ def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
     words = [sys.executable, "-c", ASK]
     first = kernkit_run(root, *words, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
-    assert first.stdout == "[] 1 9 801 801\n", first.stderr
+    assert first.stdout == "[] 1 8 801 801\n", first.stderr
     assert "kernkit: compiling the runtime, once, into " in first.stderr
     second = kernkit_run(root, *words, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
     assert second.stdout == first.stdout and "compiling" not in second.stderr

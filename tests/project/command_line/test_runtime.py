@@ -15,7 +15,8 @@ echo "$@" >> "$CALLS"
 case $1 in
   -S) mkdir -p build; touch build/CMakeCache.txt; sleep 0.2
       if [ -n "$FAILS" ]; then echo "CMake Error: it fails"; exit 1; fi;;
-  *) mkdir -p build/kernkit_cudart; cp "$LIBRARY" build/kernkit_cudart/libcudart.so.13;;
+  *) mkdir -p build/kernkit_cudart; cp "$LIBRARY" build/kernkit_cudart/libcudart.so.13
+     mkdir build/kernkit_cudart/driver; cp "$LIBRARY" build/kernkit_cudart/driver/libcuda.so.1;;
 esac
 """
 TOOLS = ("sh", "mkdir", "touch", "cp", "sleep")
@@ -70,7 +71,7 @@ def test_tools_and_dlpack_of_an_environment_that_is_not_on_path_are_found(place)
     code, printed, errors = place.run()
     assert (code, printed) == (0, "ran\n"), errors
     configure, build = place.calls()
-    assert " -G Ninja " in configure and "--target kernkit_cudart" in build
+    assert " -G Ninja " in configure and "--target kernkit_drop_ins" in build
     folder = pathlib.Path(configure.partition("-DDLPACK_INCLUDE_DIR=")[2])
     assert (folder / "dlpack/dlpack.h").is_file()
 
@@ -82,7 +83,7 @@ def test_a_kept_runtime_needs_no_cmake(place):
     os.remove(place.folder / "venv/bin/cmake")
     assert place.run() == (0, "ran\n", "")
     assert len(place.calls()) == 2
-    (kept,) = place.folder.glob("cache/kernkit/*")
+    (kept,) = place.folder.glob("cache/kernkit/run-*")
     assert not (kept / "build").exists()
 
 

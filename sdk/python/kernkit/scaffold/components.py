@@ -35,7 +35,7 @@ COMPONENTS: Tuple[Component, ...] = (
                "include/kernkit/cpu/reduction.h", "include/kernkit/c*/row*", "include/kernkit/cuda/block_reduce.cuh",
                "include/kernkit/testing/contract/row_rules.h", "python/kernkit/codegen/cpp/skeletons/row/*")),
     Component("ptx", OPTIONAL, "the simulator's executor for PTX, and its tools",
-              ("simulator/ptx/*", "simulator/tools/*", "simulator/libcudart/*", "cmake/KernkitSimulatorPtx.cmake",
+              ("simulator/ptx/*", "simulator/tools/*", "simulator/libcuda/*", "simulator/libcudart/*", "cmake/KernkitSimulatorPtx.cmake",
                "simulator/include/kernkit/simulator/counters.h", "simulator/include/kernkit/simulator/*check.h",
                "python/kernkit/simulator/*", "python/kernkit/commands/run.py", "python/kernkit/commands/counters.py",
                "python/kernkit/commands/sanitize.py")),

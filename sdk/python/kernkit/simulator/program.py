@@ -15,11 +15,13 @@ from .. import programs
 from ..binaries.elf import ElfFile, read_section
 from ..binaries.fatbin import FatbinError, read_architectures
 from ..errors import UserError
+from . import clients
 from .runtime import NAME as RUNTIME
-from .runtime import build_runtime, folder_of_caches
+from .runtime import build_runtime, driver_of, folder_of_caches, folder_of_clients
 from .single_file import compile_source, is_source
 
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # the name is in each program that contains the tools
+DRIVER = "libcuda.so.1"
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
           "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "
           "site-packages; or link its objects with kernkit's runtime, by kernkit_add_simulated() in CMake")  # fmt: skip
@@ -47,18 +49,15 @@ def listed_by_ldd(program: pathlib.Path) -> str:
 
 
 def not_found(program: pathlib.Path) -> List[str]:
-    """The names of the libraries that the system's loader does not find for a program, except kernkit's runtime."""
+    """The names of the libraries that the system's loader does not find for a program, except kernkit's libraries."""
     names = re.findall(r"^\s*(\S+) => not found", listed_by_ldd(program), re.MULTILINE)
-    return [name for name in dict.fromkeys(names) if name != RUNTIME]
+    return [name for name in dict.fromkeys(names) if name not in (RUNTIME, DRIVER)]
 
 
 def problem_of(path: pathlib.Path) -> Optional[str]:
     """The reason why kernkit cannot run the CUDA code of a program or library, with advice, or None."""
     needed = ElfFile(path).needed()
     runtimes = [name for name in needed if name.startswith("libcudart.so.")]
-    if "libcuda.so.1" in needed:
-        return ("it calls the driver's API (libcuda.so.1), which kernkit does not have: use the runtime's API, "
-                "cudaMalloc and <<<>>>")  # fmt: skip
     for name in runtimes:
         if name != RUNTIME:
             return f"it needs {name}, and kernkit replaces {RUNTIME}: compile it with CUDA 13"
@@ -108,7 +107,8 @@ def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Pat
     environment.update({name: value for name, value in options.items() if value is not None})
     # The loader takes a preloaded library before the libraries of any search path.
     if runtime:
-        environment["LD_PRELOAD"] = ":".join(filter(None, [str(runtime), environment.get("LD_PRELOAD", "")]))
+        libraries = [str(runtime), str(driver_of(runtime) or ""), environment.get("LD_PRELOAD", "")]
+        environment["LD_PRELOAD"] = ":".join(filter(None, libraries))
     return environment
 
 
@@ -153,13 +153,21 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         if path != program and (kinds := machine_code_only(path)):
             print(f"kernkit: {path.name} has machine code only ({', '.join(kinds)}): its kernels do not run, and calls "
                   f"that launch them return an error: {PTX}", file=sys.stderr)  # fmt: skip
-        elif path.name != RUNTIME and (problem := problem_of(path)):
+        elif path.name not in (RUNTIME, DRIVER) and (problem := problem_of(path)):
             raise UserError(f"{path} cannot run without a GPU: {problem}")
     if program and (missing := not_found(program)):
         raise UserError(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
                         "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = runtime or runtime_of(arguments)
+    for path in paths:
+        if DRIVER in ElfFile(path).needed() and driver_of(runtime) is None:
+            raise UserError(f"{path} cannot run without a GPU: it calls the driver's API ({DRIVER}), which kernkit compiles "
+                            "with cuda.h of CUDA 13: install the CUDA toolkit, or run "
+                            f"{sys.executable} -m pip install nvidia-cuda-runtime")  # fmt: skip
     environment = environment_for(arguments, runtime, newest_ptx(paths))
+    environment.update(clients.settings(folder_of_clients(), driver_of(runtime), environment))
+    if clients.is_python(found):
+        environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)
     if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
     return found, environment

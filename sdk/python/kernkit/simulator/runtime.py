@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, compiled once by CMake and kept.
+"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, compiled once by CMake and kept, and
+beside it, in a folder of its own, the driver's API as libcuda.so.1 if cuda.h of CUDA 13 is installed.
 
 A runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
 neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
@@ -23,6 +24,7 @@ from ..project import manifest
 from ..sdk import development_folder, sdk_folder, version
 
 NAME = "libcudart.so.13"
+DRIVER = "driver/libcuda.so.1"  # relative to the runtime's folder
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(kernkit_run LANGUAGES C CXX)
@@ -32,8 +34,10 @@ SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK
 
 
 def digest_of(sdk: pathlib.Path) -> str:
-    """A digest of the sources of the runtime, in hexadecimal digits. In a library's copy the sources are in two folders."""
+    """A digest of the sources of the runtime and of the path of CUDA's headers, in hexadecimal digits. In a library's copy
+    the sources are in two folders."""
     digest = hashlib.sha256((sdk / "CMakeLists.txt").read_bytes())
+    digest.update(f"{cuda_headers()}\n".encode())
     for folder in [place / name for place in dict.fromkeys((sdk, development_folder())) for name in SOURCES]:
         for path in manifest.files_below(str(folder)):
             digest.update(f"{folder.name}/{path}\n".encode())
@@ -47,6 +51,11 @@ def folder_of_caches() -> pathlib.Path:
         return pathlib.Path(root).resolve() / "build/run"
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return pathlib.Path(caches).resolve() / "kernkit"
+
+
+def folder_of_clients() -> pathlib.Path:
+    """The folder of caches and tools for packages that compile kernels themselves, see clients.py."""
+    return folder_of_caches() / "clients"
 
 
 def folder_of_builds(digest: str) -> pathlib.Path:
@@ -68,6 +77,29 @@ def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
     packages = list(found.submodule_search_locations or []) if found else []
     folders = [sdk.parent / "dlpack/include", *(pathlib.Path(place) / "include" for place in packages)]
     return next((folder for folder in folders if (folder / "dlpack/dlpack.h").is_file()), None)
+
+
+def cuda_headers() -> Optional[pathlib.Path]:
+    """The folder with cuda.h of CUDA 13: of a toolkit, or of a package of this Python."""
+    folders = [pathlib.Path(root) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if (root := os.environ.get(name))]
+    if nvcc := shutil.which("nvcc", path=search_path()):
+        folders.append(pathlib.Path(nvcc).resolve().parents[1] / "include")
+    folders.append(pathlib.Path("/usr/local/cuda/include"))
+    for package, below in (("nvidia", "cu13/include"), ("triton", "backends/nvidia/include")):
+        found = importlib.util.find_spec(package)  # without an import
+        folders += [pathlib.Path(place) / below for place in (found.submodule_search_locations or [] if found else [])]
+    for folder in folders:
+        header = folder / "cuda.h"
+        if header.is_file() and (folder / "cudaTypedefs.h").is_file():
+            if re.search(r"^#define CUDA_VERSION 13\d{3}$", header.read_text(errors="replace"), re.MULTILINE):
+                return folder
+    return None
+
+
+def driver_of(runtime: pathlib.Path) -> Optional[pathlib.Path]:
+    """The libcuda.so.1 that was built with a runtime, or None."""
+    driver = runtime.parent / DRIVER
+    return driver if driver.is_file() else None
 
 
 def generator(path: str) -> List[str]:
@@ -121,6 +153,8 @@ def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path) -> pathlib.Path:
     project, text = folder / "source/CMakeLists.txt", PROJECT.format(sdk=sdk.as_posix())
     if not project.exists() or project.read_text() != text:
         project.write_text(text)
+    if (headers := cuda_headers()) is not None:
+        options.append(f"-DKERNKIT_CUDA_INCLUDE_DIR={headers}")
     if (dlpack := dlpack_folder(sdk)) is not None:
         options.append(f"-DDLPACK_INCLUDE_DIR={dlpack}")
     (folder / "log").write_text("")
@@ -129,7 +163,7 @@ def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path) -> pathlib.Path:
     if not marker.is_file() or marker.read_text() != "\n".join(settings):
         shutil.rmtree(build, ignore_errors=True)  # CMake keeps the generator and the compilers
     for step, *words in (("configure", "-S", "source", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", *options),
-                         ("compile", "--build", "build", "--target", "kernkit_cudart",
+                         ("compile", "--build", "build", "--target", "kernkit_drop_ins",
                           "--parallel", str(os.cpu_count() or 2))):  # fmt: skip
         if not run_cmake(folder, *words, environment=environment):
             if step == "configure":
@@ -155,6 +189,9 @@ def build_runtime() -> pathlib.Path:
         print(f"kernkit: compiling the runtime, once, into {folder}", file=sys.stderr)
         compiled = compile_runtime(folder, sdk)
         put(compiled, folder / NAME)
+        if driver := driver_of(compiled):
+            (folder / DRIVER).parent.mkdir(exist_ok=True)
+            put(driver, folder / DRIVER)
         (folder / "digest.partial").write_text(digest)
         os.replace(folder / "digest.partial", folder / "digest")
         if not os.environ.get("KK_ROOT"):  # these sources do not change

@@ -12,15 +12,17 @@ cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode);
 /// Ends the capture of a stream, and stores its graph.
 cudaError_t take_graph(cudaStream_t stream, cudaGraph_t* graph);
 cudaError_t read_capture_status(cudaStream_t stream, cudaStreamCaptureStatus* status);
-struct CaptureInfo {
-  cudaStreamCaptureStatus status;
-  unsigned long long id;         // number of the capture
-  cudaGraph_t graph;             // graph with the nodes so far, which becomes the captured graph
-  const cudaGraphNode_t* nodes;  // nodes that the next node depends on, until the next work
-  size_t count;                  // number of `nodes`
+/// Results of read_capture(), each of which may be null.
+struct CaptureResults {
+  unsigned long long* id;         // number of the capture
+  cudaGraph_t* graph;             // graph with the nodes so far, which becomes the captured graph
+  const cudaGraphNode_t** nodes;  // nodes that the next node depends on, until the next work
+  const void** edges;             // data of the dependencies, of which no dependency has any
+  size_t* count;                  // number of `nodes`
 };
 /// Reads the capture of a stream. Without a capture, only the status is stored.
-cudaError_t read_capture(cudaStream_t stream, CaptureInfo* info);
+cudaError_t read_capture(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                         const CaptureResults& results);
 /// Exchanges the capture mode of the thread.
 cudaError_t exchange_capture_mode(cudaStreamCaptureMode* mode);
 

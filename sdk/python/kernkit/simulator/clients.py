@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings for Python packages that compile kernels themselves: Triton, Numba, CuPy, PyTorch, FlashInfer. Each package
+keeps PTX instead of machine code, in a private cache, so that no run on a GPU finds a kernel that was compiled here."""
+
+import os
+import pathlib
+import re
+from typing import Dict, Mapping, Optional
+
+DEFAULT_CAPABILITY = "80"  # tensor cores by mma, which the simulator supports
+# Variables that name a folder of compiled code, and the name of the private folder.
+CACHES = {
+    "TRITON_CACHE_DIR": "triton",
+    "NUMBA_CACHE_DIR": "numba",
+    "CUPY_CACHE_DIR": "cupy",
+    "CUDA_CACHE_PATH": "nvidia",
+    "TORCH_EXTENSIONS_DIR": "torch_extensions",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    "FLASHINFER_WORKSPACE_BASE": "flashinfer",
+}
+# In place of NVIDIA's assembler: writes PTX where machine code is expected. libcuda.so.1 loads PTX text.
+PTXAS = """\
+#!/bin/sh
+input= output=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --version) echo "ptxas of kernkit, which passes PTX on: Cuda compilation tools, release 13.0, V13.0.88"; exit 0;;
+    -o|--output-file) output=$2; shift;;
+    *.ptx) input=$1;;
+  esac
+  shift
+done
+if [ -z "$input" ] || [ -z "$output" ]; then
+  echo "ptxas of kernkit: expected FILE.ptx -o FILE" >&2
+  exit 1
+fi
+exec cp "$input" "$output"
+"""
+
+
+def is_python(program: str) -> bool:
+    """Whether a program is Python, or a script that Python runs."""
+    if re.fullmatch(r"python[\d.]*", pathlib.Path(program).resolve().name):
+        return True
+    with open(program, "rb") as file:
+        first = file.readline(256)
+    return first.startswith(b"#!") and b"python" in first
+
+
+def write_assembler(folder: pathlib.Path) -> pathlib.Path:
+    """The path of the assembler in a folder, where the file is written unless the folder has the same file."""
+    path = folder / "ptxas"
+    if not path.is_file() or path.read_text() != PTXAS:
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = folder / f"ptxas.{os.getpid()}"  # other processes see the whole file
+        partial.write_text(PTXAS)
+        partial.chmod(0o755)
+        os.replace(partial, path)
+    return path
+
+
+def settings(folder: pathlib.Path, driver: Optional[pathlib.Path], environment: Mapping[str, str]) -> Dict[str, str]:
+    """The variables of a run, whose assembler and caches are in a folder. A cache that the environment names already
+    becomes a folder of its own inside of the named folder."""
+    found = {}
+    for name, private in CACHES.items():
+        given = environment.get(name)
+        found[name] = str(pathlib.Path(given) / "kernkit" if given else folder / "caches" / private)
+    found["CUPY_COMPILE_WITH_PTX"] = "1"
+    if driver:
+        assembler = str(write_assembler(folder))
+        found.update(TRITON_PTXAS_PATH=assembler, TRITON_PTXAS_BLACKWELL_PATH=assembler, TRITON_LIBCUDA_PATH=str(driver.parent))
+    return found

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit run` with Python programs: settings of packages that compile kernels themselves."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+from kernkit.simulator import clients
+
+
+@pytest.mark.parametrize(
+    "name, text, expected",
+    [
+        ("python3.11", "\x7fELF", True),
+        ("script", "#!/usr/bin/env python3\n", True),
+        ("script", "#!/bin/sh\n", False),
+        ("pythonic", "\x7fELF", False),
+    ],
+)
+def test_python_programs_are_known_by_their_name_or_first_line(tmp_path, name, text, expected):
+    program = tmp_path / name
+    program.write_text(text)
+    assert clients.is_python(str(program)) is expected
+
+
+def test_caches_are_private(tmp_path):
+    found = clients.settings(tmp_path, None, {"TRITON_CACHE_DIR": "/data/triton"})
+    assert found["TRITON_CACHE_DIR"] == "/data/triton/kernkit"
+    assert found["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
+    assert "TRITON_PTXAS_PATH" not in found  # without libcuda.so.1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_assembler_passes_ptx_on(tmp_path):
+    found = clients.settings(tmp_path, tmp_path / "driver/libcuda.so.1", {})
+    assembler, source, output = found["TRITON_PTXAS_PATH"], tmp_path / "a.ptx", tmp_path / "a.cubin"
+    assert found["TRITON_LIBCUDA_PATH"] == str(tmp_path / "driver")
+    source.write_text(".version 8.7\n")
+    subprocess.run([assembler, "-lineinfo", "-v", "--gpu-name=sm_80", source, "-o", output], check=True)
+    assert output.read_text() == ".version 8.7\n"
+    version = subprocess.run([assembler, "--version"], capture_output=True, text=True, check=True).stdout
+    assert "release 13.0, V13.0.88" in version
+    done = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
+
+
+TRITON = '''
+import ctypes
+import triton
+import triton.language as tl
+
+driver = ctypes.CDLL("libcuda.so.1")
+
+
+class Floats:
+    """What Triton needs of a tensor, in memory of the device that the host may access."""
+
+    dtype = tl.float32
+
+    def __init__(self, values):
+        context, address = ctypes.c_void_p(), ctypes.c_uint64()
+        assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+        assert driver.cuCtxSetCurrent(context) == 0
+        assert driver.cuMemAllocManaged(ctypes.byref(address), ctypes.c_size_t(4 * len(values)), 1) == 0
+        self.address, self.values = address.value, (ctypes.c_float * len(values)).from_address(address.value)
+        self.values[:] = values
+
+    def data_ptr(self):
+        return self.address
+
+
+@triton.jit
+def scale(x, n, factor, SIZE: tl.constexpr, LIMIT: tl.constexpr):
+    i = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * factor, mask=i < LIMIT)
+
+
+x = Floats(range(200))
+scale[(2,)](x, 200, 2.5, SIZE=128, LIMIT=200)
+print(driver.cuCtxSynchronize(), x.values[:] == [2.5 * i for i in range(200)])
+scale[(2,)](x, 200, 2.5, SIZE=128, LIMIT=256)
+print(driver.cuCtxSynchronize())
+'''
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="triton is not installed")
+def test_a_kernel_of_triton_runs_and_a_fault_has_its_line(root, tmp_path):
+    runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
+    if not (runtime.parent / "driver/libcuda.so.1").exists():
+        pytest.skip("no libcuda.so.1 in the build")
+    program = tmp_path / "scale.py"
+    program.write_text(TRITON)
+    environment = {**os.environ, "PYTHONPATH": str(root / "sdk/python"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("KK_ROOT", None)
+    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, sys.executable, program],
+                          capture_output=True, text=True, env=environment)  # fmt: skip
+    assert done.stdout == "0 True\n700\n", done.stderr
+    line = next(number for number, text in enumerate(TRITON.splitlines(), 1) if "tl.store" in text)
+    assert "Invalid __global__ write of size 4 bytes" in done.stderr and f"(scale.py:{line})" in done.stderr
+    assert len(list((tmp_path / "cache/kernkit/clients/caches/triton").iterdir())) > 0
