@@ -17,7 +17,8 @@ WORKFLOWS = sorted((FOLDER / "workflows").glob("*.yml"))
 USES = re.compile(r"^\s*- uses: (\S+)(.*)$", re.MULTILINE)
 PINNED = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}")
 # {job: its permissions beyond reading the repository}.
-PERMISSIONS = {"attest": {"attestations": "write", "id-token": "write"}, "publish": {"id-token": "write"}}
+PERMISSIONS = {"attest": {"attestations": "write", "id-token": "write"}, "publish": {"id-token": "write"},
+               "deploy": {"id-token": "write", "pages": "write"}}  # fmt: skip
 SCHEMAS = {
     "workflows/*.yml": "vendor.github-workflows",
     "ISSUE_TEMPLATE/config.yml": "vendor.github-issue-config",
@@ -92,6 +93,13 @@ def test_a_release_is_checked_tested_built_attested_and_published():
 def test_tests_run_with_and_without_cuda():
     ci = next(path for path in WORKFLOWS if path.stem == "ci")
     assert {"./kk test --all --cuda", "./kk test --no-cuda", "./kk dist"} <= set(commands(ci))
+
+
+def test_pages_are_built_for_every_change_and_published_from_main():
+    docs = next(path for path in WORKFLOWS if path.stem == "docs")
+    assert commands(docs) == ["./kk docs"]
+    deploy = load(docs)["jobs"]["deploy"]
+    assert deploy["needs"] == "build" and deploy["if"].startswith("github.ref == 'refs/heads/main' && ")
 
 
 def test_a_report_of_a_defect_requires_kernkit_env(root):
