@@ -10,6 +10,22 @@ import pytest
 from kernkit.simulator import clients
 
 
+@pytest.fixture(scope="module")
+def driver(root):
+    path = root / "build/release/kernkit_cudart/driver/libcuda.so.1"
+    if not path.exists():
+        pytest.skip("no libcuda.so.1 in the build")
+    return path
+
+
+def run_python(root, folder, *arguments, **environment):
+    """A run of this Python with the libraries of a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment}
+    environment.pop("KK_ROOT", None)
+    command = ["-B", "-m", "kernkit", "run", "--runtime", folder / "libcudart.so.13", sys.executable, *arguments]
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment)
+
+
 @pytest.mark.parametrize(
     "name, text, expected",
     [
@@ -44,6 +60,48 @@ def test_the_assembler_passes_ptx_on(tmp_path):
     assert "release 13.0, V13.0.88" in version
     done = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
+
+
+LINKER = """
+import ctypes
+
+linker = ctypes.CDLL("libnvJitLink.so.13")
+handle, size, options = ctypes.c_void_p(), ctypes.c_size_t(), (ctypes.c_char_p * 1)(b"-arch=sm_80")
+HEAD, PTX, LTO_IR = b".version 8.0\\n.target sm_80\\n.address_size 64\\n", 2, 3
+
+
+def text(name):
+    assert getattr(linker, f"nvJitLinkGet{name}Size")(handle, ctypes.byref(size)) == 0
+    found = ctypes.create_string_buffer(size.value)
+    assert getattr(linker, f"nvJitLinkGet{name}")(handle, found) == 0
+    return found.value.decode()
+
+
+print(linker.nvJitLinkCreate(ctypes.byref(handle), 0, None), linker.nvJitLinkCreate(ctypes.byref(handle), 1, options))
+print(linker.nvJitLinkComplete(handle), text("ErrorLog").strip())
+for kind, data in ((PTX, HEAD + b".visible .func f { ret; }"), (LTO_IR, b"BC"),
+                   (PTX, HEAD + b".extern .func f;\\n.entry k() { call f; ret; }")):
+    print(linker.__getattr__("__nvJitLinkAddData_13_0")(handle, kind, data, ctypes.c_size_t(len(data)), b"code"))
+print(linker.nvJitLinkComplete(handle), text("ErrorLog").splitlines()[1])
+joined = text("LinkedCubin")
+assert text("LinkedPtx") == joined and text("InfoLog") == ""
+print([joined.count(word) for word in (".version", ".func f", ".entry k", ".extern")])
+print(linker.nvJitLinkDestroy(ctypes.byref(handle)), handle.value)
+"""
+
+
+def test_the_linker_of_device_code_joins_ptx(root, driver):
+    """NVIDIA's nvJitLink.h has the numbers of the results."""
+    done = run_python(root, driver.parent.parent, "-c", LINKER)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "2 0",
+        "9 kernkit: no input to link; add PTX text",
+        "0", "12", "0",
+        "0 kernkit: code is not PTX, which is the only supported type of input: compile the code to PTX, without link-time optimisation",
+        "[1, 1, 1, 0]",
+        "0 None",
+    ]  # fmt: skip
 
 
 TRITON = '''
@@ -86,16 +144,10 @@ print(driver.cuCtxSynchronize())
 
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="triton is not installed")
-def test_a_kernel_of_triton_runs_and_a_fault_has_its_line(root, tmp_path):
-    runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
-    if not (runtime.parent / "driver/libcuda.so.1").exists():
-        pytest.skip("no libcuda.so.1 in the build")
+def test_a_kernel_of_triton_runs_and_a_fault_has_its_line(root, driver, tmp_path):
     program = tmp_path / "scale.py"
     program.write_text(TRITON)
-    environment = {**os.environ, "PYTHONPATH": str(root / "sdk/python"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    environment.pop("KK_ROOT", None)
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, sys.executable, program],
-                          capture_output=True, text=True, env=environment)  # fmt: skip
+    done = run_python(root, driver.parent.parent, program, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert done.stdout == "0 True\n700\n", done.stderr
     line = next(number for number, text in enumerate(TRITON.splitlines(), 1) if "tl.store" in text)
     assert "Invalid __global__ write of size 4 bytes" in done.stderr and f"(scale.py:{line})" in done.stderr

@@ -17,7 +17,7 @@ from ..binaries.fatbin import FatbinError, read_architectures
 from ..errors import UserError
 from . import clients
 from .runtime import NAME as RUNTIME
-from .runtime import build_runtime, driver_of, folder_of_caches, folder_of_clients
+from .runtime import build_runtime, driver_of, drop_ins_of, folder_of_caches, folder_of_clients
 from .single_file import compile_source, is_source
 
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # the name is in each program that contains the tools
@@ -107,7 +107,7 @@ def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Pat
     environment.update({name: value for name, value in options.items() if value is not None})
     # The loader takes a preloaded library before the libraries of any search path.
     if runtime:
-        libraries = [str(runtime), str(driver_of(runtime) or ""), environment.get("LD_PRELOAD", "")]
+        libraries = [*map(str, drop_ins_of(runtime)), environment.get("LD_PRELOAD", "")]
         environment["LD_PRELOAD"] = ":".join(filter(None, libraries))
     return environment
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, compiled once by CMake and kept, and
-beside it, in a folder of its own, the driver's API as libcuda.so.1 if cuda.h of CUDA 13 is installed.
+beside it, in a folder of its own, the driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13 if
+cuda.h of CUDA 13 is installed.
 
 A runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
 neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
@@ -25,6 +26,7 @@ from ..sdk import development_folder, sdk_folder, version
 
 NAME = "libcudart.so.13"
 DRIVER = "driver/libcuda.so.1"  # relative to the runtime's folder
+LINKER = "driver/libnvJitLink.so.13"  # built with the driver
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(kernkit_run LANGUAGES C CXX)
@@ -100,6 +102,11 @@ def driver_of(runtime: pathlib.Path) -> Optional[pathlib.Path]:
     """The libcuda.so.1 that was built with a runtime, or None."""
     driver = runtime.parent / DRIVER
     return driver if driver.is_file() else None
+
+
+def drop_ins_of(runtime: pathlib.Path) -> List[pathlib.Path]:
+    """The runtime and the libraries that were built with the runtime, in place of NVIDIA's libraries."""
+    return [runtime, *(path for name in (DRIVER, LINKER) if (path := runtime.parent / name).is_file())]
 
 
 def generator(path: str) -> List[str]:
@@ -188,10 +195,10 @@ def build_runtime() -> pathlib.Path:
             return runtime
         print(f"kernkit: compiling the runtime, once, into {folder}", file=sys.stderr)
         compiled = compile_runtime(folder, sdk)
-        put(compiled, folder / NAME)
-        if driver := driver_of(compiled):
-            (folder / DRIVER).parent.mkdir(exist_ok=True)
-            put(driver, folder / DRIVER)
+        for path in drop_ins_of(compiled):
+            target = folder / path.relative_to(compiled.parent)
+            target.parent.mkdir(exist_ok=True)
+            put(path, target)
         (folder / "digest.partial").write_text(digest)
         os.replace(folder / "digest.partial", folder / "digest")
         if not os.environ.get("KK_ROOT"):  # these sources do not change
