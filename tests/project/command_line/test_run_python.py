@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from kernkit.simulator import clients
+from kernkit.simulator import clients, program
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +18,12 @@ def driver(root):
     return path
 
 
-def run_python(root, folder, *arguments, **environment):
+def run_python(root, folder, *arguments, cwd=None, **environment):
     """A run of this Python with the libraries of a folder."""
     environment = {**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment}
     environment.pop("KK_ROOT", None)
     command = ["-B", "-m", "kernkit", "run", "--runtime", folder / "libcudart.so.13", sys.executable, *arguments]
-    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment)
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, cwd=cwd)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,28 @@ def test_the_assembler_passes_ptx_on(tmp_path):
     assert "release 13.0, V13.0.88" in version
     done = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
+
+
+def test_a_gpu_of_the_machine_is_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(program, "GPUS", tmp_path / "gpus")
+    program.report_gpu()
+    (tmp_path / "gpus").mkdir()
+    program.report_gpu()
+    assert capsys.readouterr().err == ""
+    (tmp_path / "gpus/0000:17:00.0").mkdir()
+    program.report_gpu()
+    assert capsys.readouterr().err == (
+        "kernkit: the program runs on the CPU, although this machine has a GPU; run the program without kernkit to use the GPU\n"
+    )
+
+
+def test_compilers_work_in_a_run(root, driver, tmp_path):
+    """The libraries that a run preloads do not change what a compiler writes."""
+    (tmp_path / "one.cc").write_text("int one() { return 1; }\n")
+    command = ["g++", "-c", "-o", "-", "one.cc", "-S"]
+    expected = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    found = run_python(root, driver.parent.parent, "-c", f"import subprocess; subprocess.run({command}, check=True)", cwd=tmp_path)
+    assert (found.stdout, found.stderr) == (expected, "")
 
 
 LINKER = """

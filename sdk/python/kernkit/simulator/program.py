@@ -20,6 +20,7 @@ from .runtime import NAME as RUNTIME
 from .runtime import build_runtime, driver_of, drop_ins_of, folder_of_caches, folder_of_clients
 from .single_file import compile_source, is_source
 
+GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # has a folder for each GPU that NVIDIA's driver found
 TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # the name is in each program that contains the tools
 DRIVER = "libcuda.so.1"
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
@@ -112,6 +113,13 @@ def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Pat
     return environment
 
 
+def report_gpu() -> None:
+    """Reports that the program does not use the machine's GPU, if there is a GPU with a driver."""
+    if GPUS.is_dir() and any(GPUS.iterdir()):
+        print("kernkit: the program runs on the CPU, although this machine has a GPU; run the program without kernkit to use "
+              "the GPU", file=sys.stderr)  # fmt: skip
+
+
 def runtime_of(arguments: argparse.Namespace) -> pathlib.Path:
     """The runtime of the option --runtime, or kernkit's runtime, which is compiled at the first use."""
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
@@ -159,6 +167,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         raise UserError(f"{program} needs {', '.join(missing)}, which the system's loader does not find: add the folder "
                         "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = runtime or runtime_of(arguments)
+    report_gpu()
     for path in paths:
         if DRIVER in ElfFile(path).needed() and driver_of(runtime) is None:
             raise UserError(f"{path} cannot run without a GPU: it calls the driver's API ({DRIVER}), which kernkit compiles "
