@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile times of FlashInfer's files that include tvm-ffi's headers by nvcc, with kernkit's headers
-of those names and with tvm-ffi's own, one after the other:
+"""Compile times of FlashInfer's files that include tvm-ffi's headers. nvcc compiles each file with kernkit's headers of
+the same names, then with tvm-ffi's headers:
 
     python bench/python/flashinfer_compile.py FOLDER_OF_THE_UNPACKED_WHEEL RECORD.jsonl [--how HOW] [--until 05:15]
 
-Seconds of the processor, as far as HOW says:
+Times are seconds of processor time. HOW selects the steps of the compilation:
 
-- `front end`: the preprocessor and cudafe++, which reads a file for host and device. No code is made.
-- `unoptimised`: as well the device's front end (`nvcc -fdevice-syntax-only`) and the host's compiler with -O0. What
-  optimises the device's code takes the same with both, because it is given the same: the kernels and all functions
-  that they reach are compared as the front end wrote them (`same`). What optimises the host's has not more to do
-  where the object has not more bytes. So a file that is not slower until there is not slower after it.
-- `whole`: the host's object with -O3, and PTX, which is compared. ptxas reads the same with both.
+  front end    the preprocessor and cudafe++, which reads a file for host and device and makes no code
+  unoptimised  in addition the device's front end (`nvcc -fdevice-syntax-only`), and the host's compiler with -O0. Device
+               code takes the same time to optimise with both sets of headers if its text is the same: the kernels and all
+               functions that they call are compared after the front end (`same`). Host code takes no longer to optimise if
+               the object has no more bytes.
+  whole        the host's object with -O3, and PTX, which is compared. ptxas reads the same PTX with both.
 
-Cheap files come first, what the record has in this or a later HOW is not measured again, and a ratio above 1.05 is
-measured up to three times more, the least times count. A file that either set of headers rejects has None for that one."""
+Files with short times are measured first. A file that the record has with this or a later HOW is skipped. A ratio above
+1.05 is measured up to three more times, and the shortest times count. A file that a set of headers rejects has None for
+that set."""
 
 import argparse
 import concurrent.futures

@@ -669,11 +669,11 @@ TEST_F(PtxCallRaces, OfTwoCalls) {
 
 // Accesses to different bytes of a page do not race.
 TEST_F(PtxCallRaces, BytesAreApart) {
-  work["copies behind it"] = [&](cudaStream_t stream) {
+  work["copies other bytes"] = [&](cudaStream_t stream) {
     cudaMemcpyAsync(d_ + 32, host_ + 32, kBytes - 128, cudaMemcpyHostToDevice, stream);
   };
-  EXPECT_EQ(race_of("writes", "copies behind it"), "none");
-  EXPECT_EQ(race_of("copies behind it", "writes"), "none");
+  EXPECT_EQ(race_of("writes", "copies other bytes"), "none");
+  EXPECT_EQ(race_of("copies other bytes", "writes"), "none");
 }
 
 // Work that one host thread waited for is also ordered before work of threads that this thread
