@@ -156,6 +156,14 @@ void add_before(TasksBefore* to, const TasksBefore& more) {
   }
 }
 
+void remove_queue(int device, cudaStream_t stream) {
+  const std::pair<int, cudaStream_t> removed{device, stream};
+  state().queues.erase(removed);
+  state().waited.erase(removed);
+  for (auto& [key, queue] : state().queues) queue.before.erase(removed);
+  for (CUevent_st* event : state().events) event->before.erase(removed);
+}
+
 void note_kernel(int device, cudaStream_t stream) {
   queue_of(device, stream).last_kernel = state().tasks;
 }

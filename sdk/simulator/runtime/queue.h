@@ -44,6 +44,9 @@ struct Queue {
 
 /// Returns the queue of a stream of this device, which is created at its first use.
 Queue& queue_of(int device, cudaStream_t stream);
+/// Removes the queue of a stream whose tasks have ended, and the stream from all records of order,
+/// which would otherwise grow with every stream of a program.
+void remove_queue(int device, cudaStream_t stream);
 /// Enqueues a task. The task runs now, or later with a seed or after a running host function.
 void give(int device, cudaStream_t stream, Task task);
 /// Records that the last task of a stream launches kernels.

@@ -70,7 +70,7 @@ cudaError_t destroy_stream(cudaStream_t stream) {
     end_capture(point->capture.get());
   }
   drain(device, stream);
-  state().queues.erase({device, stream});
+  remove_queue(device, stream);
   return destroy(state().streams, stream);
 }
 
