@@ -42,18 +42,18 @@ def kk(folder, *words, **environment):
     return subprocess.run([folder / "kk", "gpu", *words], capture_output=True, text=True, env=environment)
 
 
-@pytest.mark.parametrize("whose", ["repository", "library"])
-def test_without_a_gpu_every_part_is_skipped(root, whose, no_gpu, request):
-    result = kk(root if whose == "repository" else request.getfixturevalue("library"))
+@pytest.mark.parametrize("project", ["repository", "library"])
+def test_without_a_gpu_every_part_is_skipped(root, project, no_gpu, request):
+    result = kk(root if project == "repository" else request.getfixturevalue("library"))
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[:-1] == [f"skipped: {part}: {no_gpu}" for part in gpu.PARTS]
     assert lines[-1] == "0 passed, 0 failed, 5 skipped"
 
 
-@pytest.mark.parametrize("whose", ["repository", "library"])
-def test_build_without_a_gpu_requires_the_architecture(root, whose, no_gpu, request):
-    result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
+@pytest.mark.parametrize("project", ["repository", "library"])
+def test_build_without_a_gpu_requires_the_architecture(root, project, no_gpu, request):
+    result = kk(root if project == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
         f"kk: {no_gpu}; to build for a GPU of another machine, name its architecture: ./kk gpu --build --arch 90\n"

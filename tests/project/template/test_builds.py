@@ -97,8 +97,8 @@ def test_one_command_does_everything(library):
     assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped in \d+ s\n", printed)  # ctest's
     assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped\n", printed)  # the total
     assert len(re.findall(r"\n\d+ passed in ", printed)) == 2  # pytest on the build, and on the installed wheel
-    for whose in (NAME, f"{NAME}-threads"):
-        assert len(re.findall(rf"\nsilu_and_mul/\w+/{whose}/", printed)) == 12
+    for implementation in (NAME, f"{NAME}-threads"):
+        assert len(re.findall(rf"\nsilu_and_mul/\w+/{implementation}/", printed)) == 12
     assert "\ncopy/float32/memcpy/" in printed
     assert re.search(r"  wheel: \d+ s\n", printed) and re.search(r"  together: \d+ s\n", printed)
     assert git(library, "status", "--short") == ""

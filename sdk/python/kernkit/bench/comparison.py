@@ -37,8 +37,8 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
-    peers = sorted(run.peers(row), key=lambda peer: peer.whose)
-    return ", ".join(peer.whose for peer in peers), peers
+    peers = sorted(run.peers(row), key=lambda peer: peer.implementation)
+    return ", ".join(peer.implementation for peer in peers), peers
 
 
 def _logarithms(row: Row, others: List[Row]) -> List[float]:
@@ -100,7 +100,7 @@ def _without_farthest(samples: List[float]) -> List[float]:
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
     """The key of a row of ours, the same in every run, whatever name ours has there."""
-    return row.program, row.subject, run.variant(row.whose) or "", row.keys
+    return row.program, row.subject, run.variant(row.implementation) or "", row.keys
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:

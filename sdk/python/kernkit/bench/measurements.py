@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run of benchmarks: rows with samples, and the rows with which a row can be compared.
 
-A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
-scale/float32/kernkit/bytes:4096. Rows whose <whose> is what the run's context calls "ours" (the name
+A row is named <what>/.../<implementation>[/cold or /hot][/<key>:<value>...], as in
+scale/float32/kernkit/bytes:4096. Rows whose <implementation> is what the run's context calls "ours" (the name
 of a library, "kernkit" by default), or begins with that and "-", are ours; those of the
 same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
 <ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
@@ -52,7 +52,7 @@ class Row:
         return "/".join(part for part in self.name.split("/") if _KEY.match(part))
 
     @property
-    def whose(self) -> str:
+    def implementation(self) -> str:
         return self.path[-1]
 
     @property
@@ -67,7 +67,7 @@ class Row:
     def order(self) -> Tuple[Any, ...]:
         """The sort key of rows: numbers by their value, common dtypes first."""
         dtypes = [(DTYPES.index(part) if part in DTYPES else len(DTYPES), part) for part in self.path[:-1]]
-        return self.program, dtypes, key_order(self.keys), self.whose
+        return self.program, dtypes, key_order(self.keys), self.implementation
 
     @property
     def spread(self) -> Optional[float]:
@@ -99,15 +99,15 @@ class Run:
         """The names of our rows."""
         return self.context.get("ours") or ["kernkit"]
 
-    def variant(self, whose: str) -> Optional[str]:
+    def variant(self, implementation: str) -> Optional[str]:
         """The variant of ours, as in "threads" for kernkit-threads; "" for kernkit, None for a peer."""
         for name in self.ours:
-            if whose == name or whose.startswith(name + "-"):
-                return whose[len(name) + 1:]
+            if implementation == name or implementation.startswith(name + "-"):
+                return implementation[len(name) + 1:]
         return None
 
     def is_ours(self, row: Row) -> bool:
-        return len(row.path) > 1 and self.variant(row.whose) is not None
+        return len(row.path) > 1 and self.variant(row.implementation) is not None
 
     def copies(self, row: Row) -> List[Row]:
         """The copies that bound the row: with the same keys in the same program, and of the same dtype if the program has
@@ -121,12 +121,12 @@ class Run:
     def ceiling(self, row: Row) -> Optional[Row]:
         """The fastest copy; memcpy only without another copy."""
         copies = self.copies(row)
-        better = [copy for copy in copies if copy.whose != "memcpy"] or copies
+        better = [copy for copy in copies if copy.implementation != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
 
     def memcpy(self, row: Row) -> Optional[Row]:
         """The row of memcpy with the bytes that the row reads and writes, or None."""
-        return next((copy for copy in self.copies(row) if copy.whose == "memcpy"), None)
+        return next((copy for copy in self.copies(row) if copy.implementation == "memcpy"), None)
 
     def ceiling_name(self, row: Row) -> str:
         """The name of the ceiling."""
@@ -136,8 +136,8 @@ class Run:
         """The peers with which the row is compared."""
         others = [other for other in self.measured if other.program == row.program
                   and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
-        variant = f"{self.variant(row.whose)}-"
-        own = [other for other in others if variant.startswith(f"{other.whose}-")]
+        variant = f"{self.variant(row.implementation)}-"
+        own = [other for other in others if variant.startswith(f"{other.implementation}-")]
         return own or others
 
 
