@@ -80,7 +80,7 @@ def test_ops_that_return_tensors(ops, jit):
 
 
 def test_a_result_is_copied_to_where_xla_has_it(shaped):
-    """In any order of the op's allocations."""
+    """The op may allocate its results in any order."""
     library = shaped / "shaped/libshaped.so"
     x, y = np.ones((2, 4), "float32"), np.zeros((2, 4), "float32")
     Handler(library, "rms_norm")([of_numpy(y)], [of_numpy(x)], **{"?given": 0, "eps": 1e-6})
@@ -124,7 +124,7 @@ def test_the_reference_library(root, library, tmp_path):
 
 
 def test_xlas_handler_works_on_the_callers_stream(device):
-    """With tensors of the simulator, since JAX has no such device."""
+    """Uses tensors of the simulator, since JAX has no such device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
     there = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
     y, total, x_there, more, w_there = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]

@@ -27,7 +27,7 @@ def valued(root, tmp_path_factory):
 
 
 class Caller:
-    """How ops are called. Each framework has a subclass."""
+    """Calls ops. Each framework has a subclass."""
 
     def tensor(self, array):
         return array.copy()

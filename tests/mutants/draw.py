@@ -147,7 +147,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
 
 
 def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
-    """The same number of mutants from each folder, and at most one of an expression."""
+    """Draws the same number of mutants from each folder, and at most one mutant of an expression."""
     chosen: List[Mutant] = []
     for place, folder in enumerate(folders):
         ours = [mutant for mutant in found if mutant.file.startswith(folder)]

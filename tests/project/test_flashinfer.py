@@ -173,7 +173,7 @@ def compiled(csrc, flags, tmp_path_factory):
 @pytest.mark.parametrize("compiler", MARKS)
 @pytest.mark.parametrize("op", BINDINGS)
 def test_a_binding_compiles_faster(compiled, op, compiler):
-    """With either set of headers, one after the other."""
+    """The binding is compiled with either set of headers, one after the other."""
     if (op, compiler) in NOT_REACHED:
         pytest.skip(NOT_REACHED[op, compiler])
     (ours, mine), (theirs, other) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))

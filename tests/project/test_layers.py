@@ -100,7 +100,7 @@ def shared_include_paths(files):
 
 
 def test_no_two_headers_share_an_include_path(root):
-    """Which one is meant would depend on the order of -I."""
+    """The order of -I would determine which of two such headers is included."""
     files = [path.relative_to(root).as_posix() for path in tracked(root, ".h", ".cuh", ".hpp")]
     assert len(files) > 300
     assert shared_include_paths(files) == {}

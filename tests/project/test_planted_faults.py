@@ -82,7 +82,7 @@ def program(tmp_path_factory):
 
 @pytest.mark.all
 def test_planted_faults(program):
-    """One test, so that only one worker compiles the faults."""
+    """All faults are in one test, so that only one worker compiles the faults."""
     reported = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
     for name, (_, tools, _, source, lines) in FAULTS.items():
         assert {finding["tool"] for finding in reported[name]} == set(tools), (name, reported[name])

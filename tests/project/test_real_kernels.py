@@ -254,7 +254,7 @@ def test_flashinfer(root, csrc, compat_includes, runtime, tmp_path, name, count)
 
 @pytest.mark.slow
 def test_flashinfers_activations(root, csrc, compat_includes, runtime, tmp_path):
-    """These files are rendered from a template in FlashInfer's Python code."""
+    """The files of these kernels are rendered from a template in FlashInfer's Python code."""
     module = ast.parse((csrc.parents[1] / "jit/activation.py").read_text())
     texts = {
         node.targets[0].id: node.value.value for node in module.body

@@ -159,7 +159,7 @@ def test_the_template_and_the_sdk_arrive_through_their_links(root, environment, 
 
 @pytest.mark.parametrize("parts", ["ptx", "plots,frameworks,tvm_ffi_compat"])
 def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package, parts, tmp_path):
-    """The same files as from the repository, by kernkit new and by cookiecutter with the installed template."""
+    """`kernkit new`, and cookiecutter with the installed template, write the same files as the repository."""
     for place in ("wheel", "repository", "cookiecutter"):
         (tmp_path / place).mkdir()
     words = ["new", "fast_ops", "--no-git", *([] if parts == "ptx" else ["--without", "ptx", "--with", parts]), "--output"]

@@ -80,7 +80,7 @@ def test_an_export_without_documentation_is_a_good_one(made):
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
 def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
-    """By its name or, in a stripped file, by its code."""
+    """The code is found by its name or, in a stripped file, by its bytes."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     path = tmp_path / "lib.so"
@@ -96,7 +96,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
 
 
 def test_other_start_up_code_is_approved_of(made):
-    """Also if a function that is not start-up code sets the mode temporarily."""
+    """A function that is not start-up code may set the mode temporarily."""
     source = GOOD + """
     __attribute__((constructor)) static void start() { kernkit_last_error(); }
     IN(".text.mode") static void mode() {
@@ -358,7 +358,7 @@ def damaged(whole):
 
 
 def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
-    """Whatever can be read is checked; no damaged file crashes the program."""
+    """All readable content is checked; no damaged file crashes the program."""
     use = "\n#include <stdio.h>\nint f() { return puts(line); }"
     whole = made(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
     path, codes = tmp_path / "lib.so", set()

@@ -82,7 +82,8 @@ def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
 
 
 def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, message_of, tmp_path):
-    """Like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime."""
+    """The library is like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime.
+    """
     library = tmp_path / "libmath.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
     program = tmp_path / "program"

@@ -256,7 +256,7 @@ def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path
 
 @pytest.mark.slow
 def test_everything_without_a_network(template, environment, tmp_path):
-    """After the wheels of requirements.txt have been downloaded."""
+    """The wheels of requirements.txt were downloaded before."""
     if run("unshare", "-rn", "true").returncode != 0:
         pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
     done = render(template, tmp_path, environment, library_name=NAME)

@@ -438,7 +438,7 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   }
 }
 
-// What a handler reports to an XLA of this version: "0.3, traits 1", or the error.
+// The report of a handler to an XLA of this version: "0.3, traits 1", or the error.
 std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
                       size_t shorter = 0) {
   static std::string error;

@@ -42,7 +42,8 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
 
 
 def _logarithms(row: Row, others: List[Row]) -> List[float]:
-    """For each sample the logarithm of the row's time divided by the mean of the others' (per byte, if rows count bytes)."""
+    """For each sample: the logarithm of the row's time divided by the mean time of `others` (per byte, if rows count
+    bytes)."""
     result = []
     for number, sample in enumerate(row.samples):
         own = math.log(sample / (row.bytes or 1))
@@ -99,7 +100,7 @@ def _without_farthest(samples: List[float]) -> List[float]:
 
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """The key of a row of ours, the same in every run, whatever name ours has there."""
+    """The key of a row of kernkit. The key is the same in every run, whatever the implementation's name."""
     return row.program, row.subject, run.variant(row.implementation) or "", row.keys
 
 

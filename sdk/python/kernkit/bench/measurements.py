@@ -34,7 +34,7 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclasses.dataclass
 class Row:
-    """One benchmark, with a sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
+    """A benchmark, with one sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
 
     program: str
     name: str
@@ -96,11 +96,12 @@ class Run:
 
     @property
     def ours(self) -> List[str]:
-        """The names of our rows."""
+        """The names of kernkit's own implementations in this run."""
         return self.context.get("ours") or ["kernkit"]
 
     def variant(self, implementation: str) -> Optional[str]:
-        """The variant of ours, as in "threads" for kernkit-threads; "" for kernkit, None for a peer."""
+        """The variant of an implementation of kernkit, such as "threads" for kernkit-threads; "" for kernkit, None for
+        a peer."""
         for name in self.ours:
             if implementation == name or implementation.startswith(name + "-"):
                 return implementation[len(name) + 1:]
@@ -119,7 +120,7 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The fastest copy; memcpy only without another copy."""
+        """The fastest copy; memcpy only if the program has no other copy."""
         copies = self.copies(row)
         better = [copy for copy in copies if copy.implementation != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
@@ -198,7 +199,7 @@ def save(run: Run, path: pathlib.Path) -> None:
 
 
 def format_time(nanoseconds: float) -> str:
-    """As in "5.21 ns", "3.1 us", "1.56 s"."""
+    """A time with its unit, such as "5.21 ns", "3.1 us" or "1.56 s"."""
     for factor, unit in ((1, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")):
         if nanoseconds < 999.5 * factor or unit == "s":
             return f"{nanoseconds / factor:.3g} {unit}"
@@ -206,7 +207,7 @@ def format_time(nanoseconds: float) -> str:
 
 
 def format_size(count: float) -> str:
-    """As in "64 KiB"."""
+    """A number of bytes with its unit, such as "64 KiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             return f"{count:.3g} {unit}" if count < 100 else f"{count:.0f} {unit}"
@@ -222,7 +223,7 @@ def format_value(row: Row) -> str:
 
 
 def format_spread(row: Row) -> str:
-    """As in "±12%"; "" for one sample."""
+    """The spread of a row, such as "±12%"; "" for one sample."""
     return "" if row.spread is None else f"±{row.spread:.0%}"
 
 

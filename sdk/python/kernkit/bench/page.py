@@ -12,7 +12,7 @@ def _place(panel: str) -> Tuple[int, str]:
 
 
 def label(run: Run, row: Row) -> str:
-    """The label of a pair: its subject, and the variant of ours if there are several variants."""
+    """The label of a pair: its subject, and kernkit's variant if there are several variants."""
     text, variant = row.subject.replace("/", ", "), run.variant(row.implementation)
     return f"{text}, {variant}" if variant else text
 
@@ -36,13 +36,14 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
-    """(ours, peer) for the rows without a ceiling and without a size."""
+    """Pairs (kernkit's row, peer's row) for the rows without a ceiling and without a size."""
     return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
-    """(ours, peer) by size for the rows without a ceiling: {op: {dtype: {"ours / peer": pairs}}}."""
+    """Pairs (kernkit's row, peer's row) by size for the rows without a ceiling: {op: {dtype: {"kernkit / peer":
+    pairs}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):

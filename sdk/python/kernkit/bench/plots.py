@@ -53,7 +53,7 @@ def _ticks(axis: Any, values: List[float]) -> None:
 
 
 def _legend(figure: Any, axes: List[Any], run: Run) -> None:
-    """Draws one legend for all panels, above the panels, with ours first."""
+    """Draws one legend for all panels, above the panels, with kernkit's rows first."""
     seen: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -111,7 +111,7 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
 
 
 def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
-    """Plots a bar for each label: our time divided by the peer's. A ratio outside the left edge is a number."""
+    """Plots a bar for each label: kernkit's time divided by the peer's. A ratio outside the left edge is a number."""
     pairs = pairs[::-1]
     figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
     values = [ours.median / peer.median for _, ours, peer in pairs]
@@ -137,7 +137,7 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
 
 
 def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
-    """Plots the peer's time divided by ours, by size, with a panel for each dtype."""
+    """Plots the peer's time divided by kernkit's, by size, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 3.4, 2.8)
     names = sorted({pairs[0][1].implementation for lines in panels.values() for pairs in lines.values()})
     colours = _colours(run, names)

@@ -95,7 +95,7 @@ class OpCodegen:
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # Functions that the class of a framework defines.
+    # Methods that the subclass for a framework overrides.
 
     def _default(self, value: Value) -> str:
         return default_of(value)
@@ -116,7 +116,7 @@ class OpCodegen:
         return re.sub(r"[A-Za-z_]\w*", spelled, text)
 
     def _own(self, kind: str) -> str:
-        """The module's name for a function of the op, such as its kernel."""
+        """The name that the module has for a function of the op, such as its kernel."""
         return f"{self.kk}{kind}_of_{self.op.name}"
 
     def _wanted(self, value: Value) -> str:

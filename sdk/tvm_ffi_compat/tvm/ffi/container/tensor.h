@@ -20,7 +20,7 @@ namespace detail {
 class ViewBase {
  public:
   explicit ViewBase(kernkit::TensorView x) : tensor_(*x.get()), name_(x.name()) {}
-  // Not trivial, so that a parameter is passed by address instead of being copied again.
+  // The constructor is not trivial, so that a parameter is passed by address and not copied again.
   ViewBase(const ViewBase& other) : tensor_(other.tensor_), name_(other.name_) {}
   ViewBase& operator=(const ViewBase&) = default;
   kernkit::TensorView read_only_view() const { return {&tensor_, name_}; }
