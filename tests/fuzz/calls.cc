@@ -244,7 +244,7 @@ void call_keep(Values* values) {
 int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) {
   switch (how_callback_behaves) {
     case 0: *result = Values::integer(args[0].v.i64 + num_args); return 0;
-    case 1: return -1;  // without an error
+    case 1: return -1;  // fails without setting an error
     case kRaises: return __tvm_ffi_scale(nullptr, nullptr, 0, result);
     case 3: *result = Values::any(kKernkitTensor); return 0;
     case 4: *result = Values::any(kKernkitRawStr); return 0;

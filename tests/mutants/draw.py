@@ -43,7 +43,7 @@ class Mutant:
     """A change of an expression, and its outcome."""
 
     file: str
-    line: int  # from 1
+    line: int  # line number, from 1
     old: str
     new: str
     start: int  # offset of the expression in the file

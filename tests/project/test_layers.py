@@ -17,7 +17,8 @@ def headers(root):
     """The includes of each header of kernkit/, both without "kernkit/"."""
     folders = [root / "sdk/include/kernkit", root / "sdk/simulator/include/kernkit"]
     text = {p.relative_to(folder).as_posix(): p.read_text() for folder in folders for p in folder.rglob("*.*h")}
-    text = {name: code for name, code in text.items() if not name.startswith("cuda_on_cpu/")}  # these forward
+    # headers that only include the current headers
+    text = {name: code for name, code in text.items() if not name.startswith("cuda_on_cpu/")}
     return {name: re.findall('^#include "kernkit/(.*)"', code, re.MULTILINE) for name, code in text.items()}
 
 

@@ -100,7 +100,7 @@ def link(folder, name, runtime, *flags):
     subprocess.run(["c++", "-shared", "-o", library, *objects, *flags, runtime], check=True)
     if cuobjdump := tool("cuobjdump"):
         ptx = subprocess.run([cuobjdump, "-ptx", library], capture_output=True, text=True, check=True).stdout
-        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # of a prototype
+        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # parameters of a prototype
         assert forms - set(listed()) == set(), "these forms have no test: see test_ptx_forms.py"
         assert forms
 

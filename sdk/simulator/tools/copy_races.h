@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallRaces: copies, fills and frees by calls of the runtime that are unordered with kernels or
-// with other calls.
+// CallRaces: the part of racecheck for calls. Reports copies, fills and frees by calls of the
+// runtime that are unordered with kernels or with other calls.
 #pragma once
 
 #include <set>

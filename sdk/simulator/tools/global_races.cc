@@ -127,7 +127,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched.at[lane];
       if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
-      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;  // a fault
+      // The access is a fault, which the machine reports.
+      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;
       touched_.push_back({at, lane});
       const auto* place = reinterpret_cast<const unsigned char*>(at);
       old_.insert(old_.end(), place, place + bytes);

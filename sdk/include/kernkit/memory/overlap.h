@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two tensors share memory.
+// The checks whether two tensors share memory, for no_overlap() and no_partial_overlap() of
+// KERNKIT_EXPECT and for returned tensors.
 #pragma once
 
 #include "kernkit/tensor.h"

@@ -75,7 +75,7 @@ class TensorAccess : public Base {
   bool IsContiguous() const {
     const DLTensor& x = *operator->();
     if (x.strides == nullptr || kernkit::detail::is_plain_vector(&x, x.ndim)) return true;
-    const DLTensor copy = x;  // its address is passed, so `x` stays in registers
+    const DLTensor copy = x;  // the copy's address is passed, so that `x` stays in registers
     return kernkit::detail::is_contiguous_of_any_rank(&copy);
   }
   /// Returns whether the elements are dense in row-major order.
