@@ -30,11 +30,11 @@ double in_fresh_process(Prepare&& prepare, Measured&& measured) {
   }
   close(ends[1]);
   double seconds = -1;
-  const bool came = read(ends[0], &seconds, sizeof(seconds)) == sizeof(seconds);
+  const bool was_read = read(ends[0], &seconds, sizeof(seconds)) == sizeof(seconds);
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return came && status == 0 ? seconds : -1;
+  return was_read && status == 0 ? seconds : -1;
 }
 
 void record(benchmark::State& state, double seconds) {

@@ -209,7 +209,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
   bool load(GlobalCell* cell, const AccessRecord& now, uint32_t seen, uint64_t at, bool reported) {
-    if (!reported && !cell->written_alike && races(cell->written, now)) {
+    if (!reported && !cell->same_value_written && races(cell->written, now)) {
       reported = report(cell->written, now, seen, at);
     }
     // Keeps the first read that is unordered with this read.
@@ -230,8 +230,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
     return reported;
   }
   bool keep(GlobalCell* cell, const AccessRecord& now, uint32_t seen, bool reported) {
-    cell->written_alike = races(cell->written, now);
-    if (!cell->written_alike) cell->written = seen;
+    cell->same_value_written = races(cell->written, now);
+    if (!cell->same_value_written) cell->written = seen;
     return reported;
   }
 

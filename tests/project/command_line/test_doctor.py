@@ -338,20 +338,20 @@ def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
 def damaged(whole):
     """Copies of the file that are truncated or have changed bytes, mostly at offsets that a reader uses:
     (description, copy)."""
-    chance = random.Random(1)
+    generator = random.Random(1)
     (headers,) = struct.unpack_from("<Q", whole, 40)
     places = [(0, 64), (headers, len(whole))]
     for section in ELFFile(io.BytesIO(whole)).iter_sections():
         if section.name.startswith((".gnu.version", ".dyn", ".nv_", ".shstr", "kernkit_")):
             places.append((section["sh_offset"], section["sh_offset"] + section["sh_size"]))
     for _ in range(15):
-        length = chance.randrange(len(whole))
+        length = generator.randrange(len(whole))
         yield f"cut to {length} bytes", whole[:length]
     for _ in range(50):
         copy, done = bytearray(whole), []
-        for _ in range(chance.choice((1, 1, 2, 8))):
-            at = chance.randrange(*chance.choice(places))
-            bytes_ = bytes([chance.choice((0, 1, 128, 255))]) * chance.choice((1, 4, 8))
+        for _ in range(generator.choice((1, 1, 2, 8))):
+            at = generator.randrange(*generator.choice(places))
+            bytes_ = bytes([generator.choice((0, 1, 128, 255))]) * generator.choice((1, 4, 8))
             copy[at : at + len(bytes_)] = bytes_
             done.append(f"{bytes_.hex()} at {at}")
         yield ", ".join(done), bytes(copy[: len(whole)])

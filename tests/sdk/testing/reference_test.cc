@@ -139,7 +139,7 @@ TEST(HostTensor, Placement) {
   EXPECT_EQ(static_cast<char*>(x.dl()->data) + 24, reinterpret_cast<char*>(x.begin()));
 }
 
-TEST(ErrorOf, Says) {
+TEST(ErrorOf, ReturnsKindAndMessage) {
   EXPECT_EQ(error_of([] {}), "nothing");
   EXPECT_EQ(error_of([] { KERNKIT_THROW(ValueError) << "n: " << 3; }), "ValueError: n: 3");
 }

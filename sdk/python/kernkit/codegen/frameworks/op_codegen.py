@@ -167,7 +167,7 @@ class OpCodegen:
                 continue
             factor = f" // {binder.factor}" if binder.factor > 1 else ""
             size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
-            lines.append(f"    {self.names[name]} = {size}{self._if_there(binder.value)}")
+            lines.append(f"    {self.names[name]} = {size}{self._if_present(binder.value)}")
         if self.shapes.run_of is not None:
             lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
         return lines
@@ -186,7 +186,7 @@ class OpCodegen:
                 lines.append(f'    {self.kk}has_items({self.names[value.name]}, "{self.op.name}", "{value.name}", "{bound[0]}")')
         return lines
 
-    def _if_there(self, value: Value) -> str:
+    def _if_present(self, value: Value) -> str:
         """The suffix by which an expression is None where an optional tensor is missing, or a list has no tensor."""
         if not value.is_optional:
             return ""
