@@ -62,7 +62,7 @@ def test_no_folder_reaches_one_above_it(headers, layers):
     "header, included, sentence",
     [
         ("types/dtype.h", "call/op.h", "types/dtype.h: types/dtype.h includes call/op.h"),
-        # Through the root: memory/ includes error.h.
+        # An include by a header of the root: memory/ includes error.h.
         ("error.h", "env.h", "memory/nd_alloc.h: env.h includes host_api/host_api.h"),
         ("impl/tensor.h", "cuda/stream.h", "schema/parser.h"),
     ],

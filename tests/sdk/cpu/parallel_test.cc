@@ -314,7 +314,7 @@ TEST_F(CpuParallel, PieceBytes) {
 }
 
 #if defined(__linux__)
-// In a child process with its own set of processors.
+// The test runs in a child process with its own set of processors.
 TEST_F(CpuParallel, CountOfTheProcessorsThatTheProcessMayUse) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);

@@ -53,8 +53,8 @@ TEST(RoundTo, KnownBfloat16) {
 TEST(RoundTo, Float32IsTheHardwares) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200000; ++i) {
-    // Any mantissa, and exponents from below float32's subnormal numbers to beyond its largest
-    // number.
+    // The mantissa is arbitrary; exponents range from below float32's subnormal numbers to beyond
+    // its largest number.
     const uint64_t exponent = 1023 - 155 + random() % 290;
     const auto value = copy_bits<double>((random() & 0x800fffffffffffffu) | exponent << 52);
     ASSERT_TRUE(same_bits(round_to<float>(value), static_cast<float>(value))) << value;

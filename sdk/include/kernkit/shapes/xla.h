@@ -126,5 +126,5 @@ KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
 
 }  // namespace kernkit::shapes
 
-// In a component that a library may lack: kernkit.cc does not compile it.
+// kernkit.cc does not compile this code, since it belongs to a component that a library may lack.
 #include "kernkit/shapes/impl/xla.h"

@@ -63,7 +63,7 @@ class OpCodegen:
                 taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
-        # In the order in which the op checks tensors: inputs, then tensors that are only written.
+        # The order is that of the op's checks: inputs, then tensors that are only written.
         self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
 
     def has_functional(self) -> bool:
