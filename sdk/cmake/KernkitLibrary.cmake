@@ -265,8 +265,7 @@ function(kernkit_add_library name)
     target_compile_definitions(${name}_objects PUBLIC "$<${uses_cuda}:KERNKIT_WITH_CUDA>")
     # An archive: the linker takes only what is called.
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
-    # The architectures are for the error message of a launch on a device for which the library has
-    # no code.
+    # For the error message of a launch on a device for which the library has no code.
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)
     list(TRANSFORM architectures PREPEND "sm_")
     list(JOIN architectures ", " architectures)

@@ -105,7 +105,7 @@ def as_printed(line):
 
 
 def test_both_readers_read_the_same_in_any_line(root, cases, tmp_path):
-    """The lines are those on which the parsers once differed, and random variations of the lines of the C++ tests."""
+    """For lines on which the parsers once differed, and for random variations of the lines of the C++ tests."""
     program = tmp_path / "read_lines"
     flags = [*compiled.WARNINGS, "-I", root / "sdk/include", "-isystem", compiled.PACKAGE / "include"]
     subprocess.run(["c++", "-std=c++17", "-O0", *flags, root / "tests/interop/frameworks/read_lines.cc", "-o", program], check=True)

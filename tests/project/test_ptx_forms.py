@@ -173,8 +173,8 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
     assert rejected_by_ptxas(ptxas, planted, tmp_path)
 
 
-# Runs all 2^32 pairs of two 16-bit sources, in about 29 minutes of processor time. KERNKIT_PTX_PAIRS=n: every value of
-# the first source with every n-th value of the second.
+# For two 16-bit sources all 2^32 pairs, in about 29 minutes of processor time. KERNKIT_PTX_PAIRS=n: every
+# value of the first source with every n-th value of the second.
 PAIRS = os.environ.get("KERNKIT_PTX_PAIRS", "1")
 OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 

@@ -115,7 +115,7 @@ namespace detail {
 struct DTypeName {
   DTypeCode code;
   uint8_t bits;   // 0: the number of bits is appended to the name
-  char name[19];  // an array, because a pointer would be relocated when a library is loaded
+  char name[19];  // in place, because a pointer would be relocated when a library is loaded
 };
 
 // The names of float8 and smaller types contain their bits, in the notation of ml_dtypes.
