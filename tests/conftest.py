@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several test files use: where things are."""
+"""Fixtures and paths that several test files use."""
 
 import os
 import pathlib

@@ -29,13 +29,14 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
   try {
     for (int i = 0; i < kHotLaunches; ++i) launch(stream());
   } catch (const Error&) {
-    (void)cuda::succeeded(cudaStreamEndCapture(stream(), &graph));  // other rows use the stream
+    // ends the capture, since other rows use the stream
+    (void)cuda::succeeded(cudaStreamEndCapture(stream(), &graph));
     throw;
   }
   KERNKIT_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
   KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
   const testing::GpuEvent start, end;
-  for (int round = 0; round < 2; ++round) {  // the first one warms up
+  for (int round = 0; round < 2; ++round) {  // the first round is a warm-up
     start.record(stream());
     KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, stream()));
     end.record(stream());
@@ -56,7 +57,8 @@ __global__ void count_right(int64_t n, const unsigned char* bytes, const unsigne
   atomicAdd(right, count);
 }
 
-// 64 bytes a thread, loads before stores: what an elementwise kernel can reach at best.
+// Copies 64 bytes per thread, with all loads before the stores: the upper bound for an elementwise
+// kernel.
 __global__ void __launch_bounds__(256) copy_kernel(int64_t n, const uint4* from, uint4* to) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * 1024 + threadIdx.x;
   uint4 values[4];
@@ -81,7 +83,7 @@ void copy_by_runtime(void* to, const void* from, int64_t bytes, cudaStream_t on)
       cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, on));
 }
 
-// The row of a copy.
+// A row that measures a copy.
 template <class Copy>
 auto prepared(Copy copy) {
   return [copy](int64_t bytes) -> std::function<void(cudaStream_t)> {

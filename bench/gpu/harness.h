@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every GPU benchmark shares: the device, data, time, and the copy to compare with.
+// The harness of GPU benchmarks: device memory, input data, timing, and copies for comparison.
 //
-// Rows are named <op>/<dtype>/<whose>/<cold or hot>/bytes:<of one array>.
+// Rows are named <op>/<dtype>/<implementation>/<cold or hot>/bytes:<size of one array>.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -17,10 +17,10 @@
 
 namespace kernkit::bench {
 
-/// Why no row can run here, "" where there is a device.
+/// The reason why no row can run, such as a missing device; "" if a device exists.
 const std::string& no_device();
 
-/// Device memory for the length of a row. RuntimeError when there is not enough left.
+/// Device memory of one row. The constructor throws RuntimeError if there is not enough memory.
 class DeviceArray {
  public:
   explicit DeviceArray(int64_t bytes) : bytes_(bytes) {
@@ -31,11 +31,12 @@ class DeviceArray {
   DeviceArray& operator=(const DeviceArray&) = delete;
 
   void* data() const { return data_; }
-  /// Repeats the period over the whole array.
+  /// Fills the array with repetitions of the period.
   void fill(const std::vector<unsigned char>& period);
-  /// Overwrites, so that what wrong() finds was written by the kernel.
+  /// Overwrites the array with a pattern, so that later correct contents were written by the
+  /// kernel.
   void poison();
-  /// Bytes that differ from the repeated period.
+  /// Number of bytes that differ from the repeated period.
   int64_t wrong(const std::vector<unsigned char>& period) const;
 
  private:
@@ -43,11 +44,11 @@ class DeviceArray {
   void* data_ = nullptr;
 };
 
-/// Bytes of a period: a whole number of every element, and no power of two.
+/// Length of a period [bytes]: a multiple of every element size, and not a power of two.
 inline constexpr int64_t kPeriod = 16 * 65521;
 
-/// Elements 1, 2, ... 30, 1, ... of T from a place that depends on `seed`: sums and doubles are
-/// exact in every dtype, none is zero.
+/// A period of elements of T from 1 to 30, in an order that depends on `seed`. No element is zero;
+/// sums and doubles are exact in every dtype.
 template <class T>
 std::vector<T> period_of(int seed) {
   std::vector<T> values(kPeriod / sizeof(T));
@@ -63,22 +64,24 @@ std::vector<unsigned char> bytes_of(const std::vector<T>& values) {
   return std::vector<unsigned char>(first, first + values.size() * sizeof(T));
 }
 
-/// Cold: 16 times {write twice the second-level cache, event, launch, event}, then one wait; the
-/// median. Hot: 64 launches in a graph, replayed; the mean. Seconds of one launch.
+/// Seconds of one launch. Cold: the median of 16 launches, each after a write of twice the size of
+/// the second-level cache; the host waits once at the end. Hot: the mean of 64 launches in a graph
+/// that is replayed.
 enum class Caches { kCold, kHot };
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches);
 
-/// Bytes read and written per second by the better of cudaMemcpyAsync and a copy kernel on arrays
-/// of so many bytes; measured once per process.
+/// The copy rate for arrays of this size [bytes read and written per second]: that of
+/// cudaMemcpyAsync or of a copy kernel, whichever is faster. Measured once per process.
 double copy_rate(int64_t bytes, Caches caches);
 
-/// Runs one row: reports why the row cannot run, verifies, measures, counts. The op accesses
-/// `arrays` arrays of `bytes`. `prepare` is called once, with the row's memory still to be
-/// allocated, and returns what is timed; it throws what makes the row invalid.
+/// Runs one row: reports why the row cannot run, or verifies the result, measures the time and
+/// counts the bytes. The op accesses `arrays` arrays of `bytes`. `prepare` is called once,
+/// allocates the row's memory and returns the function that is timed; an exception from `prepare`
+/// makes the row invalid.
 void run(benchmark::State& state, int arrays, Caches caches,
          const std::function<std::function<void(cudaStream_t)>(int64_t bytes)>& prepare);
 
-/// Bytes per array, 4 KiB to 4 GiB; hot only up to what may fit a cache.
+/// Adds the sizes of one array, 4 KiB to 4 GiB; for hot caches only sizes that may fit a cache.
 void sizes(benchmark::internal::Benchmark* rows, Caches caches);
 
 /// Registers <name>/cold and <name>/hot.

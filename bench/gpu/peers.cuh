@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same op by others: CUB's transform, and one element per thread as the guide of tvm-ffi has
-// it.
+// The same op by other implementations: CUB's transform, and the kernel of tvm-ffi's guide, with
+// one element per thread.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,7 +8,7 @@
 #include "kernkit/apply.h"
 #include "kernkit/cuda/check.h"
 
-// In CUDA 12.9 and later.
+// DeviceTransform exists in CUDA 12.9 and later.
 #if CUDART_VERSION >= 12090 && __has_include(<cub/device/device_transform.cuh>)
 #include <cub/device/device_transform.cuh>
 #include <cuda/std/tuple>
@@ -19,7 +19,7 @@
 
 namespace kernkit::bench {
 
-// The index is 64-bit, unlike the guide's, so that it is right beyond 2^32 elements.
+// The kernel of tvm-ffi's guide, but with a 64-bit index, which is correct beyond 2^32 elements.
 template <class Op, class Out, class... In>
 __global__ void one_element_per_thread(int64_t n, Op op, Out* out, const In*... in) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

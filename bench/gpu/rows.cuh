@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of an elementwise op: kernkit's function as users call it, and the peers.
+// The rows of an elementwise op: kernkit's function as users call it, and other implementations.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace kernkit::bench {
 
-/// A tensor on device 0 that borrows its memory.
+/// A tensor on device 0 over borrowed memory.
 template <class T>
 class Borrowed {
  public:
@@ -32,7 +32,8 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// Out and inputs of a row, filled and, after each check, right. `launch(stream, n, out, in...)`.
+/// Returns a function that allocates the output and the inputs of a row, fills them, checks the
+/// result, and returns what is timed: `launch(stream, n, out, in...)`.
 template <class T, int kInputs, class Op, class Launch>
 auto prepared(Op op, Launch launch) {
   return [=](int64_t bytes) -> std::function<void(cudaStream_t)> {
@@ -71,7 +72,8 @@ auto prepared(Op op, Launch launch) {
   };
 }
 
-/// `call(stream, n, out, in...)` is kernkit's; the peers apply `op`.
+/// Registers the rows of an op: `call(stream, n, out, in...)` for kernkit, `op` for other
+/// implementations.
 template <class T, int kInputs, class Op, class Call>
 void add_op(const char* name, Op op, Call call) {
   Message row;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's mul and add with the sizes and the method of gpu_bench, as rows of the same form.
+"""PyTorch's mul and add with the sizes and the method of gpu_bench. The rows have the form of gpu_bench's rows.
 
     python bench/gpu/torch_bench.py OUT.json [--filter REGEX]
+
 """
 
 import argparse
@@ -20,7 +21,7 @@ DTYPES = {
 
 
 def why_not():
-    """Why PyTorch cannot be measured here; "" when it can."""
+    """The reason why PyTorch cannot be measured, such as a missing package; "" if it can."""
     if not importlib.util.find_spec("torch"):
         return "torch is not installed"
     import torch
@@ -29,7 +30,7 @@ def why_not():
 
 
 def rows():
-    """(name, op, dtype, "cold" or "hot", bytes of one array), in the order of gpu_bench."""
+    """Tuples (name, op, dtype, "cold" or "hot", size of one array [bytes]), in the order of gpu_bench."""
     for op, dtypes in DTYPES.items():
         for dtype in dtypes:
             for caches in ("cold", "hot"):
@@ -40,7 +41,7 @@ def rows():
 
 def cold_seconds(torch, launch, flush):
     pairs = []
-    torch.cuda._sleep(4_000_000)  # two milliseconds, in which Python enqueues all that follows
+    torch.cuda._sleep(4_000_000)  # about two milliseconds, in which Python enqueues all launches
     for _ in range(COLD_LAUNCHES):
         flush.fill_(1)
         pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]

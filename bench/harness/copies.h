@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows copy/<how>/bytes:<of one array>: the ceiling of a size is the best of those that load into
-// registers and store, past the caches (streaming) or not. memcpy is a row of its own: within the
-// caches it may use instructions that no arithmetic can.
+// Rows copy/<method>/bytes:<size of one array>. The ceiling of a size is the fastest copy that
+// loads into registers and stores, with normal stores or non-temporal stores (streaming). memcpy is
+// no candidate for the ceiling: within the caches memcpy may use instructions that arithmetic
+// cannot use.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace kernkit::bench {
 
-/// What an op of two inputs reads where an array has 16 MiB: a cache of 32 MiB keeps the input of a
-/// copy of 16 MiB from one call to the next, and not these.
+/// The size of the inputs of an op with two inputs of 16 MiB each [bytes]. A cache of 32 MiB keeps
+/// the input of a 16-MiB copy from one call to the next, but not two such inputs.
 inline constexpr int64_t kReadByAdd = 32 << 20;
 
 inline void add_copy(const char* how, Copy* copy) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that load into registers and store, past the caches (streaming) or not, and memcpy. Arrays
-// begin at a line, and have whole lines.
+// memcpy, and copies that load into registers and store, with normal stores or non-temporal stores
+// (streaming). Arrays must begin at a cache line and consist of whole cache lines.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,8 @@ namespace kernkit::bench {
 using Copy = void(int64_t bytes, unsigned char* to, const unsigned char* from);
 
 #if defined(__x86_64__)
-// Four registers an iteration. The asm keeps the compiler from making it a memcpy.
+// Copies four registers per iteration. The asm keeps the compiler from replacing the loop by
+// memcpy.
 #define KERNKIT_BENCH_COPY(name, isa, Vector, load, store)                        \
   __attribute__((target(isa))) inline void name(int64_t bytes, unsigned char* to, \
                                                 const unsigned char* from) {      \
@@ -44,7 +45,7 @@ KERNKIT_BENCH_COPY(stream_256, "avx2", __m256i, _mm256_load_si256, _mm256_stream
 KERNKIT_BENCH_COPY(stream_512, "avx512f", __m512i, _mm512_load_si512, _mm512_stream_si512)
 #undef KERNKIT_BENCH_COPY
 #else
-// 16 bytes, four at a time, as the compiler does it.
+// Copies four registers of 16 bytes per iteration, with the compiler's vector type.
 inline void copy_128(int64_t bytes, unsigned char* to, const unsigned char* from) {
   typedef int64_t Vector __attribute__((vector_size(16)));
   auto* y = reinterpret_cast<Vector*>(to);
@@ -57,7 +58,7 @@ inline void copy_128(int64_t bytes, unsigned char* to, const unsigned char* from
 }
 #endif
 
-/// Those that the processor has, by name.
+/// The copies that the processor supports, with their names.
 inline std::vector<std::pair<const char*, Copy*>> copies() {
   std::vector<std::pair<const char*, Copy*>> found = {
       {"memcpy", [](int64_t bytes, unsigned char* to,

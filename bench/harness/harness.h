@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The harness of CPU benchmarks of elementwise ops: sizes, data, verification before timing.
+// The harness of CPU benchmarks of elementwise ops: array sizes, input data, and a check of the
+// result before timing.
 //
-// Rows are named <op>/<dtype>/<whose>/bytes:<of one array>. One thread, on one processor; with
-// KERNKIT_BENCH_THREADS=all as many as the op takes by itself, and <whose> is kernkit-threads.
+// Rows are named <op>/<dtype>/<implementation>/bytes:<size of one array>. Benchmarks run on one
+// thread, bound to one processor. With KERNKIT_BENCH_THREADS=all, kernkit's ops choose the number
+// of threads, and the implementation is named kernkit-threads.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -25,13 +27,13 @@
 
 namespace kernkit::bench {
 
-/// Bytes of one array: in each level of cache, and beyond the last.
+/// Sizes of one array [bytes]: for each cache level, and larger than the last level.
 inline constexpr int64_t kSizes[] = {4 << 10,  64 << 10, 1 << 20,  4 << 20,
                                      16 << 20, 64 << 20, 512 << 20};
 
 using testing::all_threads;
 
-/// The largest size of which four arrays fit into free memory [bytes].
+/// The largest size for which four arrays fit into free memory [bytes].
 inline int64_t largest_size() {
   const int64_t available = static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   int64_t largest = kSizes[0];
@@ -39,8 +41,8 @@ inline int64_t largest_size() {
   return largest;
 }
 
-/// Page-aligned memory that all rows of the process share, so that all rows have the same pages.
-/// Array 0 is the output. Null without enough memory.
+/// Page-aligned memory, shared by all rows of the process, so that all rows use the same pages.
+/// Array 0 is the output. Returns null if there is not enough memory.
 inline unsigned char* array(int which, int64_t bytes) {
   struct Free {
     void operator()(unsigned char* memory) const { free(memory); }
@@ -55,8 +57,9 @@ inline unsigned char* array(int which, int64_t bytes) {
   return arrays[which].get();
 }
 
-/// Random values that an array repeats: 1 ... 30, of which sums and doubles are exact in every
-/// dtype, and a whole number of any element, but no power of two.
+/// The length of the random sequence that an array repeats [bytes]: a multiple of every element
+/// size, and not a power of two. Values are 1 to 30; sums and doubles of such values are exact in
+/// every dtype.
 inline constexpr int64_t kPeriod = 16 * 4099;
 template <class T>
 std::vector<T> random_period(unsigned seed) {
@@ -74,7 +77,7 @@ void repeat(const std::vector<T>& period, unsigned char* to, int64_t bytes) {
   }
 }
 
-/// True if the memory repeats the period.
+/// True if the memory consists of repetitions of the period.
 template <class T>
 bool repeats(const std::vector<T>& period, const unsigned char* memory, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kPeriod) {
@@ -105,14 +108,14 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// The row and size whose inputs and verified output are in the arrays, and the number of rows.
+/// The row and the size whose inputs and verified output are in the arrays; the number of rows.
 inline std::pair<int, int64_t> verified{-1, 0};
 inline int number_of_rows = 0;
 
-/// Runs one row: fills random inputs and a poisoned output, runs `call(n, out, in...)` or the
-/// function that it returns, compares every element with `op`, and only then measures the time.
-/// Google Benchmark calls run() again to find the number of iterations: a `row` that is verified is
-/// not checked again.
+/// Runs one row: fills the inputs with random values and the output with a pattern, runs `call(n,
+/// out, in...)` or the function that `call` returns, compares every element with `op`, and then
+/// measures the time. Google Benchmark calls run() repeatedly to choose the number of iterations; a
+/// row is verified in the first call only.
 template <class T, int kInputs, class Op, class Call>
 void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   static_assert(kInputs == 1 || kInputs == 2);
@@ -163,10 +166,11 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   state.SetBytesProcessed(state.iterations() * bytes * (kInputs + 1));
 }
 
-/// Larger arrays take long, and their repetitions differ little.
+/// The largest size with repetitions [bytes]. Larger arrays take long, and their times differ
+/// little between repetitions.
 inline constexpr int64_t kRepeatedSize = 16 << 20;
 
-/// Registers <name>/bytes:... for all sizes, and `another` where it is one.
+/// Registers <name>/bytes:... for all sizes, and for the additional size `another` unless 0.
 template <class T, int kInputs, class Op, class Call>
 void add_sizes(const char* name, Op op, Call call, int64_t another = 0) {
   const auto body = [=, row = number_of_rows++](benchmark::State& state) {
@@ -181,18 +185,19 @@ void add_sizes(const char* name, Op op, Call call, int64_t another = 0) {
   if (another > 0) add_size(another);
 }
 
-/// Registers <op>/<dtype>/<whose>/bytes:... for all sizes. The op's own function is "kernkit", and
-/// the only one that is timed with all threads. `call(n, out, in...)` is timed, `op` is the truth.
+/// Registers <op>/<dtype>/<implementation>/bytes:... for all sizes. `call(n, out, in...)` is timed;
+/// `op` computes the expected values. The implementation "kernkit" is the op's own function, and
+/// the only implementation that is timed with all threads.
 template <class T, int kInputs, class Op, class Call>
-void add_rows(const char* name, const char* whose, Op op, Call call) {
-  const bool ours = strcmp(whose, "kernkit") == 0;
+void add_rows(const char* name, const char* implementation, Op op, Call call) {
+  const bool ours = strcmp(implementation, "kernkit") == 0;
   if (all_threads() && !ours) return;
   Message row;
-  row << name << "/" << dtype_of<T> << "/" << whose << (all_threads() ? "-threads" : "");
+  row << name << "/" << dtype_of<T> << "/" << implementation << (all_threads() ? "-threads" : "");
   add_sizes<T, kInputs>(row.c_str(), op, call);
 }
 
-/// The peer without a library: a loop, compiled with the kernels' flags.
+/// The implementation without a library: a loop, compiled with the flags of the kernels.
 template <class Op, class T, class... In>
 void plain_loop(const Op& op, int64_t n, T* out, const In*... in) {
 #if defined(__clang__)

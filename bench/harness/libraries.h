@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libraries of ops/ and their host, loaded into a benchmark.
+// Loads the libraries of ops/ and their host into a benchmark.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -16,7 +16,8 @@ namespace kernkit::bench {
 
 using testing::kCompiler;
 
-/// What a row cannot do without: exits where it is missing.
+/// The address of a symbol. Ends the program with a message if the library or the symbol is
+/// missing.
 inline void* symbol(void* library, const char* name) {
   void* found = library == nullptr ? nullptr : dlsym(library, name);
   if (found == nullptr) {
@@ -26,32 +27,32 @@ inline void* symbol(void* library, const char* name) {
   return found;
 }
 
-/// The real libtvm_ffi, for all to see, as Python loads it.
+/// Loads the real libtvm_ffi with global symbols, like Python's tvm_ffi package.
 inline void* load_host() {
   static void* host = dlopen(KERNKIT_BENCH_HOST, RTLD_NOW | RTLD_GLOBAL);
   return host;
 }
 
-/// The op's function from lib<library>.so, which is loaded by itself.
+/// Loads lib<library>.so without a host, and returns the op's function.
 inline KernkitFunction load_alone(const std::string& library, const char* op) {
   const std::string path = KERNKIT_BENCH_LIBRARIES "/lib" + library + ".so";
   return reinterpret_cast<KernkitFunction>(symbol(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL),
                                                   ("__tvm_ffi_" + std::string(op)).c_str()));
 }
-/// The same with the host there before, as in Python.
+/// Loads the host, as in Python, then lib<library>.so, and returns the op's function.
 inline KernkitFunction load_op(const std::string& library, const char* op) {
   load_host();
   return load_alone(library, op);
 }
 
-/// Registers <what>/<compiler>/kernkit and <what>/<compiler>/tvm-ffi, which run with the name of
-/// the op's library in ops/; `ours` is the end of kernkit's.
+/// Registers <what>/<compiler>/kernkit and <what>/<compiler>/tvm-ffi. `run` is called with the name
+/// of the op's library in ops/; `ours` is the suffix of kernkit's library.
 template <class Run>
 void add_pair(const char* what, const std::string& op, Run run, bool manual_time = false,
               const std::string& ours = "_kernkit") {
-  for (const char* whose : {"kernkit", "tvm-ffi"}) {
-    const std::string library = op + (whose[0] == 'k' ? ours : "_tvm_ffi");
-    const std::string name = std::string(what) + "/" + kCompiler + "/" + whose;
+  for (const char* implementation : {"kernkit", "tvm-ffi"}) {
+    const std::string library = op + (implementation[0] == 'k' ? ours : "_tvm_ffi");
+    const std::string name = std::string(what) + "/" + kCompiler + "/" + implementation;
     auto* row = benchmark::RegisterBenchmark(name.c_str(),
                                              [=](benchmark::State& state) { run(state, library); });
     manual_time ? row->UseManualTime() : row->UseRealTime();

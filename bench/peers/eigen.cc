@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigen chooses its instructions when it is compiled: this file is for the machine that builds it.
+// Eigen selects instructions at compile time, so the program runs only on processors like that of
+// the build machine.
 #include <Eigen/Core>
 
 #include "peers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Highway compiles this file once for each instruction set and chooses when it runs.
+// Highway compiles this file once for each instruction set and selects one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "highway.cc"
 #include <hwy/foreach_target.h>

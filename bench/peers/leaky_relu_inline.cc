@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For load_inline(), which prepends tvm-ffi's headers and appends the export.
+// Source text for load_inline(), which prepends tvm-ffi's headers and appends the export.
 void leaky_relu(tvm::ffi::TensorView y, tvm::ffi::TensorView x, double slope) {
   constexpr DLDataType kFloat32{kDLFloat, 32, 1};
   TVM_FFI_CHECK(x.dtype() == kFloat32, TypeError) << "x must be a float32 tensor";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For load_inline(), which prepends tvm-ffi's headers and appends the export.
+// Source text for load_inline(), which prepends tvm-ffi's headers and appends the export.
 #include <tvm/ffi/extra/cuda/device_guard.h>
 
 __global__ void leaky_relu_kernel(float* y, const float* x, float slope, int64_t n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of scale and add by other libraries. Each is there when its package was found; arrays
-// hold n elements and do not overlap.
+// The loops of scale and add by other libraries. A loop exists if CMake found the library's
+// package. Arrays have n elements and do not overlap.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -12,7 +12,7 @@
 namespace kernkit::bench {
 
 #if KERNKIT_BENCH_EIGEN
-// float, float16, bfloat16.
+// T: float, float16 or bfloat16.
 template <class T>
 void eigen_scale(int64_t n, T* y, const T* x, float factor);
 template <class T>
@@ -24,7 +24,7 @@ void highway_scale(int64_t n, float* y, const float* x, float factor);
 void highway_add(int64_t n, float* z, const float* x, const float* y);
 #endif
 
-/// Adds a row with the reason for every missing peer.
+/// Adds a row for every missing library, with the reason.
 inline void add_missing_peers() {
   [[maybe_unused]] const auto add = [](const char* name, const char* reason) {
     benchmark::RegisterBenchmark(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of rms_norm: the same function on tvm-ffi's own headers, with the same checks, dtypes
-// and meaning, in plain loops.
+// rms_norm on tvm-ffi's own headers, for comparison: the same checks, dtypes and results, in plain
+// loops.
 #include <tvm/ffi/function.h>
 #include <tvm/ffi/optional.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of scale: the same function on tvm-ffi's own headers, with its kernel library guide's
-// checks and plain loop, and scale's dtypes.
+// scale on tvm-ffi's own headers, for comparison: the checks and the plain loop of tvm-ffi's kernel
+// library guide, with scale's dtypes.
 #include <tvm/ffi/function.h>
 
 #include "kernkit/float.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of sum_of_seven: the same function on tvm-ffi's own headers, with the same four checks
-// of each argument.
+// sum_of_seven on tvm-ffi's own headers, for comparison, with the same four checks of each
+// argument.
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/error.h>
 #include <tvm/ffi/function.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the peers on tvm-ffi's own headers check, as its kernel library guide does it
-// (CHECK_* macros over TVM_FFI_CHECK), and scale's dtypes.
+// Argument checks of the implementations on tvm-ffi's own headers, as in tvm-ffi's kernel library
+// guide (CHECK_* macros over TVM_FFI_CHECK), and scale's dtypes.
 #pragma once
 
 #include <tvm/ffi/container/tensor.h>

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to compile the files of scale and of rms_norm, ours and the peer's, and how large they become. The
-commands are those with which CMake has built them: build/*/compile_commands.json.
+"""Compile times, sizes and preprocessed lines of scale and rms_norm: kernkit's files, and the files on tvm-ffi's
+headers.
+The commands are those of CMake's build, read from build/*/compile_commands.json.
+
 """
 
 import json
@@ -13,7 +15,7 @@ import time
 
 from rows import ROOT, Rows
 
-# Per row: the files of one side. kernkit.cc is once for a library, whatever is in it.
+# For each row: the files of each implementation. kernkit.cc is compiled once per library, whatever the number of ops.
 HOST = {
     "kernkit": ["kernels/scale/scale.cc", "kernels/scale/scale_export.cc"],
     "tvm-ffi": ["bench/peers/scale_tvm_ffi.cc"],
@@ -30,7 +32,7 @@ TARGETS = ("scale_kernkit_objects", "scale_tvm_ffi", "scale_cuda", "scale_tvm_ff
 
 
 def commands(build):
-    """{file: its command as words, without the output}, for the files of ops/."""
+    """{file: the words of its command, without the output}, for the files of ops/."""
     path = build / "compile_commands.json"
     entries = json.loads(path.read_text()) if path.exists() else []
     found = {}
@@ -44,7 +46,7 @@ def commands(build):
 
 
 def without_dependencies(words):
-    """Without what writes Ninja's list of headers."""
+    """The command without options that write Ninja's list of headers."""
     skipped, kept = 0, []
     for word in words:
         if skipped:
@@ -57,7 +59,7 @@ def without_dependencies(words):
 
 
 def compile_all(found, files, build):
-    """Nanoseconds, one file after the other."""
+    """Time to compile the files one after another [ns]."""
     total = 0
     with tempfile.TemporaryDirectory() as folder:
         for file in files:
@@ -93,8 +95,8 @@ def measure(rows, build, compiler):
                             ("compiling the CUDA file", CUDA, "nvcc")):  # fmt: skip
         if by == "nvcc" and compiler != "g++":
             continue
-        for whose, files in sides.items():
-            name = f"{what}/{by}/{whose}"
+        for implementation, files in sides.items():
+            name = f"{what}/{by}/{implementation}"
             if not rows.wants(name):
                 continue
             if not all(file in found for file in files):
@@ -107,11 +109,11 @@ def measure(rows, build, compiler):
                 continue
             if sides is not ONCE:
                 kind = what.replace("compiling", "preprocessed")
-                rows.add(f"{kind}/{by}/{whose}", [lines(found, files, build)], "lines")
+                rows.add(f"{kind}/{by}/{implementation}", [lines(found, files, build)], "lines")
     for op, what in {"scale": "the library", "sum_of_seven": "a library, plain loop over 8 tensors"}.items():
-        for whose in ("kernkit", "tvm-ffi"):
-            name = f"size of {what}/{compiler}/{whose}"
-            library = build / f"lib/lib{op}_{whose.replace('-', '_')}.so"
+        for implementation in ("kernkit", "tvm-ffi"):
+            name = f"size of {what}/{compiler}/{implementation}"
+            library = build / f"lib/lib{op}_{implementation.replace('-', '_')}.so"
             if rows.wants(name) and library.exists():
                 rows.add(name, [stripped_size(library)], "bytes")
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an edited file to its first call in the same process, by tvm_ffi's own loader: a file of
-kernkit through load(), the same kernel through load_inline(). Every measurement starts with an empty
-build folder. "kernkit" uses precompiled cold code of the SDK, as in docs/edit-to-call.md;
-"kernkit-alone" compiles all code. A CUDA file is called with CPU tensors, which it rejects, so that
-no GPU is needed.
+"""Time from an edited file to its first call in the same process, with tvm_ffi's own loader: load() for a file of
+kernkit, load_inline() for the same kernel on tvm-ffi's headers. Every measurement starts with an empty build folder.
+"kernkit" uses precompiled cold code of the SDK, as in docs/edit-to-call.md; "kernkit-alone" compiles all code. A CUDA
+file is called with CPU tensors, which it rejects, so no GPU is necessary.
+
 """
 
 import os
@@ -20,7 +20,7 @@ WITHOUT_COLD = {**HEADERS, "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=
 
 
 def edited(path):
-    """The file's text as no build before has seen it."""
+    """The file's text with a line that no earlier build had."""
     return path.read_text() + f"\n// edited at {time.time_ns()}\n"
 
 
@@ -53,7 +53,7 @@ def by_load_inline(kind, folder):
 
 
 def call(lib, kind):
-    """Calls, and returns when; an error of what came out is no time."""
+    """Calls leaky_relu, checks the result, and returns the time at which the call returned [ns]."""
     x, y = np.array([-2, 3], "float32"), np.full(2, 77, "float32")
     if kind == "cc":
         lib.leaky_relu(y, x, 0.5)
@@ -68,7 +68,8 @@ def call(lib, kind):
 
 
 def sample(rows, name, load, kind):
-    """Nanoseconds, or None without a measurement: the row has the reason."""
+    """Time from the edit to the end of the call [ns]. None if the file cannot be compiled; the row then has the reason.
+    """
     with tempfile.TemporaryDirectory() as folder:
         try:
             start, lib = load(kind, pathlib.Path(folder))
@@ -90,8 +91,8 @@ def main():
         ):
             samples = {}
             for _ in range(repetitions):
-                for whose, load in {**ours, "load_inline": by_load_inline}.items():
-                    name = f"from edit to call/{device}/{whose}"
+                for implementation, load in {**ours, "load_inline": by_load_inline}.items():
+                    name = f"from edit to call/{device}/{implementation}"
                     if rows.wants(name) and None not in samples.setdefault(name, []):
                         samples[name].append(sample(rows, name, load, kind))
             for name, found in samples.items():

@@ -47,15 +47,16 @@ class TooLong(Exception):
 
 
 def has_error(output):
-    """Whether an error has a line; a step that was ended names none, and raises TooLong."""
+    """Whether the output has an error with a line. Raises TooLong for an output without one, since the step was ended.
+    """
     if re.search(r"\.\w+(:\d+:|\(\d+\):).* error", output):
         return True
     raise TooLong
 
 
 def made_of(csrc, flags, file, how, limit):
-    """(seconds, bytes of the object, kernels, the device's code), or None if nvcc rejects the file. A step of
-    nvcc's may take `limit`."""
+    """(time [s], bytes of the object, number of kernels, device code), or None if nvcc rejects the file. `limit`: the
+    time limit of a step of nvcc [s]."""
     until = [] if how == "whole" else ["-fdevice-syntax-only", "-Xcompiler", "-O0"]
     with tempfile.TemporaryDirectory() as folder:
         command = flashinfer_command(csrc, flags, csrc / file, f"{folder}/o", PTX)
@@ -70,14 +71,14 @@ def made_of(csrc, flags, file, how, limit):
 
 @functools.cache
 def included(path, folders):
-    """What a file includes of the wheel."""
+    """The files of the wheel that a file includes directly."""
     names = re.findall(r'#include ["<]([^">]+)[">]', path.read_text(errors="replace"))
     found = (next((at / name for at in (path.parent, *folders) if (at / name).is_file()), None) for name in names)
     return {path.resolve() for path in found if path}
 
 
 def size(csrc, file):
-    """Bytes of a file and of what it includes of the wheel: about the order of what it costs."""
+    """Total size of a file and of all files of the wheel that it includes [bytes], an estimate of the compile time."""
     folders, seen, left = tuple(flashinfer_folders(csrc)), set(), {csrc / file}
     while left:
         path = left.pop()
@@ -87,19 +88,19 @@ def size(csrc, file):
 
 
 def compare(csrc, flags, file, how, limit):
-    """The row of a file."""
+    """The measurements of a file, as a row."""
     row, codes = {"file": file, "how": how}, []
-    for whose in flags:
+    for implementation in flags:
         if how == "front end":
-            took, output = flashinfer_sources.front_end(csrc, flags[whose], file, limit)
-            row[whose] = None if output and has_error(output) else round(took, 2)
+            took, output = flashinfer_sources.front_end(csrc, flags[implementation], file, limit)
+            row[implementation] = None if output and has_error(output) else round(took, 2)
         else:
-            made = made_of(csrc, flags[whose], file, how, limit)
-            row[whose] = made and round(made[0], 2)
-        if row[whose] is None:
+            made = made_of(csrc, flags[implementation], file, how, limit)
+            row[implementation] = made and round(made[0], 2)
+        if row[implementation] is None:
             return row
         if how != "front end":
-            row.setdefault("bytes", {})[whose], row["kernels"] = made[1:3]
+            row.setdefault("bytes", {})[implementation], row["kernels"] = made[1:3]
             codes.append(made[2:])
         limit *= 4  # the other headers may take longer
     return row | ({"same": codes[0] == codes[1]} if codes else {})
@@ -115,7 +116,7 @@ def measure(csrc, flags, file, how, limit):
         if not row["ours"] or not row["theirs"] or ratio(row) <= SLOWER:
             break
         again = compare(csrc, flags, file, how, 2 * limit)
-        row |= {whose: min(row[whose], again[whose]) for whose in flags}
+        row |= {implementation: min(row[implementation], again[implementation]) for implementation in flags}
     return row
 
 
@@ -138,7 +139,7 @@ def main():
         ours = ["-DKERNKIT_COMPILED", "-I", sdk / "tvm_ffi_compat", "-I", sdk / "include", "-isystem", folder]
 
         def take(file, limit):
-            """The file itself where it has to wait for the next round."""
+            """Measures a file. Returns the file if it must wait for the next round, otherwise None."""
             if datetime.datetime.now().time() > options.until:
                 return file
             template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call of an op costs by the functions that `kernkit bindings` writes for PyTorch and JAX, beside what these
-frameworks have themselves: ratios of medians of 20 interleaved runs in one process, for tensors of one element.
+"""The cost of calling an op through the functions that `kernkit bindings` writes for PyTorch and JAX, compared with the
+frameworks' own functions: ratios of medians of 20 interleaved runs in one process, for tensors of one element.
 
     python bench/python/frameworks.py [torch] [jax]
 
-Exit code 1: a ratio is above its limit. Of JAX, XLA makes one loop of ten multiplications, and calls ten ops; one
-registered by hand through jax_tvm_ffi is a second peer.
+Exit code 1: a ratio is above its limit. In JAX the comparison is with ten multiplications, which XLA compiles into one
+loop, and with ten calls of an op that is registered by hand through jax_tvm_ffi.
+
 """
 
 import os
@@ -17,7 +18,7 @@ import timeit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS, CALLS = 20, 500
-# (what, peer, at most)
+# (measured function, function to compare with, largest ratio)
 LIMITS = [
     ("operator of torch", "torch.mul(out=)", 1.0),
     ("operator of torch", "torch's custom_op", 0.3),
@@ -30,7 +31,7 @@ LIMITS = [
 
 
 def package():
-    """Package `shaped` of tests/interop, which a test has written already."""
+    """Package `shaped` of tests/interop: imported if a test has written it, otherwise written."""
     try:
         import shaped
     except ImportError:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scale and add as one calls them from Python, beside NumPy, PyTorch and JAX as their users call
-them, each with its defaults. Rows are named from Python/<op>/<dtype>/<whose>/n:<elements>.
+"""scale and add called from Python, compared with NumPy, PyTorch and JAX, all with their default settings. Rows are
+named
+from Python/<op>/<dtype>/<implementation>/n:<elements>.
 
-Ours take NumPy arrays, tensors of them that are kept, PyTorch's tensors, JAX's arrays with the result into NumPy's, and as a part
-of a function under jax.jit. PyTorch's and NumPy's write to `out`; JAX's are compiled and waited for.
-With OMP_NUM_THREADS=1 in the environment the rows are those of ours and PyTorch's, which follow it:
-from Python on one thread/<op>/...
+kernkit's ops are called with NumPy arrays, with tensors made of NumPy arrays in advance, with PyTorch's tensors, with
+JAX's arrays and a NumPy array for the result, and inside a function under jax.jit. PyTorch's and NumPy's functions
+write
+to `out`; JAX's functions are compiled, and the call waits for the result. With OMP_NUM_THREADS=1 in the environment the
+rows are those of kernkit and PyTorch, which both read the variable: from Python on one thread/<op>/...
 
-And what a function that `kernkit bindings` writes adds to tvm_ffi's own, with one element.
+Additional rows measure the cost of a function that `kernkit bindings` writes, compared with tvm_ffi's function, for one
+element.
+
 """
 
 import importlib.util
@@ -44,21 +48,20 @@ def random_values(n, seed):
 
 
 class Call:
-    """A statement as a user types it, which writes to y or makes its result anew; result() is that
-    as float32."""
+    """A Python statement that writes to y or makes a new result. result() returns the result as float32."""
 
     def __init__(self, statement, result, **names):
         self.statement, self.result, self.names = statement, result, names
 
     def is_right(self, wanted):
         if "y" in self.names:
-            self.names["y"][:] = 77  # which no sum or double here is
+            self.names["y"][:] = 77  # neither a sum nor a double of the inputs
         exec(self.statement, self.names)
         return np.array_equal(self.result(), wanted)
 
 
 def numpy_calls(lib, op, dtype, a, b):
-    """{whose: Call}; so do the others."""
+    """{implementation: Call}; the functions for PyTorch and JAX return the same."""
     if dtype == "bfloat16":
         if not has("ml_dtypes"):
             return {}
@@ -70,7 +73,7 @@ def numpy_calls(lib, op, dtype, a, b):
     result = lambda: y.astype("float32")
     scale = "np.multiply(x, 2.0, out=y)" if dtype != "bfloat16" else "np.multiply(x, factor, out=y)"
     calls = {"numpy": Call(scale if op == "scale" else "np.add(x, z, out=y)", result, **names)}
-    if dtype != "bfloat16":  # which NumPy cannot hand over
+    if dtype != "bfloat16":  # NumPy exports no bfloat16
         ours = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
         calls["kernkit-numpy"] = Call(ours, result, **names)
         kept = {"k" + name: tvm_ffi.from_dlpack(names[name]) for name in "xyz"}
@@ -132,16 +135,16 @@ def measure(rows, lib, makers, op, dtype, n):
     wanted = a * FACTOR if op == "scale" else a + b
     calls = {}
     for make in makers:
-        for whose, call in make(lib, op, dtype, a, b).items():
+        for implementation, call in make(lib, op, dtype, a, b).items():
             if call.is_right(wanted):
-                calls[whose] = timeit.Timer(call.statement, globals=call.names)
+                calls[implementation] = timeit.Timer(call.statement, globals=call.names)
             else:
-                rows.fail(f"{start}/{whose}/n:{n}", "the result is wrong")
-    time.sleep(0.02)  # threads of the check before have gone to sleep
+                rows.fail(f"{start}/{implementation}/n:{n}", "the result is wrong")
+    time.sleep(0.02)  # time for the threads of the check to sleep
     times = interleaved(calls, 0.002 if n <= 1 << 14 else 0.02, 9 if n <= 1 << 20 else 3)
     moved = n * (4 if dtype == "float32" else 2) * (2 if op == "scale" else 3)
-    for whose, samples in times.items():
-        rows.add(f"{start}/{whose}/n:{n}", samples, moved=moved)
+    for implementation, samples in times.items():
+        rows.add(f"{start}/{implementation}/n:{n}", samples, moved=moved)
 
 
 def generated(folder):
@@ -166,9 +169,9 @@ def measure_generated(rows, lib):
             name = f"generated Python function/{variant}"
             if rows.wants(name):
                 calls = {"kernkit": call, "tvm-ffi": "bare(y, x, 2.0)"}
-                timers = {whose: timeit.Timer(text, globals=names) for whose, text in calls.items()}
-                for whose, samples in interleaved(timers, 0.002, 9).items():
-                    rows.add(f"{name}/{whose}", samples)
+                timers = {implementation: timeit.Timer(text, globals=names) for implementation, text in calls.items()}
+                for implementation, samples in interleaved(timers, 0.002, 9).items():
+                    rows.add(f"{name}/{implementation}", samples)
 
 
 def main():

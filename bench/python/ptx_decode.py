@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From PTX text in memory to a kernel that can run on the CPU: one kernel of a module of 1 MB, beside
-the time in which nvcc compiles that kernel alone.
+"""Time from PTX text in memory to a kernel that can run on the CPU: one kernel of a module of 1 MB, compared with the
+time
+in which nvcc compiles that kernel alone.
+
 """
 
 import ctypes
@@ -14,7 +16,7 @@ import time
 from rows import ROOT, Rows
 
 SAMPLES = 5
-MODULE = 1 << 20  # bytes of PTX, at least
+MODULE = 1 << 20  # least size of the PTX text [bytes]
 KERNEL = """template <int kStep>
 __global__ void of_module(float* y, const float* x, int n) {
   __shared__ float tile[256];
@@ -94,8 +96,8 @@ def measure(rows):
         for _ in range(SAMPLES):
             times["kernkit-ptx"].append(decode(runtime, ptx, kernel))
             times["nvcc"].append(compiled(nvcc, folder, 1)[1])
-    for whose, samples in times.items():
-        rows.add(f"{subject}/{whose}", samples)
+    for implementation, samples in times.items():
+        rows.add(f"{subject}/{implementation}", samples)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The greatest errors of the kernels of rows on the CPU, ours and eager PyTorch's, as a table for
-docs/rows-and-math.md. The exact result is that of the same rounded inputs in float64, of float64 itself in
-x87's 64 bits. PyTorch has no rms_norm of float8: the peer is the code of its users, F.rms_norm, the largest
-magnitude and a division. A result that is normal
-in the dtype counts in units of its last place (of the dtype, at the exact result), another by its absolute
-error. Inputs: 64 rows of 4096 and 64 of 1000, x and r of N(0, 1) and of N(3, 10), weight and bias of N(0, 1),
-seed 1.
+"""The largest errors of row kernels on the CPU, of kernkit and of eager PyTorch, as a table for docs/rows-and-math.md.
 
-In units of the last place an error is large where terms cancel: at the mean of a row, beside a bias, in gelu of
-a negative number.
+The exact result is computed in float64 from the same rounded inputs; for float64 in the 64-bit mantissa of x87. PyTorch
+has no rms_norm for float8; the comparison is with the usual code: F.rms_norm, the largest magnitude and a division. The
+error of a result that is normal in the dtype has the unit of the last place (of the dtype, at the exact result); the
+error of a subnormal result is absolute. Inputs: 64 rows of 4096 and 64 rows of 1000; x and r from N(0, 1) and from
+N(3, 10), weight and bias from N(0, 1), seed 1.
+
+In units of the last place an error is large where terms cancel: at the mean of a row, with a bias, in gelu of a
+negative
+number.
+
 """
 
 import math
@@ -25,7 +27,7 @@ OPS = {
     "softmax": ("torch.softmax(x, -1)", "lib.softmax(y, x)"),
     "gelu_and_mul": ("F.gelu(x) * r", "lib.gelu_and_mul(y, torch.cat([x, r], -1))"),
 }
-# Formulas for float64 in NumPy's widest float: PyTorch has no wider type than float64.
+# Formulas for float64 in NumPy's widest float, since PyTorch has no wider type than float64.
 WIDE = {
     "rms_norm": "x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w",
     "fused_add_rms_norm": "(x + r) / np.sqrt(((x + r) ** 2).mean(-1, keepdims=True) + 1e-6) * w",
@@ -36,10 +38,10 @@ WIDE = {
 
 
 def errors(torch, got, exact):
-    """(greatest error of normal results in ulp, of others, absolute)"""
+    """(largest error of normal results [ulp], largest absolute error of subnormal results)"""
     kind = torch.finfo(got.dtype)
     off, size = (got.double() - exact).abs(), exact.abs()
-    # An ulp of 1 is eps; frexp's mantissa begins at a half.
+    # The ulp of 1 is eps, and the mantissa of frexp is at least 0.5.
     ulp = torch.ldexp(torch.full_like(size, kind.eps), torch.frexp(size)[1] - 1)
     normal = size >= kind.smallest_normal
     worst = (off / ulp)[normal].max().item()
@@ -47,7 +49,7 @@ def errors(torch, got, exact):
 
 
 def errors_of_float64(np, got, exact):
-    """The same of NumPy's arrays, the exact ones wider."""
+    """The errors of a float64 array, like errors(). `exact` has a wider type."""
     off, size = np.abs(got - exact), np.abs(exact).astype("float64")
     normal = size >= np.finfo("float64").smallest_normal
     worst = float((off / np.spacing(size))[normal].max())
@@ -55,7 +57,7 @@ def errors_of_float64(np, got, exact):
 
 
 def inputs(torch, dtype):
-    """For each length and distribution, the names that statements read and write."""
+    """For each row length and distribution: the variables that the statements read and write."""
     kind = getattr(torch, dtype)
     drawn = torch.float64 if dtype == "float64" else torch.float32
     torch.manual_seed(1)
@@ -73,7 +75,7 @@ def greatest(found, op, pair):
 
 
 def measure(torch, lib, dtype):
-    """{op: (ours, PyTorch's)}, each as errors() has it"""
+    """{op: (kernkit's errors, PyTorch's errors)}, with the errors of errors()."""
     import numpy as np
 
     found = {}

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Row kernels called from Python, compared with eager PyTorch: norms, softmax, a gate. Rows
-are named from Python/<op>/<dtype>/<whose>/n:<rows>/d:<columns>[/strided]; then, for each op,
-PyTorch's time divided by kernkit's: the geometric mean, and the least one.
+"""Row kernels called from Python, compared with eager PyTorch: norms, softmax, gated activations. Rows are named
+from Python/<op>/<dtype>/<implementation>/n:<rows>/d:<columns>[/strided]. The last lines give, for each op, PyTorch's
+time
+divided by kernkit's: the geometric mean and the smallest ratio.
 
-kernkit writes into a preallocated tensor; PyTorch allocates its result, as in its users' calls. With
-OMP_NUM_THREADS=1 in the environment both have one thread: from Python on one thread/<op>/...
-With TORCH_COMPILE=1 what torch.compile makes of PyTorch's, for the very shape, stands beside them;
-that takes some 10 s for each. Strided rows lie 64 elements apart.
+kernkit writes into a preallocated tensor; PyTorch allocates its result, as usual. With OMP_NUM_THREADS=1 in the
+environment both have one thread: from Python on one thread/<op>/... With TORCH_COMPILE=1 there are rows of PyTorch's
+expression under torch.compile, compiled for the exact shape, which takes some 10 s per row. Strided rows have a gap of
+64 elements.
 
-The peers take turns, with a rest in between: OpenMP's threads spin for some milliseconds behind a call
-of PyTorch, on the processor that another's second thread needs. On a machine with other programs
-PIN_THREADS=1 keeps the caller's thread on the first processor and all others on the second, and takes
-a turn again in which a thread waited for its processor.
+The implementations take turns, with a rest in between, because OpenMP's threads spin for some milliseconds after a call
+of PyTorch and would occupy the processor of the second thread. On a machine with other programs PIN_THREADS=1 binds the
+calling thread to the first processor and all other threads to the second processor, and repeats a turn in which a
+thread
+waited for its processor.
+
 """
 
 import contextlib
@@ -28,19 +31,20 @@ ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
 START = "from Python on one thread" if ONE_THREAD else "from Python"
 PINNED = os.environ.get("PIN_THREADS") == "1"
 PROCESSORS = sorted(os.sched_getaffinity(0))[:2]
-# Targets kernkit_row_kernels and template_library.
+# The libraries of the targets kernkit_row_kernels and template_library.
 LIBRARY, SAMPLE = (ROOT / f"build/release/lib/lib{name}.so" for name in ("kernkit_row_kernels", "template_library"))
 DTYPES = ["float32", "bfloat16", "float16"]
-# Rows and columns: 1 MiB of float32 in all, of whole blocks and ragged, and a matrix beyond the caches.
+# (rows, columns): 1 MiB of float32, with and without a multiple of a block as row length, and a matrix larger than the
+# caches.
 SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
 GAP = 64
-REST = 0.012  # seconds
-# PyTorch's calls that write into a preallocated tensor.
+REST = 0.012  # pause before each turn [s]
+# Calls of PyTorch that write into a preallocated tensor.
 INTO = {"softmax": "torch.softmax(x, -1, out=out)"}
 
 
 def statements():
-    """{op: (PyTorch's, ours, columns of x by those of y)}"""
+    """{op: (PyTorch's expression, kernkit's call, columns of x divided by columns of y)}"""
     return {
         "rms_norm": ("F.rms_norm(x, (d,), w, 1e-6)", "lib.rms_norm(y, x, w, 1e-6)", 1),
         "fused_add_rms_norm": (
@@ -57,12 +61,12 @@ def tasks():
 
 
 def waited():
-    """Seconds that this program's threads could have run and had no processor."""
+    """Time for which threads of this program were ready and had no processor [s]."""
     return sum(int(open(f"/proc/self/task/{task}/schedstat").read().split()[1]) for task in tasks()) / 1e9
 
 
 class Undisturbed:
-    """A timer whose turns count when no other program had our processors; the fastest one, if each had."""
+    """A timer that repeats a turn which other programs disturbed, up to six times; then the fastest turn counts."""
 
     def __init__(self, timer):
         self.timer = timer
@@ -79,12 +83,12 @@ class Undisturbed:
 
 def pin_threads():
     for thread in tasks():
-        with contextlib.suppress(ProcessLookupError):  # it has ended
+        with contextlib.suppress(ProcessLookupError):  # the thread has ended
             os.sched_setaffinity(thread, {PROCESSORS[0 if thread == os.getpid() else -1]})
 
 
 def start_threads(lib, sample):
-    """A library counts the processors once, by those that its first caller may run on."""
+    """Starts the libraries' threads: a library counts the processors of its first caller, once."""
     import torch
 
     y, x = torch.zeros(256, 4096), torch.zeros(256, 8192)
@@ -108,7 +112,7 @@ def measure(rows, libraries, op, dtype, n, d, strided, ratios):
              "y": y, "s": s, "d": d, "out": torch.empty_like(y)}  # fmt: skip
     wanted = eval(theirs, names)
     exec(ours, names)
-    # PyTorch rounds intermediate results of 16-bit floats, kernkit does not.
+    # PyTorch rounds intermediate results of 16-bit floats; kernkit does not.
     digits = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}[dtype]
     if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
         return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")
@@ -121,13 +125,13 @@ def measure(rows, libraries, op, dtype, n, d, strided, ratios):
         torch.testing.assert_close(eval("compiled(x, r, w, b)", names), wanted, rtol=digits, atol=digits)
     if PINNED:
         for timer in timers.values():
-            timer.timeit(3)  # its threads are there
+            timer.timeit(3)  # starts the threads
         pin_threads()
-        timers = {whose: Undisturbed(timer) for whose, timer in timers.items()}
+        timers = {implementation: Undisturbed(timer) for implementation, timer in timers.items()}
     times = interleaved(timers, 0.003, 9, REST)
     moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3, "silu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
-    for whose, samples in times.items():
-        rows.add(f"{START}/{op}/{dtype}/{whose}/{tail}", samples, moved=moved)
+    for implementation, samples in times.items():
+        rows.add(f"{START}/{op}/{dtype}/{implementation}/{tail}", samples, moved=moved)
     for peer in times.keys() - {"kernkit"}:
         ratio = statistics.median(times[peer]) / statistics.median(times["kernkit"])
         ratios.setdefault((op, peer), {})[f"{dtype} {tail}"] = ratio
@@ -149,7 +153,7 @@ def main():
             for dtype in DTYPES:
                 for n, d in SHAPES:
                     measure(rows, libraries, op, dtype, n, d, False, ratios)
-                if op != "silu_and_mul":  # whose rows lie side by side
+                if op != "silu_and_mul":  # the sample requires contiguous rows
                     measure(rows, libraries, op, dtype, 64, 4096, True, ratios)
         for (op, peer), cells in sorted(ratios.items()):
             mean = math.exp(statistics.fmean(map(math.log, cells.values())))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows that a Python program measures, in the form that `kernkit bench` reads."""
+"""Rows that a Python program measures, in the format of `kernkit bench`."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Rows:
-    """Takes samples, and writes them when it is left: with Rows(__doc__) as rows: ..."""
+    """Collects samples, and writes them at the end of the context: with Rows(__doc__) as rows: ..."""
 
     def __init__(self, description):
         parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
@@ -33,7 +33,7 @@ class Rows:
         return re.search(self.filter, name) is not None
 
     def add(self, name, samples, unit="ns", moved=0):
-        """`moved`: the bytes that were read and written."""
+        """`moved`: number of bytes read and written."""
         self.rows.append({"name": name, "unit": unit, "samples": samples, "bytes": moved})
         print(f"{name:<56} {statistics.median(samples):12.1f} {unit}", flush=True)
 
@@ -47,8 +47,8 @@ class Rows:
 
 
 def interleaved(timers, seconds, repetitions, rest=0.0):
-    """{name: nanoseconds of one call in each repetition}; `timers` are those of timeit by name, which
-    take turns. A turn lasts `seconds`, or one call where that is longer. Before each turn is a `rest`."""
+    """{name: time of one call in each repetition [ns]}. `timers`: {name: timeit.Timer}; the timers take turns. A turn
+    lasts `seconds`, or one call if a call takes longer. A pause of `rest` seconds precedes each turn."""
     counts, times = {}, {name: [] for name in timers}
     for name, timer in timers.items():
         once = min(timer.timeit(1) for _ in range(2 if seconds > 0.01 else 9))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scale_sizes.py calls from C++: the copies, and the function of a library, by its symbol.
+// The C++ functions of scale_sizes.py: copies, and the function of a library by its symbol.
 #include <dlpack/dlpack.h>
 #include <time.h>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-// The time of this thread, without that of other programs on its processor.
+// Processor time of this thread [s], which excludes other programs on the processor.
 double now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -29,14 +29,14 @@ double seconds(int64_t calls, const Call& call) {
 
 extern "C" {
 
-/// The name of copy number `which`; null past the last.
+/// The name of the copy with number `which`; null past the last copy.
 __attribute__((visibility("default"))) const char* name_of_copy(int which) {
   static const auto copies = kernkit::bench::copies();
   return which < static_cast<int>(copies.size()) ? copies[static_cast<size_t>(which)].first
                                                  : nullptr;
 }
 
-/// Seconds of `calls` copies.
+/// Processor time of `calls` copies [s].
 __attribute__((visibility("default"))) double time_copy(int which, int64_t calls, int64_t bytes,
                                                         unsigned char* to,
                                                         const unsigned char* from) {
@@ -44,7 +44,8 @@ __attribute__((visibility("default"))) double time_copy(int which, int64_t calls
   return seconds(calls, [&] { copy(bytes, to, from); });
 }
 
-/// Seconds of `calls` calls of scale(y, x, 2.0), for arrays of float32; below 0 where a call fails.
+/// Processor time of `calls` calls of scale(y, x, 2.0) with float32 arrays [s]; negative if a call
+/// fails.
 __attribute__((visibility("default"))) double time_scale(KernkitFunction scale, int64_t calls,
                                                          int64_t bytes, float* y, float* x) {
   int64_t n = bytes / static_cast<int64_t>(sizeof(float)), one = 1;

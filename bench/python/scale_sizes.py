@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scale of float32 in ten sizes, 4 KiB to 512 MiB an array, on one thread: called from C++ beside copies, and from Python
-beside NumPy. All take turns on the same memory, NumPy's, with its pages: C++ from the start of a page, where each copy can
-run, and Python 16 bytes later, where NumPy's own large arrays begin.
+"""scale of float32 for ten sizes, 4 KiB to 512 MiB per array, on one thread: called from C++ and compared with copies,
+and
+called from Python and compared with NumPy. All calls take turns on the same memory, allocated by NumPy: C++ from the
+start
+of a page, as every copy requires, and Python 16 bytes later, where NumPy's own large arrays begin.
 
     KERNKIT_THREADS=1 python bench/python/scale_sizes.py [--record FILE] [--rounds N]
 
-A turn is a call that is not timed, and then calls of 2 ms or more, in time of the thread's processor: other programs cost caches
-and memory only. Rows are the medians of all turns: of_copy is the time of memcpy or the best non-temporal copy, whichever is less,
-by ours; of_memcpy and of_streaming are those of each; of_numpy is NumPy's. ..._fastest is the same of the fastest turns.
-Targets kernkit_kernels and kernkit_scale_sizes.
+A turn is one call without timing, then calls for at least 2 ms of the thread's processor time, so other programs affect
+only the caches and the memory. Rows are medians over all turns. of_memcpy, of_streaming and of_numpy are the times of
+memcpy, of the fastest non-temporal copy and of NumPy, divided by kernkit's time; of_copy is the lesser of of_memcpy and
+of_streaming. Names with _fastest compare the fastest turns. Targets: kernkit_kernels and kernkit_scale_sizes.
+
 """
 
 import argparse
@@ -33,7 +36,7 @@ LIBRARIES = ROOT / "build/release/lib"
 
 
 def processor():
-    """As the system describes it: vendor, family and model."""
+    """The processor according to the system: vendor, family and model."""
     text = pathlib.Path("/proc/cpuinfo").read_text()
     vendor, family, model = (re.search(rf"^{key}\s*: (.+)$", text, re.M)[1] for key in ("vendor_id", "cpu family", "model"))
     vendor = {"GenuineIntel": "Intel", "AuthenticAMD": "AMD"}.get(vendor, vendor)
@@ -41,7 +44,7 @@ def processor():
 
 
 class Timers:
-    """Functions of a number of calls, which return seconds."""
+    """Timed functions. Each function takes a number of calls and returns their time [s]."""
 
     def __init__(self):
         self.library = tvm_ffi.load_module(str(LIBRARIES / "libkernkit_kernels.so"))
@@ -54,7 +57,7 @@ class Timers:
             self.copies.append(name.decode())
 
     def of(self, y, x, size):
-        """{name: timer}, for arrays of bytes that begin at a page and have a line more than `size`."""
+        """{name: timer}, for arrays that begin at a page and have 64 bytes more than `size`."""
         arrays = [ctypes.c_void_p(array.ctypes.data) for array in (y, x)]
         bytes_ = ctypes.c_int64(size)
         timers = {}
@@ -69,13 +72,13 @@ class Timers:
 
 
 def array(size):
-    """Bytes at the start of a page, with a line more than `size`; all pages are there."""
+    """An array that begins at a page and has 64 bytes more than `size`. All its pages are in memory."""
     memory = np.full(size + 2 * PAGE, 1, "uint8")
     return memory[-memory.ctypes.data % PAGE :][: size + 64]
 
 
 def check(y, x, size, timers):
-    """Each call makes all of y, and nothing after it."""
+    """Checks that each timer's call writes all of y, and no byte past y."""
     for name, timer in timers.items():
         at = PAST_LINE if "numpy" in name else 0
         x[at : at + size].view("float32")[:] = np.arange(size // 4) % 31
@@ -89,8 +92,8 @@ def check(y, x, size, timers):
 
 
 def measure(timers, size, rounds):
-    """{name: seconds of a call in each round}"""
-    calls = max(1, int(SECONDS * 1e10 / size))  # by 10 GB/s of an array
+    """{name: time of a call in each round [s]}"""
+    calls = max(1, int(SECONDS * 1e10 / size))  # assumes 10 GB/s per array
     times = {name: [] for name in timers}
     order = list(timers)
     for _ in range(rounds):
@@ -102,7 +105,7 @@ def measure(timers, size, rounds):
 
 
 def shares(seconds):
-    """What the peers' seconds are by ours."""
+    """{name: time of a peer divided by kernkit's time}"""
     streaming = [taken for name, taken in seconds.items() if name.startswith("streaming")]
     peers = {"memcpy": seconds["memcpy"], **({"streaming": min(streaming)} if streaming else {})}
     of = {f"of_{name}": taken / seconds["kernkit"] for name, taken in {"copy": min(peers.values()), **peers}.items()}

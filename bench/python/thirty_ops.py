@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a library of thirty ops costs to edit: kernkit's build against the compilers and linkers alone.
+"""The cost of edits in a library of thirty ops: kernkit's build, compared with the compilers and linkers alone.
 
-Not of `./kk bench`, because the first run builds the library for minutes:
+`./kk bench` excludes this program, because the first run builds the library, which takes minutes:
 
     python -m kernkit bench "bench/python/thirty_ops.py --folder /tmp/thirty" --rounds 3 --repetitions 1
 
-The folder keeps the library: the template's op and ten ops of each of three kinds, for one architecture.
-Times are processor times of all processes; a build of one file after the other has no other speed.
-An edit adds a line to a file, builds what that op's tests need in the simulator, and runs them. `bare` is the compiler on
-the edited file and one link, without a test: of a .cu file nvcc and the library's link.
+The folder keeps the library: the template's op and ten ops of each of three kinds, for one architecture. Times are
+processor times of all processes, which do not depend on the number of jobs. An edit adds a line to a file, builds the
+program that tests the op in the simulator, and runs the tests. `bare` is the compiler on the edited file and one link,
+without a test; for a .cu file, nvcc and the link of the library.
 
-With --clean, and without CUDA: the build of everything, in a folder of its own, all its tests, and the wheel. `bare` is there
-what the same compilers took in that build for the library's files and for each test and benchmark once, and what
-linkers took for the library and for one program; of the tests the program of all, run once; of the wheel the library as zip packs it.
+With --clean, and without CUDA: a build of all targets in a folder of its own, all tests, and the wheel. `bare` is the
+time
+of the compilers in that build for the library's files and for each test and benchmark once, and of the linkers for the
+library and for one program; for the tests, one run of the program with all tests; for the wheel, packing the library as
+zip.
 
-With --kk: `./kk test OP` after an edit of that op's .cu file, without CUDA, with it, and with it in a library that has the part
-ptx. `bare` is nvcc on the file and the link of one program.
+With --kk: `./kk test OP` after an edit of the op's .cu file: without CUDA, with CUDA, and with CUDA in a library with
+the
+part ptx. `bare` is nvcc on the file and the link of one program.
+
 """
 
 import argparse
@@ -41,7 +45,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "CUDAARCHS"
 
 
 def seconds(command, folder, shell=False):
-    """Processor time of a command that must succeed, and what it printed."""
+    """Processor time [s] and output of a command that must succeed."""
     took, code, log = timed(command, cwd=folder, shell=shell, env=ENVIRONMENT)
     if code != 0:
         sys.exit(f"{command}\n{log[-3000:]}")
@@ -49,7 +53,7 @@ def seconds(command, folder, shell=False):
 
 
 def make(folder, name=NAME, *words):
-    """Renders the library and adds the ops, in a folder that has none."""
+    """Renders the library and adds the ops. The folder must not contain a library."""
     kernkit = [sys.executable, "-B", "-m", "kernkit"]
     folder.mkdir(parents=True, exist_ok=True)
     seconds([*kernkit, "new", name, "--no-git", "--output", folder, *words], folder)
@@ -66,24 +70,25 @@ class Library:
         return seconds(["cmake", "--build", "--preset", self.preset, "--target", *targets], self.folder)
 
     def bare(self, output):
-        """The command of the build that makes this file, with nothing around it."""
+        """Processor time of the build's command that makes this file, without ninja and CMake [s]."""
         listing = seconds(["ninja", "-t", "commands", "-s", output], self.build)[1].splitlines()
         return seconds(listing[-1], self.build, shell=True)[0]
 
     def object_of(self, source):
-        """In the library itself."""
+        """The object of a source file in the library itself."""
         outputs = seconds(["ninja", "-t", "targets", "all"], self.build)[1]
         (found,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{self.name}_objects.dir/{source}.o: " in line]
         return found
 
     def object_of_test(self, op):
-        """In the simulator."""
+        """The object of the op's test in the program for the simulator."""
         outputs = seconds(["ninja", "-t", "inputs", f"bin/{op}_cuda_test"], self.build)[1]
         (found,) = [line for line in outputs.split() if line.endswith(f"/{op}_test.cc.o")]
         return found
 
     def edit(self, source, op, *more):
-        """Until the op's tests, with its .cu file on the CPU, have passed, and `more` is built as well."""
+        """Processor time [s] from an edit until `more` is built and the op's tests, with the .cu file on the CPU, have
+        passed."""
         program = f"{op}_cuda_test"
         self.run(program, *more)
         path, text = self.folder / source, (self.folder / source).read_text()
@@ -154,7 +159,7 @@ printf '%s\\n' "$*" >>"$TIMED_INTO/$$"
 
 
 def clean(rows, folder):
-    """A launcher notes what each compiler and linker takes."""
+    """Measures a build of all targets. A launcher records the times of each compiler and linker."""
     library, times, launcher = folder / NAME, folder / "times", folder / "timed"
     shutil.rmtree(times, ignore_errors=True)
     shutil.rmtree(library / "build/clean", ignore_errors=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call costs beside the kernel, here and in the peers on tvm-ffi's own headers: one element,
-// all libraries in this process, whose host is the real libtvm_ffi. Rows are named
-// <what>/<compiler of both>/<whose>.
+// The cost of a call without the kernel's work: ops on tensors of one element, compared with the
+// same ops on tvm-ffi's own headers. All libraries are in this process, whose host is the real
+// libtvm_ffi. Rows are named <what>/<compiler of both libraries>/<implementation>.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
@@ -35,7 +35,7 @@ KernkitAny tensor_argument(DLTensor* tensor) {
   return any;
 }
 
-// scale(y, x, 2.0).
+// Arguments of scale(y, x, 2.0).
 struct Call {
   testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};
   testing::HostTensor<double> wrong{{1}};
@@ -60,7 +60,7 @@ void passing(benchmark::State& state, const std::string& library) {
   }
 }
 
-// Through a Function object of the host, which is how Python and other libraries call.
+// Calls through a Function object of the host, as Python and other libraries do.
 void through_function(benchmark::State& state, const std::string& library) {
   const KernkitFunction scale = load_op(library, "scale");
   auto* call_function =
@@ -92,11 +92,12 @@ void failing(benchmark::State& state, const std::string& library) {
     if (error != nullptr) release(error);
     return rejected && error != nullptr;
   };
-  if (!once()) return state.SkipWithError("a wrong dtype was accepted");  // start_bench: the first
+  // start_bench measures the first error
+  if (!once()) return state.SkipWithError("a wrong dtype was accepted");
   for (auto _ : state) benchmark::DoNotOptimize(once());
 }
 
-// Four checks of each.
+// An op with four checks of each argument.
 void eight_tensors(benchmark::State& state, const std::string& library) {
   const KernkitFunction sum = load_op(library, "sum_of_seven");
   testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};
@@ -116,7 +117,7 @@ void eight_tensors(benchmark::State& state, const std::string& library) {
   add_pair("call through Function", "scale", through_function);
   add_pair("failing call", "scale", failing);
   add_pair("call with 8 tensors", "sum_of_seven", eight_tensors);
-  // tvm-ffi's code, unchanged, on kernkit's headers of its names.
+  // Unchanged code for tvm-ffi, on kernkit's headers with tvm-ffi's names.
   add_pair("call, code for tvm-ffi", "scale", passing, false, "_compat");
   add_pair("failing call, code for tvm-ffi", "scale", failing, false, "_compat");
   add_pair("call with 8 tensors, code for tvm-ffi", "sum_of_seven", eight_tensors, false,

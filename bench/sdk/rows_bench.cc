@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu::rows: an RMS norm and a softmax of n rows of d, against the same in plain loops and a copy
-// of the same bytes.
+// cpu::rows: an RMS norm and a softmax of n rows of d elements, compared with plain loops and with
+// a copy of the same size.
 #include "kernkit/cpu/rows.h"
 
 #include <cmath>
@@ -66,7 +66,7 @@ void shapes(benchmark::internal::Benchmark* rows) {
   rows->Args({1024, 4096});
 }
 
-// `call` is timed when its results are those of `plain`, but for rounding.
+// Times `call` if its results equal those of `plain` up to rounding errors.
 template <class T, class Call, class Plain>
 void time(benchmark::State& state, const Call& call, const Plain& plain) {
   const int64_t n = state.range(0), d = state.range(1);
@@ -88,7 +88,7 @@ void time(benchmark::State& state, const Call& call, const Plain& plain) {
   state.SetBytesProcessed(state.iterations() * 2 * n * d * static_cast<int64_t>(sizeof(T)));
 }
 
-// The op's row and the peer's.
+// Registers the rows of the op and of its plain loop.
 #define KERNKIT_BENCH_ROWS(op)                                                    \
   testing::add_rows(#op, Types{}, shapes, [](auto tag, benchmark::State& state) { \
     using T = type_of<decltype(tag)>;                                             \

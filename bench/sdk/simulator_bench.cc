@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test of a kernel costs on one core: 65,536 CUDA threads, and a launch of one block. Rows
-// are named WHAT/VARIANT: "kernkit-ptx" runs what nvcc compiled by its PTX, where nvcc is; "source"
-// is compiled for the CPU; "racecheck" and the like run it by its PTX with that tool. It says
-// nothing about a GPU.
+// The cost of a kernel's test on one core: launches of 65,536 CUDA threads, and of one block. The
+// times are no estimate of times on a GPU. Rows are named <what>/<variant>: "kernkit-ptx" executes
+// the PTX of nvcc, if nvcc was found; "source" is compiled for the CPU; "racecheck" and other names
+// of tools execute the PTX with that tool.
 #include <benchmark/benchmark.h>
 
 #include <tuple>
@@ -62,8 +62,8 @@ void add(const std::string& what, Kernel kernel, unsigned blocks, unsigned threa
   add_variant(what + "/source", source::launch, kernel, blocks, threads);
 }
 
-// What counts and what looks for faults, beside the same kernel without: memcheck and synccheck are
-// always on.
+// Counters and fault detectors, compared with the same kernel without tools. memcheck and synccheck
+// are always active.
 void add_tools([[maybe_unused]] const std::string& what, [[maybe_unused]] Kernel kernel) {
 #if KERNKIT_BENCH_PTX
   using simulator::Counting, simulator::InitCheck, simulator::RaceCheck;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of simulator_bench, which g++ and nvcc compile, in a namespace of each.
+// The kernels of simulator_bench. g++ and nvcc compile this file, each in a namespace of its own.
 #include <cuda_runtime.h>
 
 #include "sdk/simulator_kernels.h"

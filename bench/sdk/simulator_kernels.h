@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of the same kernels in the two ways that the simulator has.
+// Launches of the same kernels by both executors of the simulator.
 #pragma once
 
 namespace kernkit::bench {
 
-constexpr unsigned kThreads = 256;  // of a block, of one_barrier at least
+// threads of a block; one_barrier and rms_norm require this number
+constexpr unsigned kThreads = 256;
 
-constexpr unsigned kColumns = 4096;  // of a row, which a block of rms_norm takes
+constexpr unsigned kColumns = 4096;  // elements of a row; a block of rms_norm computes one row
 
-/// y and x have an element for each thread, or rows.
+/// The kernels. y and x have one element per thread, or, for kRmsNorm, one row per block.
 enum class Kernel { kNoBarrier, kOneBarrier, kFiveShuffles, kRmsNorm };
 
 namespace source {  // compiled for the CPU
 void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const float* x);
 }
-namespace ptx {  // compiled by nvcc, and run by its PTX
+namespace ptx {  // compiled by nvcc, and executed as PTX
 void launch(Kernel kernel, unsigned blocks, unsigned threads, float* y, const float* x);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process pays once: to load a kernel library, and for the first error. Every measurement is
-// one in a process of its own, forked from this one, which has loaded neither library nor host.
+// Costs that a process has once: loading a kernel library, and the first error. Every measurement
+// runs in a new process, forked from this process, which has loaded neither a library nor a host.
 #include <benchmark/benchmark.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds that `measured()` takes in a fresh process behind `prepare()`.
+// Time of `measured()` in a new process, after `prepare()` [s].
 template <class Prepare, class Measured>
 double in_fresh_process(Prepare&& prepare, Measured&& measured) {
   int ends[2];
@@ -30,11 +30,11 @@ double in_fresh_process(Prepare&& prepare, Measured&& measured) {
   }
   close(ends[1]);
   double seconds = -1;
-  const bool came = read(ends[0], &seconds, sizeof(seconds)) == sizeof(seconds);
+  const bool was_read = read(ends[0], &seconds, sizeof(seconds)) == sizeof(seconds);
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return came && status == 0 ? seconds : -1;
+  return was_read && status == 0 ? seconds : -1;
 }
 
 void record(benchmark::State& state, double seconds) {
@@ -42,7 +42,7 @@ void record(benchmark::State& state, double seconds) {
   state.SetIterationTime(seconds);
 }
 
-// The host is there, as in Python.
+// The host was loaded before, as in Python.
 void load_library(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state, in_fresh_process([] { return load_host(); },
@@ -50,7 +50,7 @@ void load_library(benchmark::State& state, const std::string& library) {
   }
 }
 
-// The library and all it needs.
+// The library and all libraries that it requires.
 void load_all(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state,
@@ -58,7 +58,7 @@ void load_all(benchmark::State& state, const std::string& library) {
   }
 }
 
-// A call with no arguments, up to the return of -1.
+// A call without arguments, which returns -1.
 void first_error(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state, in_fresh_process([&] { return load_op(library, "scale"); },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to make a tensor and to send one through DLPack, here and with tvm-ffi's own
-// headers, in one process whose host is the real libtvm_ffi. 4 KiB each, never touched.
+// The cost of allocating a tensor and of passing a tensor through DLPack, compared with tvm-ffi's
+// own headers, in one process whose host is the real libtvm_ffi. Tensors have 4 KiB, which are
+// never accessed.
 #include <benchmark/benchmark.h>
 #include <tvm/ffi/container/tensor.h>
 #include <tvm/ffi/extra/c_env_api.h>
@@ -20,7 +21,7 @@ constexpr DLDevice kCpu = {kDLCPU, 0};
 constexpr DLDataType kFloat32 = {kDLFloat, 32, 1};
 constexpr size_t kBytes = 4096;
 
-// The allocator of tvm-ffi's guide; each side uses its own GetDataSize().
+// The allocator of tvm-ffi's guide. Each implementation uses its own GetDataSize().
 struct OurMalloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::malloc(kernkit::GetDataSize(*tensor)); }
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
@@ -29,7 +30,7 @@ struct PeerMalloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::malloc(ffi::GetDataSize(*tensor)); }
   void FreeData(DLTensor* tensor) { std::free(tensor->data); }
 };
-// What CPUNDAlloc gives, by the C library's means.
+// Memory with the alignment of CPUNDAlloc, from the C library.
 struct PeerAligned : PeerMalloc {
   void AllocData(DLTensor* tensor) {
     tensor->data = std::aligned_alloc(64, ffi::GetDataSize(*tensor));
@@ -39,7 +40,7 @@ struct PeerAligned : PeerMalloc {
 Tensor our_env_alloc() {
   return Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, {32, 32}, kFloat32, kCpu);
 }
-// Asks first whether the caller's framework allocates: without one it gives CPU memory.
+// Queries the allocator of the caller's framework; without such an allocator, allocates CPU memory.
 Tensor our_alloc_tensor() { return alloc_tensor({32, 32}, kFloat32, kCpu); }
 ffi::Tensor peer_env_alloc() {
   return ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc, {32, 32}, kFloat32, kCpu);
@@ -53,7 +54,7 @@ ffi::Tensor peer_nd_alloc() {
   return ffi::Tensor::FromNDAlloc(Alloc(), {32, 32}, kFloat32, kCpu);
 }
 
-// A framework's allocator that does no more than it must.
+// A minimal allocator of a framework.
 struct Framework {
   static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
                       void (*)(void*, const char*, const char*)) {
@@ -82,7 +83,8 @@ struct Framework {
   ~Framework() { TVMFFIEnvSetDLPackManagedTensorAllocator(nullptr, 0, nullptr); }
 };
 
-// What the host's C functions take without any of ours: tvm-ffi's headers do the same in place.
+// The cost of the host's C functions alone, without kernkit's code; tvm-ffi's headers call the same
+// functions.
 void round_trip_in_c(benchmark::State& state) {
   static float data[1024];
   static int64_t shape[] = {32, 32}, strides[] = {32, 1};

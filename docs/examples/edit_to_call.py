@@ -19,7 +19,7 @@ OPTIONS = {
 
 
 def load(file):
-    # The SDK's cold half, its messages: compiled by the first call, in the cache from then on.
+    # The SDK's cold code, such as its messages: compiled by the first call, then cached.
     cold = tvm_ffi.cpp.build("kernkit", cpp_files=str(SDK / "src/kernkit.cc"), output="kernkit.o", **OPTIONS)
     return tvm_ffi.cpp.load("leaky_relu", cpp_files=str(file), extra_ldflags=[cold], **OPTIONS)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same on CUDA.
+// The op of leaky_relu.cc on CUDA.
 #include "kernkit/cuda/elementwise.cuh"
 #include "kernkit/expect.h"
 #include "kernkit/export.h"

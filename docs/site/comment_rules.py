@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with the comment of a public symbol."""
+"""Finds faults in the comments of public symbols."""
 
 import re
 from typing import Set
@@ -23,7 +23,7 @@ _EMPTY_WORDS = words_of(_EMPTY)
 
 
 def fault_of(symbol: Symbol) -> str:
-    """What is wrong with the comment: "no comment", "only repeats the name" or ""."""
+    """The fault of a comment: "no comment", "only repeats the name", or "" for a good comment."""
     if not symbol.needs_comment or (symbol.group_comment and not symbol.comment):
         return ""
     if not symbol.comment:

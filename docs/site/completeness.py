@@ -84,7 +84,7 @@ def problems_of_commands(pages: Dict[str, Set[str]]) -> List[str]:
 
 
 def problems(xml: pathlib.Path, html: pathlib.Path) -> List[str]:
-    """What is missing in the reference. Empty for a complete reference."""
+    """A sentence for each name that is missing in the reference. Empty for a complete reference."""
     symbols, pages = public_symbols(xml), pages_of_anchors(html)
     return [*problems_of_headers(symbols, pages), *comment_problems(symbols), *hidden_macros(symbols),
             *problems_of_cmake(pages), *problems_of_commands(pages)]  # fmt: skip

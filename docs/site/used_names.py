@@ -13,27 +13,27 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 _KINDS = ("class", "type", "enum", "member", "enumerator", "union", "alias")
-Place = Tuple[str, str]  # page and anchor
+Target = Tuple[str, str]  # page and anchor
 
 
 class UsedNames:
     """The documented types and constants by each ending of their names: `schema::Type` and `Type`."""
 
     def __init__(self) -> None:
-        self.places: Dict[str, List[Place]] = collections.defaultdict(list)
+        self.targets: Dict[str, List[Target]] = collections.defaultdict(list)
 
     def collect(self, env: BuildEnvironment) -> None:
-        self.places.clear()
+        self.targets.clear()
         for name, _, kind, document, anchor, _ in env.get_domain("cpp").get_objects():
             if kind in _KINDS:
                 parts = name.split("::")
                 for begin in range(len(parts)):
-                    self.places["::".join(parts[begin:])].append((document, anchor))
+                    self.targets["::".join(parts[begin:])].append((document, anchor))
 
     def resolve(
         self, app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element
     ) -> Optional[nodes.Element]:
-        found = self.places.get(node["reftarget"], []) if node.get("refdomain") == "cpp" else []
+        found = self.targets.get(node["reftarget"], []) if node.get("refdomain") == "cpp" else []
         if len(found) != 1:
             return None
         document, anchor = found[0]

@@ -23,10 +23,10 @@ function(_kernkit_add_identity library uses_cuda)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${library}_identity.cc")
   list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
   set(cuda "$<IF:${uses_cuda},${CMAKE_CUDA_COMPILER_VERSION} for ${architectures},none>")
-  file(WRITE "${source}.in" "#include \"kernkit/base/version.h\"\n#define TEXT(n) #n\n#define SAY(n) TEXT(n)
+  file(WRITE "${source}.in" "#include \"kernkit/base/version.h\"\n#define TEXT(n) #n\n#define EXPANDED(n) TEXT(n)
 __attribute__((section(\".kernkit\"))) static const char text[] = \"library=${library} ${PROJECT_VERSION}; \"
     \"commit=@commit@@edited@; compiler=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}; cuda=@cuda@; kernkit=\"
-    SAY(KERNKIT_VERSION_MAJOR) \".\" SAY(KERNKIT_VERSION_MINOR) \".\" SAY(KERNKIT_VERSION_PATCH);
+    EXPANDED(KERNKIT_VERSION_MAJOR) \".\" EXPANDED(KERNKIT_VERSION_MINOR) \".\" EXPANDED(KERNKIT_VERSION_PATCH);
 extern \"C\" __attribute__((visibility(\"default\"))) const char* kernkit_identity(void) { return text; }\n")
   target_sources(${library} PRIVATE "${source}")
   # A debug build does not wait for git, and a commit does not cause another link.

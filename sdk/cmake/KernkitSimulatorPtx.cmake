@@ -52,7 +52,7 @@ function(kernkit_add_simulated target)
   if(type STREQUAL "EXECUTABLE")
     add_executable(${target}_simulated ${objects} $<TARGET_OBJECTS:kernkit_cudart_init> ${_kernkit_whole_runtime})
     target_link_libraries(${target}_simulated PRIVATE ${libraries} kernkit::simulator_ptx)
-    # As C++, because nvcc would link its own runtime.
+    # Linked as C++, because nvcc would link its own runtime.
     set_target_properties(${target}_simulated PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
   else()
     add_library(${target}_simulated INTERFACE)

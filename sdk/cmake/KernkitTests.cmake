@@ -65,7 +65,7 @@ function(_kernkit_link_ops target library others objects usage)
   endif()
   _kernkit_link_objects(${target} "${linked}")
   target_link_libraries(${target} PRIVATE ${usage})
-  # As C++, because nvcc would link its own runtime.
+  # Linked as C++, because nvcc would link its own runtime.
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
 endfunction()
 

@@ -181,7 +181,7 @@ def has_dlpack(include: str) -> bool:
 
 
 def folders_of_template(answers: dict) -> list:
-    """The folder that holds the template, by each of cookiecutter's names for the template that is a path."""
+    """The template's folder, once for each answer of cookiecutter that is a path to the template."""
     found = []
     for key in ("_repo_dir", "_template"):
         # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
@@ -209,7 +209,7 @@ def copy_sdk(answers: dict) -> None:
 def dlpack_candidates(answers: dict) -> list:
     """Folders that can have dlpack.h: of this Python, of a .venv beside the template, of the system."""
     candidates = []
-    wheel = importlib.util.find_spec("tvm_ffi")  # without an import
+    wheel = importlib.util.find_spec("tvm_ffi")  # does not import the package
     if wheel is not None:
         candidates += [os.path.join(place, "include") for place in wheel.submodule_search_locations]
     for folder in folders_of_template(answers):

@@ -122,10 +122,10 @@ void check_elements(const TestTensor& y, const TestTensor& a, const TestTensor& 
   using Compute = kernkit::compute_t<T>;
   const auto out = elements<T>(y.data), left = elements<T>(a.before), right = elements<T>(b.before);
   for (size_t i = 0; i < out.size(); ++i) {
-    const T want(op(static_cast<Compute>(left[i]), static_cast<Compute>(right[i])));
-    const bool is_nan = std::isnan(static_cast<double>(static_cast<Compute>(want)));
+    const T expected(op(static_cast<Compute>(left[i]), static_cast<Compute>(right[i])));
+    const bool is_nan = std::isnan(static_cast<double>(static_cast<Compute>(expected)));
     const bool same = is_nan ? std::isnan(static_cast<double>(static_cast<Compute>(out[i])))
-                             : memcmp(&want, &out[i], sizeof(T)) == 0;
+                             : memcmp(&expected, &out[i], sizeof(T)) == 0;
     check(same, "a wrong element", std::to_string(i) + " of " + std::to_string(out.size()));
   }
 }
@@ -165,38 +165,38 @@ void call_kernel(Values* values, bool is_scale) {
 }
 
 void call_weigh(Values* values) {
-  double want = 0;
+  double expected = 0;
   std::vector<int64_t> sizes(values->pick(20));
-  for (int64_t& size : sizes) want += static_cast<double>(size = values->pick(200));
+  for (int64_t& size : sizes) expected += static_cast<double>(size = values->pick(200));
   std::vector<KernkitAny> factors(values->pick(5)), more(values->pick(3)), words(values->pick(3));
   for (KernkitAny& factor : factors) {
     const double value = values->pick(200);
-    want += value;
+    expected += value;
     factor = values->or_hostile(Values::real(value));
   }
   for (KernkitAny& tensor : more) {
     const auto count = static_cast<int64_t>(values->pick(10));
-    want += static_cast<double>(count);
+    expected += static_cast<double>(count);
     tensor = values->argument(values->tensor(kernkit::dl_int32, {count}));
   }
   for (KernkitAny& word : words) {
     const std::string content(values->pick(12), 'w');
-    want += static_cast<double>(content.size());
+    expected += static_cast<double>(content.size());
     word = values->text(content);
   }
   std::vector<KernkitAny> args = {values->shape(sizes), values->list(factors), values->list(more),
                                   values->list(words)};
-  want += 1;  // n
+  expected += 1;  // n
   if (values->pick(2) == 1) {
     TestTensor& bias = values->tensor(kernkit::dl_float32, {static_cast<int64_t>(values->pick(6))});
     args.push_back(values->argument(bias));
-    for (const float x : elements<float>(bias.before)) want += static_cast<double>(x);
+    for (const float x : elements<float>(bias.before)) expected += static_cast<double>(x);
   }
   const Outcome outcome =
       call(__tvm_ffi_weigh, "weigh", "sizes factors more words bias n", args, values);
   if (!outcome.accepted || values->hostile()) return;
-  check(outcome.result.type_index == kKernkitFloat && outcome.result.v.f64 == want, "weigh",
-        std::to_string(outcome.result.v.f64) + " for " + std::to_string(want));
+  check(outcome.result.type_index == kKernkitFloat && outcome.result.v.f64 == expected, "weigh",
+        std::to_string(outcome.result.v.f64) + " for " + std::to_string(expected));
 }
 
 void call_facts(Values* values) {
@@ -216,8 +216,8 @@ void call_facts(Values* values) {
   if (values->hostile()) return;
   const auto items = result.cast<kernkit::ListView<kernkit::AnyView>>();
   check(items.size() == 2, "facts", "size");
-  const auto want = static_cast<int64_t>('a' * text.size() + 'b' * raw.size());
-  check(items[0].cast<int64_t>() == want, "facts", "sum");
+  const auto expected = static_cast<int64_t>('a' * text.size() + 'b' * raw.size());
+  check(items[0].cast<int64_t>() == expected, "facts", "sum");
   check(items[1].cast<std::string>() == "int 7 float16 cpu true", "facts",
         items[1].cast<std::string>());
 }
@@ -244,7 +244,7 @@ void call_keep(Values* values) {
 int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) {
   switch (how_callback_behaves) {
     case 0: *result = Values::integer(args[0].v.i64 + num_args); return 0;
-    case 1: return -1;  // without an error
+    case 1: return -1;  // fails without setting an error
     case kRaises: return __tvm_ffi_scale(nullptr, nullptr, 0, result);
     case 3: *result = Values::any(kKernkitTensor); return 0;
     case 4: *result = Values::any(kKernkitRawStr); return 0;

@@ -12,8 +12,8 @@ struct Range {
   int64_t first, end;
 };
 
-/// For n elements: the whole range if all elements are computed. For a runtime that skips blocks of
-/// a large grid there is another definition.
+/// Returns the ranges of n elements to check: the whole range if all elements are computed. Another
+/// definition is linked with a runtime that skips blocks of a large grid.
 std::vector<Range> checked_ranges(int64_t n);
 
 }  // namespace kernkit::gpu

@@ -170,7 +170,7 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
   EXPECT_FALSE(tvm_ffi_is_here());
   EXPECT_EQ(signal_handlers(), before) << "a signal handler was installed";
 
-  // Without an allocator, CPU memory.
+  // If no allocator is set, the host allocates CPU memory.
   const Tensor early = ours["allocate"](100).cast<Tensor>();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(early.view().data_ptr()) % 64, 0u);
   memset(early.view().data_ptr(), 0, 400);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops are accepted as the backward of another op."""
+"""Ops that are accepted, or rejected, as the backward of another op."""
 
 import pytest
 from kernkit.codegen.frameworks.backward import formulas

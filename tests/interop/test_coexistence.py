@@ -137,7 +137,8 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_cpp(root, libraries, tmp_path, dlpack_include, linked):
-    """Also with both libraries linked into the program, where the symbols of the first come first."""
+    """Both libraries are loaded by a program, or linked into the program, where the symbols of the first library come
+    first."""
     main = tmp_path / "main.cc"
     main.write_text(MAIN)
     program = tmp_path / "main"

@@ -49,14 +49,14 @@ for dtype in (torch.float16, torch.bfloat16):
     for factor in factors + ties.tolist() + (-1e-3 * ties).tolist():
         y = torch.empty_like(x)
         kernels.scale(y, x, factor)
-        want = x * factor
-        same = (y.view(torch.int16) == want.view(torch.int16)) | (y.isnan() & want.isnan())
-        assert same.all(), (dtype, factor, x[~same][:4], y[~same][:4], want[~same][:4])
+        expected = x * factor
+        same = (y.view(torch.int16) == expected.view(torch.int16)) | (y.isnan() & expected.isnan())
+        assert same.all(), (dtype, factor, x[~same][:4], y[~same][:4], expected[~same][:4])
     for shift in (1, 77, 1 << 14, 40000):
         other, z = x.roll(shift), torch.empty_like(x)
         kernels.add(z, x, other)
-        want = x + other
-        same = (z.view(torch.int16) == want.view(torch.int16)) | (z.isnan() & want.isnan())
+        expected = x + other
+        same = (z.view(torch.int16) == expected.view(torch.int16)) | (z.isnan() & expected.isnan())
         assert same.all(), (dtype, shift, x[~same][:4], other[~same][:4])
 """
 

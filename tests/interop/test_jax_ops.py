@@ -80,7 +80,7 @@ def test_ops_that_return_tensors(ops, jit):
 
 
 def test_a_result_is_copied_to_where_xla_has_it(shaped):
-    """In any order of the op's allocations."""
+    """The op may allocate its results in any order."""
     library = shaped / "shaped/libshaped.so"
     x, y = np.ones((2, 4), "float32"), np.zeros((2, 4), "float32")
     Handler(library, "rms_norm")([of_numpy(y)], [of_numpy(x)], **{"?given": 0, "eps": 1e-6})
@@ -124,10 +124,10 @@ def test_the_reference_library(root, library, tmp_path):
 
 
 def test_xlas_handler_works_on_the_callers_stream(device):
-    """With tensors of the simulator, since JAX has no such device."""
+    """Uses tensors of the simulator, since JAX has no such device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
     there = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
-    y, total, x_there, more, w_there = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]
+    y, total, x_on_device, more, w_on_device = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]
 
     def launched(op, results, operands, **attributes):
         stream = device.module.new_stream()
@@ -135,12 +135,12 @@ def test_xlas_handler_works_on_the_callers_stream(device):
         Handler(device.library, op, "cuda")(results, operands, stream=stream, **attributes)
         return device.module.launches(stream)
 
-    assert launched("rms_norm", [y], [x_there, w_there], **{"?given": 4, "eps": 1e-6}) == 1
+    assert launched("rms_norm", [y], [x_on_device, w_on_device], **{"?given": 4, "eps": 1e-6}) == 1
     close(device.get(there[0]), rms(x, w))
-    assert launched("fused_add_rms_norm", [y, total], [x_there, more], **{"?given": 0, "eps": 1e-6}) == 1
+    assert launched("fused_add_rms_norm", [y, total], [x_on_device, more], **{"?given": 0, "eps": 1e-6}) == 1
     close(device.get(there[0]), rms(2 * x + 1))
     close(device.get(there[1]), 2 * x + 1)
-    assert launched("softmax", [y], [x_there]) == 1
+    assert launched("softmax", [y], [x_on_device]) == 1
     close(device.get(there[0]), jax.nn.softmax(x))
     with pytest.raises(XlaError, match=r"ValueError: softmax\(\): x: data is null"):
         launched("softmax", [y], [(0, "float32", (3, 8))])

@@ -130,7 +130,7 @@ for size in (2, 5):
 
 @pytest.mark.all
 def test_export_and_reload_with_a_size_that_varies(torch_ops, torch_rows, torch_reference, root, tmp_path):
-    """In a process that has only the packages and the exported file."""
+    """The other process has only the packages and the exported file."""
 
     class Model(torch.nn.Module):
         def forward(self, x):

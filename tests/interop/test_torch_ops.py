@@ -65,7 +65,7 @@ def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
 
 
 def test_ops_on_a_gpu(root, library, tmp_path):
-    """With torch's own tensors and streams."""
+    """The tensors and streams are torch's own."""
     if not torch.cuda.is_available():
         pytest.skip("torch sees no GPU")
     write_package(root, library, tmp_path, "on_gpu_ops", "--torch")

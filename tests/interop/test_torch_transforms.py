@@ -81,8 +81,8 @@ for reference, op in ((t.reference_silu, ops.silu_and_mul.functional), (t.refere
 
 @pytest.mark.all
 def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_path):
-    """For forms that make their results and for an op that returns a result, with the backward that the op
-    names and with a registered backward. Runs in a process of its own, without earlier calls."""
+    """Covers forms that make their results and an op that returns a result, with the backward that the op names and
+    with a registered backward. Runs in a process of its own, without earlier calls."""
     path = os.pathsep.join([str(shaped), str(rows), str(root / "tests/interop")])
     done = subprocess.run([sys.executable, "-c", TRAIN], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
                           cwd=tmp_path)  # fmt: skip
@@ -91,7 +91,7 @@ def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_pat
 
 @pytest.mark.parametrize("with_weight", [False, True])
 def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
-    """Also if the incoming gradient is not contiguous, like that of a sum."""
+    """The incoming gradient may be non-contiguous, like that of a sum."""
     def gradients(f):
         x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_() if with_weight else None
         f(x, weight, 1e-3).sum().backward()

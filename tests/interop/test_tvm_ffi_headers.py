@@ -48,12 +48,12 @@ def objects(ours_flags, tmp_path_factory):
     """An op compiled against kernkit's headers, and another op compiled against tvm-ffi's."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
-    for whose, flags in (("ours", ours_flags), ("theirs", THEIRS)):
-        source = folder / f"{whose}.cc"
-        text = SMALL.replace("helper", f"helper_{whose}") + EXPORT.replace("helper", f"helper_{whose}")
-        source.write_text(text.replace("NAME", whose))
-        result[whose] = folder / f"{whose}.o"
-        subprocess.run([*COMPILE, *flags, "-c", source, "-o", result[whose]], check=True)
+    for owner, flags in (("ours", ours_flags), ("theirs", THEIRS)):
+        source = folder / f"{owner}.cc"
+        text = SMALL.replace("helper", f"helper_{owner}") + EXPORT.replace("helper", f"helper_{owner}")
+        source.write_text(text.replace("NAME", owner))
+        result[owner] = folder / f"{owner}.o"
+        subprocess.run([*COMPILE, *flags, "-c", source, "-o", result[owner]], check=True)
     return result
 
 
@@ -65,7 +65,7 @@ def test_both_in_one_library_do_not_link(objects, order, linker, tmp_path):
     if "cannot find" in alone.stderr or "invalid linker" in alone.stderr:
         pytest.skip(f"the linker {linker} is not installed")
     assert alone.returncode == 0, alone.stderr
-    both = subprocess.run([*command, *(objects[whose] for whose in order)], capture_output=True, text=True)
+    both = subprocess.run([*command, *(objects[owner] for owner in order)], capture_output=True, text=True)
     assert both.returncode != 0
     assert "TVMFFIBacktrace" in both.stderr and "ours.o" in both.stderr
     if linker == "bfd":
@@ -153,7 +153,7 @@ def test_the_page_lists_supported_and_unsupported_headers():
 
 
 def test_calls_of_the_kept_run_match_the_page():
-    """The same source with either headers, compiled by the same compiler."""
+    """The run compiled the same source with either headers by the same compiler."""
     rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
     median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()

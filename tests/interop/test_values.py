@@ -27,7 +27,7 @@ def valued(root, tmp_path_factory):
 
 
 class Caller:
-    """How ops are called. Each framework has a subclass."""
+    """Calls ops. Each framework has a subclass."""
 
     def tensor(self, array):
         return array.copy()
@@ -387,14 +387,14 @@ def run_jax(functions, name, arguments, around):
     return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))
 
 
-@pytest.mark.parametrize("way", ["eager", "jit"])
+@pytest.mark.parametrize("mode", ["eager", "jit"])
 @pytest.mark.parametrize("name", table.ROWS)
-def test_jax(jax_valued, name, way):
-    supported(name, f"jax_{way}")
+def test_jax(jax_valued, name, mode):
+    supported(name, f"jax_{mode}")
     if without_function(table.op_of(name)):
         assert not hasattr(jax_valued, name)
         return
-    around = importlib.import_module("jax").jit if way == "jit" else lambda f: f
+    around = importlib.import_module("jax").jit if mode == "jit" else lambda f: f
     for arguments in table.cases(name).values():
         for _ in range(2):
             check(name, arguments, run_jax(jax_valued, name, arguments, around))

@@ -61,7 +61,7 @@ struct Tensor : testing::HostTensor<T> {
     }
     return values;
   }
-  // As [d] instead of [1, d].
+  // The tensor with shape [d] instead of [1, d].
   TensorView vector(const char* name) {
     this->dl()->ndim = 1;
     this->dl()->shape[0] = d;

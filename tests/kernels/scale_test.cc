@@ -175,7 +175,7 @@ TEST_F(ScaleRejects, Shape) {
   EXPECT_EQ(error(), "ValueError: y: shape [2, 2] does not match x ([2, 3])");
 }
 
-// The same number of elements is not sufficient.
+// An equal number of elements is not sufficient.
 TEST_F(ScaleRejects, Rank) {
   y.dl()->ndim = 1;
   y.dl()->shape[0] = 6;

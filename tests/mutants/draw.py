@@ -43,7 +43,7 @@ class Mutant:
     """A change of an expression, and its outcome."""
 
     file: str
-    line: int  # from 1
+    line: int  # line number, from 1
     old: str
     new: str
     start: int  # offset of the expression in the file
@@ -147,7 +147,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
 
 
 def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
-    """The same number of mutants from each folder, and at most one of an expression."""
+    """Draws the same number of mutants from each folder, and at most one mutant of an expression."""
     chosen: List[Mutant] = []
     for place, folder in enumerate(folders):
         ours = [mutant for mutant in found if mutant.file.startswith(folder)]

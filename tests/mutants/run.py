@@ -226,7 +226,7 @@ class Run:
                     self.results.set(mutant, fate, by, started)
 
     def pytest_files(self, tree: Tree, mutant: Mutant, most: float) -> List[str]:
-        """The pytest files that take at most so many seconds, those named after the mutant's file first."""
+        """The pytest files that take at most `most` seconds. Files named after the mutant's file come first."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         order = []
         for name in files_of(self.words.tree):
@@ -318,7 +318,7 @@ def main() -> int:
         if there is None and words.resume and mutant.fate:
             there = dataclasses.replace(
                 mutant, start=-1
-            )  # it keeps its fate, and is planted no more
+            )  # keeps its outcome, and is not planted
         if there is None:
             print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
             continue

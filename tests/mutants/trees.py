@@ -203,7 +203,8 @@ class Tree:
             return "did not end"
 
     def fails(self, target: str, took: float, **environment: str) -> str:
-        """How a program fails twice, since timing tests fail on a busy machine; "" if it passes."""
+        """Runs a program up to twice, since timing tests fail on a busy machine. Returns "" if a run passes, otherwise
+        the program's name and how it failed."""
         name, ends = pathlib.Path(target).name, set()
         for _ in range(2):
             end = self.run(target, 30 + 5 * took, **environment)

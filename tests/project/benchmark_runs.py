@@ -38,15 +38,15 @@ def made(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
         for how, rate in (("memcpy", 20), ("register-256", 10), ("streaming-128", 8)):
             rows.append(row("scale_bench", f"copy/{how}/bytes:{size}", 2 * size / rate, 2 * size))
         for dtype, rate in (("float32", 9.7), ("bfloat16", 6.0)):
-            for whose in ("kernkit", "eigen"):
-                name = f"scale/{dtype}/{whose}/bytes:{size}"
+            for implementation in ("kernkit", "eigen"):
+                name = f"scale/{dtype}/{implementation}/bytes:{size}"
                 rows.append(row("scale_bench", name, 2 * size / rate, 2 * size))
     for compiler in ("g++", "clang++"):
         rows.append(row("overhead_bench", f"call/{compiler}/kernkit", 7))
         rows.append(row("overhead_bench", f"call/{compiler}/tvm-ffi", 40))
     for n, ours in ((1, 500), (1024, 600), (1 << 20, 9e5)):
-        for whose, factor in (("kernkit-numpy", 1), ("kernkit-torch", 1), ("numpy", 1.3), ("torch", 4)):
-            rows.append(row("from_python", f"from Python/add/float32/{whose}/n:{n}", ours * factor))
+        for implementation, factor in (("kernkit-numpy", 1), ("kernkit-torch", 1), ("numpy", 1.3), ("torch", 4)):
+            rows.append(row("from_python", f"from Python/add/float32/{implementation}/n:{n}", ours * factor))
     return Run({"processor": "A machine", "caches": [{"level": 1, "type": "Data", "bytes": 32768}]}, rows)
 
 

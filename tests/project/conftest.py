@@ -50,7 +50,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="session")
 def driver_environment(environment):
-    """For ./kk: this Python's environment, with the packages of a library's requirements.txt."""
+    """The environment of ./kk: that of this Python, with the packages of a library's requirements.txt."""
     kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
     few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # halves nvcc's time

@@ -62,58 +62,58 @@ class Mutation:
     """Changes a library in some of the ways below; `notes` lists the changes."""
 
     def __init__(self, library: pathlib.Path, seed: int) -> None:
-        self.library, self.chance, self.notes = library, random.Random(seed), []
+        self.library, self.generator, self.notes = library, random.Random(seed), []
         self.outside = library.parent
 
     def apply(self) -> None:
         changes = [self.record_value, self.record_bytes, self.record_escapes, self.rendered_escapes, self.rendered_bytes,
-                self.seal_content, self.listing, self.odd_file, self.odd_file, self.repository, self.git_settings, self.hook]  # fmt: skip
-        for change in self.chance.sample(changes, self.chance.choice([1, 1, 1, 2, 3])):
+                self.manifest_content, self.listing, self.odd_file, self.odd_file, self.repository, self.git_settings, self.hook]  # fmt: skip
+        for change in self.generator.sample(changes, self.generator.choice([1, 1, 1, 2, 3])):
             try:
                 change()
             except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:  # an earlier change removed what this one needs
                 self.notes.append(f"{change.__name__} not possible: {error!r}")
             else:
                 self.notes.append(change.__name__)
-        if self.chance.random() < 0.7:  # as in a clone
+        if self.generator.random() < 0.7:  # as in a clone
             git(self.library, "add", "--all")
             git(self.library, "commit", "--quiet", "--no-verify", "-m", "Mutated")
 
     def escape(self) -> str:
-        return self.chance.choice(ESCAPES).replace("{0}", str(self.outside))
+        return self.generator.choice(ESCAPES).replace("{0}", str(self.outside))
 
     def record_value(self) -> None:
         """Replaces a value at some place of the record."""
         path = self.library / ".kernkit.json"
         record = json.loads(path.read_text())
-        place = self.chance.choice([record, record["answers"]])
-        key = self.chance.choice([*place, "removed", "new"])
-        if self.chance.random() < 0.2:
+        place = self.generator.choice([record, record["answers"]])
+        key = self.generator.choice([*place, "removed", "new"])
+        if self.generator.random() < 0.2:
             place.pop(key, None)
         else:
-            place[key] = self.chance.choice([*VALUES, self.escape()])
-        if self.chance.random() < 0.1:
-            record = self.chance.choice([*VALUES, [record]])
-        path.write_text("[" * 100000 if self.chance.random() < 0.03 else json.dumps(record))
+            place[key] = self.generator.choice([*VALUES, self.escape()])
+        if self.generator.random() < 0.1:
+            record = self.generator.choice([*VALUES, [record]])
+        path.write_text("[" * 100000 if self.generator.random() < 0.03 else json.dumps(record))
 
     def record_escapes(self) -> None:
         path = self.library / ".kernkit.json"
         record = json.loads(path.read_text())
-        key = self.chance.choice(["removed", "removed", "removed", "library_name", "parts", "licence"])
-        record["answers"][key] = ",".join([self.escape()] * self.chance.choice([1, 2]))
+        key = self.generator.choice(["removed", "removed", "removed", "library_name", "parts", "licence"])
+        record["answers"][key] = ",".join([self.escape()] * self.generator.choice([1, 2]))
         path.write_text(json.dumps(record))
 
     def bytes_of(self, path: pathlib.Path) -> None:
         content = bytearray(path.read_bytes())
-        for _ in range(self.chance.choice([1, 3, 30])):
-            at = self.chance.randrange(len(content) + 1)
-            how = self.chance.randrange(4)
+        for _ in range(self.generator.choice([1, 3, 30])):
+            at = self.generator.randrange(len(content) + 1)
+            how = self.generator.randrange(4)
             if how == 0:
-                content[at:at] = bytes([self.chance.randrange(256)])
+                content[at:at] = bytes([self.generator.randrange(256)])
             elif how == 1:
-                del content[at : at + self.chance.choice([1, 8, 5000])]
+                del content[at : at + self.generator.choice([1, 8, 5000])]
             elif how == 2 and at < len(content):
-                content[at] = self.chance.randrange(256)
+                content[at] = self.generator.randrange(256)
             else:
                 content[at:at] = content[at : at + 20]
         path.write_bytes(bytes(content))
@@ -123,46 +123,46 @@ class Mutation:
 
     def rendered_bytes(self) -> None:
         self.bytes_of(self.library / "third_party/kernkit/RENDERED")
-        self.seal_anew()
+        self.write_manifest()
 
-    def seal_anew(self) -> None:
-        """As somebody who can write a manifest."""
-        if self.chance.random() < 0.8:
+    def write_manifest(self) -> None:
+        """Usually writes a manifest that agrees with the changed files."""
+        if self.generator.random() < 0.8:
             manifest.write(str(self.library / copies.SDK), "0.1.0")
 
     def rendered_escapes(self) -> None:
         path = self.library / "third_party/kernkit/RENDERED"
         files = json.loads(bz2.decompress(base64.b64decode(path.read_bytes())))
-        for _ in range(self.chance.choice([1, 3])):
-            value = self.chance.choice([[False, "ours\n"], [True, "#!/bin/sh\n"], *VALUES, [False, "\ud800"], [1, "x"]])
-            files[self.chance.choice([self.escape(), self.escape(), "kk/inside", "new"])] = value
-        content = json.dumps(self.chance.choice([files, files, files, files, [], 1, list(files)])).encode()
-        if self.chance.random() < 0.1:
+        for _ in range(self.generator.choice([1, 3])):
+            value = self.generator.choice([[False, "ours\n"], [True, "#!/bin/sh\n"], *VALUES, [False, "\ud800"], [1, "x"]])
+            files[self.generator.choice([self.escape(), self.escape(), "kk/inside", "new"])] = value
+        content = json.dumps(self.generator.choice([files, files, files, files, [], 1, list(files)])).encode()
+        if self.generator.random() < 0.1:
             content = b"[" * 100000
         path.write_bytes(base64.b64encode(bz2.compress(content)))
-        self.seal_anew()
+        self.write_manifest()
 
-    def seal_content(self) -> None:
-        path = self.library / self.chance.choice(copies.FOLDERS) / "MANIFEST"
-        if self.chance.random() < 0.5:
+    def manifest_content(self) -> None:
+        path = self.library / self.generator.choice(copies.FOLDERS) / "MANIFEST"
+        if self.generator.random() < 0.5:
             self.bytes_of(path)
         else:  # a matching digest
-            files = json.dumps(self.chance.choice([*VALUES, {self.escape(): 1}, {"RENDERED": []}]))
+            files = json.dumps(self.generator.choice([*VALUES, {self.escape(): 1}, {"RENDERED": []}]))
             path.write_text(f"kernkit 1 sha256:{manifest._digest(f'1 {files}'.encode())}\n{files}\n")
 
     def listing(self) -> None:
         path = self.library / "kernels/CMakeLists.txt"
-        if self.chance.random() < 0.5:
+        if self.generator.random() < 0.5:
             self.bytes_of(path)
         else:
-            call = self.chance.choice(["kernkit_add_kernel(fast_ops silu_and_mul", "#[[ kernkit_add_kernel(a silu_and_mul)", '("',
+            call = self.generator.choice(["kernkit_add_kernel(fast_ops silu_and_mul", "#[[ kernkit_add_kernel(a silu_and_mul)", '("',
                                        "KERNKIT_ADD_KERNEL(fast_ops silu_and_mul) kernkit_add_kernel(fast_ops other)"])  # fmt: skip
             path.write_text(path.read_text().rstrip("\n") + " " + call)
 
     def odd_file(self) -> None:
         """Replaces a file or a folder by a link, a pipe, a folder, nothing or an unreadable file."""
-        path = self.library / self.chance.choice(PATHS)
-        how = self.chance.choice(["link", "link", "link", "dangling", "circle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
+        path = self.library / self.generator.choice(PATHS)
+        how = self.generator.choice(["link", "link", "link", "dangling", "circle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
         kept = self.outside / "kept"
         if how not in ("unreadable", "empty", "link") and os.path.lexists(path):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -170,7 +170,7 @@ class Mutation:
         if how == "link":  # to the original, now outside
             if os.path.lexists(path):
                 shutil.move(path, kept / path.name)
-            os.symlink(self.chance.choice([kept / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)
+            os.symlink(self.generator.choice([kept / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)
         elif how == "dangling":
             os.symlink(self.outside / "made by a link", path)
         elif how == "circle":
@@ -188,40 +188,40 @@ class Mutation:
 
     def repository(self) -> None:
         own = self.library / ".git"
-        how = self.chance.randrange(12)
+        how = self.generator.randrange(12)
         if how == 0:
             shutil.rmtree(own)
         elif how == 1:
-            (own / "HEAD").write_text(self.chance.choice(["", "ref: refs/heads/none\n", "junk", "0" * 40 + "\n"]))
+            (own / "HEAD").write_text(self.generator.choice(["", "ref: refs/heads/none\n", "junk", "0" * 40 + "\n"]))
         elif how == 2:
             git(self.library, "checkout", "--quiet", "--detach")
         elif how == 3:
-            (own / self.chance.choice(["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"])).write_text("junk\n")
+            (own / self.generator.choice(["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"])).write_text("junk\n")
         elif how == 4:
-            (own / self.chance.choice(["index.lock", "HEAD.lock", "refs/heads/main.lock", "ORIG_HEAD.lock"])).touch()
+            (own / self.generator.choice(["index.lock", "HEAD.lock", "refs/heads/main.lock", "ORIG_HEAD.lock"])).touch()
         elif how == 5:
             objects = [path for path in (own / "objects").rglob("*") if path.is_file()]
-            for path in self.chance.sample(objects, 3):
+            for path in self.generator.sample(objects, 3):
                 path.chmod(0o644)
                 path.write_bytes(b"junk")
         elif how == 6:
             shutil.rmtree(own)
-            own.write_text(self.chance.choice(["gitdir: ../outer/.git\n", "gitdir: /none\n", "junk", "gitdir: .\n"]))
+            own.write_text(self.generator.choice(["gitdir: ../outer/.git\n", "gitdir: /none\n", "junk", "gitdir: .\n"]))
         elif how == 7:
-            git(self.library, "config", "core.worktree", self.chance.choice(["../../sentinel", str(self.outside)]))
+            git(self.library, "config", "core.worktree", self.generator.choice(["../../sentinel", str(self.outside)]))
         elif how == 8:
-            (own / "config").write_text(self.chance.choice(["[", "[core]\nbare = true\n", "[core]\nrepositoryformatversion = 99\n"]))
+            (own / "config").write_text(self.generator.choice(["[", "[core]\nbare = true\n", "[core]\nrepositoryformatversion = 99\n"]))
         elif how == 9:
             (own / "shallow").write_text("junk\n")
         elif how == 10:
             message = "A rendering\n\nKernkit-template: 0.1.0 fast_ops "
             tree = subprocess.run(["git", "write-tree"], cwd=self.library, capture_output=True, text=True, timeout=3).stdout
-            git(self.library, "commit", "--quiet", "--allow-empty", "-m", message + self.chance.choice([tree, "0" * 40, "junk"]))
+            git(self.library, "commit", "--quiet", "--allow-empty", "-m", message + self.generator.choice([tree, "0" * 40, "junk"]))
         else:
             git(self.library, "update-index", "--assume-unchanged", "README.md", "kernels/silu_and_mul/silu_and_mul.cc")
 
     def git_settings(self) -> None:
-        name, value = self.chance.choice([
+        name, value = self.generator.choice([
             ("commit.gpgsign", "true"), ("merge.verifySignatures", "true"), ("branch.main.mergeOptions", "--no-commit"),
             ("branch.main.mergeOptions", "-s ours"), ("pull.twohead", "ours"), ("merge.ff", "only"), ("core.autocrlf", "true"),
             ("core.quotepath", "false"), ("status.showUntrackedFiles", "no"), ("core.hooksPath", "/none"), ("core.bare", "true"),
@@ -230,7 +230,7 @@ class Mutation:
         git(self.library, "config", "gpg.program", "false")
 
     def hook(self) -> None:
-        name = self.chance.choice(["pre-commit", "prepare-commit-msg", "commit-msg", "post-merge", "pre-merge-commit",
+        name = self.generator.choice(["pre-commit", "prepare-commit-msg", "commit-msg", "post-merge", "pre-merge-commit",
                                    "post-checkout", "reference-transaction", "post-index-change"])  # fmt: skip
         path = self.library / ".git/hooks" / name
         path.parent.mkdir(exist_ok=True)

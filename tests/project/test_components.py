@@ -30,7 +30,7 @@ def steps_out(root, by_name, planted=()):
     """Each include by which the core reaches a component, or a component that every copy has reaches an optional one.
     An include inside `#if __has_include` of the same header does not count."""
     optional = {component.name for component in components.COMPONENTS if component.copied == components.OPTIONAL}
-    forbidden = {"core": set(by_name) | optional}  # of other components: the optional ones
+    forbidden = {"core": set(by_name) | optional}  # components of every copy must not include optional components
     found = []
     for name, files in by_name.items():
         for path in files:

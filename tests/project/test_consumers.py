@@ -131,7 +131,7 @@ def test_cpp_host(prefix, outside, library, kind):
 
 
 def test_runtime_exports_one_function(prefix):
-    """In particular no symbol named TVMFFI*, which would take precedence over tvm_ffi's."""
+    """In particular, the library exports no symbol named TVMFFI*, which would take precedence over tvm_ffi's."""
     (shared,) = prefix.glob("lib*/libkernkit_host.so")
     with open(shared, "rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()

@@ -97,7 +97,7 @@ def test_every_environment_variable_is_in_the_table():
 
 
 def test_each_page_names_the_next():
-    """In the order of README's table; the glossary is last."""
+    """The order is that of README's table; the glossary is the last page."""
     table = re.search(r"^\| question \|.*?\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
     order = [*re.findall(r"\(docs/([\w-]+\.md)\)", table), "glossary.md"]
     assert len(order) == len(set(order)) == len(list((ROOT / "docs").glob("*.md")))

@@ -158,10 +158,10 @@ def compiled(csrc, flags, tmp_path_factory):
     words = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
 
     @functools.cache
-    def compiled(whose, op, compiler):
-        file, output = f"flashinfer_{op}_binding.cu", folder / f"{whose}_{op}_{compiler}.o"
-        by_host = of_the_host(csrc, words[whose], file, "-O3", "-fPIC", "-c", "-o", output)
-        command = by_host if compiler == "g++" else flashinfer_command(csrc, words[whose], file, output)
+    def compiled(headers, op, compiler):
+        file, output = f"flashinfer_{op}_binding.cu", folder / f"{headers}_{op}_{compiler}.o"
+        by_host = of_the_host(csrc, words[headers], file, "-O3", "-fPIC", "-c", "-o", output)
+        command = by_host if compiler == "g++" else flashinfer_command(csrc, words[headers], file, output)
         runs = [timed(command, cwd=csrc) for _ in range(2)]
         assert all(code == 0 for _, code, _ in runs), runs[0][2]
         return min(took for took, _, _ in runs), output
@@ -173,10 +173,10 @@ def compiled(csrc, flags, tmp_path_factory):
 @pytest.mark.parametrize("compiler", MARKS)
 @pytest.mark.parametrize("op", BINDINGS)
 def test_a_binding_compiles_faster(compiled, op, compiler):
-    """With either set of headers, one after the other."""
+    """The binding is compiled with either set of headers, one after the other."""
     if (op, compiler) in NOT_REACHED:
         pytest.skip(NOT_REACHED[op, compiler])
-    (ours, mine), (theirs, other) = (compiled(whose, op, compiler) for whose in ("ours", "theirs"))
+    (ours, mine), (theirs, other) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))
     sizes = os.path.getsize(mine) / os.path.getsize(other)
     print(f"\n{op}, {compiler}: {ours / theirs:.3f} ({ours:.2f} s of {theirs:.2f} s), object {sizes:.3f}")
     assert ours <= MARKS[compiler] * theirs and sizes < 0.25
@@ -189,11 +189,11 @@ def test_a_library_of_bindings_is_smaller(compiled, flags, root, tmp_path):
     command = ["c++", "-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-DKERNKIT_COMPILED", *flags["ours"]]
     subprocess.run([*command, "-c", root / "sdk/src/kernkit.cc", "-o", once], check=True)
     size = {}
-    for whose, others in (("ours", [once]), ("theirs", [pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi.so"])):
-        objects = [compiled(whose, op, "g++")[1] for op in BINDINGS]
-        library = tmp_path / f"{whose}.so"
-        subprocess.run(["c++", "-shared", "-s", "-o", library, *objects, *others], check=True)
-        size[whose] = os.path.getsize(library)
+    for headers, more in (("ours", [once]), ("theirs", [pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi.so"])):
+        objects = [compiled(headers, op, "g++")[1] for op in BINDINGS]
+        library = tmp_path / f"{headers}.so"
+        subprocess.run(["c++", "-shared", "-s", "-o", library, *objects, *more], check=True)
+        size[headers] = os.path.getsize(library)
     ratio = size["ours"] / size["theirs"]
     print(f"\nlibrary of {len(BINDINGS)}, stripped: {ratio:.3f} ({size['ours']} bytes of {size['theirs']})")
     assert ratio < 0.25

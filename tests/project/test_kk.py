@@ -290,7 +290,8 @@ def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
 
 
 def test_a_library_without_a_python_test_has_not_failed(kernkit_test, tmp_path):
-    """As after `./kk remove` of the template's op: pytest finds no test, and exits with a special code."""
+    """This is the state after `./kk remove` of the template's op: pytest finds no test, and exits with a special code.
+    """
     (tmp_path / "tests/test_all.py").unlink()
     done = kernkit_test("--preset", "release")
     assert done.returncode == 0 and "\npytest found no test\n" in done.stdout, done.stdout

@@ -17,7 +17,8 @@ def headers(root):
     """The includes of each header of kernkit/, both without "kernkit/"."""
     folders = [root / "sdk/include/kernkit", root / "sdk/simulator/include/kernkit"]
     text = {p.relative_to(folder).as_posix(): p.read_text() for folder in folders for p in folder.rglob("*.*h")}
-    text = {name: code for name, code in text.items() if not name.startswith("cuda_on_cpu/")}  # these forward
+    # headers that only include the current headers
+    text = {name: code for name, code in text.items() if not name.startswith("cuda_on_cpu/")}
     return {name: re.findall('^#include "kernkit/(.*)"', code, re.MULTILINE) for name, code in text.items()}
 
 
@@ -61,7 +62,7 @@ def test_no_folder_reaches_one_above_it(headers, layers):
     "header, included, sentence",
     [
         ("types/dtype.h", "call/op.h", "types/dtype.h: types/dtype.h includes call/op.h"),
-        # Through the root: memory/ includes error.h.
+        # An include by a header of the root: memory/ includes error.h.
         ("error.h", "env.h", "memory/nd_alloc.h: env.h includes host_api/host_api.h"),
         ("impl/tensor.h", "cuda/stream.h", "schema/parser.h"),
     ],
@@ -100,7 +101,7 @@ def shared_include_paths(files):
 
 
 def test_no_two_headers_share_an_include_path(root):
-    """Which one is meant would depend on the order of -I."""
+    """The order of -I would determine which of two such headers is included."""
     files = [path.relative_to(root).as_posix() for path in tracked(root, ".h", ".cuh", ".hpp")]
     assert len(files) > 300
     assert shared_include_paths(files) == {}

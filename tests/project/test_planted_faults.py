@@ -82,7 +82,7 @@ def program(tmp_path_factory):
 
 @pytest.mark.all
 def test_planted_faults(program):
-    """One test, so that only one worker compiles the faults."""
+    """All faults are in one test, so that only one worker compiles the faults."""
     reported = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
     for name, (_, tools, _, source, lines) in FAULTS.items():
         assert {finding["tool"] for finding in reported[name]} == set(tools), (name, reported[name])
@@ -90,7 +90,7 @@ def test_planted_faults(program):
             assert lines or name == "two_copies", name  # a runtime call has no lines
             sentence_at(reported[name], tools[0], source, lines)
     assert PAGE.read_text() == page(reported), "the table is old; write it anew: python tests/project/test_planted_faults.py"
-    # Without the faults; at the level of warnings too.
+    # Without the planted faults no tool reports anything, even at the level of warnings.
     assert findings_of(program, level="warn") == []
     warnings = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]
     assert len(warnings) >= 7

@@ -147,7 +147,7 @@ def rejected_by_ptxas(ptxas, text, folder):
 
 
 def joined(texts):
-    """As few texts as possible: kernels without other declarations are merged, under names of their own."""
+    """Merges kernels without other declarations into as few texts as possible, under names of their own."""
     entry, kernels, others = ".visible .entry k(", {}, []
     for text in texts:
         head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]

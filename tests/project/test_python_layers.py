@@ -13,7 +13,7 @@ PACKAGES = ("binaries", "codegen", "commands")  # packages that a library has in
 
 
 def module_name(path, folder):
-    """As in "project.files"; "project" for the __init__.py of a folder."""
+    """The name of a module below the folder, such as "project.files"; "project" for the __init__.py of a folder."""
     parts = path.relative_to(folder).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -100,7 +100,7 @@ def link(folder, name, runtime, *flags):
     subprocess.run(["c++", "-shared", "-o", library, *objects, *flags, runtime], check=True)
     if cuobjdump := tool("cuobjdump"):
         ptx = subprocess.run([cuobjdump, "-ptx", library], capture_output=True, text=True, check=True).stdout
-        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # of a prototype
+        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # parameters of a prototype
         assert forms - set(listed()) == set(), "these forms have no test: see test_ptx_forms.py"
         assert forms
 
@@ -254,7 +254,7 @@ def test_flashinfer(root, csrc, compat_includes, runtime, tmp_path, name, count)
 
 @pytest.mark.slow
 def test_flashinfers_activations(root, csrc, compat_includes, runtime, tmp_path):
-    """These files are rendered from a template in FlashInfer's Python code."""
+    """The files of these kernels are rendered from a template in FlashInfer's Python code."""
     module = ast.parse((csrc.parents[1] / "jit/activation.py").read_text())
     texts = {
         node.targets[0].id: node.value.value for node in module.body

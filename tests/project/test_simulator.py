@@ -60,7 +60,8 @@ def with_contracts(root, tmp_path_factory):
 
 @pytest.mark.all
 def test_contracts(prefix, with_contracts):
-    """One line for an op on the GPU, and one for an op of a library without CUDA implementation."""
+    """The contract tests print one line for an op on the GPU, and one line for an op of a library without CUDA
+    implementation."""
     shift = run(build(with_contracts, prefix, target="contract_test"))
     negate = run(build(with_contracts, prefix, target="negate_contract_test"))
     assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
@@ -69,7 +70,7 @@ def test_contracts(prefix, with_contracts):
 
 @pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
-    """In the same build, which has compiled its dependencies."""
+    """The example is built in the same build folder, which has the compiled dependencies."""
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"

@@ -159,7 +159,7 @@ def test_the_template_and_the_sdk_arrive_through_their_links(root, environment, 
 
 @pytest.mark.parametrize("parts", ["ptx", "plots,frameworks,tvm_ffi_compat"])
 def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package, parts, tmp_path):
-    """The same files as from the repository, by kernkit new and by cookiecutter with the installed template."""
+    """`kernkit new`, and cookiecutter with the installed template, write the same files as the repository."""
     for place in ("wheel", "repository", "cookiecutter"):
         (tmp_path / place).mkdir()
     words = ["new", "fast_ops", "--no-git", *([] if parts == "ptx" else ["--without", "ptx", "--with", parts]), "--output"]
@@ -193,14 +193,14 @@ def test_the_command_line(root, environment, library, tmp_path):
         assert name in listing
     command(environment, "frobnicate", code=2)
     write = ["bindings", library, "--output", tmp_path / "x", "--package"]
-    refused = command(environment, *write, "x-y", code=3)
-    assert refused == 'kernkit: --package: "x-y" is not the name of a Python package; enter identifiers, separated by dots\n'
+    rejected = command(environment, *write, "x-y", code=3)
+    assert rejected == 'kernkit: --package: "x-y" is not the name of a Python package; enter identifiers, separated by dots\n'
     command(environment, *write, "x")
     assert "def scale(" in (tmp_path / "x/_ops.py").read_text()
     assert command(environment, "doctor", library).startswith("ok    schemas   2 ops: add, scale\n")
 
 
-def built_there(environment, source):
+def build_outputs(environment, source):
     """The files in a project's wheel, built in the environment."""
     environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
     made = subprocess.run(
@@ -216,7 +216,7 @@ def test_find_package_in_a_build_by_scikit_build_core(root, environment, tmp_pat
     consumer = tmp_path / "consumer"
     shutil.copytree(root / "tests/consumers/wheel", consumer)
     shutil.copytree(root / "tests/consumers/negate", consumer / "negate")
-    assert "consumer/libconsumer.so" in built_there(environment, consumer)
+    assert "consumer/libconsumer.so" in build_outputs(environment, consumer)
 
 
 def test_a_library_that_finds_the_wheel(environment, tmp_path):
@@ -225,7 +225,7 @@ def test_a_library_that_finds_the_wheel(environment, tmp_path):
     command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
     library = tmp_path / "fast_ops"
     assert not list(library.glob("third_party/kernkit*"))
-    assert {"fast_ops/_ops.py", "fast_ops/libfast_ops.so"} <= built_there(environment, library)
+    assert {"fast_ops/_ops.py", "fast_ops/libfast_ops.so"} <= build_outputs(environment, library)
     assert "nothing to do" in command(environment, "update", "--library", library)
 
 
@@ -264,5 +264,5 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     for wrong in ("0.0", "0.2", "1.1", "0.1.999"):
         listing.write_text(whole.replace("kernkit 0.1 ", f"kernkit {wrong} "))
-        refused = subprocess.run([*map(str, configure)], capture_output=True, text=True)
-        assert "compatible with requested version" in " ".join(refused.stderr.split())
+        rejected = subprocess.run([*map(str, configure)], capture_output=True, text=True)
+        assert "compatible with requested version" in " ".join(rejected.stderr.split())

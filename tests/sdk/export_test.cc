@@ -137,7 +137,7 @@ TEST_F(Export, TensorWithoutSizes) {
             "x;float32 [];1;1;true;");
 }
 
-// Like PyTorch's fake tensors.
+// PyTorch's fake tensors are such tensors.
 TEST_F(Export, TensorWithoutMemory) {
   const auto with = [&](std::vector<int64_t> sizes, bool y_too) {
     HostTensor<float> y(sizes);

@@ -61,8 +61,8 @@ TYPED_TEST(Float, EveryPatternReadsBack) {
   }
 }
 
-// At each rounding boundary: each element, the middle to the next element, and the float32 numbers
-// on both sides of either.
+// Tests each rounding boundary: each element, the midpoint to the next element, and the float32
+// numbers on both sides of either.
 TYPED_TEST(Float, RoundsAtEveryBoundary) {
   const float kInf = std::numeric_limits<float>::infinity();
   for (uint32_t bits = 0; bits < TestFixture::kInfinity; ++bits) {

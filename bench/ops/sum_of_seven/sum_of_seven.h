@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sum_of_seven: an op of eight tensors, to see what arguments cost.
+// sum_of_seven: an op of eight tensors, which measures the cost of arguments.
 #pragma once
 
 #include "kernkit/tensor.h"

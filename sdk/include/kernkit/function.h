@@ -70,7 +70,8 @@ class Function {
   /// operator() does, InternalError if undefined, TypeError for a result with null or malformed
   /// contents.
   Any call(std::initializer_list<AnyView> args) const {
-    static_assert(sizeof(AnyView) == sizeof(KernkitAny), "an array of either is an array of both");
+    static_assert(sizeof(AnyView) == sizeof(KernkitAny),
+                  "AnyView and KernkitAny must have the same size");
     KERNKIT_ICHECK(defined()) << "an undefined Function was called";
     const auto* cell = reinterpret_cast<const KernkitFunctionCell*>(get() + 1);
     KernkitAny result{};

@@ -48,7 +48,7 @@ class ListView {
   /// A view among the elements is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
-  /// For `for (const TensorView x : xs)`: dereferencing reads the element.
+  /// Iterator for `for (const TensorView x : xs)`: dereferencing reads the element.
   class Iterator {
    public:
     /// Points to element i of `list`, which must outlive the iterator.

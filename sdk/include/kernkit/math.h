@@ -14,8 +14,8 @@
 
 #include "kernkit/cpu/exp_log.h"
 
-// For functions that a rows() body calls: a .cu file compiles them for the device, a .cc file
-// inlines them into the CPU's loops. (Otherwise g++ would share one function among loops of several
+// Functions that a rows() body calls are compiled for the device in a .cu file, and inlined into
+// the CPU's loops in a .cc file. (Otherwise g++ would share one function among loops of several
 // instruction sets, and call it.)
 #if defined(__CUDACC__)
 #define KERNKIT_DEVICE __device__ __forceinline__

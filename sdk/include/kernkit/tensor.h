@@ -72,7 +72,7 @@ class TensorView {
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
   /// Type of the elements, lanes included.
   KERNKIT_ACCESSOR DLDataType dtype() const {
-    // As one number, so that a compiler recognises it when it is read again.
+    // Read as one number, so that the compiler merges repeated reads.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
   /// Device of the memory: kind and index.

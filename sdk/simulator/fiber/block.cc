@@ -45,7 +45,7 @@ Block::Block(Grid& grid, uint3 index)
 
 Block::~Block() {
   for (Fiber* fiber : taken_) give_back(fiber);
-  for (WarpRendezvous* meeting : meetings_) delete meeting;
+  for (WarpRendezvous* sync : syncs_) delete sync;
   limit_allocation(shared_memory_, (grid_.shared_memory + 1023) / 1024 * 1024,
                    (grid_.shared_memory + 1023) / 1024 * 1024);
   grid_.release(shared_memory_);

@@ -21,10 +21,10 @@ struct CudaThread {
   CudaThread* next;
   const char* waits_at;  // function at which the thread waits; null if the thread can run
   bool ended;
-  const void* frame;      // frame of the kernel's caller
-  const CallSite* place;  // call site of lanes_here()
-  unsigned lanes;         // lanes at the same call site [mask]
-  unsigned passed_over;   // number of times that lanes at an earlier call site continued instead
+  const void* frame;          // frame of the kernel's caller
+  const CallSite* call_site;  // position of the call of lanes_here()
+  unsigned lanes;             // lanes at the same call site [mask]
+  unsigned passed_over;  // number of times that lanes at an earlier call site continued instead
 };
 
 /// Lanes of a warp that have arrived at the same function with the same mask.
@@ -41,7 +41,7 @@ struct WarpRendezvous {
 
 struct WarpState {
   unsigned live;
-  WarpRendezvous* meetings;
+  WarpRendezvous* syncs;
   CudaThread* here;  // threads at lanes_here()
 };
 
@@ -52,10 +52,10 @@ class Block {
   void run();
 
   // Functions to be called on a thread's fiber:
-  int meet(Barrier kind, int predicate);
-  void meet(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
+  int sync_block(Barrier kind, int predicate);
+  void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();
-  unsigned lanes_here(const char* function, const CallSite& place);
+  unsigned lanes_here(const char* function, const CallSite& call_site);
   /// Reports a fault. The caller must call halt() afterwards, without live temporaries, which would
   /// leak.
   void reject(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
@@ -78,7 +78,7 @@ class Block {
   void push(CudaThread* thread);
   void open_barrier();
   void leave(CudaThread* thread);
-  void complete(WarpRendezvous* meeting);
+  void complete(WarpRendezvous* sync);
   bool wake_first_call_sites();
   std::string deadlock() const;
 
@@ -107,8 +107,8 @@ class Block {
   int barrier_result_ = 0;
   unsigned rounds_ = 0;
   unsigned spins_ = 0;
-  WarpRendezvous* free_meetings_ = nullptr;
-  std::vector<WarpRendezvous*> meetings_;
+  WarpRendezvous* free_syncs_ = nullptr;
+  std::vector<WarpRendezvous*> syncs_;
   char barriers_[2] = {};  // objects that order alternating barriers for the race detector
 };
 

@@ -48,7 +48,7 @@ class Grid {
   const dim3 grid, block;
   const size_t shared_memory;
   const Settings settings;
-  // For the race detector: objects that order earlier and later work with all threads.
+  // Objects that order earlier and later work with all threads, for the race detector.
   char begins = 0, ends = 0;
 
  private:

@@ -34,7 +34,7 @@ Block& block_of(const char* function) {
 
 }  // namespace
 
-int Block::meet(Barrier kind, int predicate) {
+int Block::sync_block(Barrier kind, int predicate) {
   if (arrived_ == 0) barrier_kind_ = kind;
   if (kind != barrier_kind_) {
     reject(std::string(name_of(kind)) + "() meets threads of the block at " +
@@ -74,21 +74,21 @@ void Block::leave(CudaThread* thread) {
   const unsigned lane = thread->number % 32;
   WarpState& warp = warps_[thread->number / 32];
   warp.live &= ~(1u << lane);
-  for (WarpRendezvous* meeting = warp.meetings; meeting != nullptr; meeting = meeting->next) {
-    if (meeting->complete || (meeting->mask >> lane & 1) == 0) continue;
-    if ((meeting->mask & warp.live & ~meeting->arrived) == 0) complete(meeting);
+  for (WarpRendezvous* sync = warp.syncs; sync != nullptr; sync = sync->next) {
+    if (sync->complete || (sync->mask >> lane & 1) == 0) continue;
+    if ((sync->mask & warp.live & ~sync->arrived) == 0) complete(sync);
   }
 }
 
-void Block::complete(WarpRendezvous* meeting) {
-  meeting->complete = true;
-  meeting->values.lanes = meeting->arrived;
-  wake(meeting->waiting);
-  meeting->waiting = nullptr;
+void Block::complete(WarpRendezvous* sync) {
+  sync->complete = true;
+  sync->values.lanes = sync->arrived;
+  wake(sync->waiting);
+  sync->waiting = nullptr;
 }
 
-void Block::meet(const char* function, unsigned mask, uint64_t value, bool orders,
-                 WarpValues* out) {
+void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool orders,
+                      WarpValues* out) {
   const unsigned lane = running_->number % 32;
   WarpState& warp = warps_[running_->number / 32];
   if ((mask >> lane & 1) == 0) {
@@ -96,59 +96,59 @@ void Block::meet(const char* function, unsigned mask, uint64_t value, bool order
            " lacks the calling lane " + std::to_string(lane));
     halt();
   }
-  WarpRendezvous* meeting = warp.meetings;
-  while (meeting != nullptr && (meeting->complete || meeting->mask != mask ||
-                                std::strcmp(meeting->function, function) != 0)) {
+  WarpRendezvous* sync = warp.syncs;
+  while (sync != nullptr &&
+         (sync->complete || sync->mask != mask || std::strcmp(sync->function, function) != 0)) {
     // Both lanes would wait for each other.
-    if (!meeting->complete && (meeting->mask & 1u << lane) != 0 && (mask & meeting->arrived) != 0) {
+    if (!sync->complete && (sync->mask & 1u << lane) != 0 && (mask & sync->arrived) != 0) {
       reject(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
              hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
-             meeting->function + "() with mask " + hexadecimal(meeting->mask));
+             sync->function + "() with mask " + hexadecimal(sync->mask));
       halt();
     }
-    meeting = meeting->next;
+    sync = sync->next;
   }
-  if (meeting == nullptr) {
-    meeting = free_meetings_;
-    if (meeting == nullptr) {
-      meeting = new WarpRendezvous;
-      meetings_.push_back(meeting);
+  if (sync == nullptr) {
+    sync = free_syncs_;
+    if (sync == nullptr) {
+      sync = new WarpRendezvous;
+      syncs_.push_back(sync);
     } else {
-      free_meetings_ = meeting->next;
+      free_syncs_ = sync->next;
     }
-    meeting->function = function;
-    meeting->mask = mask;
-    meeting->arrived = meeting->left = 0;
-    meeting->complete = false;
-    meeting->waiting = nullptr;
-    meeting->next = warp.meetings;
-    warp.meetings = meeting;
+    sync->function = function;
+    sync->mask = mask;
+    sync->arrived = sync->left = 0;
+    sync->complete = false;
+    sync->waiting = nullptr;
+    sync->next = warp.syncs;
+    warp.syncs = sync;
   }
-  if (orders) race_release(meeting);
-  meeting->values.values[lane] = value;
-  meeting->arrived |= 1u << lane;
-  ++meeting->left;
-  if ((mask & warp.live & ~meeting->arrived) != 0) {
-    running_->next = meeting->waiting;
-    meeting->waiting = running_;
+  if (orders) race_release(sync);
+  sync->values.values[lane] = value;
+  sync->arrived |= 1u << lane;
+  ++sync->left;
+  if ((mask & warp.live & ~sync->arrived) != 0) {
+    running_->next = sync->waiting;
+    sync->waiting = running_;
     wait(function);
   } else {
-    complete(meeting);
+    complete(sync);
   }
-  if (orders) race_acquire(meeting);
-  *out = meeting->values;
-  if (--meeting->left != 0) return;
-  WarpRendezvous** link = &warp.meetings;
-  while (*link != meeting) link = &(*link)->next;
-  *link = meeting->next;
-  meeting->next = free_meetings_;
-  free_meetings_ = meeting;
+  if (orders) race_acquire(sync);
+  *out = sync->values;
+  if (--sync->left != 0) return;
+  WarpRendezvous** link = &warp.syncs;
+  while (*link != sync) link = &(*link)->next;
+  *link = sync->next;
+  sync->next = free_syncs_;
+  free_syncs_ = sync;
 }
 
-unsigned Block::lanes_here(const char* function, const CallSite& place) {
+unsigned Block::lanes_here(const char* function, const CallSite& call_site) {
   CudaThread* thread = running_;
   WarpState& warp = warps_[thread->number / 32];
-  thread->place = &place;
+  thread->call_site = &call_site;
   thread->passed_over = 0;
   thread->next = warp.here;
   warp.here = thread;
@@ -166,16 +166,16 @@ bool Block::wake_first_call_sites() {
     CudaThread* const all = std::exchange(warp.here, nullptr);
     const CallSite* first = nullptr;
     for (CudaThread* thread = all; thread != nullptr; thread = thread->next) {
-      if (first == nullptr || *thread->place < *first) first = thread->place;
+      if (first == nullptr || *thread->call_site < *first) first = thread->call_site;
       thread->lanes = 0;
       for (const CudaThread* other = all; other != nullptr; other = other->next) {
-        if (*other->place == *thread->place) thread->lanes |= 1u << other->number % 32;
+        if (*other->call_site == *thread->call_site) thread->lanes |= 1u << other->number % 32;
       }
     }
     CudaThread* woken = nullptr;
     for (CudaThread *thread = all, *next; thread != nullptr; thread = next) {
       next = thread->next;
-      const bool goes_on = *thread->place == *first || ++thread->passed_over > kOften;
+      const bool goes_on = *thread->call_site == *first || ++thread->passed_over > kOften;
       CudaThread** list = goes_on ? &woken : &warp.here;
       thread->next = *list;
       *list = thread;
@@ -188,13 +188,13 @@ bool Block::wake_first_call_sites() {
 
 // Functions that kernels call on their fibers:
 
-int meet_block(Barrier kind, int predicate) {
+int sync_block(Barrier kind, int predicate) {
   const RaceIgnored bookkeeping;
-  return block_of(name_of(kind)).meet(kind, predicate);
+  return block_of(name_of(kind)).sync_block(kind, predicate);
 }
-void meet_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out) {
+void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out) {
   const RaceIgnored bookkeeping;
-  block_of(function).meet(function, mask, value, orders, out);
+  block_of(function).sync_warp(function, mask, value, orders, out);
 }
 
 unsigned lane_id() {

@@ -23,13 +23,13 @@ CUresult copy(const char* function, void* to, const void* from, size_t size, cud
               [&] { return core::copy_async(to, from, size, kind, stream); });
 }
 
-/// One side of a copy of rows or slices.
+/// The source or the destination of a copy of rows or slices.
 struct Side {
   void* base;
   bool is_device;
 };
 
-// Finds the memory of one side. Arrays are not supported.
+// Finds the memory of the source or the destination. Arrays are not supported.
 cudaError_t find_side(Side* side, CUmemorytype type, const void* host, CUdeviceptr device) {
   switch (type) {
     case CU_MEMORYTYPE_HOST: *side = {const_cast<void*>(host), false}; return cudaSuccess;

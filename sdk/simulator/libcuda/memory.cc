@@ -225,7 +225,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
   return call_without_context("cuPointerGetAttributes",
                               [&] { return read_attributes(count, attributes, values, address); });
 }
-// Every copy that is synchronous is so already.
+// The attribute has no effect, since synchronous copies always wait for their end.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr) {
   return call("cuPointerSetAttribute", Reach::kHost, [&] {
     const bool is_valid = value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;

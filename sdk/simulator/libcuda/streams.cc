@@ -151,7 +151,8 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* statu
                                    CUgraph* graph, const CUgraphNode** nodes,
                                    const CUgraphEdgeData** edges, size_t* count) {
   return call("cuStreamGetCaptureInfo", Reach::kHost, [&] {
-    auto* const number = reinterpret_cast<unsigned long long*>(id);  // of 64 bits as well
+    // cuuint64_t may be another 64-bit type.
+    auto* const number = reinterpret_cast<unsigned long long*>(id);
     return core::read_capture(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
                               {number, graph, nodes, reinterpret_cast<const void**>(edges), count});
   });

@@ -87,16 +87,17 @@ bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
   return true;
 }
 
-using core::NodePlace;
+using core::NodePosition;
 
-cudaError_t add(const NodePlace& place, GraphNode node) {
-  if (place.handle == nullptr || !graph_exists(place.graph)) return cudaErrorInvalidValue;
-  if (place.after == nullptr && place.count != 0) return cudaErrorInvalidValue;
+cudaError_t add(const NodePosition& position, GraphNode node) {
+  if (position.handle == nullptr || !graph_exists(position.graph)) return cudaErrorInvalidValue;
+  if (position.after == nullptr && position.count != 0) return cudaErrorInvalidValue;
   std::vector<size_t> numbers;
-  if (!numbers_of(place.graph, place.after, place.count, &numbers)) return cudaErrorInvalidValue;
+  if (!numbers_of(position.graph, position.after, position.count, &numbers))
+    return cudaErrorInvalidValue;
   node.after = std::move(numbers);
-  *place.handle = node.handle.get();
-  place.graph->nodes.push_back(std::move(node));
+  *position.handle = node.handle.get();
+  position.graph->nodes.push_back(std::move(node));
   return cudaSuccess;
 }
 
@@ -110,14 +111,14 @@ cudaError_t record(NodeKind kind, int device, GraphNode* node, const Work& work)
   return error;
 }
 template <class Work>
-cudaError_t add(const NodePlace& place, NodeKind kind, int device, const Work& work) {
+cudaError_t add(const NodePosition& position, NodeKind kind, int device, const Work& work) {
   GraphNode node;
   const cudaError_t error = record(kind, device, &node, work);
-  return error != cudaSuccess ? error : add(place, std::move(node));
+  return error != cudaSuccess ? error : add(position, std::move(node));
 }
 template <class Work>
-cudaError_t add(const NodePlace& place, NodeKind kind, const Work& work) {
-  return add(place, kind, thread_state().device, work);
+cudaError_t add(const NodePosition& position, NodeKind kind, const Work& work) {
+  return add(position, kind, thread_state().device, work);
 }
 
 cudaError_t launch(const KernelNodeParams* parameters, cudaStream_t stream) {
@@ -145,9 +146,9 @@ bool is_valid(const MemsetParams& all) {
 
 }  // namespace
 
-cudaError_t core::add_fill_node(const NodePlace& place, const MemsetParams* all) {
+cudaError_t core::add_fill_node(const NodePosition& position, const MemsetParams* all) {
   if (all == nullptr || !is_valid(*all)) return cudaErrorInvalidValue;
-  return add(place, NodeKind::kMemset, [&](cudaStream_t stream) {
+  return add(position, NodeKind::kMemset, [&](cudaStream_t stream) {
     const size_t width = all->width * all->elementSize;
     const size_t pitch = all->height == 1 ? width : all->pitch;
     return fill_elements(all->dst, all->value, all->elementSize, {pitch, pitch, width, all->height},
@@ -155,7 +156,7 @@ cudaError_t core::add_fill_node(const NodePlace& place, const MemsetParams* all)
   });
 }
 
-cudaError_t core::add_allocation_node(const NodePlace& place, MemAllocNodeParams* all) {
+cudaError_t core::add_allocation_node(const NodePosition& position, MemAllocNodeParams* all) {
   constexpr int kPinned = 1;
   if (all == nullptr || all->bytesize == 0) return cudaErrorInvalidValue;
   const MemPoolProps& properties = all->poolProps;
@@ -170,15 +171,15 @@ cudaError_t core::add_allocation_node(const NodePlace& place, MemAllocNodeParams
         "to 0",
         cudaErrorNotSupported);
   }
-  return add(place, NodeKind::kMemAlloc, device, [&](cudaStream_t stream) {
+  return add(position, NodeKind::kMemAlloc, device, [&](cudaStream_t stream) {
     const auto& pool = state().device_states[static_cast<size_t>(device)].pool;
     return allocate_from_pool(&all->dptr, all->bytesize, pool, stream);
   });
 }
 
-cudaError_t core::add_free_node(const NodePlace& place, void* memory) {
-  if (!graph_exists(place.graph)) return cudaErrorInvalidValue;
-  for (const GraphNode& node : place.graph->nodes) {
+cudaError_t core::add_free_node(const NodePosition& position, void* memory) {
+  if (!graph_exists(position.graph)) return cudaErrorInvalidValue;
+  for (const GraphNode& node : position.graph->nodes) {
     if (memory != nullptr && node.frees == memory) {
       return reject_argument("dptr: memory that the graph frees already");
     }
@@ -189,7 +190,7 @@ cudaError_t core::add_free_node(const NodePlace& place, void* memory) {
         "dptr: " + address_text(memory) +
         ", which no graph allocated; expected the address of an allocation node");
   }
-  return add(place, NodeKind::kMemFree, allocation->device,
+  return add(position, NodeKind::kMemFree, allocation->device,
              [&](cudaStream_t stream) { return free_async(memory, stream); });
 }
 
@@ -215,14 +216,14 @@ cudaError_t core::clone_graph(cudaGraph_t* copy, cudaGraph_t graph) {
   return cudaSuccess;
 }
 
-cudaError_t core::add_child_graph(const NodePlace& place, cudaGraph_t child) {
+cudaError_t core::add_child_graph(const NodePosition& position, cudaGraph_t child) {
   if (!graph_exists(child)) return cudaErrorInvalidValue;
   if (has_memory_nodes(*child)) return cudaErrorNotSupported;
   GraphNode node;
   node.kind = NodeKind::kGraph;
   node.graph = cloned(child->nodes);
   node.handle = std::make_shared<CUgraphNode_st>();
-  return add(place, std::move(node));
+  return add(position, std::move(node));
 }
 
 cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {
@@ -284,27 +285,27 @@ cudaError_t core::update_instance(cudaGraphExec_t exec, cudaGraph_t graph,
 
 namespace core {
 
-cudaError_t add_kernel_node(const NodePlace& place, const KernelNodeParams* parameters) {
-  return add(place, NodeKind::kKernel,
+cudaError_t add_kernel_node(const NodePosition& position, const KernelNodeParams* parameters) {
+  return add(position, NodeKind::kKernel,
              [&](cudaStream_t stream) { return launch(parameters, stream); });
 }
-cudaError_t add_copy_node(const NodePlace& place, const Memcpy3DParms* parameters) {
-  return add(place, NodeKind::kMemcpy,
+cudaError_t add_copy_node(const NodePosition& position, const Memcpy3DParms* parameters) {
+  return add(position, NodeKind::kMemcpy,
              [&](cudaStream_t stream) { return copy_slices(parameters, stream); });
 }
-cudaError_t add_copy_node(const NodePlace& place, void* to, const void* from, size_t size,
+cudaError_t add_copy_node(const NodePosition& position, void* to, const void* from, size_t size,
                           cudaMemcpyKind kind) {
-  return add(place, NodeKind::kMemcpy,
+  return add(position, NodeKind::kMemcpy,
              [&](cudaStream_t stream) { return copy_async(to, from, size, kind, stream); });
 }
-cudaError_t add_host_node(const NodePlace& place, const HostNodeParams* parameters) {
+cudaError_t add_host_node(const NodePosition& position, const HostNodeParams* parameters) {
   if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
-  return add(place, NodeKind::kHost, [&](cudaStream_t stream) {
+  return add(position, NodeKind::kHost, [&](cudaStream_t stream) {
     return enqueue_host_function(stream, parameters->fn, parameters->userData);
   });
 }
-cudaError_t add_empty_node(const NodePlace& place) {
-  return add(place, NodeKind::kEmpty, [](cudaStream_t) { return cudaSuccess; });
+cudaError_t add_empty_node(const NodePosition& position) {
+  return add(position, NodeKind::kEmpty, [](cudaStream_t) { return cudaSuccess; });
 }
 
 }  // namespace core

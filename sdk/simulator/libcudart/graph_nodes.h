@@ -11,23 +11,23 @@
 namespace kernkit::simulator::core {
 
 /// The graph, the dependencies and the handle of a new node.
-struct NodePlace {
+struct NodePosition {
   cudaGraphNode_t* handle;
   cudaGraph_t graph;
   const cudaGraphNode_t* after;
   size_t count;
 };
 
-cudaError_t add_kernel_node(const NodePlace& place, const KernelNodeParams* parameters);
-cudaError_t add_copy_node(const NodePlace& place, const Memcpy3DParms* parameters);
-cudaError_t add_copy_node(const NodePlace& place, void* to, const void* from, size_t size,
+cudaError_t add_kernel_node(const NodePosition& position, const KernelNodeParams* parameters);
+cudaError_t add_copy_node(const NodePosition& position, const Memcpy3DParms* parameters);
+cudaError_t add_copy_node(const NodePosition& position, void* to, const void* from, size_t size,
                           cudaMemcpyKind kind);
-cudaError_t add_fill_node(const NodePlace& place, const MemsetParams* parameters);
-cudaError_t add_host_node(const NodePlace& place, const HostNodeParams* parameters);
-cudaError_t add_empty_node(const NodePlace& place);
-cudaError_t add_child_graph(const NodePlace& place, cudaGraph_t child);
-cudaError_t add_allocation_node(const NodePlace& place, MemAllocNodeParams* parameters);
-cudaError_t add_free_node(const NodePlace& place, void* memory);
+cudaError_t add_fill_node(const NodePosition& position, const MemsetParams* parameters);
+cudaError_t add_host_node(const NodePosition& position, const HostNodeParams* parameters);
+cudaError_t add_empty_node(const NodePosition& position);
+cudaError_t add_child_graph(const NodePosition& position, cudaGraph_t child);
+cudaError_t add_allocation_node(const NodePosition& position, MemAllocNodeParams* parameters);
+cudaError_t add_free_node(const NodePosition& position, void* memory);
 
 cudaError_t clone_graph(cudaGraph_t* copy, cudaGraph_t graph);
 /// Stores the number of the node's cudaGraphNodeType.

@@ -10,36 +10,37 @@ namespace kernkit::simulator {
 
 namespace {
 
-struct Place {
+struct VariableMemory {
   char* at = nullptr;
   size_t size = 0;
 };
 
-cudaError_t find(const void* symbol, Place* place) {
+cudaError_t find(const void* symbol, VariableMemory* memory) {
   const VariableInfo* variable = variable_of(symbol);
   if (variable == nullptr) return cudaErrorInvalidSymbol;
   void* address = nullptr;
   const std::string why =
-      ptx_variable(module_here(variable->module), variable->name, &address, &place->size);
+      ptx_variable(module_here(variable->module), variable->name, &address, &memory->size);
   if (!why.empty()) {
     note_fault("variable " + variable->name + " cannot be reached: " + why);
     return cudaErrorInvalidSymbol;
   }
-  place->at = static_cast<char*>(address);
+  memory->at = static_cast<char*>(address);
   return cudaSuccess;
 }
 
 // Finds `size` bytes of a variable at `offset`.
-cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind, Place* place) {
-  const cudaError_t error = find(symbol, place);
+cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind,
+                 VariableMemory* memory) {
+  const cudaError_t error = find(symbol, memory);
   if (error != cudaSuccess) return error;
-  if (offset > place->size || size > place->size - offset) {
+  if (offset > memory->size || size > memory->size - offset) {
     return reject_argument("symbol: " + bytes_text(size) + " at byte " + std::to_string(offset) +
-                           " of a variable of " + bytes_text(place->size) +
+                           " of a variable of " + bytes_text(memory->size) +
                            " are not inside of it");
   }
   if (!is_valid_kind) return cudaErrorInvalidMemcpyDirection;
-  place->at += offset;
+  memory->at += offset;
   return cudaSuccess;
 }
 
@@ -61,50 +62,50 @@ extern "C" {
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   return call("cudaGetSymbolAddress", Reach::kDevice, [&] {
-    Place place;
-    const cudaError_t error = find(symbol, &place);
-    if (error == cudaSuccess) *address = place.at;
+    VariableMemory memory;
+    const cudaError_t error = find(symbol, &memory);
+    if (error == cudaSuccess) *address = memory.at;
     return error;
   });
 }
 cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
   return call("cudaGetSymbolSize", Reach::kDevice, [&] {
-    Place place;
-    const cudaError_t error = find(symbol, &place);
-    if (error == cudaSuccess) *size = place.size;
+    VariableMemory memory;
+    const cudaError_t error = find(symbol, &memory);
+    if (error == cudaSuccess) *size = memory.size;
     return error;
   });
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
   return call("cudaMemcpyToSymbol", Reach::kDevice, [&] {
-    Place place;
-    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
-    return error != cudaSuccess ? error : core::copy_and_wait(place.at, from, size, kind);
+    VariableMemory memory;
+    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &memory);
+    return error != cudaSuccess ? error : core::copy_and_wait(memory.at, from, size, kind);
   });
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
   return call("cudaMemcpyFromSymbol", Reach::kDevice, [&] {
-    Place place;
-    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
-    return error != cudaSuccess ? error : core::copy_and_wait(to, place.at, size, kind);
+    VariableMemory memory;
+    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &memory);
+    return error != cudaSuccess ? error : core::copy_and_wait(to, memory.at, size, kind);
   });
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return call("cudaMemcpyToSymbolAsync", Reach::kDevice, [&] {
-    Place place;
-    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &place);
-    return error != cudaSuccess ? error : core::copy_async(place.at, from, size, kind, stream);
+    VariableMemory memory;
+    const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &memory);
+    return error != cudaSuccess ? error : core::copy_async(memory.at, from, size, kind, stream);
   });
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
   return call("cudaMemcpyFromSymbolAsync", Reach::kDevice, [&] {
-    Place place;
-    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &place);
-    return error != cudaSuccess ? error : core::copy_async(to, place.at, size, kind, stream);
+    VariableMemory memory;
+    const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &memory);
+    return error != cudaSuccess ? error : core::copy_async(to, memory.at, size, kind, stream);
   });
 }
 

@@ -47,8 +47,8 @@ struct Copy {
   const char* function;
 
   void run(int device) const {
-    if (!is_still_there(to, function, "copy", device)) return;
-    if (!is_still_there(from, function, "copy", device)) return;
+    if (!is_still_allocated(to, function, "copy", device)) return;
+    if (!is_still_allocated(from, function, "copy", device)) return;
     run(from.at, rows.from_pitch);
   }
   void run(const void* source, size_t source_pitch) const {
@@ -118,7 +118,7 @@ cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKi
       staged.insert(staged.end(), bytes, bytes + rows.width);
     }
     const auto work = [all, device, staged = std::move(staged)] {
-      if (!is_still_there(all.to, all.function, "copy", device)) return;
+      if (!is_still_allocated(all.to, all.function, "copy", device)) return;
       all.run(staged.data(), all.rows.width);
     };
     return enqueue(stream, work, NodeKind::kMemcpy);
@@ -173,7 +173,7 @@ cudaError_t fill_elements(void* to, unsigned value, size_t element_size, const R
   if (invalid != cudaSuccess) return invalid;
   const char* function = thread_state().function;
   const auto work = [=, device = device_of(stream)] {
-    if (!is_still_there(range, function, "fill", device)) return;
+    if (!is_still_allocated(range, function, "fill", device)) return;
     auto* row_to = static_cast<char*>(const_cast<void*>(range.at));
     for (size_t row = 0; row < rows.height; ++row) {
       fill(row_to + row * rows.to_pitch, value, element_size, rows.width);

@@ -153,7 +153,7 @@ void give_back_pages(char* memory, size_t size) {
 }
 
 // Removes the records of freed memory in a range that is allocated again.
-void forget_freed(char* memory, size_t size) {
+void remove_freed(char* memory, size_t size) {
   auto& all = state().freed;
   auto first = all.lower_bound(memory);
   if (first != all.begin()) {
@@ -183,7 +183,7 @@ bool is_reserved(const void* address) {
 
 void* take_memory(const Allocation& allocation) {
   void* memory = take_memory_of(allocation);
-  if (memory != nullptr) forget_freed(static_cast<char*>(memory), allocation.size);
+  if (memory != nullptr) remove_freed(static_cast<char*>(memory), allocation.size);
   return memory;
 }
 

@@ -128,7 +128,8 @@ std::string freed_text(const void* address) {
   return all.begin != nullptr ? place_text(address, all) : "";
 }
 
-bool is_still_there(const MemoryRange& range, const char* function, const char* work, int device) {
+bool is_still_allocated(const MemoryRange& range, const char* function, const char* work,
+                        int device) {
   if (range.number == 0 || range.size == 0) return true;
   const Allocation* allocation = allocation_of(range.at);
   const bool same = allocation != nullptr && allocation->number == range.number;

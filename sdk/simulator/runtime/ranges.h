@@ -41,6 +41,7 @@ std::string address_text(const void* address);
 std::string freed_text(const void* address);
 /// Returns whether the allocation still exists when work runs; otherwise reports a fault of the
 /// device. `function` is the call, `work` is "copy" or "fill".
-bool is_still_there(const MemoryRange& range, const char* function, const char* work, int device);
+bool is_still_allocated(const MemoryRange& range, const char* function, const char* work,
+                        int device);
 
 }  // namespace kernkit::simulator

@@ -15,7 +15,8 @@ __global__ void past_shared(float* x) {
   memory[threadIdx.x] = 1;
   x[threadIdx.x] = memory[threadIdx.x];
 }
-// Through a pointer, because UndefinedBehaviorSanitizer knows the size of the array.
+// The store is through a pointer, because UndefinedBehaviorSanitizer would report an index past the
+// array.
 __global__ void past_static(float* x) {
   __shared__ float before[3], tile[64];
   float* end = &tile[threadIdx.x] + 1;

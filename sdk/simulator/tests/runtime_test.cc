@@ -233,7 +233,7 @@ TEST(CudaRuntime, RejectsStreamsOfOtherDevices) {
   EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
 }
 
-TEST(CudaRuntime, FailsTheCallThatIsAskedFor) {
+TEST(CudaRuntime, FailsTheSelectedCall) {
   CudaRuntime runtime;
   int device = 7;
   runtime.fail("cudaGetDevice", 2, cudaErrorUnknown);

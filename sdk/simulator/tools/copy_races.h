@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallRaces: copies, fills and frees by calls of the runtime that are unordered with kernels or
-// with other calls.
+// CallRaces: the part of racecheck for calls. Reports copies, fills and frees by calls of the
+// runtime that are unordered with kernels or with other calls.
 #pragma once
 
 #include <set>
@@ -15,16 +15,17 @@ namespace kernkit::simulator::ptx {
 /// A call of the runtime that enqueued work in a stream.
 struct CallOnStream {
   const char* function;
-  unsigned stream;  // numbered in the order of their first work; 0 is a default stream
+  unsigned stream;  // number in the order of the streams' first work; 0 for a default stream
   bool in_graph;
 };
 
 /// The race check of work that a call enqueued, while the work runs.
 class CallRaces {
  public:
-  /// From now on, work of each call is checked.
+  /// Starts to check the work of every call.
   static void keep();
-  /// Forgets all accesses. The next keep() starts without any.
+  /// Stops recording the order of work and removes the recorded accesses, so that the checks of a
+  /// later keep() start without earlier accesses.
   static void forget();
 
   CallRaces(const CallOnStream& call, std::vector<RaceLedger*> ledgers);

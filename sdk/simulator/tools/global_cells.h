@@ -58,7 +58,7 @@ enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates
 /// The accesses to one byte. A number identifies an instruction and a lane; 0 means no access.
 struct GlobalCell {
   uint32_t written = 0, first_read = 0, last_read = 0;
-  bool written_alike = false;  // whether unordered threads stored the byte's old value
+  bool same_value_written = false;  // whether unordered threads stored the byte's old value
 };
 
 class GlobalCells {

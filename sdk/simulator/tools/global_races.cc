@@ -127,7 +127,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
       const int lane = __builtin_ctz(left);
       const uint64_t at = touched.at[lane];
       if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
-      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;  // a fault
+      // The access is a fault, which the machine reports.
+      if (at < range_.begin || at >= range_.end || range_.end - at < bytes) continue;
       touched_.push_back({at, lane});
       const auto* place = reinterpret_cast<const unsigned char*>(at);
       old_.insert(old_.end(), place, place + bytes);
@@ -208,7 +209,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
   bool load(GlobalCell* cell, const AccessRecord& now, uint32_t seen, uint64_t at, bool reported) {
-    if (!reported && !cell->written_alike && races(cell->written, now)) {
+    if (!reported && !cell->same_value_written && races(cell->written, now)) {
       reported = report(cell->written, now, seen, at);
     }
     // Keeps the first read that is unordered with this read.
@@ -229,8 +230,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
     return reported;
   }
   bool keep(GlobalCell* cell, const AccessRecord& now, uint32_t seen, bool reported) {
-    cell->written_alike = races(cell->written, now);
-    if (!cell->written_alike) cell->written = seen;
+    cell->same_value_written = races(cell->written, now);
+    if (!cell->same_value_written) cell->written = seen;
     return reported;
   }
 

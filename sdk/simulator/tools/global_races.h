@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalRaces: unordered accesses to a byte of global memory, one of which changes it, by two
-// blocks, two warps of a block or two kernels.
+// GlobalRaces: the part of racecheck for global memory. Reports unordered accesses to a byte by two
+// blocks, two warps of a block or two kernels, if an access changes the byte.
 #pragma once
 
 #include <map>

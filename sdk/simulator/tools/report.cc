@@ -104,9 +104,9 @@ std::string json_of(const std::vector<KernelCounters>& kernels,
   for (const std::string& sentence : process.stopped) {
     stopped += (stopped.empty() ? "" : ", ") + quoted(sentence);
   }
-  const auto truth = [](bool value) { return value ? "true" : "false"; };
-  return "{\"ended\": " + std::string(truth(process.ended)) +
-         ", \"synchronised\": " + truth(process.synchronised) +
+  const auto json_bool = [](bool value) { return value ? "true" : "false"; };
+  return "{\"ended\": " + std::string(json_bool(process.ended)) +
+         ", \"synchronised\": " + json_bool(process.synchronised) +
          ", \"not_run\": " + std::to_string(process.not_run) + ", \"stopped\": [" + stopped +
          "], \"kernels\": " + list(kernels) + ", \"findings\": " + list(findings) + "}\n";
 }

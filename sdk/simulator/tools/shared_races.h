@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedRaces: unordered accesses of two warps to a byte of shared memory, one of which changes it.
-// Accesses of one warp count as ordered unless a ledger records races of lanes.
+// SharedRaces: the part of racecheck for shared memory. Reports unordered accesses of two warps to
+// a byte, if an access changes the byte. Accesses of one warp count as ordered unless a ledger
+// records races of lanes.
 #pragma once
 
 #include <memory>

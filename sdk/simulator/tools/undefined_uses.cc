@@ -10,14 +10,14 @@ void UndefinedUses::start() {
   const dim3 grid = block_.launch.grid;
   number_ =
       block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
-  places_.clear();
+  addresses_.clear();
 }
 
 uint32_t UndefinedUses::add_origin(const Warp& warp, int lane, const Operation& operation,
-                                   const Place& place) {
+                                   const OriginAddress& address) {
   const uint32_t thread = 32 * warp.number + static_cast<uint32_t>(lane);
   const uint32_t number = 1 + operation.number * kThreads + thread;
-  places_[number] = place;
+  addresses_[number] = address;
   return number;
 }
 
@@ -40,8 +40,8 @@ std::string UndefinedUses::byte_text(uint64_t address) const {
 
 std::string UndefinedUses::origin_text(uint32_t origin) const {
   if (origin == 0) return "in a register that was never written";
-  const auto found = places_.find(origin);
-  if (found == places_.end()) return "";
+  const auto found = addresses_.find(origin);
+  if (found == addresses_.end()) return "";
   const auto& [space, at, is_lane] = found->second;
   if (is_lane) {
     return "from lane " + std::to_string(at) + ", which takes no part in the shuffle" +

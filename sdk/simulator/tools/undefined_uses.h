@@ -34,12 +34,13 @@ class UndefinedUses {
   void add_to(const std::vector<InitLedger*>& ledgers) const;
 
  private:
-  struct Place {
+  struct OriginAddress {
     Space space;
     uint64_t at;   // address within the space, or number of a lane
     bool is_lane;  // whether `at` is a lane of the warp
   };
-  uint32_t add_origin(const Warp& warp, int lane, const Operation& operation, const Place& place);
+  uint32_t add_origin(const Warp& warp, int lane, const Operation& operation,
+                      const OriginAddress& address);
   std::string byte_text(uint64_t address) const;
   std::string origin_text(uint32_t origin) const;
   void add(const Warp& warp, int lane, const Operation& operation, const char* what,
@@ -49,7 +50,7 @@ class UndefinedUses {
   const Block& block_;
   const InstrumentedKernel& instrumented_;
   uint64_t number_ = 0;  // number of the current block
-  std::unordered_map<uint32_t, Place> places_;
+  std::unordered_map<uint32_t, OriginAddress> addresses_;
   // Findings by operation, kind of use, and the operation that read the bits first.
   std::map<std::tuple<uint32_t, const char*, uint32_t>, Found> all_;
 };

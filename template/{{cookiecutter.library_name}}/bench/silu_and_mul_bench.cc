@@ -15,7 +15,7 @@ void shapes(benchmark::internal::Benchmark* rows) {
   rows->ArgNames({"n", "d"})->Args({1, 4096})->Args({64, 4096})->Args({1024, 8192});
 }
 
-// What the op reads and writes.
+// Number of bytes that the op reads and writes.
 template <class T>
 int64_t bytes(const benchmark::State& state) {
   return 3 * state.range(0) * state.range(1) * static_cast<int64_t>(sizeof(T));

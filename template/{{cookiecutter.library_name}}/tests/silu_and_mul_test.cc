@@ -108,7 +108,8 @@ TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
 // the first and the last among them.
 class SiluAndMulLarge : public SiluAndMul {
  protected:
-  // Has `elements` of y be what they must be, and the others zero.
+  // Checks that the elements of y in `elements` have the expected values and that all other
+  // elements are zero.
   void check(int64_t n, int64_t d, const std::vector<int64_t>& elements) {
     using T = kernkit::float16;
     kernkit::testing::CudaTensor<T> y({n, d}), x({n, 2 * d});

@@ -6,7 +6,8 @@ import pytest
 import template_library
 
 
-# float16: its rounding, doubled for the float32 arithmetic before it; the others: eight roundings.
+# Relative errors. float16: one rounding, doubled for the preceding float32 arithmetic.
+# Other dtypes: eight roundings.
 @pytest.mark.parametrize(
     "dtype, rtol", [("float16", 2**-10), ("float32", 2**-21), ("float64", 2**-50)]
 )

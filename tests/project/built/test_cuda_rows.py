@@ -21,7 +21,7 @@ template void cuda::rows<bfloat16>(const cuda::Launch&, int64_t, int64_t, const 
 
 @pytest.fixture(scope="module")
 def kernels(root, dlpack_include, tmp_path_factory):
-    """For each kernel (threads of a row, packs of a thread): the registers, and the count of each instruction."""
+    """{(threads of a row, packs of a thread): (registers, count of each instruction)} of the kernels."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     test = (root / "tests/sdk/cuda/rows_test.cc").read_text()

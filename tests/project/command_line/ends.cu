@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How programs end, and what their host does wrong, for `kernkit sanitize`: the argument names it.
+// Programs that end in different ways, and errors of the host's code, for `kernkit sanitize`. The
+// argument selects the case.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

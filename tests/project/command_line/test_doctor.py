@@ -80,7 +80,7 @@ def test_an_export_without_documentation_is_a_good_one(made):
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
 def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
-    """By its name or, in a stripped file, by its code."""
+    """The code is found by its name or, in a stripped file, by its bytes."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     path = tmp_path / "lib.so"
@@ -96,7 +96,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
 
 
 def test_other_start_up_code_is_approved_of(made):
-    """Also if a function that is not start-up code sets the mode temporarily."""
+    """A function that is not start-up code may set the mode temporarily."""
     source = GOOD + """
     __attribute__((constructor)) static void start() { kernkit_last_error(); }
     IN(".text.mode") static void mode() {
@@ -338,27 +338,27 @@ def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
 def damaged(whole):
     """Copies of the file that are truncated or have changed bytes, mostly at offsets that a reader uses:
     (description, copy)."""
-    chance = random.Random(1)
+    generator = random.Random(1)
     (headers,) = struct.unpack_from("<Q", whole, 40)
     places = [(0, 64), (headers, len(whole))]
     for section in ELFFile(io.BytesIO(whole)).iter_sections():
         if section.name.startswith((".gnu.version", ".dyn", ".nv_", ".shstr", "kernkit_")):
             places.append((section["sh_offset"], section["sh_offset"] + section["sh_size"]))
     for _ in range(15):
-        length = chance.randrange(len(whole))
+        length = generator.randrange(len(whole))
         yield f"cut to {length} bytes", whole[:length]
     for _ in range(50):
         copy, done = bytearray(whole), []
-        for _ in range(chance.choice((1, 1, 2, 8))):
-            at = chance.randrange(*chance.choice(places))
-            bytes_ = bytes([chance.choice((0, 1, 128, 255))]) * chance.choice((1, 4, 8))
+        for _ in range(generator.choice((1, 1, 2, 8))):
+            at = generator.randrange(*generator.choice(places))
+            bytes_ = bytes([generator.choice((0, 1, 128, 255))]) * generator.choice((1, 4, 8))
             copy[at : at + len(bytes_)] = bytes_
             done.append(f"{bytes_.hex()} at {at}")
         yield ", ".join(done), bytes(copy[: len(whole)])
 
 
 def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
-    """Whatever can be read is checked; no damaged file crashes the program."""
+    """All readable content is checked; no damaged file crashes the program."""
     use = "\n#include <stdio.h>\nint f() { return puts(line); }"
     whole = made(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
     path, codes = tmp_path / "lib.so", set()

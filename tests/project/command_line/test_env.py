@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from kernkit import cli
 
-SAYS = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none; kernkit=0.1.0"
+IDENTITY = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none; kernkit=0.1.0"
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +14,7 @@ def files(tmp_path_factory):
     """Libraries of two versions, and a library that was not linked by kernkit_add_library()."""
     folder = tmp_path_factory.mktemp("files")
     for version in ("0.1.0", "0.2.0", ""):
-        text = f'__attribute__((section(".kernkit"))) const char text[] = "{SAYS.format(version)}";' if version else ""
+        text = f'__attribute__((section(".kernkit"))) const char text[] = "{IDENTITY.format(version)}";' if version else ""
         command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", folder / f"lib{version}.so"]
         subprocess.run(command, input=text, text=True, check=True)
     return folder

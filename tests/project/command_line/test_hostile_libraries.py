@@ -94,11 +94,11 @@ def try_mutation(original, folder, seed, monkeypatch):
     library = folder / "fast_ops"
     mutation = hostile.Mutation(library, seed)
     mutation.apply()
-    words = mutation.chance.choice(COMMANDS)
+    words = mutation.generator.choice(COMMANDS)
     before = hostile.around(folder, "fast_ops")
     with monkeypatch.context() as patch:
         patch.chdir(library)
-        if mutation.chance.random() < 0.03:
+        if mutation.generator.random() < 0.03:
             patch.setenv("PATH", "/none")
         code = run(words)
     after = hostile.around(folder, "fast_ops")

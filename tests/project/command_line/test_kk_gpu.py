@@ -42,18 +42,18 @@ def kk(folder, *words, **environment):
     return subprocess.run([folder / "kk", "gpu", *words], capture_output=True, text=True, env=environment)
 
 
-@pytest.mark.parametrize("whose", ["repository", "library"])
-def test_without_a_gpu_every_part_is_skipped(root, whose, no_gpu, request):
-    result = kk(root if whose == "repository" else request.getfixturevalue("library"))
+@pytest.mark.parametrize("project", ["repository", "library"])
+def test_without_a_gpu_every_part_is_skipped(root, project, no_gpu, request):
+    result = kk(root if project == "repository" else request.getfixturevalue("library"))
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[:-1] == [f"skipped: {part}: {no_gpu}" for part in gpu.PARTS]
     assert lines[-1] == "0 passed, 0 failed, 5 skipped"
 
 
-@pytest.mark.parametrize("whose", ["repository", "library"])
-def test_build_without_a_gpu_requires_the_architecture(root, whose, no_gpu, request):
-    result = kk(root if whose == "repository" else request.getfixturevalue("library"), "--build")
+@pytest.mark.parametrize("project", ["repository", "library"])
+def test_build_without_a_gpu_requires_the_architecture(root, project, no_gpu, request):
+    result = kk(root if project == "repository" else request.getfixturevalue("library"), "--build")
     assert result.returncode == 1
     assert result.stderr == (
         f"kk: {no_gpu}; to build for a GPU of another machine, name its architecture: ./kk gpu --build --arch 90\n"
@@ -86,7 +86,7 @@ def driver(tmp_path_factory):
 
 
 def test_the_gpus_are_queried_once(root, driver, tmp_path):
-    """Before anything is prepared; then a build for these GPUs begins."""
+    """The query precedes all preparations; then a build for these GPUs begins."""
     for name, text in {"python": f'exec {sys.executable} "$@"', "nvcc": "",
                        "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}.items():  # fmt: skip
         program(tmp_path / "bin" / name, text)
@@ -227,7 +227,7 @@ class Numbers(frameworks.Framework):
 
 
 def test_an_op_out_of_order_is_found():
-    """By the frameworks test, which calls an op with its example."""
+    """The frameworks test, which calls an op with its example, finds the op."""
     tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
     example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None, {**tensor, "scratch": True}]}
     calls = []
@@ -416,8 +416,8 @@ def test_built_programs_run_elsewhere(root, tmp_path):
 
 @pytest.mark.all
 def test_a_library_is_built_for_a_gpu_that_is_elsewhere(library, no_gpu, tmp_path):
-    """With the component as rendered: code for that GPU, programs that find their libraries beside them,
-    and a run that skips everything without a GPU."""
+    """The library has the component as rendered: code for that GPU, programs that find their libraries beside them, and
+    a run that skips everything without a GPU."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path / NAME

@@ -60,8 +60,8 @@ def test_a_caller_is_compared_with_the_peer_of_its_arrays():
     run = made(1)
     rows = {row.name: row for row in run.rows}
     peers = run.peers(rows["from Python/add/float32/kernkit-torch/n:1"])
-    assert [peer.whose for peer in peers] == ["torch"]
-    assert [peer.whose for peer in run.peers(rows["call/g++/kernkit"])] == ["tvm-ffi"]
+    assert [peer.implementation for peer in peers] == ["torch"]
+    assert [peer.implementation for peer in run.peers(rows["call/g++/kernkit"])] == ["tvm-ffi"]
 
 
 def test_a_run_survives_its_file(tmp_path):

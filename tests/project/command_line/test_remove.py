@@ -116,7 +116,7 @@ def test_a_call_that_does_not_end_is_an_error(library, capsys):  # noqa: F811
 
 @pytest.mark.parametrize("hidden", ["ignored", "untracked", "assumed", "skipped", "nested"])
 def test_files_that_git_does_not_hold_are_not_removed(library, hidden, capsys):  # noqa: F811
-    """Also if `git status` does not list them."""
+    """The files are kept even if `git status` does not list them."""
     assert cli.main(["add", "swish", SCHEMA]) == 0
     git(library, "init", "--quiet")
     (library / ".gitignore").write_text("*.dat\n")

@@ -82,7 +82,8 @@ def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
 
 
 def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, message_of, tmp_path):
-    """Like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime."""
+    """The library is like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime.
+    """
     library = tmp_path / "libmath.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
     program = tmp_path / "program"
@@ -143,7 +144,7 @@ def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, run
     assert kernkit_run(root, "--runtime", runtime, "--devices", 0, program).returncode == 107
 
 
-ASK = """
+QUERY = """
 import ctypes, sys
 runtime = ctypes.CDLL("libcudart.so.13")
 count, major = ctypes.c_int(), ctypes.c_int()
@@ -154,7 +155,7 @@ print(sys.argv[1:], count.value, major.value, runtime.cudaMallocArray(), runtime
 
 
 def test_a_missing_function_is_reported_once(root, runtime):
-    done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", ASK, "--a", "b")
+    done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", QUERY, "--a", "b")
     assert done.stdout == "['--a', 'b'] 3 12 801 801\n"
     assert done.stderr == (
         "kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported; CUDA arrays, textures and surfaces "
@@ -516,7 +517,7 @@ def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
     """CMake compiles it into the user's cache; the second call uses the cache."""
     if shutil.which("ccache"):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-    words = [sys.executable, "-c", ASK]
+    words = [sys.executable, "-c", QUERY]
     first = kernkit_run(root, *words, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
     assert first.stdout == "[] 1 8 801 801\n", first.stderr
     assert "kernkit: compiling the runtime, once, into " in first.stderr

@@ -45,7 +45,7 @@ def test_caches_are_private(tmp_path):
     found = clients.settings(tmp_path, None, {"TRITON_CACHE_DIR": "/data/triton"})
     assert found["TRITON_CACHE_DIR"] == "/data/triton/kernkit"
     assert found["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
-    assert "TRITON_PTXAS_PATH" not in found  # without libcuda.so.1
+    assert "TRITON_PTXAS_PATH" not in found  # libcuda.so.1 is missing
     assert list(tmp_path.iterdir()) == []
 
 

@@ -173,7 +173,7 @@ def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """Not an error; synccheck warns about it at the warning level."""
+    """Such a barrier is no error; synccheck warns about it at the warning level."""
     done = run("sanitize", kernel="early")
     assert done.returncode == 0 and "kernkit sanitize: 0 findings (" in done.stderr, done.stderr
     done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")

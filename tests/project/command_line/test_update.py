@@ -227,7 +227,7 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
 
 
 def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
-    """Also where the commit of the rendering is lost, as after a squash merge: only the copy keeps the rendering."""
+    """The commit of the rendering may be lost, as after a squash merge: then only the copy keeps the rendering."""
     copy = library / "third_party/kernkit"
     (copy / "MANIFEST").rename(copy / "SEAL")
     git(library, "update-ref", "-d", "HEAD")
@@ -239,7 +239,8 @@ def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
 
 
 def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
-    """As a base, git would treat the amended changes as the template's, and remove them."""
+    """If git took the amended rendering as a base, it would treat the amended changes as the template's, and remove
+    them."""
     (library / "third_party/kernkit/RENDERED").write_text("touched\n")
     commit(library)
     git(library, "reset", "--quiet", "--soft", "HEAD~2")
@@ -453,7 +454,7 @@ def test_without_another_kernkit_kk_names_the_required_one(library):
 
 
 def test_former_names_are_replaced(library, newer):
-    """In files of the library's authors, not in the copy of the SDK."""
+    """Names are replaced in files of the library's authors, not in the copy of the SDK."""
     (library / "tests/mine_test.cc").write_text(
         '#include "kernkit/cuda_on_cpu/runtime.h"\n#if defined(KERNKIT_CUDA_ON_CPU)\n'
         "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"

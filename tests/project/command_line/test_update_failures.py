@@ -30,7 +30,7 @@ def fails(folder, capsys, *words):
 
 
 def forget_renderings(folder):
-    """Like a squash merge: one commit, without the line that records a rendering."""
+    """Replaces the history by one commit without the line that records a rendering, like a squash merge."""
     shutil.rmtree(folder / ".git")
     git(folder, "init", "--quiet")
     commit(folder, "Squashed")
@@ -156,7 +156,7 @@ def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, c
 
 @pytest.mark.all
 def test_the_repository_is_that_of_the_folder(library, newer, tmp_path, monkeypatch):  # noqa: F811
-    """Not the repository in the environment variables of a hook or of `git rebase --exec`."""
+    """The update ignores the repository in the environment variables of a hook or of `git rebase --exec`."""
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "--quiet")
@@ -191,7 +191,7 @@ def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, 
 @pytest.mark.all
 @pytest.mark.parametrize("how", ["file", "link"])
 def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tmp_path, how, capsys):  # noqa: F811
-    """For example, an archive's `.git` that refers to a repository of the user."""
+    """Such a repository is, for example, a user's repository to which the `.git` file of an archive refers."""
     other = tmp_path / "other"
     shutil.copytree(library, other)
     shutil.rmtree(library / ".git")
@@ -229,7 +229,7 @@ def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer,
 
 @pytest.mark.all
 def test_a_rendering_in_the_history_that_has_files_outside_the_library(library, newer, tmp_path, capsys):  # noqa: F811
-    """As a base, the rendering would let git remove these files."""
+    """If git took the rendering as a base, git would remove these files."""
     whole = in_another_repository(library, tmp_path)
     (whole / "mine").write_text("mine")
     (whole / "fast_ops/third_party/kernkit/RENDERED").write_text("touched\n")
@@ -260,7 +260,7 @@ def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
 
 
 def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # noqa: F811
-    """After git has merged, and before the command has checked the merge."""
+    """The interruption comes after git has merged, and before the command has checked the merge."""
 
     def interrupt(*_):
         assert (library / "docs/new.md").exists()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for `kernkit counters` and `kernkit sanitize`: the argument names the one that runs.
+// Kernels for `kernkit counters` and `kernkit sanitize`. The argument selects the kernel.
 #include <cstdio>
 #include <cstring>
 
@@ -20,7 +20,7 @@ __global__ void diverged(float* y, const float* x) {
 }
 __global__ void early(float* y, const float* x) {
   if (threadIdx.x >= 40) return;
-  __syncthreads();  // threads have ended
+  __syncthreads();  // waits although some threads have ended
   y[threadIdx.x] = x[threadIdx.x];
 }
 __global__ void unordered(float* y, const float* x) {
@@ -37,7 +37,7 @@ __global__ void unwritten(float* y, const float* x) {
   __shared__ float tile[64];
   if (threadIdx.x != 5) tile[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
-  y[threadIdx.x] = tile[63 - threadIdx.x];  // one of them nobody wrote
+  y[threadIdx.x] = tile[63 - threadIdx.x];  // thread 58 reads the uninitialised element 5
 }
 __global__ void __launch_bounds__(1024, 2) spills(float* y, const float* x) {
   float all[64];

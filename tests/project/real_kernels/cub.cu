@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUB of the toolkit, of a device and of a block, as its users call it: C functions that launch on
-// a stream and return what CUDA returned.
+// Algorithms of the toolkit's CUB for a device and for a block, called like in user code: C
+// functions that launch on a stream and return CUDA's error.
 #include <cub/cub.cuh>
 
 #include <cstdint>
 
 namespace {
 
-/// What a function of the device asks for, and then what it does.
+/// Calls a device-wide function of CUB: first for the size of its temporary storage, then for its
+/// work.
 template <class Function>
 int with_storage(const Function& function) {
   size_t bytes = 0;

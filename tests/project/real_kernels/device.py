@@ -109,7 +109,7 @@ def run_exported(function, *arguments):
 
 
 def run_plain(function, *arguments):
-    """Same for a C function that takes pointers, int64 and finally a stream."""
+    """Like run_exported(), for a C function that takes pointers, int64 and finally a stream."""
     stream = Stream()
     passed = [stream.put(one)[1] if isinstance(one, np.ndarray) else ctypes.c_int64(one) for one in arguments]
     error = function(*passed, stream.handle)

@@ -34,7 +34,8 @@ def attention(q, k, v, causal):
 
 
 def check(out, expected):
-    """Each element is within so many steps of the dtype at the largest magnitude of its terms."""
+    """Compares elements of attention. The largest difference is STEPS distances between adjacent numbers of the dtype.
+    """
     bound = STEPS * float(ml_dtypes.finfo(out.dtype).eps)
     np.testing.assert_allclose(out.astype("float64"), expected, rtol=bound, atol=bound)
 

@@ -229,7 +229,7 @@ def _(rope, random, to, interleaved):
 
 
 def pages(random, lengths, size):
-    """For requests of these lengths: their pages, the first page of each request, the length of each last
+    """The pages of requests with these lengths: the pages, the first page of each request, the length of each last
     page, and the request and position of each token."""
     counts = [-(-length // size) for length in lengths]
     indptr = np.cumsum([0, *counts]).astype(I32)

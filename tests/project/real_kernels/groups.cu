@@ -37,7 +37,8 @@ __global__ void tile_scan(const int* x, int* inclusive, int* exclusive) {
   exclusive[global_index()] = cg::exclusive_scan(tile, x[global_index()]);
 }
 
-// How many of the warp are odd, and which of them each is; by an atomic of one lane.
+// The number of odd elements of a warp, and the rank of each odd element; one lane adds the number
+// by an atomic.
 __global__ void coalesced_counts(const int* x, int* rank, int* size, int* total) {
   const int i = global_index();
   rank[i] = size[i] = -1;
@@ -61,7 +62,7 @@ __global__ void labeled_partition(const int* labels, int* y) {
   y[global_index()] = static_cast<int>(group.size()) * 100 + static_cast<int>(group.thread_rank());
 }
 
-// All blocks write, then all read what others wrote, twice.
+// Every block writes, then reads elements that other blocks wrote, twice.
 __global__ void grid_reversed(const int* x, int* between, int* y, int n) {
   const auto grid = cg::this_grid();
   for (int i = global_index(); i < n; i += static_cast<int>(grid.size())) between[i] = x[n - 1 - i];
@@ -75,7 +76,7 @@ __global__ void grid_reversed(const int* x, int* between, int* y, int n) {
   }
 }
 
-// Shared memory of the next tile is filled while this one is summed.
+// Fills shared memory with the next tile while the current tile is summed.
 __global__ void asynchronous_sums(const float* x, float* y, int tiles) {
   __shared__ float tile[2][kThreads];
   const auto block = cg::this_thread_block();

@@ -28,7 +28,8 @@ def uniform(number):
 
 
 def uniforms(seed, subsequence, offset, count=None):
-    """One subsequence; or `count` numbers of each subsequence, from an offset that is a multiple of 4."""
+    """The uniform numbers of one subsequence, or `count` numbers of each subsequence, from an offset that is a multiple
+    of 4."""
     if count is not None:
         return np.stack([uniform(one) for one in block(seed, subsequence, offset // 4)])[:count]
     return one_by_one(seed, subsequence, offset)

@@ -27,7 +27,8 @@ def steps_of(dtype):
 
 
 def near(actual, expected, dtype=None, steps=1.0):
-    """Compares element by element, within so many steps of the result's dtype."""
+    """Compares element by element. The largest difference is `steps` distances between adjacent numbers of the result's
+    dtype."""
     dtype = dtype or actual.dtype
     expected = np.asarray(expected, "float64")
     bound = steps * steps_of(dtype)

@@ -35,7 +35,7 @@ def licences_of(package):
 
 
 def required(names):
-    """These packages and all packages that they require."""
+    """The packages with these names, and all packages that they require."""
     found, new = set(), set(names)
     while new:
         found |= new

@@ -27,7 +27,7 @@ NAME = "rehearsed_ops"
 
 
 def environment_without(*names, **values):
-    """This process's variables without those of pip, of ./kk and of the compiled library."""
+    """This process's environment without the variables of pip, of ./kk and of the compiled library."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "VIRTUAL_ENV", *names)) and key != "LIBRARY"}
     return {**kept, **values}
 
@@ -156,7 +156,7 @@ def test_the_installed_package_has_the_addresses(installed, version):
 
 
 def test_a_library_uses_the_installed_kernkit(installed, dist, folder, version):
-    """From kernkit new to a call of the library's wheel."""
+    """Runs all steps from `kernkit new` to a call of the library's wheel."""
     place = environment_without("PIP_FIND_LINKS", PIP_FIND_LINKS=str(dist))
     assert check(installed / "bin/kernkit", "--version") == f"kernkit {version}\n"
     check(installed / "bin/kernkit", "new", NAME, "--sdk", "find_package", "--cuda", "none", "--output", folder, env=place)

@@ -93,7 +93,7 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_links_to_sources_have_no_invented_address(root, site):
-    """As long as addresses.toml has none; test_links_to_sources covers an address."""
+    """Applies while addresses.toml has no address; test_links_to_sources covers an address."""
     if 'source_url = "unset"' not in (root / "addresses.toml").read_text():
         pytest.skip("the repository has an address")
     text = (site / "README.html").read_text()
@@ -168,7 +168,7 @@ def test_planted_fault_is_reported(red, name):
 
 
 def test_planted_faults_are_all_that_is_reported(red):
-    """So each fault alone turns the build red: without the faults the build is green."""
+    """Without the faults the build passes, so each fault alone makes the build fail."""
     lines = [line for line in red[1].splitlines() if "WARNING" in line or line.startswith(("sdk/", "kernkit "))]
     unexpected = [line for line in lines if not any(fault[3] in line or "lanted" in line for fault in FAULTS.values())]
     assert unexpected == []
@@ -176,7 +176,8 @@ def test_planted_faults_are_all_that_is_reported(red):
 
 @pytest.fixture(scope="module")
 def examined(root, site, tmp_path_factory):
-    """What a browser finds on each page, the results of a search, and the messages of its console."""
+    """The elements that a browser finds on each page, the results of a search, and the messages of the browser's
+    console."""
     if not browser.PROGRAM:
         pytest.skip("chromium is not installed: apt-get install chromium")
     profile = tmp_path_factory.mktemp("chromium")

@@ -23,7 +23,7 @@ CUSTOM = {
     "ops", [pytest.param(CUSTOM, marks=pytest.mark.all), pytest.param(NUMERIC, marks=pytest.mark.slow)], ids=["custom", "numeric"]
 )
 def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path, ops):
-    """On the CPU and in the simulator; the library was configured before the ops were added."""
+    """The tests run on the CPU and in the simulator. The library was configured before the ops were added."""
     done = render(template, tmp_path, environment, library_name=NAME)
     assert done.returncode == 0, done.stdout
     at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "OFF"}}

@@ -97,8 +97,8 @@ def test_one_command_does_everything(library):
     assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped in \d+ s\n", printed)  # ctest's
     assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped\n", printed)  # the total
     assert len(re.findall(r"\n\d+ passed in ", printed)) == 2  # pytest on the build, and on the installed wheel
-    for whose in (NAME, f"{NAME}-threads"):
-        assert len(re.findall(rf"\nsilu_and_mul/\w+/{whose}/", printed)) == 12
+    for implementation in (NAME, f"{NAME}-threads"):
+        assert len(re.findall(rf"\nsilu_and_mul/\w+/{implementation}/", printed)) == 12
     assert "\ncopy/float32/memcpy/" in printed
     assert re.search(r"  wheel: \d+ s\n", printed) and re.search(r"  together: \d+ s\n", printed)
     assert git(library, "status", "--short") == ""
@@ -256,7 +256,7 @@ def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path
 
 @pytest.mark.slow
 def test_everything_without_a_network(template, environment, tmp_path):
-    """After the wheels of requirements.txt have been downloaded."""
+    """The wheels of requirements.txt were downloaded before."""
     if run("unshare", "-rn", "true").returncode != 0:
         pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
     done = render(template, tmp_path, environment, library_name=NAME)

@@ -81,7 +81,7 @@ def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, 
 
 @pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "Name <no-mail>", "<a@b.c>"])
 def test_hostile_texts_are_rejected(load_hook, text):
-    """Both by the hook and by `kernkit new`, which calls the hook."""
+    """The hook and `kernkit new`, which calls the hook, reject the text."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
     good.update(cuda="auto", sdk="vendored", dev="copied", ci="none", parts="")
@@ -104,7 +104,7 @@ def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path
     [("rugs", 'unsupported component "rugs"; supported components: '), ("rows;touch pwned", 'parts "rows;touch pwned" is not a comma-separated list of components; for example: plots,ptx')],
 )
 def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp_path, value, text):
-    """By `kernkit new`, and by the template's hooks."""
+    """`kernkit new` and the template's hooks reject the component."""
     done = kernkit_new(NAME, "--with", value)
     assert done.returncode == 3 and done.stdout.startswith(f"kernkit: {text}")
     assert list(tmp_path.iterdir()) == []

@@ -43,7 +43,7 @@ class CpuParallel : public ::testing::Test {
 
 // Waits for a condition set by another thread; gives up after ten seconds.
 template <class Condition>
-bool comes_true(const Condition& condition) {
+bool becomes_true(const Condition& condition) {
   for (int ms = 0; ms < 10000; ++ms) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -59,7 +59,7 @@ bool on_helper(const Function& function) {
   std::atomic<bool> helped{false};
   parallel_for(2, 1, [&](int64_t, int64_t) {
     if (std::this_thread::get_id() == caller) {
-      comes_true([&] { return helped.load(); });
+      becomes_true([&] { return helped.load(); });
     } else {
       function();
       helped = true;
@@ -109,7 +109,7 @@ TEST_F(CpuParallel, AnExceptionOfAHelperReachesTheCaller) {
   try {
     parallel_for(2, 1, [&](int64_t, int64_t) {
       if (std::this_thread::get_id() == caller) {
-        comes_true([&] { return helped.load(); });
+        becomes_true([&] { return helped.load(); });
       } else {
         helped = true;
         throw std::runtime_error("on a helper");
@@ -201,19 +201,19 @@ TEST_F(CpuParallel, NotInsideItself) {
 // run on its own thread.
 TEST_F(CpuParallel, MakesRoomForASecondCaller) {
   const auto caller = std::this_thread::get_id();
-  std::atomic<bool> second_came{false}, first_done{false};
+  std::atomic<bool> second_started{false}, first_done{false};
   std::thread second;
   parallel_for(100, 1, [&](int64_t index, int64_t) {
     if (index == 0) {
       second = std::thread([&] {
         parallel_for(2, 1, [&, me = std::this_thread::get_id()](int64_t, int64_t) {
           EXPECT_EQ(std::this_thread::get_id(), me);
-          second_came = true;
-          comes_true([&] { return first_done.load(); });
+          second_started = true;
+          becomes_true([&] { return first_done.load(); });
         });
       });
     }
-    comes_true([&] { return second_came.load(); });
+    becomes_true([&] { return second_started.load(); });
     if (std::this_thread::get_id() != caller) {
       EXPECT_LT(index, 4);  // begun before the second caller
     }
@@ -314,7 +314,7 @@ TEST_F(CpuParallel, PieceBytes) {
 }
 
 #if defined(__linux__)
-// In a child process with its own set of processors.
+// The test runs in a child process with its own set of processors.
 TEST_F(CpuParallel, CountOfTheProcessorsThatTheProcessMayUse) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);

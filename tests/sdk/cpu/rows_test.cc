@@ -21,7 +21,7 @@ namespace {
 
 using testing::HostTensor;
 
-// Around the size of a block, and long rows.
+// Widths around the size of a block, and widths of long rows.
 const int64_t kWidths[] = {0, 1, 3, 31, 63, 64, 65, 127, 128, 129, 191, 1000, 4099};
 
 // Rows of x may have a stride larger than d; rows of y and the weight are dense.
@@ -129,7 +129,7 @@ TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
   }
 }
 
-// For every instruction set and number of threads, in a batch and alone.
+// Compares every instruction set and number of threads, in a batch and alone.
 TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : kWidths) {
@@ -332,7 +332,7 @@ TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
   }
 }
 
-// At any position of a row, and with the sign bit that x86 gives NaN.
+// The NaN is at any position of a row, also with the sign bit that x86 gives NaN.
 TYPED_TEST(CpuRows, NanIsKept) {
   using T = TypeParam;
   using C = compute_t<T>;

@@ -71,7 +71,7 @@ class CudaRows : public ::testing::Test {
 template <class T>
 class CudaRowsOf : public CudaRows {
  protected:
-  // Around the ends of a pack and the limits of each kernel, and a row that is too long for
+  // Widths around the ends of a pack and the limits of each kernel, and a row that is too long for
   // registers.
   static std::vector<int64_t> widths() {
     constexpr int64_t kWidth = 16 / sizeof(T);

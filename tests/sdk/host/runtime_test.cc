@@ -166,7 +166,7 @@ TEST(Runtime, RejectedImportLeavesTheTensorToTheCaller) {
   EXPECT_EQ(deleted, 2);
 }
 
-// Like a fake tensor, which an op rejects by the argument's name.
+// An op rejects such a tensor, for example a fake tensor, by the argument's name.
 TEST(Runtime, ImportsATensorWithoutMemory) {
   Managed nowhere;
   nowhere.versioned.dl_tensor.data = nullptr;

@@ -131,7 +131,7 @@ XlaAttribute number(const char* name, int64_t value) {
 XlaAttribute real(const char* name, double value) {
   return {name, "", kKernkitXlaFloat64, 0, value};
 }
-XlaAttribute truth(const char* name, bool value) { return {name, "", kKernkitXlaBool, value, 0}; }
+XlaAttribute boolean(const char* name, bool value) { return {name, "", kKernkitXlaBool, value, 0}; }
 
 // XLA's part of a call of a handler.
 struct Xla {
@@ -227,7 +227,7 @@ XlaBuffer floats(std::vector<int64_t> dims, void* data = memory) {
 // XLA sorts by bytes: '?' comes before 'B', which comes before 'a'.
 std::vector<XlaAttribute> all_of_every(int64_t given) {
   return {
-      number("?given", given), truth("B", true),      real("a", 0.1), text("b_text", "long enough"),
+      number("?given", given), boolean("B", true),    real("a", 0.1), text("b_text", "long enough"),
       text("d", "cuda:1"),     text("t", "bfloat16"), number("z", 7)};
 }
 
@@ -438,7 +438,7 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   }
 }
 
-// What a handler reports to an XLA of this version: "0.3, traits 1", or the error.
+// The report of a handler to an XLA of this version: "0.3, traits 1", or the error.
 std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
                       size_t shorter = 0) {
   static std::string error;

@@ -93,7 +93,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_GE(all.count("[  FAILED  ] Other.Fails\n"), 1u);
 }
 
-// As CTest runs the program. The signal ends the process, which leaves a core.
+// A run of one test, as CTest starts the program. The signal ends the process, which leaves a core.
 TEST_F(ContractCrash, EndsTheProcessOfOneTest) {
   const Ended one = run("--gtest_filter=Contract/segments.Empty");
   EXPECT_EQ(one.count("kernkit: Contract/segments.Empty: signal SIGSEGV in segments() with 0 for "

@@ -53,8 +53,8 @@ TEST(RoundTo, KnownBfloat16) {
 TEST(RoundTo, Float32IsTheHardwares) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200000; ++i) {
-    // Any mantissa, and exponents from below float32's subnormal numbers to beyond its largest
-    // number.
+    // The mantissa is arbitrary; exponents range from below float32's subnormal numbers to beyond
+    // its largest number.
     const uint64_t exponent = 1023 - 155 + random() % 290;
     const auto value = copy_bits<double>((random() & 0x800fffffffffffffu) | exponent << 52);
     ASSERT_TRUE(same_bits(round_to<float>(value), static_cast<float>(value))) << value;
@@ -139,7 +139,7 @@ TEST(HostTensor, Placement) {
   EXPECT_EQ(static_cast<char*>(x.dl()->data) + 24, reinterpret_cast<char*>(x.begin()));
 }
 
-TEST(ErrorOf, Says) {
+TEST(ErrorOf, ReturnsKindAndMessage) {
   EXPECT_EQ(error_of([] {}), "nothing");
   EXPECT_EQ(error_of([] { KERNKIT_THROW(ValueError) << "n: " << 3; }), "ValueError: n: 3");
 }

@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(DType, BadDTypeName,
                                            "float+32", "bool8", "boolx", "float8_e4m3f",
                                            "float8_e4m3fn8", "float8_", "dtype(code=99, bits=7)",
                                            "x4", "32", "int32y",
-                                           // Not what dtype_name() writes:
+                                           // Spellings that dtype_name() does not write:
                                            "float032", "float32x04", "float32x1"));
 
 TEST(DType, OfCppType) {

@@ -13,8 +13,8 @@ void check(cublasStatus_t status, const char* call) {
       << call << " failed: " << cublasGetStatusString(status);
 }
 
-// A handle is dear to make and serves one thread. It is never destroyed: when a thread ends, the
-// driver may be gone already.
+// Creating a handle is expensive, and a handle serves one thread. Handles are never destroyed,
+// because the driver may have been unloaded when the thread ends.
 cublasHandle_t handle_of(int device) {
   thread_local cublasHandle_t handles[64] = {};
   KERNKIT_CHECK(device < 64, ValueError) << "cuda:" << device << " is beyond 64 devices";
@@ -28,7 +28,8 @@ void matmul_cuda(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorVi
   kernkit::cuda::Launch launch(c, a, b);  // makes the device current
   const cublasHandle_t handle = handle_of(launch.device().device_id);
   check(cublasSetStream(handle, launch.stream()), "cublasSetStream()");
-  // From the caller's framework, as cuBLAS would allocate its own, which no graph can capture.
+  // Memory of the caller's framework: cuBLAS would allocate memory itself, which no graph can
+  // capture.
   const int64_t bytes = int64_t{32} << 20;
   const kernkit::Tensor scratch =
       kernkit::alloc_tensor({bytes}, kernkit::dl_uint8, launch.device());

@@ -12,7 +12,7 @@ class Dim {
  public:
   /// An unbound size. Messages use `name`, which must outlive the Dim.
   explicit constexpr Dim(const char* name) : name_(name) {}
-  /// Not copyable: a copy would miss a later binding.
+  /// A Dim is not copyable, since a copy would miss a later binding.
   Dim(const Dim&) = delete;
   Dim& operator=(const Dim&) = delete;
 

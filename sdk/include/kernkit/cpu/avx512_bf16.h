@@ -52,7 +52,7 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* o
         : "v"(subnormal)
         : "k1");
     if (__builtin_expect(has_subnormals, 0)) {
-      float again[2][kPairs];  // so that `low` and `high` are in registers
+      float again[2][kPairs];  // a copy in memory, so that `low` and `high` stay in registers
       memcpy(again[0], l, sizeof(l));
       memcpy(again[1], h, sizeof(h));
       auto* const pairs = reinterpret_cast<BFloat16Pair*>(out);

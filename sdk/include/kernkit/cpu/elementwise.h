@@ -78,7 +78,8 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const void* const inputs[] = {in..., nullptr};
   const Machine* const here = __atomic_load_n(&known_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
-  // Same choice as run_loop(), without stores, which would wait for the stores of the loop before.
+  // The choice is that of run_loop(), but without stores, which would wait for the stores of the
+  // previous loop.
   if (here != nullptr && bytes < here->prefetching_bytes && bytes < here->streaming_bytes &&
       bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);

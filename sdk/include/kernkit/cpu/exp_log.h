@@ -85,7 +85,7 @@ inline constexpr float kExpLimit = 110.0f;
 
 /// e^x. NaN gives e^x at one of the limits.
 KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(limit(x, kExpLimit))); }
-/// e^x for a result that is added to 1: beyond 87 the result at the limit is as good.
+/// e^x for a result that is added to 1. Beyond 87 the result at the limit has the same effect.
 KERNKIT_MATH float exp_to_add(float x) {
   const Exp e = exp_parts(limit(x, 87.0f));
   return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.shifted << 23));

@@ -36,8 +36,8 @@ struct RowValueWasOverwritten {};
 template <InstructionSet kSet>
 class Row {
  public:
-  /// Makes a row of d elements, with the memory and the records of its loop. cpu::rows() makes the
-  /// rows, so that bodies need not.
+  /// Makes a row of d elements, with the memory and the records of its loop. Only cpu::rows()
+  /// calls the constructor.
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
                      detail::RowLog* log)
       : d_(d), scratch_(scratch), streams_(streams), log_(log) {}

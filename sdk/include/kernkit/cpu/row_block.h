@@ -109,7 +109,7 @@ struct LastBlock {
   __attribute__((noinline)) KERNKIT_LOCAL const T* short_row(const T* in, int64_t d) {
     for (int64_t i = 0, first = kBlock - d; d > 0 && i < kBlock; ++i) {
       part[i] = in[i < first ? 0 : i - first];
-      asm volatile("");  // not vectorised
+      asm volatile("");  // prevents vectorisation
     }
     return part;
   }

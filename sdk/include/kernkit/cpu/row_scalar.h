@@ -23,7 +23,7 @@ KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_scalar(const
     R block[kBlock];
     for (int64_t j = 0; j < kBlock; ++j) {
       block[j] = j < padding ? Reduction<R>::kIdentity : op(compute_t<In>(in[begin + j])...);
-      asm volatile("");  // not vectorised
+      asm volatile("");  // prevents vectorisation
     }
     lanes.add(block);
   };
@@ -37,7 +37,7 @@ KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL void map_scalar(const Op
                                                                         Out* out, const In*... in) {
   for (int64_t i = 0; i < d; ++i) {
     out[i] = Out(static_cast<compute_t<Out>>(op(compute_t<In>(in[i])...)));
-    asm volatile("");  // not vectorised
+    asm volatile("");  // prevents vectorisation
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two tensors share memory.
+// The checks whether two tensors share memory, for no_overlap() and no_partial_overlap() of
+// KERNKIT_EXPECT and for returned tensors.
 #pragma once
 
 #include "kernkit/tensor.h"
@@ -36,7 +37,7 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
   }
   const uint64_t size = static_cast<uint64_t>(numel) * (uint64_t{a->dtype.bits} * a->dtype.lanes);
   const uint64_t distance = address_of(a) - address_of(b);
-  // In bits, modulo 2^64: distances strictly between -size and size are an overlap.
+  // Arithmetic in bits, modulo 2^64: distances strictly between -size and size are an overlap.
   return KERNKIT_USUALLY(8 * distance + size - 1 >= 2 * size - 1) || distance == 0;
 }
 

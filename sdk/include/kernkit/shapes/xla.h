@@ -53,7 +53,7 @@ constexpr OwnerText<Line> owner_text(int index) {
   return result;
 }
 
-/// What an op's handlers need.
+/// The description of an op that the op's XLA handlers use.
 struct XlaOp {
   const char* name;               ///< name of the exported op, which messages contain
   const char* owner;              ///< "op: parameter" for a parameter that owns a tensor, or ""
@@ -126,5 +126,5 @@ KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
 
 }  // namespace kernkit::shapes
 
-// In a component that a library may lack: kernkit.cc does not compile it.
+// kernkit.cc does not compile this code, since it belongs to a component that a library may lack.
 #include "kernkit/shapes/impl/xla.h"

@@ -163,5 +163,5 @@ class XlaArguments {
 
 }  // namespace kernkit::shapes
 
-// In a component that a library may lack: kernkit.cc does not compile it.
+// kernkit.cc does not compile this code, since it belongs to a component that a library may lack.
 #include "kernkit/shapes/impl/xla_arguments.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernkit/testing/backend.h"
-#include "kernkit/testing/host.h"  // for ops that make tensors; its stream is the default one
+#include "kernkit/testing/host.h"  // for ops that make tensors; uses the default stream
 #include "kernkit/testing/tensor.h"
 
 namespace kernkit::testing {

@@ -98,7 +98,8 @@ class StridesView {
     return static_cast<int64_t>(stride);
   }
 
-  /// For `for (const int64_t stride : x.strides())`: dereferencing reads or computes a stride.
+  /// Iterator for `for (const int64_t stride : x.strides())`: dereferencing reads or computes a
+  /// stride.
   class Iterator {
    public:
     /// Points to stride `i` of the view.

@@ -37,12 +37,13 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
-    peers = sorted(run.peers(row), key=lambda peer: peer.whose)
-    return ", ".join(peer.whose for peer in peers), peers
+    peers = sorted(run.peers(row), key=lambda peer: peer.implementation)
+    return ", ".join(peer.implementation for peer in peers), peers
 
 
 def _logarithms(row: Row, others: List[Row]) -> List[float]:
-    """For each sample the logarithm of the row's time divided by the mean of the others' (per byte, if rows count bytes)."""
+    """For each sample: the logarithm of the row's time divided by the mean time of `others` (per byte, if rows count
+    bytes)."""
     result = []
     for number, sample in enumerate(row.samples):
         own = math.log(sample / (row.bytes or 1))
@@ -99,8 +100,8 @@ def _without_farthest(samples: List[float]) -> List[float]:
 
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """The key of a row of ours, the same in every run, whatever name ours has there."""
-    return row.program, row.subject, run.variant(row.whose) or "", row.keys
+    """The key of a row of kernkit. The key is the same in every run, whatever the implementation's name."""
+    return row.program, row.subject, run.variant(row.implementation) or "", row.keys
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run of benchmarks: rows with samples, and the rows with which a row can be compared.
 
-A row is named <what>/.../<whose>[/cold or /hot][/<key>:<value>...], as in
-scale/float32/kernkit/bytes:4096. Rows whose <whose> is what the run's context calls "ours" (the name
+A row is named <what>/.../<implementation>[/cold or /hot][/<key>:<value>...], as in
+scale/float32/kernkit/bytes:4096. Rows whose <implementation> is what the run's context calls "ours" (the name
 of a library, "kernkit" by default), or begins with that and "-", are ours; those of the
 same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
 <ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
@@ -34,7 +34,7 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclasses.dataclass
 class Row:
-    """One benchmark, with a sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
+    """A benchmark, with one sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
 
     program: str
     name: str
@@ -52,7 +52,7 @@ class Row:
         return "/".join(part for part in self.name.split("/") if _KEY.match(part))
 
     @property
-    def whose(self) -> str:
+    def implementation(self) -> str:
         return self.path[-1]
 
     @property
@@ -67,7 +67,7 @@ class Row:
     def order(self) -> Tuple[Any, ...]:
         """The sort key of rows: numbers by their value, common dtypes first."""
         dtypes = [(DTYPES.index(part) if part in DTYPES else len(DTYPES), part) for part in self.path[:-1]]
-        return self.program, dtypes, key_order(self.keys), self.whose
+        return self.program, dtypes, key_order(self.keys), self.implementation
 
     @property
     def spread(self) -> Optional[float]:
@@ -96,18 +96,19 @@ class Run:
 
     @property
     def ours(self) -> List[str]:
-        """The names of our rows."""
+        """The names of kernkit's own implementations in this run."""
         return self.context.get("ours") or ["kernkit"]
 
-    def variant(self, whose: str) -> Optional[str]:
-        """The variant of ours, as in "threads" for kernkit-threads; "" for kernkit, None for a peer."""
+    def variant(self, implementation: str) -> Optional[str]:
+        """The variant of an implementation of kernkit, such as "threads" for kernkit-threads; "" for kernkit, None for
+        a peer."""
         for name in self.ours:
-            if whose == name or whose.startswith(name + "-"):
-                return whose[len(name) + 1:]
+            if implementation == name or implementation.startswith(name + "-"):
+                return implementation[len(name) + 1:]
         return None
 
     def is_ours(self, row: Row) -> bool:
-        return len(row.path) > 1 and self.variant(row.whose) is not None
+        return len(row.path) > 1 and self.variant(row.implementation) is not None
 
     def copies(self, row: Row) -> List[Row]:
         """The copies that bound the row: with the same keys in the same program, and of the same dtype if the program has
@@ -119,14 +120,14 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The fastest copy; memcpy only without another copy."""
+        """The fastest copy; memcpy only if the program has no other copy."""
         copies = self.copies(row)
-        better = [copy for copy in copies if copy.whose != "memcpy"] or copies
+        better = [copy for copy in copies if copy.implementation != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
 
     def memcpy(self, row: Row) -> Optional[Row]:
         """The row of memcpy with the bytes that the row reads and writes, or None."""
-        return next((copy for copy in self.copies(row) if copy.whose == "memcpy"), None)
+        return next((copy for copy in self.copies(row) if copy.implementation == "memcpy"), None)
 
     def ceiling_name(self, row: Row) -> str:
         """The name of the ceiling."""
@@ -136,8 +137,8 @@ class Run:
         """The peers with which the row is compared."""
         others = [other for other in self.measured if other.program == row.program
                   and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
-        variant = f"{self.variant(row.whose)}-"
-        own = [other for other in others if variant.startswith(f"{other.whose}-")]
+        variant = f"{self.variant(row.implementation)}-"
+        own = [other for other in others if variant.startswith(f"{other.implementation}-")]
         return own or others
 
 
@@ -198,7 +199,7 @@ def save(run: Run, path: pathlib.Path) -> None:
 
 
 def format_time(nanoseconds: float) -> str:
-    """As in "5.21 ns", "3.1 us", "1.56 s"."""
+    """A time with its unit, such as "5.21 ns", "3.1 us" or "1.56 s"."""
     for factor, unit in ((1, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")):
         if nanoseconds < 999.5 * factor or unit == "s":
             return f"{nanoseconds / factor:.3g} {unit}"
@@ -206,7 +207,7 @@ def format_time(nanoseconds: float) -> str:
 
 
 def format_size(count: float) -> str:
-    """As in "64 KiB"."""
+    """A number of bytes with its unit, such as "64 KiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             return f"{count:.3g} {unit}" if count < 100 else f"{count:.0f} {unit}"
@@ -222,7 +223,7 @@ def format_value(row: Row) -> str:
 
 
 def format_spread(row: Row) -> str:
-    """As in "±12%"; "" for one sample."""
+    """The spread of a row, such as "±12%"; "" for one sample."""
     return "" if row.spread is None else f"±{row.spread:.0%}"
 
 

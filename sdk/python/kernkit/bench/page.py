@@ -12,20 +12,20 @@ def _place(panel: str) -> Tuple[int, str]:
 
 
 def label(run: Run, row: Row) -> str:
-    """The label of a pair: its subject, and the variant of ours if there are several variants."""
-    text, variant = row.subject.replace("/", ", "), run.variant(row.whose)
+    """The label of a pair: its subject, and kernkit's variant if there are several variants."""
+    text, variant = row.subject.replace("/", ", "), run.variant(row.implementation)
     return f"{text}, {variant}" if variant else text
 
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
-    """The rows with a ceiling, by size: {op: {dtype and caches: {whose: rows}}}."""
+    """The rows with a ceiling, by size: {op: {dtype and caches: {implementation: rows}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
     for row in run.measured:
         if run.ceiling(row):
             op, _, rest = row.subject.partition("/")
             panel = " ".join([rest, *[key for key in row.keys.split("/") if ":" not in key]]).strip()
             lines = found.setdefault(op, {}).setdefault(panel, {})
-            lines.setdefault(row.whose, []).append(row)
+            lines.setdefault(row.implementation, []).append(row)
     for panels in found.values():
         for lines in panels.values():
             for rows in lines.values():
@@ -36,20 +36,21 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
-    """(ours, peer) for the rows without a ceiling and without a size."""
+    """Pairs (kernkit's row, peer's row) for the rows without a ceiling and without a size."""
     return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
-    """(ours, peer) by size for the rows without a ceiling: {op: {dtype: {"ours / peer": pairs}}}."""
+    """Pairs (kernkit's row, peer's row) by size for the rows without a ceiling: {op: {dtype: {"kernkit / peer":
+    pairs}}}."""
     found: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):
             op, _, dtype = row.subject.rpartition("/")
             for peer in run.peers(row):
                 lines = found.setdefault(op, {}).setdefault(dtype, {})
-                lines.setdefault(f"{peer.whose} / {row.whose}", []).append((row, peer))
+                lines.setdefault(f"{peer.implementation} / {row.implementation}", []).append((row, peer))
     for panels in found.values():
         for lines in panels.values():
             for pairs in lines.values():
@@ -98,8 +99,8 @@ def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
         return cells
 
     body = []
-    for whose, rows in lines.items():
-        name = whose if run.variant(whose) is None else f"**{whose}**"
+    for implementation, rows in lines.items():
+        name = implementation if run.variant(implementation) is None else f"**{implementation}**"
         body.append([name, *rates({row.keys: row for row in rows}, share=True)])
     if best != memcpy:
         body.append(["the best copy", *rates(best, share=False)])
@@ -132,7 +133,7 @@ def markdown(run: Run, plots: bool) -> str:
         parts += ["![ratios](ratios.png)\n"] if plots else []
         parts.append(_table(
             ["", "ours", "", "peer", "ratio"],
-            [[label(run, ours), f"{format_value(ours)} {format_spread(ours)}".rstrip(), peer.whose,
+            [[label(run, ours), f"{format_value(ours)} {format_spread(ours)}".rstrip(), peer.implementation,
               f"{format_value(peer)} {format_spread(peer)}".rstrip(), f"**{format_ratio(ours.median / peer.median)}**"]
              for ours, peer in pairs]))
     for op, panels in bandwidth(run).items():

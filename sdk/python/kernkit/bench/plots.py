@@ -53,7 +53,7 @@ def _ticks(axis: Any, values: List[float]) -> None:
 
 
 def _legend(figure: Any, axes: List[Any], run: Run) -> None:
-    """Draws one legend for all panels, above the panels, with ours first."""
+    """Draws one legend for all panels, above the panels, with kernkit's rows first."""
     seen: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -79,7 +79,7 @@ def _mark_caches(axis: Any, run: Run, last: float) -> None:
 def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: pathlib.Path) -> None:
     """Plots bytes per second by bytes, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 4.2, 2.9)
-    colours = _colours(run, sorted({whose for lines in panels.values() for whose in lines}))
+    colours = _colours(run, sorted({implementation for lines in panels.values() for implementation in lines}))
     for axis, (panel, lines) in zip(axes, panels.items()):
         axis.set_title(panel, loc="left")
         axis.set_xscale("log", base=2)
@@ -91,11 +91,11 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
         if len(memcpy) == len(longest) and memcpy != best:
             axis.plot(moved, [copy.rate / 1e9 for copy in memcpy], color=GREY, linestyle=":",
                       linewidth=1.1, label="memcpy")
-        for whose, rows in sorted(lines.items(), key=lambda item: run.variant(item[0]) is not None):
-            ours, alone = run.variant(whose) is not None, run.variant(whose) == ""
+        for implementation, rows in sorted(lines.items(), key=lambda item: run.variant(item[0]) is not None):
+            ours, alone = run.variant(implementation) is not None, run.variant(implementation) == ""
             axis.plot([row.bytes for row in rows], [row.rate / 1e9 for row in rows],
-                      color=colours[whose], linewidth=2.2 if alone else 1.2, marker="o" if ours else None,
-                      markersize=4 if alone else 3, label=whose.replace("-", " "),
+                      color=colours[implementation], linewidth=2.2 if alone else 1.2, marker="o" if ours else None,
+                      markersize=4 if alone else 3, label=implementation.replace("-", " "),
                       linestyle="-" if alone or not ours else (0, (1, 1)))
         axis.plot(moved, [copy.rate / 1e9 for copy in best if copy], color="black", linestyle="--",
                   linewidth=1.2, label=f"{'memcpy' if memcpy == best else 'the best copy'}: the ceiling")
@@ -111,7 +111,7 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
 
 
 def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
-    """Plots a bar for each label: our time divided by the peer's. A ratio outside the left edge is a number."""
+    """Plots a bar for each label: kernkit's time divided by the peer's. A ratio outside the left edge is a number."""
     pairs = pairs[::-1]
     figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
     values = [ours.median / peer.median for _, ours, peer in pairs]
@@ -126,7 +126,7 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
         axis.annotate(shown, (max(value, left), place), xytext=(4, 0), textcoords="offset points",
                       va="center", fontweight="bold",
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
-        axis.annotate(f"{format_value(ours)} / {format_value(peer)} {peer.whose}", (1, place),
+        axis.annotate(f"{format_value(ours)} / {format_value(peer)} {peer.implementation}", (1, place),
                       xycoords=("axes fraction", "data"), xytext=(6, 0),
                       textcoords="offset points", va="center", fontsize=8, color=GREY)
     axis.set_yticks(range(len(pairs)), [label for label, _, _ in pairs])
@@ -137,9 +137,9 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
 
 
 def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
-    """Plots the peer's time divided by ours, by size, with a panel for each dtype."""
+    """Plots the peer's time divided by kernkit's, by size, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 3.4, 2.8)
-    names = sorted({pairs[0][1].whose for lines in panels.values() for pairs in lines.values()})
+    names = sorted({pairs[0][1].implementation for lines in panels.values() for pairs in lines.values()})
     colours = _colours(run, names)
     values = [peer.median / ours.median for lines in panels.values() for pairs in lines.values()
               for ours, peer in pairs]  # fmt: skip
@@ -153,7 +153,7 @@ def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]
         for line, pairs in lines.items():
             axis.plot([size_of(ours) for ours, _ in pairs],
                       [peer.median / ours.median for ours, peer in pairs], marker="o", markersize=4,
-                      color=colours[pairs[0][1].whose], label=line.replace("kernkit-", "kernkit "),
+                      color=colours[pairs[0][1].implementation], label=line.replace("kernkit-", "kernkit "),
                       linestyle="--" if line.count("-") > 1 else "-")
         axis.grid(True, axis="y", color="#eeeeee")
         sizes = sorted({size_of(ours) for pairs in lines.values() for ours, _ in pairs})

@@ -7,11 +7,12 @@ from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_va
 
 
 def sentences(run: Run) -> List[str]:
-    """A sentence for the largest size of each op's first dtype, and for each program's first pair of ours and a peer."""
+    """A sentence for the largest size of each op's first dtype, and for each program's first pair of kernkit and a
+    peer."""
     found: Dict[str, str] = {}
-    rows = sorted(run.measured, key=lambda row: (row.order[:2], [-n for n in row.order[2][1]], row.whose))
+    rows = sorted(run.measured, key=lambda row: (row.order[:2], [-n for n in row.order[2][1]], row.implementation))
     for row in rows:
-        if run.variant(row.whose) != "" or len(row.path) < 2:
+        if run.variant(row.implementation) != "" or len(row.path) < 2:
             continue
         ceiling, of = run.ceiling(row), row.subject.replace("/", " ")
         if ceiling:
@@ -21,7 +22,7 @@ def sentences(run: Run) -> List[str]:
             for peer in run.peers(row):
                 found.setdefault(
                     row.program, f"{row.subject.replace('/', ', ')}: {format_value(row)}, "
-                    f"{format_ratio(row.median / peer.median)} of {peer.whose}'s {format_value(peer)}")
+                    f"{format_ratio(row.median / peer.median)} of {peer.implementation}'s {format_value(peer)}")
     return list(found.values())
 
 
@@ -32,7 +33,7 @@ def table(run: Run) -> List[str]:
     names = set()
     for row in sorted(run.measured, key=lambda row: row.order):
         ceiling = run.ceiling(row)
-        if ceiling and run.variant(row.whose) == "" and row.path[-2] in DTYPES:
+        if ceiling and run.variant(row.implementation) == "" and row.path[-2] in DTYPES:
             columns[row.keys] = _size(row)
             shares.setdefault(row.subject.replace("/", " "), {})[row.keys] = f"{row.rate / ceiling.rate:.2f}"
             names.add(run.ceiling_name(row))

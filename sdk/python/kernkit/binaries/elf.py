@@ -53,7 +53,7 @@ class ElfFile:
 
     @property
     def machine(self) -> str:
-        """As in the tag of a wheel, or the number of the machine."""
+        """The processor, as in the tag of a wheel; for an unlisted processor, its number in the file."""
         return MACHINES.get(self.machine_number, f"machine {self.machine_number}")
 
     @contextlib.contextmanager

@@ -35,7 +35,7 @@ def version_of(text: str) -> Tuple[str, Version]:
 @functools.lru_cache(maxsize=None)
 def _policies() -> Optional[List[Any]]:
     """The entries of auditwheel's policy file, the oldest system first; None without auditwheel."""
-    spec = importlib.util.find_spec("auditwheel")  # without an import
+    spec = importlib.util.find_spec("auditwheel")  # does not import auditwheel
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = pathlib.Path(folder) / "policy/manylinux-policy.json"
         if path.is_file():

@@ -141,7 +141,7 @@ def _annotation(value: Value, types: Dict[str, str]) -> str:
 
 
 def _result(op: Op) -> str:
-    """The annotation of the result. Several results are a sequence of the host, not a tuple."""
+    """The annotation of the result. A host returns several results as a sequence of its own class, not as a tuple."""
     if not op.results:
         return "None"
     first, *others = [_annotation(value, _RESULTS) for value in op.results]

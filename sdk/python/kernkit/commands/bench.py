@@ -102,6 +102,6 @@ def _print(measured: Run) -> None:
         if ceiling:
             line += f"  {row.rate / ceiling.rate:5.2f} of {measured.ceiling_name(row)}"
         elif measured.is_ours(row):
-            line += "".join(f"  {row.median / peer.median:6.3f} x {peer.whose}"
+            line += "".join(f"  {row.median / peer.median:6.3f} x {peer.implementation}"
                             for peer in measured.peers(row))
         print(line)

@@ -121,7 +121,7 @@ def bench(options: Options) -> None:
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
     measured = [f"build/release/bin/{program}" for program in names]
-    # On one thread, then on the number of threads that each op chooses.
+    # The benchmarks run on one thread, then on the number of threads that each op chooses.
     measured += [f"KERNKIT_BENCH_THREADS=all {program}" for program in measured]
     tools.bench(measured, options.rounds, options.benchmark_options, options.compare)
 

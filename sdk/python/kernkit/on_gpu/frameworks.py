@@ -236,8 +236,8 @@ def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict
     framework.wait()
     assert is_busy, f"{example['op']} waited for its stream"
     stated = [*stated_tensors(example["arguments"]), *({} for _ in tensors_of(result))]
-    for got, want, of in zip(tensors_of([late, result]), expected, stated):
+    for got, reference, of in zip(tensors_of([late, result]), expected, stated):
         if of.get("scratch"):  # padding bytes
             continue
-        np.testing.assert_allclose(framework.numbers(got), want, rtol=1e-3, err_msg=(
+        np.testing.assert_allclose(framework.numbers(got), reference, rtol=1e-3, err_msg=(
             f"{example['op']}: its work did not run in order on the framework's stream"))  # fmt: skip

@@ -80,7 +80,7 @@ def tidy(row: Row) -> Row:
 
 def with_share_of_copy(rows: List[Row]) -> List[Row]:
     """The rows, with of_copy where a row has none: the share of the best copy with the same arguments, and with the same
-    dtype if there is one. A row is named <op>/<dtype>/<whose>/<arguments>."""
+    dtype if there is one. A row is named <op>/<dtype>/<implementation>/<arguments>."""
 
     def key(row: Row) -> Any:
         _, dtype, _, *arguments = tidy(row)["name"].split("/")

@@ -104,14 +104,14 @@ class Repository:
         return output(self.library, *words, typed=typed, **environment)
 
     def head(self) -> Optional[str]:
-        """The commit that is checked out, or None before the first."""
+        """The commit that is checked out, or None before the first commit."""
         done = self.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if done.returncode not in (0, 1):
             raise UserError(f"git rev-parse failed: {message(done)}")
         return done.stdout.strip() or None
 
     def in_progress(self) -> str:
-        """The operation in progress, as in "merge", or ""."""
+        """The operation in progress, such as "merge", or ""."""
         words = [word for name in _IN_PROGRESS for word in ("--git-path", name)]
         paths = self.git("rev-parse", *words).split("\n")
         found = [operation for operation, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]

@@ -24,7 +24,7 @@ class Changes(NamedTuple):
     added: List[str]
 
     def __str__(self) -> str:
-        """As in "changed: a, b; added: c"; "" for no change."""
+        """The changes as text, such as "changed: a, b; added: c"; "" for no change."""
         return "; ".join(f"{how}: {', '.join(paths)}" for how, paths in zip(self._fields, self) if paths)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a commit lacks for a release: addresses, dates, the version in every file, the tag."""
+"""Lists the requirements of a release that a commit does not meet: addresses, dates, the version in every file, the
+tag."""
 
 import datetime
 import pathlib

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Renderings of the template: made, kept, merged into a library's history."""
+"""Renders the template, keeps renderings, and merges renderings into a library's history."""

@@ -106,8 +106,8 @@ def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
 
 
 def problem(names: str, paths: Iterable[str]) -> str:
-    """The message for a list, as in "plots,ptx", with a name that is not an optional component of the SDK with the files
-    `paths`; "" for a valid list."""
+    """Checks a list of components, such as "plots,ptx", for the SDK with the files `paths`. Returns a message about the
+    first name that is not an optional component of this SDK; "" for a valid list."""
     present = by_component(paths)
     known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
     for name in filter(None, names.split(",")):

@@ -57,7 +57,7 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch
         try:
-            # Without the user's settings, and without files of cookiecutter in the user's home.
+            # cookiecutter reads no settings of the user, and writes no files to the user's home.
             settings = os.path.join(scratch, "settings.yaml")
             with open(settings, "w", encoding="utf-8") as stream:
                 json.dump({"replay_dir": scratch, "cookiecutters_dir": scratch}, stream)

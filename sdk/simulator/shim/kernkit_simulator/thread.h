@@ -9,7 +9,7 @@ namespace kernkit::simulator {
 enum class Barrier { kPlain, kCount, kAnd, kOr };
 /// Waits until every thread of the block has arrived. Returns the number of nonzero predicates
 /// (kCount), or whether all (kAnd) or any (kOr) predicates are nonzero.
-int meet_block(Barrier kind, int predicate);
+int sync_block(Barrier kind, int predicate);
 
 /// The values of the lanes at a warp synchronisation; `lanes` is the mask of participating lanes.
 struct WarpValues {
@@ -18,7 +18,7 @@ struct WarpValues {
 };
 /// Waits until every lane of `mask` that has not ended has arrived at this function, and exchanges
 /// values. With `orders`, writes before the function are visible to all lanes after it.
-void meet_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
+void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
 
 /// Returns the number of this thread in its warp; 0 outside a kernel.
 unsigned lane_id();

@@ -10,20 +10,20 @@
 #include "wrapping.h"
 
 inline void __syncthreads() {
-  kernkit::simulator::meet_block(kernkit::simulator::Barrier::kPlain, 0);
+  kernkit::simulator::sync_block(kernkit::simulator::Barrier::kPlain, 0);
 }
 inline int __syncthreads_count(int predicate) {
-  return kernkit::simulator::meet_block(kernkit::simulator::Barrier::kCount, predicate);
+  return kernkit::simulator::sync_block(kernkit::simulator::Barrier::kCount, predicate);
 }
 inline int __syncthreads_and(int predicate) {
-  return kernkit::simulator::meet_block(kernkit::simulator::Barrier::kAnd, predicate);
+  return kernkit::simulator::sync_block(kernkit::simulator::Barrier::kAnd, predicate);
 }
 inline int __syncthreads_or(int predicate) {
-  return kernkit::simulator::meet_block(kernkit::simulator::Barrier::kOr, predicate);
+  return kernkit::simulator::sync_block(kernkit::simulator::Barrier::kOr, predicate);
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
   kernkit::simulator::WarpValues values;
-  kernkit::simulator::meet_warp("__syncwarp", mask, 0, true, &values);
+  kernkit::simulator::sync_warp("__syncwarp", mask, 0, true, &values);
 }
 
 namespace kernkit::simulator {
@@ -62,7 +62,7 @@ T value_of_lane(const WarpValues& values, unsigned source) {
 template <class T>
 WarpValues values_of_warp(const char* function, unsigned mask, T value) {
   WarpValues values;
-  meet_warp(function, mask, pack_lane(value), false, &values);
+  sync_warp(function, mask, pack_lane(value), false, &values);
   return values;
 }
 
@@ -124,7 +124,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
 
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   kernkit::simulator::WarpValues values;
-  kernkit::simulator::meet_warp("__ballot_sync", mask, predicate != 0, false, &values);
+  kernkit::simulator::sync_warp("__ballot_sync", mask, predicate != 0, false, &values);
   unsigned result = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((values.lanes >> lane & 1) != 0 && values.values[lane] != 0) result |= 1u << lane;
@@ -144,7 +144,7 @@ template <class T>
 unsigned __match_any_sync(unsigned mask, T value) {
   kernkit::simulator::WarpValues values;
   const uint64_t own = kernkit::simulator::pack_lane(value);
-  kernkit::simulator::meet_warp("__match_any_sync", mask, own, false, &values);
+  kernkit::simulator::sync_warp("__match_any_sync", mask, own, false, &values);
   unsigned result = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((values.lanes >> lane & 1) != 0 && values.values[lane] == own) result |= 1u << lane;
@@ -155,7 +155,7 @@ template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   kernkit::simulator::WarpValues values;
   const uint64_t own = kernkit::simulator::pack_lane(value);
-  kernkit::simulator::meet_warp("__match_all_sync", mask, own, false, &values);
+  kernkit::simulator::sync_warp("__match_all_sync", mask, own, false, &values);
   *predicate = 1;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((values.lanes >> lane & 1) != 0 && values.values[lane] != own) *predicate = 0;

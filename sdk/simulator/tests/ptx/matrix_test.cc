@@ -339,8 +339,8 @@ TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
   const auto landed = run(
       before + kToTile + "cp.async.commit_group;\ncp.async.wait_group 0;\n" + load, numbered(), 32);
   for (uint32_t lane = 0; lane < 32; ++lane) {
-    const bool came_early = !place::is_machine() && late[lane] == held(0, lane, false);
-    EXPECT_TRUE(late[lane] == lane / 4 || came_early) << lane;
+    const bool arrived_early = !place::is_machine() && late[lane] == held(0, lane, false);
+    EXPECT_TRUE(late[lane] == lane / 4 || arrived_early) << lane;
     EXPECT_EQ(landed[lane], held(0, lane, false)) << lane;
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What silu_and_mul must compute: for its tests, and for its benchmark, which verifies first.
+// The expected results of silu_and_mul, for its tests and for its benchmark, which verifies before
+// timing.
 #pragma once
 
 #include <cmath>

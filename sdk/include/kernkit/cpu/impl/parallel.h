@@ -35,7 +35,7 @@ struct Job {
   const void* context;
   int64_t pieces;
   int64_t next;        // atomic
-  fenv_t environment;  // of the caller: rounding, and whether subnormal numbers are flushed
+  fenv_t environment;  // the caller's rounding mode, and whether subnormal numbers are flushed
 };
 
 // Never freed, since its threads never end. A forked process has no threads and creates its own
@@ -194,7 +194,7 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
     for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->job_added);
     work_on(job, *pool, true);
     pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // for helpers that have not begun
+    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // helpers that have not begun do not join
     stay_awake(*pool, pool->helping, false);
     while (pool->helping != 0) pthread_cond_wait(&pool->helpers_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);

@@ -12,14 +12,14 @@ __attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) 
   const auto covered = [&write](const Entry& entry) {
     return write.begin <= entry.begin && entry.end <= write.end;
   };
-  int gone = kEntries - 1;
-  while (gone >= 0 && !covered(entries_[gone])) --gone;
-  if (gone < 0) {
-    gone = 0;
+  int removed = kEntries - 1;
+  while (removed >= 0 && !covered(entries_[removed])) --removed;
+  if (removed < 0) {
+    removed = 0;
     if (entries_[0].begin < entries_[1].begin) entries_[1].begin = entries_[0].begin;
     if (entries_[0].end > entries_[1].end) entries_[1].end = entries_[0].end;
   }
-  for (int k = gone; k + 1 < kEntries; ++k) entries_[k] = entries_[k + 1];
+  for (int k = removed; k + 1 < kEntries; ++k) entries_[k] = entries_[k + 1];
   entries_[kEntries - 1] = write;
 }
 

@@ -67,7 +67,8 @@ KERNKIT_COLD bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept {
     for (const int64_t stride : TensorView(t).strides()) {
       const uint64_t pitch = static_cast<uint64_t>(stride) * bytes;
       if (stride <= 0 || pitch == 0) continue;
-      (void)extent(a, &ours, stride), (void)extent(b, &theirs, stride);  // one row of each
+      // The extents of one row of each tensor.
+      (void)extent(a, &ours, stride), (void)extent(b, &theirs, stride);
       const uint64_t distance = (theirs.begin % pitch + pitch - ours.begin % pitch) % pitch;
       if (distance >= ours.end - ours.begin && distance + (theirs.end - theirs.begin) <= pitch)
         return false;

@@ -109,7 +109,8 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
   for (auto* one = frame.extension; one != nullptr; one = one->next) {
     if (one->type == kKernkitXlaExtensionMetadata) {
       auto* query = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
-      // The memory of a captured call belongs to its graph, so an op must not keep any.
+      // The memory of a captured call belongs to the call's graph, so an op must not keep memory of
+      // the call.
       return detail::describe(frame, type != kDLCPU && !op.returns, query->metadata);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of benchmarks have in common on all backends.
+// The functions for benchmark rows that all backends share.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -40,8 +40,8 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
 /// tag of dispatch(). Rows are timed by the wall clock.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
-  const std::string whose = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
-  (detail::add_row<T>(op, whose.c_str(), sizes, body), ...);
+  const std::string implementation = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
+  (detail::add_row<T>(op, implementation.c_str(), sizes, body), ...);
 }
 
 /// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread; none with all

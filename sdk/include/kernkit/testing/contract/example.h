@@ -59,7 +59,7 @@ class Example {
   bool is_tensor() const { return is_tensor_; }
   /// Returns whether list() made this object.
   bool is_list() const { return is_list_; }
-  /// Returns the elements of a list; empty for others.
+  /// Returns the elements of a list; empty for other arguments.
   const std::vector<Example>& elements() const { return elements_; }
   /// Returns whether the tensor is on_cpu().
   bool stays_on_cpu() const { return stays_on_cpu_; }

@@ -77,8 +77,8 @@ inline Variations null_strides(const Contract& contract, Place& place) {
   pointers(contract.tensors(), false)(call);
   // An op that keeps its tensors does not accept borrowed tensors.
   if (call.run().kind == kind::TypeError) return all;
-  for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
-    all.push_back({"with strides NULL for " + whose, May::kGiveSame, kind::ValueError, which,
+  for_one_and_all(contract, [&](const std::string& names, const std::vector<size_t>& which) {
+    all.push_back({"with strides NULL for " + names, May::kGiveSame, kind::ValueError, which,
                    pointers(which, true)});
   });
   return all;
@@ -89,9 +89,9 @@ inline Variations null_strides(const Contract& contract, Place& place) {
 inline Variations byte_offsets(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
-    for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
+    for_one_and_all(contract, [&](const std::string& names, const std::vector<size_t>& which) {
       all.push_back(
-          {"with " + std::to_string(bytes) + " of its address in byte_offset for " + whose,
+          {"with " + std::to_string(bytes) + " of its address in byte_offset for " + names,
            May::kGiveSame, kind::ValueError, which, [=](Call& call) {
              for (const size_t i : which) call.arguments[i].byte_offset = bytes;
            }});
@@ -104,8 +104,8 @@ inline Variations byte_offsets(const Contract& contract, const Place&) {
 inline Variations unaligned(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t first : {1, 2, 3, 5, 8}) {
-    for_one_and_all(contract, [&](const std::string& whose, const std::vector<size_t>& which) {
-      all.push_back({"with " + whose + " " + std::to_string(first) +
+    for_one_and_all(contract, [&](const std::string& names, const std::vector<size_t>& which) {
+      all.push_back({"with " + names + " " + std::to_string(first) +
                          (first == 1 ? " element" : " elements") + " after an aligned address",
                      May::kGiveSameOrReject, kind::ValueError, which, [=](Call& call) {
                        for (const size_t i : which) call.arguments[i].first = first;

@@ -49,7 +49,7 @@ inline std::vector<MakePlace> places_of(const Contract& contract) {
 /// A function that returns the variations of a rule at a place.
 using MakeVariations = Variations (*)(const Contract&, Place&);
 
-/// What is tried with an op. Exactly one of the three function pointers is not null.
+/// A rule of the contract and its test. Exactly one of the three function pointers is not null.
 struct Rule {
   const char* name;                     ///< name of the test, such as "Layouts"
   const char* statement;                ///< the rule as a clause, for messages

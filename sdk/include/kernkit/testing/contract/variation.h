@@ -14,7 +14,8 @@ enum class May {
   kReject,            ///< a rejection only
   kGiveSame,          ///< the results for the same arguments in dense and aligned memory
   kGiveSameOrReject,  ///< the results of kGiveSame, or a rejection
-  /// For other dtypes: the example's numbers, as far as the dtypes hold them, or a rejection.
+  /// The example's numbers in another dtype, as far as the dtype can represent them, or a
+  /// rejection.
   kGiveSameNumbersOrReject,
   /// Any result that neither depends on nor changes bytes around the tensors, or a rejection.
   kStayInsideOrReject,

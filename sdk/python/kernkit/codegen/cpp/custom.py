@@ -146,7 +146,7 @@ def _contract_example(value: Value) -> str:
 
 
 def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
-    """The texts that only custom ops have. `types` is the name of the list of dtypes."""
+    """The texts of the skeletons for custom ops. `types` is the name of the list of dtypes."""
     first = anchor(op)
     on_device = "cpu_or_cuda()" if cuda else "cpu()"
     checks, body, cuda_body = _checks(op, types, on_device), _body(op, ""), _body(op, "launch, ")

@@ -35,7 +35,7 @@ def check(kind: str, op: Op) -> None:
 
 
 def fields(kind: str, op: Op) -> Dict[str, str]:
-    """The texts that only these kinds have."""
+    """The texts of the skeletons for elementwise, row and row_reduction."""
     tensors = [value.name for value in op.parameters if is_tensor(value)]
     output = next(value.name for value in op.parameters if value.is_written)
     inputs = [name for name in tensors if name != output]

@@ -168,7 +168,7 @@ class JaxCodegen(OpCodegen):
         ]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """All lines of the op."""
+        """The source lines of the op's functions for JAX."""
         if self.why_not():
             return f"function for JAX: {self.why_not()}"
         return (self.with_gradient(backward, backward.backward.function) if backward else self.function_lines())[2:]

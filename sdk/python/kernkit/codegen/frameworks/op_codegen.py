@@ -63,7 +63,7 @@ class OpCodegen:
                 taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
-        # In the order in which the op checks tensors: inputs, then tensors that are only written.
+        # The order is that of the op's checks: inputs, then tensors that are only written.
         self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
 
     def has_functional(self) -> bool:
@@ -95,7 +95,7 @@ class OpCodegen:
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # Functions that the class of a framework defines.
+    # Methods that the subclass for a framework overrides.
 
     def _default(self, value: Value) -> str:
         return default_of(value)
@@ -116,7 +116,7 @@ class OpCodegen:
         return re.sub(r"[A-Za-z_]\w*", spelled, text)
 
     def _own(self, kind: str) -> str:
-        """The module's name for a function of the op, such as its kernel."""
+        """The name that the module has for a function of the op, such as its kernel."""
         return f"{self.kk}{kind}_of_{self.op.name}"
 
     def _wanted(self, value: Value) -> str:
@@ -167,7 +167,7 @@ class OpCodegen:
                 continue
             factor = f" // {binder.factor}" if binder.factor > 1 else ""
             size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
-            lines.append(f"    {self.names[name]} = {size}{self._if_there(binder.value)}")
+            lines.append(f"    {self.names[name]} = {size}{self._if_present(binder.value)}")
         if self.shapes.run_of is not None:
             lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
         return lines
@@ -186,7 +186,7 @@ class OpCodegen:
                 lines.append(f'    {self.kk}has_items({self.names[value.name]}, "{self.op.name}", "{value.name}", "{bound[0]}")')
         return lines
 
-    def _if_there(self, value: Value) -> str:
+    def _if_present(self, value: Value) -> str:
         """The suffix by which an expression is None where an optional tensor is missing, or a list has no tensor."""
         if not value.is_optional:
             return ""

@@ -62,7 +62,7 @@ class TorchCodegen(OpCodegen):
         super().__init__(op, function)
         self.namespace = namespace
 
-    # Whether torch can have the op.
+    # Whether torch supports the op.
 
     def why_not(self) -> str:
         """The reason why the op has no operator of torch, or ""."""
@@ -262,7 +262,7 @@ class TorchCodegen(OpCodegen):
                 f"{self._own('formula')}, setup_context={self._own('setup')}, lib={kk}library)"]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """All lines of the op."""
+        """The source lines of the op's operators."""
         if self.why_not():
             return f"operator of torch: {self.why_not()}"
         lines = [*self.default()[2:], *(self.functional() if self.has_functional() else []), *self.in_graph()]

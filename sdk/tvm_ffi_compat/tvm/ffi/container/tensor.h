@@ -20,7 +20,7 @@ namespace detail {
 class ViewBase {
  public:
   explicit ViewBase(kernkit::TensorView x) : tensor_(*x.get()), name_(x.name()) {}
-  // Not trivial, so that a parameter is passed by address instead of being copied again.
+  // The constructor is not trivial, so that a parameter is passed by address and not copied again.
   ViewBase(const ViewBase& other) : tensor_(other.tensor_), name_(other.name_) {}
   ViewBase& operator=(const ViewBase&) = default;
   kernkit::TensorView read_only_view() const { return {&tensor_, name_}; }
@@ -75,7 +75,7 @@ class TensorAccess : public Base {
   bool IsContiguous() const {
     const DLTensor& x = *operator->();
     if (x.strides == nullptr || kernkit::detail::is_plain_vector(&x, x.ndim)) return true;
-    const DLTensor copy = x;  // its address is passed, so `x` stays in registers
+    const DLTensor copy = x;  // the copy's address is passed, so that `x` stays in registers
     return kernkit::detail::is_contiguous_of_any_rank(&copy);
   }
   /// Returns whether the elements are dense in row-major order.

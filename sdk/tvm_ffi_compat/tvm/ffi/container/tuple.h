@@ -8,8 +8,8 @@
 #include "tvm/ffi/error.h"
 
 KERNKIT_TVM_FFI_BEGIN
-/// A list of fixed length, each of whose elements has its own type. As a parameter it is read from
-/// a list with so many elements.
+/// A list of fixed length whose elements may differ in type. A parameter of this type accepts a
+/// list with the same number of elements.
 template <class... T>
 class Tuple : public std::tuple<T...> {
  public:
