@@ -87,6 +87,11 @@ class Following {
         return each([](uint64_t x) {
           return ((x & 0xffff) != 0 ? 0xffffu : 0u) | ((x & 0xffff0000) != 0 ? 0xffff0000u : 0u);
         });
+      case Definedness::kWords:
+        return each([](uint64_t x) {
+          return (static_cast<uint32_t>(x) != 0 ? UINT32_MAX : 0) |
+                 (x >> 32 != 0 ? ~uint64_t{UINT32_MAX} : 0);
+        });
       case Definedness::kWidens:
         return each([](uint64_t x) {
           return ((x & 0xff) != 0 ? 0xffffu : 0u) | ((x & 0xff00) != 0 ? 0xffff0000u : 0u);
@@ -351,8 +356,8 @@ class Following {
     const Product p = Product::of(operation_.offset);
     const std::vector<uint32_t>& all = warp_.block->launch.kernel.lists[operation_.more];
     const uint32_t* to = all.data();
-    const uint32_t* from = to + p.registers_of_c();
-    const uint32_t* c = from + p.sources;
+    const uint32_t* from = to + p.registers_of_d();
+    const uint32_t* c = from + p.sources();
     constexpr uint32_t kDefined = UINT32_MAX;
     uint32_t rows[32], columns[32];  // origins of undefined bits in rows of A and columns of B
     std::fill_n(rows, 32, kDefined);
@@ -370,27 +375,26 @@ class Following {
     };
     find(from, p.registers_of_a(), p.m / 8u, rows);
     find(from + p.registers_of_a(), p.registers_of_b(), p.n / 8u, columns);
-    const bool halves = p.c == Element::kF16;
-    for (uint32_t r = 0; r < p.registers_of_c(); ++r) {
+    // Two elements of each lane and block are in halves of one register, or in two registers.
+    const bool halves = p.d == Element::kF16, halves_of_c = p.c == Element::kF16;
+    for (uint32_t r = 0; r < p.registers_of_d(); ++r) {
       const uint32_t block = halves ? r : r / 2;
       const uint32_t row = block % (p.m / 8u) * 8, column = block / (p.m / 8u) * 8;
       Undefined result;
-      bits_.read(c[r], &result);
-      for (uint32_t l = 0; l < 32; ++l) {
-        uint64_t bits = 0;
-        for (uint32_t i = 0; i < (halves ? 2u : 1u); ++i) {
-          const uint64_t element = halves ? uint64_t{0xffff} << 16 * i : UINT32_MAX;
-          const uint32_t of_row = rows[row + l / 4];
-          const uint32_t of_column = columns[column + l % 4 * 2 + (halves ? i : r % 2)];
-          if ((result.bits[l] & element) == 0 && of_row == kDefined && of_column == kDefined) {
-            continue;
-          }
-          if ((result.bits[l] & element) == 0) {
-            result.origins[l] = of_row != kDefined ? of_row : of_column;
-          }
-          bits |= element;
+      for (uint32_t i = halves ? 0 : r % 2; i < (halves ? 2 : r % 2 + 1); ++i) {
+        Undefined term;
+        bits_.read(c[halves_of_c ? block : 2 * block + i], &term);
+        const uint64_t of_term = halves_of_c ? uint64_t{0xffff} << 16 * i : UINT64_MAX;
+        const uint64_t element = halves ? uint64_t{0xffff} << 16 * i : bits_.ones(to[r]);
+        for (uint32_t l = 0; l < 32; ++l) {
+          const uint32_t of_row = rows[row + l / 4], of_column = columns[column + l % 4 * 2 + i];
+          const bool is_term = (term.bits[l] & of_term) != 0;
+          if (!is_term && of_row == kDefined && of_column == kDefined) continue;
+          result.bits[l] |= element;
+          result.origins[l] = is_term              ? term.origins[l]
+                              : of_row != kDefined ? of_row
+                                                   : of_column;
         }
-        result.bits[l] = bits;
       }
       bits_.write(warp_, to[r], result);
     }

@@ -51,6 +51,9 @@ class Decoder {
   Type type();
   size_t operands() const { return statement_->operands.size(); }
   void need_operands(size_t count) const;
+  /// Requires `count` operands, and the register or constant of a cache policy after them if the
+  /// form has .L2::cache_hint. A policy has no effect on values.
+  void need_operands_and_policy(size_t count);
   const Operand& operand(size_t i) const;
   /// Returns the register of operand i, which must have the type's size.
   uint32_t to(size_t i, Type type) { return to(operand(i), type); }
@@ -61,6 +64,9 @@ class Decoder {
   /// Returns the register of a predicate, and sets `operation.negated`.
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);
+  /// Returns a new 32-bit register: `yes` in the lanes in which the predicate of operand i holds,
+  /// `no` in other lanes. Emits an operation that computes the register.
+  uint32_t selected(size_t i, uint32_t yes, uint32_t no);
   /// Returns the predicate register of the carry flag CC.CF.
   uint32_t carry();
   /// Sets dst, src0, src1 and src2 from the operands, all of one type.
@@ -129,5 +135,7 @@ class Decoder {
 
 /// Computes dst = src0 + offset, for addresses.
 void add_offset(Warp& warp, const Operation& operation);
+/// Computes dst: src0 where the predicate src2 holds, else src1. Registers have 32 bits.
+void select_word(Warp& warp, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

@@ -69,6 +69,12 @@ void Decoder::need_operands(size_t count) const {
     reject("expected " + std::to_string(count) + " operands, found " + std::to_string(operands()));
 }
 
+void Decoder::need_operands_and_policy(size_t count) {
+  const bool has_policy = has("L2::cache_hint");
+  need_operands(count + (has_policy ? 1 : 0));
+  if (has_policy) from(count, Type::kB64);
+}
+
 const Operand& Decoder::operand(size_t i) const {
   if (i >= operands()) reject("too few operands: found " + std::to_string(operands()));
   return statement_->operands[i];
@@ -177,6 +183,20 @@ uint32_t Decoder::constant(uint64_t bits, Type type) {
   const uint32_t size = register_size(type);
   if (size < 8) bits &= (uint64_t{1} << 8 * size) - 1;
   return registers_.constant(bits, size, &kernel_);
+}
+
+uint32_t Decoder::selected(size_t i, uint32_t yes, uint32_t no) {
+  const Operation held = operation;
+  operation = {};
+  operation.run = select_word;
+  operation.src2 = predicate_from(i);
+  operation.src0 = constant(yes, Type::kU32);
+  operation.src1 = constant(no, Type::kU32);
+  operation.dst = registers_.add(Type::kU32);
+  const uint32_t number = operation.dst;
+  emit();
+  operation = held;
+  return number;
 }
 
 uint32_t Decoder::frame() {

@@ -25,10 +25,13 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"cache", "L1::*|L2::*"},
     {"atomic_order", "relaxed|acquire|release|acq_rel"},
     {"set_result", "u16|s16|u32|s32|f16|bf16|f32|f16x2|bf16x2"},
-    {"mma_shape", "m16n8k4|m16n8k8|m16n8k16|m16n8k32|m8n8k16"},
-    {"wmma_shape", "m16n16k16|m8n32k16|m32n8k16|m16n16k8"},
-    {"factor", "f16|bf16|tf32|e4m3|e5m2|s8|u8"},
-    {"sum", "f16|f32|s32"},
+    {"mma_shape",
+     "m8n8k4|m8n8k16|m8n8k32|m16n8k4|m16n8k8|m16n8k16|m16n8k32|m16n8k64"},
+    {"mma_shape_f64", "m8n8k4|m16n8k4|m16n8k8|m16n8k16"},
+    {"mma_shape_b1", "m8n8k128|m16n8k128|m16n8k256"},
+    {"wmma_shape", "m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4|m8n8k32|m8n8k128"},
+    {"factor", "f16|bf16|tf32|f64|e4m3|e5m2|s8|u8|s4|u4|b1"},
+    {"sum", "f16|f32|s32|f64"},
 };
 
 // Removes the part before a separator, and the separator, from a text; returns the part.

@@ -29,6 +29,7 @@ enum class AccessKind : uint8_t { kNone, kLoad, kStore, kAtomic, kCopy };
 enum class Definedness : uint8_t {
   kAll,      // Any undefined bit of a source makes every bit of each result undefined.
   kHalves,   // The rule of kAll applies to each half of 16 bits.
+  kWords,    // The rule of kAll applies to each half of 32 bits.
   kUpwards,  // Bits from the lowest undefined bit upwards are undefined: sums, products.
   kEach,     // An undefined bit makes the same bit of the result undefined: xor, not.
   kAnd,      // The rule of kEach applies, except where the other source has a defined zero.

@@ -36,6 +36,7 @@ constexpr Instruction kIntegerArithmetic[] = {
         .flows(AddressFlow::kThird)
         .simd(Simd::kIntegers),
     Instruction("mad", "hi %int", mad).flows(AddressFlow::kThird),
+    Instruction("mad", "hi sat s32", mad).flows(AddressFlow::kThird),
     Instruction("mul24", "lo|hi u32|s32", mul24),
     Instruction("mad24", "lo|hi u32|s32", mad24),
     Instruction("mad24", "hi sat s32", mad24),
@@ -55,6 +56,7 @@ constexpr Instruction kIntegerArithmetic[] = {
     // [/row]
     Instruction("bfe", "u32|s32|u64|s64", bfe).moves(kFirstSource).simd(Simd::kIntegers),
     Instruction("bfi", "b32|b64", bfi).moves(kFirstSource | kSecondSource).simd(Simd::kIntegers),
+    Instruction("szext", "clamp|wrap u32|s32", szext),
     Instruction("bmsk", "clamp|wrap b32", bmsk),
     Instruction("dp4a", "u32|s32 u32|s32", dot),
     Instruction("dp2a", "lo|hi u32|s32 u32|s32", dot),
@@ -76,21 +78,27 @@ constexpr Instruction kFloatingPoint[] = {
     Instruction("copysign", "f32|f64", copysign),
     Instruction("add", "%rounding? ftz? sat? f32", add).simd(Simd::kReals),
     Instruction("add", "%rounding? f64", add).simd(Simd::kReals),
+    Instruction("add", "%rounding? ftz? f32x2", add).defines(Definedness::kWords),
     Instruction("sub", "%rounding? ftz? sat? f32", sub).simd(Simd::kReals),
     Instruction("sub", "%rounding? f64", sub).simd(Simd::kReals),
+    Instruction("sub", "%rounding? ftz? f32x2", sub).defines(Definedness::kWords),
     Instruction("mul", "%rounding? ftz? sat? f32", mul).simd(Simd::kReals),
     Instruction("mul", "%rounding? f64", mul).simd(Simd::kReals),
+    Instruction("mul", "%rounding? ftz? f32x2", mul).defines(Definedness::kWords),
     Instruction("fma", "%rounding? ftz? sat? f32", fma).simd(Simd::kReals),
     Instruction("fma", "%rounding? f64", fma).simd(Simd::kReals),
+    Instruction("fma", "%rounding? ftz? f32x2", fma).defines(Definedness::kWords),
+    Instruction("mad", "%rounding ftz? sat? f32", fma).simd(Simd::kReals),
+    Instruction("mad", "%rounding f64", fma).simd(Simd::kReals),
     Instruction("div", "%rounding|approx|full ftz? f32", div).simd(Simd::kReals),
     Instruction("div", "%rounding f64", div),
     Instruction("abs", "ftz? f32", abs).simd(Simd::kReals),
     Instruction("abs", "f64", abs),
     Instruction("neg", "ftz? f32", neg).simd(Simd::kReals),
     Instruction("neg", "f64", neg),
-    Instruction("min", "ftz? NaN? f32", min).simd(Simd::kReals),
+    Instruction("min", "ftz? NaN? xorsign? abs? f32", min).simd(Simd::kReals),
     Instruction("min", "f64", min),
-    Instruction("max", "ftz? NaN? f32", max).simd(Simd::kReals),
+    Instruction("max", "ftz? NaN? xorsign? abs? f32", max).simd(Simd::kReals),
     Instruction("max", "f64", max),
     Instruction("rcp", "%rounding|approx ftz? f32", rcp).simd(Simd::kReals),
     Instruction("rcp", "%rounding f64", rcp),
@@ -108,30 +116,38 @@ constexpr Instruction kFloatingPoint[] = {
 
 // Half Precision Floating-Point Instructions
 constexpr Instruction kHalfPrecisionFloatingPoint[] = {
-    Instruction("add", "~rn? sat? f16", add),
-    Instruction("add", "~rn? sat? f16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
+    Instruction("add", "~rn? ftz? sat? f16", add),
+    Instruction("add", "~rn? ftz? sat? f16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("add", "~rn? bf16", add),
     Instruction("add", "~rn? bf16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
-    Instruction("sub", "~rn? sat? f16", sub),
-    Instruction("sub", "~rn? sat? f16x2", sub).defines(Definedness::kHalves),
+    Instruction("sub", "~rn? ftz? sat? f16", sub),
+    Instruction("sub", "~rn? ftz? sat? f16x2", sub).defines(Definedness::kHalves),
     Instruction("sub", "~rn? bf16", sub),
     Instruction("sub", "~rn? bf16x2", sub).defines(Definedness::kHalves),
-    Instruction("mul", "~rn? sat? f16", mul),
-    Instruction("mul", "~rn? sat? f16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
+    Instruction("mul", "~rn? ftz? sat? f16", mul),
+    Instruction("mul", "~rn? ftz? sat? f16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("mul", "~rn? bf16", mul),
     Instruction("mul", "~rn? bf16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
-    Instruction("fma", "~rn? sat|relu? f16", fma),
-    Instruction("fma", "~rn? sat|relu? f16x2", fma).defines(Definedness::kHalves),
+    Instruction("fma", "~rn? ftz? sat|relu? f16", fma),
+    Instruction("fma", "~rn? ftz? sat|relu? f16x2", fma).defines(Definedness::kHalves),
     Instruction("fma", "~rn? relu? bf16", fma),
     Instruction("fma", "~rn? relu? bf16x2", fma).defines(Definedness::kHalves).simd(Simd::kWarps),
-    Instruction("abs", "f16|bf16", abs),
-    Instruction("abs", "f16x2|bf16x2", abs).defines(Definedness::kHalves),
-    Instruction("neg", "f16|bf16", neg),
-    Instruction("neg", "f16x2|bf16x2", neg).defines(Definedness::kHalves),
-    Instruction("min", "NaN? f16|bf16", min),
-    Instruction("min", "NaN? f16x2|bf16x2", min).defines(Definedness::kHalves),
-    Instruction("max", "NaN? f16|bf16", max),
-    Instruction("max", "NaN? f16x2|bf16x2", max).defines(Definedness::kHalves),
+    Instruction("abs", "ftz? f16", abs),
+    Instruction("abs", "bf16", abs),
+    Instruction("abs", "ftz? f16x2", abs).defines(Definedness::kHalves),
+    Instruction("abs", "bf16x2", abs).defines(Definedness::kHalves),
+    Instruction("neg", "ftz? f16", neg),
+    Instruction("neg", "bf16", neg),
+    Instruction("neg", "ftz? f16x2", neg).defines(Definedness::kHalves),
+    Instruction("neg", "bf16x2", neg).defines(Definedness::kHalves),
+    Instruction("min", "ftz? NaN? xorsign? abs? f16", min),
+    Instruction("min", "NaN? xorsign? abs? bf16", min),
+    Instruction("min", "ftz? NaN? xorsign? abs? f16x2", min).defines(Definedness::kHalves),
+    Instruction("min", "NaN? xorsign? abs? bf16x2", min).defines(Definedness::kHalves),
+    Instruction("max", "ftz? NaN? xorsign? abs? f16", max),
+    Instruction("max", "NaN? xorsign? abs? bf16", max),
+    Instruction("max", "ftz? NaN? xorsign? abs? f16x2", max).defines(Definedness::kHalves),
+    Instruction("max", "NaN? xorsign? abs? bf16x2", max).defines(Definedness::kHalves),
     Instruction("tanh", "approx f16|bf16", tanh),
     Instruction("tanh", "approx f16x2|bf16x2", tanh).defines(Definedness::kHalves),
     Instruction("ex2", "approx f16", ex2),
@@ -151,10 +167,13 @@ constexpr Instruction kComparisonAndSelection[] = {
     Instruction("setp", "%order_real %logic? f64|f16|bf16|f16x2|bf16x2", setp)
         .defines(Definedness::kCompare)
         .simd(Simd::kIntegers),
+    Instruction("setp", "%order_real %logic? ftz f16|f16x2", setp).defines(Definedness::kCompare),
     Instruction("set", "%order %logic? %set_result %int|%bits", set).defines(Definedness::kCompare),
     Instruction("set", "%order_real %logic? ftz? %set_result f32", set)
         .defines(Definedness::kCompare),
     Instruction("set", "%order_real %logic? %set_result f64|f16|bf16|f16x2|bf16x2", set)
+        .defines(Definedness::kCompare),
+    Instruction("set", "%order_real %logic? ftz %set_result f16|f16x2", set)
         .defines(Definedness::kCompare),
     Instruction("selp", "%any", selp)
         .defines(Definedness::kSelect)
@@ -178,6 +197,7 @@ constexpr Instruction kLogicAndShift[] = {
     Instruction("not", "%bits|pred", logic).defines(Definedness::kEach).simd(Simd::kIntegers),
     Instruction("cnot", "%bits", cnot),
     Instruction("lop3", "b32", lop3).defines(Definedness::kTable).simd(Simd::kIntegers),
+    Instruction("lop3", "or|and b32", lop3),
     Instruction("shf", "l|r wrap|clamp b32", shf)
         .moves(kFirstSource | kSecondSource)
         .simd(Simd::kIntegers),
@@ -208,6 +228,7 @@ constexpr Instruction kDataMovementAndConversion[] = {
         .is("__shfl_sync")
         .simd(Simd::kWarps),
     Instruction("prmt", "b32", prmt).moves(kFirstSource | kSecondSource).simd(Simd::kIntegers),
+    Instruction("prmt", "b32 f4e|b4e|rc8|ecl|ecr|rc16", prmt).moves(kFirstSource | kSecondSource),
     Instruction("ld",
                 "~weak|volatile|relaxed|acquire? ~mmio? ~%scope? %space? ~nc? ~ca|cg|cs|lu|cv? "
                 "~%cache? ~%cache? ~%cache? ~unified? v2|v4|v8? %any",
@@ -225,8 +246,12 @@ constexpr Instruction kDataMovementAndConversion[] = {
         .simd(Simd::kIntegers),
     Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
     Instruction("prefetchu", "~L1", hint),
+    Instruction("applypriority", "~global? ~L2::evict_normal", hint),
     Instruction("discard", "~global? ~L2", hint),
-    Instruction("isspacep", "global|shared|shared::cta|local", isspacep),
+    Instruction("createpolicy", "fractional ~L2::* ~L2::*? b64", createpolicy),
+    Instruction("createpolicy", "range global? ~L2::* ~L2::*? b64", createpolicy),
+    Instruction("createpolicy", "cvt ~L2 b64", createpolicy).moves(kFirstSource),
+    Instruction("isspacep", "global|shared|shared::cta|local|param|param::entry", isspacep),
     Instruction("cvta", "to? global|const|param|local|shared|shared::cta u64", cvta)
         .defines(Definedness::kEach)
         .flows(AddressFlow::kFirst)
@@ -237,22 +262,29 @@ constexpr Instruction kDataMovementAndConversion[] = {
         .flows(AddressFlow::kFirst)
         .simd(Simd::kIntegers),
     Instruction("cvt", "sat %int|u8|s8 %int|u8|s8", cvt).flows(AddressFlow::kFirst),
+    Instruction("cvt", "pack sat u16|s16 s32", cvt_pack),
+    Instruction("cvt", "pack sat u8|s8|u4|s4|u2|s2 s32 b32", cvt_pack),
     Instruction("cvt", "rn relu? f16x2|bf16x2 f32", cvt)
         .defines(Definedness::kNarrows)
         .flows(AddressFlow::kFirst)
         .simd(Simd::kIntegers),
-    Instruction("cvt", "rn satfinite e4m3x2|e5m2x2 f32", cvt)
+    Instruction("cvt", "rn|rz relu? satfinite? f16x2|bf16x2 f32", cvt)
         .defines(Definedness::kNarrows)
         .flows(AddressFlow::kFirst),
-    Instruction("cvt", "rn f16x2 e4m3x2|e5m2x2", cvt)
+    Instruction("cvt", "rn relu? satfinite e4m3x2|e5m2x2 f32", cvt)
+        .defines(Definedness::kNarrows)
+        .flows(AddressFlow::kFirst),
+    Instruction("cvt", "rn relu? satfinite e4m3x2|e5m2x2 f16x2", cvt).flows(AddressFlow::kFirst),
+    Instruction("cvt", "rn relu? f16x2 e4m3x2|e5m2x2", cvt)
         .defines(Definedness::kWidens)
         .flows(AddressFlow::kFirst),
-    Instruction("cvt", "rna|rn|rz tf32 f32", cvt).flows(AddressFlow::kFirst),
+    Instruction("cvt", "rna|rn|rz relu? satfinite? tf32 f32", cvt).flows(AddressFlow::kFirst),
     Instruction("cvt",
                 "%rounding|rni|rzi|rmi|rpi? ftz? sat? f16|bf16|f32|f64|%int|u8|s8 f16|bf16|f32|f64",
                 cvt)
         .flows(AddressFlow::kFirst)
         .simd(Simd::kIntegers),
+    Instruction("cvt", "rn|rz relu? satfinite? f16|bf16 f32", cvt).flows(AddressFlow::kFirst),
 };
 
 // Asynchronous Copy Instructions
@@ -289,6 +321,8 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
     Instruction("barrier", "cluster arrive ~release|relaxed? ~aligned?", bar),
     Instruction("barrier", "cluster wait ~acquire? ~aligned?", bar),
     Instruction("membar", "~cta|gl|sys", fence).has(Effect::kFence),
+    Instruction("membar", "~proxy ~alias", fence).has(Effect::kFence),
+    Instruction("fence", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~sc|acq_rel|acquire|release? ~%scope", fence).has(Effect::kFence),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? add u32|s32|u64|s64|f32|f64",
                 atom)
@@ -353,11 +387,9 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
 
 // Warp Level Matrix Multiply-Accumulate Instructions
 constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
-    Instruction("wmma",
-                "load a|b|c sync aligned row|col %wmma_shape %space? f16|bf16|tf32|s8|u8|f32|s32",
-                wmma)
+    Instruction("wmma", "load a|b|c sync aligned row|col %wmma_shape %space? %factor|f32|s32", wmma)
         .accesses(AccessKind::kLoad, Definedness::kFragment),
-    Instruction("wmma", "store d sync aligned row|col %wmma_shape %space? f16|f32|s32", wmma)
+    Instruction("wmma", "store d sync aligned row|col %wmma_shape %space? %sum", wmma)
         .accesses(AccessKind::kStore, Definedness::kFragment),
     Instruction("wmma", "mma sync aligned row|col row|col %wmma_shape satfinite? %sum %sum", wmma)
         .defines(Definedness::kProduct)
@@ -367,9 +399,19 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
                 wmma)
         .defines(Definedness::kProduct)
         .simd(Simd::kMatrices),
+    Instruction("wmma", "mma sync aligned row|col row|col m8n8k4 rn|rz f64 f64 f64 f64", wmma)
+        .defines(Definedness::kProduct),
+    Instruction("wmma", "mma xor|and popc sync aligned row col m8n8k128 s32 b1 b1 s32", wmma)
+        .defines(Definedness::kProduct),
     Instruction("mma", "sync aligned %mma_shape row col satfinite? %sum %factor %factor %sum", mma)
         .defines(Definedness::kProduct)
         .simd(Simd::kMatrices),
+    Instruction("mma", "sync aligned %mma_shape_f64 row col rn|rz f64 f64 f64 f64", mma)
+        .defines(Definedness::kProduct),
+    Instruction("mma", "sync aligned %mma_shape_b1 row col s32 b1 b1 s32 xor|and popc", mma)
+        .defines(Definedness::kProduct),
+    Instruction("movmatrix", "sync aligned m8n8 trans b16", movmatrix)
+        .defines(Definedness::kWarp),
     Instruction("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", ldmatrix)
         .accesses(AccessKind::kLoad, Definedness::kMatrix),
     Instruction("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", stmatrix)

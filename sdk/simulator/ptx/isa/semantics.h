@@ -29,6 +29,8 @@ Run sad(Decoder& d);
 Run dot(Decoder& d);
 Run fns(Decoder& d);
 Run slct(Decoder& d);
+Run szext(Decoder& d);
+Run cvt_pack(Decoder& d);
 Run testp(Decoder& d);
 
 // real.cc and half.cc; null for a type that the file does not support
@@ -87,10 +89,13 @@ Run load(Decoder& d);
 Run store(Decoder& d);
 // copies.cc
 Run cp(Decoder& d);
+// cache.cc
+Run createpolicy(Decoder& d);
 // matrix.cc
 Run ldmatrix(Decoder& d);
 Run stmatrix(Decoder& d);
 Run mma(Decoder& d);
+Run movmatrix(Decoder& d);
 // wmma.cc
 Run wmma(Decoder& d);
 // atomics.cc

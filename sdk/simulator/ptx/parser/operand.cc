@@ -65,6 +65,7 @@ Operand parse_address(Lexer& lexer) {
   address.kind = Operand::kAddress;
   if (!lexer.at("]")) address.offset += parse_offset(lexer);
   lexer.expect("]");
+  lexer.accept(".unified");  // a hint about the address, which has no effect
   return address;
 }
 

@@ -30,6 +30,7 @@ enum class Type : uint8_t {
   kU64,
   kS64,
   kF64,
+  kF32x2,
 };
 
 /// Returns the type for a name without the dot; kNone for an unknown name.

@@ -158,7 +158,7 @@ Run addition(Decoder& d, Type type) {
 
 }  // namespace
 
-// Decodes atom d, [a], b{, c} and red [a], b.
+// Decodes atom d, [a], b{, c}{, policy} and red [a], b{, policy}.
 Run atom(Decoder& d) {
   const bool returns = d.name() == "atom";
   const Space space = d.space();
@@ -167,7 +167,7 @@ Run atom(Decoder& d) {
   const Type type = d.type();
   d.operation.bytes = static_cast<uint8_t>(size_of(type));
   const size_t first = returns ? 1 : 0;
-  d.need_operands(first + (what == "cas" ? 3 : 2));
+  d.need_operands_and_policy(first + (what == "cas" ? 3 : 2));
   if (returns && d.operand(0).kind != Operand::kNothing) d.operation.dst = d.to(0, type);
   d.address(first, space);
   d.operation.src1 = d.from(first + 1, type);

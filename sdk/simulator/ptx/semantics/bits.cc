@@ -43,6 +43,25 @@ Run count(Decoder& d, Type type) {
   return nullptr;
 }
 
+template <bool kOr>
+void lop3_and_predicate(Warp& warp, const Operation& operation) {
+  const auto *a = warp.lanes<uint32_t>(operation.src0), *b = warp.lanes<uint32_t>(operation.src1),
+             *c = warp.lanes<uint32_t>(operation.src2);
+  alignas(64) uint32_t values[32];
+  uint32_t any = 0;
+  for (int l = 0; l < 32; ++l) {
+    values[l] = lop3_of(a[l], b[l], c[l], operation.mode);
+    any |= values[l] != 0 ? kLane[l] : 0;
+  }
+  const uint32_t bits = warp.predicate(operation.src3);
+  const uint32_t other = operation.negated ? ~bits : bits;
+  warp.set_predicate(operation.dst_predicate, kOr ? any | other : any & other);
+  if (operation.dst == kNone) return;
+  auto* d = warp.results<uint32_t>(operation.dst);
+  each_lane([&](int l) { d[l] = values[l]; });
+  warp.keep<uint32_t>(operation.dst);
+}
+
 }  // namespace
 
 Run logic(Decoder& d) {
@@ -103,11 +122,34 @@ Run bmsk(Decoder& d) {
                        : binary<Bmsk<false>, uint32_t, uint32_t>;
 }
 Run prmt(Decoder& d) {
+  const std::string_view mode = d.one_of({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
+  d.need_operands(4);
   d.take(d.type());
+  if (mode == "f4e") return ternary<PrmtMode<Bytes::kForward>, uint32_t, uint32_t>;
+  if (mode == "b4e") return ternary<PrmtMode<Bytes::kBackward>, uint32_t, uint32_t>;
+  if (mode == "rc8") return ternary<PrmtMode<Bytes::kReplicated>, uint32_t, uint32_t>;
+  if (mode == "ecl") return ternary<PrmtMode<Bytes::kClampedLeft>, uint32_t, uint32_t>;
+  if (mode == "ecr") return ternary<PrmtMode<Bytes::kClampedRight>, uint32_t, uint32_t>;
+  if (mode == "rc16") return ternary<PrmtMode<Bytes::kHalf>, uint32_t, uint32_t>;
   return ternary<Prmt, uint32_t, uint32_t>;
 }
+// lop3.or.b32 d|p, a, b, c, table, {!}q: p is whether any bit of d is set, combined with q.
 Run lop3(Decoder& d) {
+  const std::string_view combined = d.one_of({"or", "and"});
   const Type type = d.type();
+  if (!combined.empty()) {
+    const Operand& to = d.operand(0);
+    d.need_operands(6);
+    if (to.parts.empty() || d.operand(4).kind != Operand::kInteger) return nullptr;
+    if (to.kind == Operand::kName) d.operation.dst = d.to(to, type);
+    d.operation.dst_predicate = d.to(to.parts[0], Type::kPred);
+    d.operation.src0 = d.from(1, type);
+    d.operation.src1 = d.from(2, type);
+    d.operation.src2 = d.from(3, type);
+    d.operation.src3 = d.predicate_from(5);
+    d.operation.mode = static_cast<uint8_t>(d.operand(4).bits);
+    return combined == "or" ? lop3_and_predicate<true> : lop3_and_predicate<false>;
+  }
   d.take({type, type, type, type});
   if (type != Type::kB32 || d.operand(4).kind != Operand::kInteger) return nullptr;
   d.operation.mode = static_cast<uint8_t>(d.operand(4).bits);

@@ -53,6 +53,14 @@ void set_register_of_halves(Warp& warp, const Operation& operation) {
   put_in_register<R>(warp, operation, compared_halves<H, 1, 0>(warp, operation));
 }
 
+/// .f16 whose subnormal numbers count as zeros, for .ftz.
+struct FlushedHalf {
+  uint16_t bits;
+  float value() const {
+    return Half{static_cast<uint16_t>((bits & 0x7c00u) == 0 ? bits & 0x8000u : bits)}.value();
+  }
+};
+
 constexpr int64_t kHalfOne = 0x3c00, kBHalfOne = 0x3f80;  // 1.0
 
 struct Predicates {
@@ -71,6 +79,7 @@ struct Register {
 
 template <class Form>
 Run of_type(Type type, bool flushes) {
+  if (flushes && type == Type::kF16) return Form::template of_halves<FlushedHalf>;
   if (flushes) return type == Type::kF32 ? Form::template of<float, true> : nullptr;
   switch (type) {
     case Type::kB16:
@@ -139,9 +148,10 @@ Run setp(Decoder& d) {
   }
   d.operation.src0 = d.from(1, type);
   d.operation.src1 = d.from(2, type);
-  if (type == Type::kF16x2) return set_packed<Half>;
-  if (type == Type::kBF16x2) return set_packed<BHalf>;
-  return of_type<Predicates>(type, d.has("ftz"));
+  const bool flushes = d.has("ftz");
+  if (type == Type::kF16x2) return flushes ? set_packed<FlushedHalf> : set_packed<Half>;
+  if (type == Type::kBF16x2) return flushes ? nullptr : set_packed<BHalf>;
+  return of_type<Predicates>(type, flushes);
 }
 
 Run set(Decoder& d) {
@@ -152,6 +162,9 @@ Run set(Decoder& d) {
   if (type == Type::kF16x2 || type == Type::kBF16x2) {
     if (result != type && !is_integer) return nullptr;
     d.operation.offset = is_integer ? UINT16_MAX : type == Type::kF16x2 ? kHalfOne : kBHalfOne;
+    if (d.has("ftz")) {
+      return type == Type::kF16x2 ? set_register_of_pairs<FlushedHalf> : nullptr;
+    }
     return type == Type::kF16x2 ? set_register_of_pairs<Half> : set_register_of_pairs<BHalf>;
   }
   switch (result) {

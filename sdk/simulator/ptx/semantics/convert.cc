@@ -29,14 +29,41 @@ Run integer_to_integer(Type to, Type from) {
   }
 }
 
-Run from_two(Decoder& d, Type to, Type from) {
+uint8_t mode_of(Decoder& d, std::string_view how) {
+  return static_cast<uint8_t>((how == "rz" ? kToZero : 0) | (d.has("relu") ? kRelu : 0) |
+                              (d.has("satfinite") ? kFinite : 0));
+}
+
+Run from_two(Decoder& d, Type to, Type from, std::string_view how) {
   d.need_operands(3);
-  const bool relu = d.has("relu");
+  const uint8_t mode = d.operation.mode = mode_of(d, how);
   d.take({to, from, from});
-  if (to == Type::kF16x2) return relu ? narrow_two<Half, true> : narrow_two<Half, false>;
-  if (to == Type::kBF16x2) return relu ? narrow_two<BHalf, true> : narrow_two<BHalf, false>;
-  if (!d.has("satfinite") || relu) return nullptr;
+  if (to == Type::kF16x2) {
+    return mode == 0 ? narrow_two<Half, false> : mode == kRelu ? narrow_two<Half, true>
+                                                               : narrow_to_f16x2;
+  }
+  if (to == Type::kBF16x2) {
+    return mode == 0 ? narrow_two<BHalf, false> : mode == kRelu ? narrow_two<BHalf, true>
+                                                                : narrow_to_bf16x2;
+  }
+  if (how != "rn" || (mode & kFinite) == 0) return nullptr;
   return to == Type::kE4M3x2 ? narrow_to_e4m3x2 : narrow_to_e5m2x2;
+}
+
+// cvt.rn.satfinite.e4m3x2.f16x2 and cvt.rn.f16x2.e4m3x2
+Run between_pairs(Decoder& d, Type to, Type from, std::string_view how) {
+  d.need_operands(2);
+  const uint8_t mode = d.operation.mode = mode_of(d, how);
+  d.take({to, from});
+  const bool is_finite = (mode & kFinite) != 0;
+  if (how != "rn" || is_finite != (from == Type::kF16x2)) return nullptr;
+  if (from == Type::kF16x2) {
+    return to == Type::kE4M3x2   ? narrow_pair_to_e4m3x2
+           : to == Type::kE5M2x2 ? narrow_pair_to_e5m2x2
+                                 : nullptr;
+  }
+  if (to != Type::kF16x2) return nullptr;
+  return from == Type::kE4M3x2 ? widen_e4m3x2 : from == Type::kE5M2x2 ? widen_e5m2x2 : nullptr;
 }
 
 bool is_pair(Type type) {
@@ -44,14 +71,27 @@ bool is_pair(Type type) {
          type == Type::kE5M2x2;
 }
 
+template <TF32Rounding kRounding>
+Run tf32_form(uint8_t mode) {
+  const bool relu = (mode & kRelu) != 0;
+  if ((mode & kFinite) != 0) {
+    return relu ? unary<ToTF32<kRounding, true, true>, uint32_t, float>
+                : unary<ToTF32<kRounding, false, true>, uint32_t, float>;
+  }
+  return relu ? unary<ToTF32<kRounding, true>, uint32_t, float>
+              : unary<ToTF32<kRounding>, uint32_t, float>;
+}
 Run to_tf32(Decoder& d) {
   const std::string_view how = d.one_of({"rna", "rn", "rz"});
   if (d.type() != Type::kF32) return nullptr;
   d.need_operands(2);
   d.take({Type::kB32, Type::kF32});
-  if (how == "rna") return unary<ToTF32<TF32Rounding::kNearestAway>, uint32_t, float>;
-  if (how == "rn") return unary<ToTF32<TF32Rounding::kNearestEven>, uint32_t, float>;
-  return how == "rz" ? unary<ToTF32<TF32Rounding::kZero>, uint32_t, float> : nullptr;
+  const uint8_t mode = mode_of(d, how);
+  if (how == "rna") {
+    return (mode & kRelu) != 0 ? nullptr : tf32_form<TF32Rounding::kNearestAway>(mode);
+  }
+  if (how == "rn") return tf32_form<TF32Rounding::kNearestEven>(mode);
+  return how == "rz" ? tf32_form<TF32Rounding::kZero>(mode) : nullptr;
 }
 
 Run usual_form(Type to, Type from) {
@@ -73,16 +113,14 @@ Run cvt(Decoder& d) {
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"});
   const Type to = d.type(), from = d.type();
   if (is_pair(to) && from == Type::kF32) {
-    if (how != "rn") return nullptr;
-    return from_two(d, to, from);
+    return how == "rn" || how == "rz" ? from_two(d, to, from, how) : nullptr;
   }
+  if (is_pair(to) || is_pair(from)) return between_pairs(d, to, from, how);
   d.need_operands(2);
-  if (is_pair(to) || is_pair(from)) {
-    const bool widens = how == "rn" && to == Type::kF16x2;
-    d.operation.dst = d.to(0, to);
-    d.operation.src0 = d.from(1, from);
-    if (!widens) return nullptr;
-    return from == Type::kE4M3x2 ? widen_e4m3x2 : from == Type::kE5M2x2 ? widen_e5m2x2 : nullptr;
+  if (d.has("relu") || d.has("satfinite")) {  // the instruction table has these for .f16 and .bf16
+    d.operation.mode = mode_of(d, how);
+    d.take({to, from});
+    return to == Type::kF16 ? narrow_to_f16 : narrow_to_bf16;
   }
   Conversion conversion;
   conversion.to = to;

@@ -107,6 +107,20 @@ double to_odd(const Number& number) {
   return number.negative ? -x : x;
 }
 
+// Rounds an integer to a double.
+double to_double(const Number& number, Rounding rounding) {
+  const uint64_t m = number.magnitude;
+  double x = static_cast<double>(m);  // rounded to nearest
+  if (rounding != Rounding::kNearest && m >> 53 != 0) {
+    const int shift = 11 - __builtin_clzll(m);
+    const bool inexact = (m & ((uint64_t{1} << shift) - 1)) != 0;
+    const bool away =
+        inexact && rounding == (number.negative ? Rounding::kDown : Rounding::kUp);
+    x = std::ldexp(static_cast<double>((m >> shift) + (away ? 1 : 0)), shift);
+  }
+  return number.negative ? -x : x;
+}
+
 float to_float(double x, Rounding rounding) {
   switch (rounding) {
     case Rounding::kNearest: return narrow<Rounding::kNearest>(x);
@@ -155,10 +169,7 @@ uint64_t convert(const Conversion& conversion, uint64_t bits) {
     const float y = canonical(to_float(x, conversion.rounding));
     return bit_cast<uint32_t>(conversion.flushes ? flush(y) : y);
   }
-  if (number.is_integer && conversion.rounding == Rounding::kNearest) {
-    x = static_cast<double>(number.magnitude);
-    if (number.negative) x = -x;
-  }
+  if (number.is_integer && !conversion.saturates) x = to_double(number, conversion.rounding);
   return bit_cast<uint64_t>(canonical(x));
 }
 
@@ -168,29 +179,77 @@ uint64_t lane_bits(Warp& warp, uint32_t at, uint32_t size, int lane) {
   return bits;
 }
 
+// Applies .relu, which replaces a number below or equal to zero by +0, and clamps to [-most, most].
+float limited(float x, bool relu, float most) {
+  if (x != x) return x;
+  if (relu && !(x > 0)) return 0;
+  return x > most ? most : x < -most ? -most : x;
+}
+
+template <class H>
+float largest_half() {
+  return std::is_same_v<H, Half> ? 65504.0f : bit_cast<float>(0x7f7f0000u);
+}
+template <class H>
+uint32_t narrow_half(float x, uint8_t mode) {
+  const float most =
+      (mode & kFinite) != 0 ? largest_half<H>() : std::numeric_limits<float>::infinity();
+  const float y = limited(x, (mode & kRelu) != 0, most);
+  return half_bits<H>(y, (mode & kToZero) != 0 ? Rounding::kZero : Rounding::kNearest);
+}
+template <class H>
+void narrow_one(Warp& warp, const Operation& operation) {
+  const float* a = warp.lanes<float>(operation.src0);
+  auto* d = warp.results<uint16_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) d[l] = static_cast<uint16_t>(narrow_half<H>(a[l], operation.mode));
+  warp.keep<uint16_t>(operation.dst);
+}
+template <class H>
+void narrow_halves(Warp& warp, const Operation& operation) {
+  const float *a = warp.lanes<float>(operation.src0), *b = warp.lanes<float>(operation.src1);
+  auto* d = warp.results<uint32_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) {
+    d[l] = narrow_half<H>(a[l], operation.mode) << 16 | narrow_half<H>(b[l], operation.mode);
+  }
+  warp.keep<uint32_t>(operation.dst);
+}
+
+// 8-bit formats are clamped to finite numbers always.
+template <class Small>
+uint32_t narrow_small(float x, uint8_t mode) {
+  Small largest;
+  largest.bits = static_cast<uint8_t>(Small::kMax);
+  const float y = limited(x, (mode & kRelu) != 0, static_cast<float>(largest));
+  return static_cast<uint32_t>(y != y ? 0x7f : Small(y).bits);
+}
 template <class Small>
 void narrow_two(Warp& warp, const Operation& operation) {
   const float *a = warp.lanes<float>(operation.src0), *b = warp.lanes<float>(operation.src1);
   auto* d = warp.results<uint16_t>(operation.dst);
-  Small largest;
-  largest.bits = static_cast<uint8_t>(Small::kMax);
-  const auto most = static_cast<float>(largest);
-  // .satfinite clamps to finite numbers.
-  const auto one = [most](float x) {
-    const float limited = x > most ? most : x < -most ? -most : x;
-    return static_cast<uint32_t>(x != x ? 0x7f : Small(limited).bits);
-  };
+  const auto one = [&](float x) { return narrow_small<Small>(x, operation.mode); };
   each_lane([&](int l) { d[l] = static_cast<uint16_t>(one(a[l]) << 8 | one(b[l])); });
+  warp.keep<uint16_t>(operation.dst);
+}
+template <class Small>
+void narrow_pair(Warp& warp, const Operation& operation) {
+  const auto* a = warp.lanes<uint32_t>(operation.src0);
+  auto* d = warp.results<uint16_t>(operation.dst);
+  const auto one = [&](uint32_t bits) {
+    return narrow_small<Small>(Half{static_cast<uint16_t>(bits)}.value(), operation.mode);
+  };
+  each_lane([&](int l) { d[l] = static_cast<uint16_t>(one(a[l] >> 16) << 8 | one(a[l])); });
   warp.keep<uint16_t>(operation.dst);
 }
 template <class Small>
 void widen_two(Warp& warp, const Operation& operation) {
   const auto* a = warp.lanes<uint16_t>(operation.src0);
   auto* d = warp.results<uint32_t>(operation.dst);
-  const auto one = [](uint32_t bits) {
+  const auto one = [&](uint32_t bits) {
     Small small;
     small.bits = static_cast<uint8_t>(bits);
-    return uint32_t{Half::from(static_cast<float>(small)).bits};
+    const float x = limited(static_cast<float>(small), (operation.mode & kRelu) != 0,
+                            std::numeric_limits<float>::infinity());
+    return uint32_t{Half::from(x).bits};
   };
   each_lane([&](int l) { d[l] = one(a[l] >> 8) << 16 | one(a[l] & 255u); });
   warp.keep<uint32_t>(operation.dst);
@@ -205,9 +264,7 @@ bool is_known(const Conversion& c) {
   const bool nearest = c.rounding == Rounding::kNearest;
   if (is_integer(c.to)) return is_integer(c.from) ? nearest && !c.to_integral : c.to_integral;
   if (c.to_integral) return c.to == c.from;
-  if (nearest || c.to != Type::kF64) return true;
-  // A wider type represents every value exactly.
-  return size_of(c.from) < size_of(c.to);
+  return nearest || c.to != Type::kF64 || c.from != Type::kF64;
 }
 
 int64_t pack(const Conversion& c) {
@@ -244,6 +301,21 @@ void convert_lanes(Warp& warp, const Operation& operation) {
   }
 }
 
+void narrow_to_f16(Warp& warp, const Operation& operation) { narrow_one<Half>(warp, operation); }
+void narrow_to_bf16(Warp& warp, const Operation& operation) { narrow_one<BHalf>(warp, operation); }
+void narrow_to_f16x2(Warp& warp, const Operation& operation) {
+  narrow_halves<Half>(warp, operation);
+}
+void narrow_to_bf16x2(Warp& warp, const Operation& operation) {
+  narrow_halves<BHalf>(warp, operation);
+}
+
+void narrow_pair_to_e4m3x2(Warp& warp, const Operation& operation) {
+  narrow_pair<float8_e4m3fn>(warp, operation);
+}
+void narrow_pair_to_e5m2x2(Warp& warp, const Operation& operation) {
+  narrow_pair<float8_e5m2>(warp, operation);
+}
 void narrow_to_e4m3x2(Warp& warp, const Operation& operation) {
   narrow_two<float8_e4m3fn>(warp, operation);
 }

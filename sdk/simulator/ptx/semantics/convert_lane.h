@@ -21,9 +21,22 @@ bool is_known(const Conversion& conversion);
 int64_t pack(const Conversion& conversion);
 void convert_lanes(Warp& warp, const Operation& operation);
 
-// Conversions of two 8-bit numbers.
+/// Modifiers of conversions of float, in Operation::mode.
+inline constexpr uint8_t kToZero = 1;  // .rz instead of .rn
+inline constexpr uint8_t kRelu = 2;    // a negative number becomes +0
+inline constexpr uint8_t kFinite = 4;  // .satfinite: clamps to the finite numbers of the format
+
+// Conversions of float to .f16 or .bf16, and of two floats to a pair.
+void narrow_to_f16(Warp& warp, const Operation& operation);
+void narrow_to_bf16(Warp& warp, const Operation& operation);
+void narrow_to_f16x2(Warp& warp, const Operation& operation);
+void narrow_to_bf16x2(Warp& warp, const Operation& operation);
+
+// Conversions of two 8-bit numbers: from two floats, from a pair of .f16, and to such a pair.
 void narrow_to_e4m3x2(Warp& warp, const Operation& operation);
 void narrow_to_e5m2x2(Warp& warp, const Operation& operation);
+void narrow_pair_to_e4m3x2(Warp& warp, const Operation& operation);
+void narrow_pair_to_e5m2x2(Warp& warp, const Operation& operation);
 void widen_e4m3x2(Warp& warp, const Operation& operation);
 void widen_e5m2x2(Warp& warp, const Operation& operation);
 

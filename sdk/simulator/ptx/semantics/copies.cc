@@ -65,7 +65,8 @@ void wait_for_copies(Warp& warp, const Operation&) {
 
 }  // namespace
 
-// cp.async.cg.shared.global [to], [from], bytes{, source bytes}
+// cp.async.cg.shared.global [to], [from], bytes{, source bytes or predicate}{, policy}. Where the
+// predicate holds, no byte of the source is copied.
 Run cp(Decoder& d) {
   if (!d.has("async")) return nullptr;
   if (d.has("commit_group")) return commit_copies;
@@ -76,7 +77,9 @@ Run cp(Decoder& d) {
   }
   const bool to_shared = d.has("shared") || d.has("shared::cta");
   if (d.one_of({"ca", "cg"}).empty() || !to_shared || !d.has("global")) return nullptr;
-  if (d.operands() != 3 && d.operands() != 4) return nullptr;
+  const size_t policies = d.has("L2::cache_hint") ? 1 : 0;
+  const bool has_source_bytes = d.operands() == 4 + policies;
+  d.need_operands_and_policy(has_source_bytes ? 4 : 3);
   d.address(1, Space::kGlobal);
   if (d.operation.address_size != 8 ||
       d.operation.offset != static_cast<int32_t>(d.operation.offset)) {
@@ -90,7 +93,10 @@ Run cp(Decoder& d) {
   const uint64_t bytes = d.operand(2).bits;
   if (bytes != 4 && bytes != 8 && bytes != 16) return nullptr;
   d.operation.bytes = static_cast<uint8_t>(bytes);
-  if (d.operands() == 4) d.operation.src1 = d.from(3, Type::kU32);
+  if (!has_source_bytes) return copy_lanes;
+  const bool is_predicate = d.type_of_register(d.operand(3)) == Type::kPred;
+  d.operation.src1 = is_predicate ? d.selected(3, 0, static_cast<uint32_t>(bytes))
+                                  : d.from(3, Type::kU32);
   return copy_lanes;
 }
 

@@ -11,10 +11,14 @@ namespace kernkit::simulator::ptx {
 
 /// Makes the operation synchronise all 32 lanes.
 void begin_matrix(Decoder& d);
-/// Returns the 32-bit registers of operand i; kNone for _ if the operation writes them.
-std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes);
+/// Returns the registers of operand i, of 64 bits for kF64 and of 32 bits for other elements; kNone
+/// for _ if the operation writes them.
+std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes,
+                                   Element element = Element::kNone);
 /// Returns the element type of the next modifier. Throws for another modifier.
 Element next_element(Decoder& d);
+/// Reads the modifiers .xor.popc or .and.popc.
+void take_bit_product(Decoder& d, Product* product);
 /// Decodes operands d, a, b, c. A and B have `of_a` and `of_b` registers; the product uses the
 /// first of them.
 Run multiply_matrices(Decoder& d, const Product& product, uint32_t of_a, uint32_t of_b);

@@ -90,7 +90,10 @@ Run mad(Decoder& d) {
   const Type type = d.type();
   if (!is_integer(type)) return nullptr;
   if (d.has("lo")) return wrapping<Ternary<Mad<MulLo>>>(d, type, 4);
-  if (d.has("hi")) return integers<Ternary<Mad<MulHi>>>(d, type, 4);
+  if (d.has("hi")) {
+    const Run whole = integers<Ternary<Mad<MulHi>>>(d, type, 4);
+    return type == Type::kS32 && d.has("sat") ? ternary<MadHiSat, int32_t, int32_t> : whole;
+  }
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
   d.take({wide(type), type, type, wide(type)});
   switch (type) {

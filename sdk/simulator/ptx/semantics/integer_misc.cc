@@ -70,6 +70,37 @@ struct Fns {
     return UINT32_MAX;
   }
 };
+// szext: the lower b bits, extended by the sign for a signed type. With .wrap, b is taken modulo 32.
+template <bool kClamps, bool kSigned>
+struct Szext {
+  static uint32_t of(uint32_t a, uint32_t b) {
+    if (kClamps && b > 31) return a;
+    const uint32_t bits = b & 31, field = (uint32_t{1} << bits) - 1;
+    const bool negative = kSigned && bits != 0 && (a >> (bits - 1) & 1) != 0;
+    return negative ? a | ~field : a & field;
+  }
+};
+// cvt.pack: a and b, clamped to numbers of `size` bits, in the lower bits: b is the lower number.
+inline uint32_t clamped_pair(int32_t a, int32_t b, uint32_t size, bool is_signed_type) {
+  const int32_t most = (1 << (is_signed_type ? size - 1 : size)) - 1,
+                least = is_signed_type ? -most - 1 : 0;
+  const auto one = [&](int32_t x) {
+    const int32_t clamped = x < least ? least : x > most ? most : x;
+    return static_cast<uint32_t>(clamped) & ((uint32_t{1} << size) - 1);
+  };
+  return one(a) << size | one(b);
+}
+template <uint32_t kSize, bool kSigned>
+struct CvtPack {
+  static uint32_t of(int32_t a, int32_t b) { return clamped_pair(a, b, kSize, kSigned); }
+  // The upper bits come from the lower bits of c.
+  static uint32_t of(int32_t a, int32_t b, uint32_t c) { return of(a, b) | c << 2 * kSize; }
+};
+template <uint32_t kSize>
+Run pack_form(bool is_signed_type) {
+  return is_signed_type ? ternary<CvtPack<kSize, true>, uint32_t, int32_t, int32_t, uint32_t>
+                        : ternary<CvtPack<kSize, false>, uint32_t, int32_t, int32_t, uint32_t>;
+}
 struct Slct {
   template <class X, class C>
   static X of(X a, X b, C c) {
@@ -196,6 +227,35 @@ Run testp(Decoder& d) {
   d.operation.mode = static_cast<uint8_t>(kinds);
   if (kinds == 0) return nullptr;
   return type == Type::kF32 ? test_lanes<float> : type == Type::kF64 ? test_lanes<double> : nullptr;
+}
+
+Run szext(Decoder& d) {
+  const std::string_view mode = d.one_of({"clamp", "wrap"});
+  const Type type = d.type();
+  d.need_operands(3);
+  d.take(type);
+  if (mode == "clamp") {
+    return type == Type::kS32 ? binary<Szext<true, true>, uint32_t, uint32_t>
+                              : binary<Szext<true, false>, uint32_t, uint32_t>;
+  }
+  return type == Type::kS32 ? binary<Szext<false, true>, uint32_t, uint32_t>
+                            : binary<Szext<false, false>, uint32_t, uint32_t>;
+}
+
+// cvt.pack.sat.u16.s32 d, a, b; cvt.pack.sat.u8.s32.b32 d, a, b, c
+Run cvt_pack(Decoder& d) {
+  const std::string_view to = d.one_of({"u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"});
+  if (to.empty() || !d.has("pack") || !d.has("sat") || !d.has("s32")) return nullptr;
+  const bool has_rest = d.has("b32"), is_signed_type = to[0] == 's';
+  d.need_operands(has_rest ? 4 : 3);
+  d.take(Type::kB32);
+  if (to.size() == 3) {
+    return is_signed_type ? binary<CvtPack<16, true>, uint32_t, int32_t>
+                          : binary<CvtPack<16, false>, uint32_t, int32_t>;
+  }
+  return to[1] == '8'   ? pack_form<8>(is_signed_type)
+         : to[1] == '4' ? pack_form<4>(is_signed_type)
+                        : pack_form<2>(is_signed_type);
 }
 
 }  // namespace kernkit::simulator::ptx

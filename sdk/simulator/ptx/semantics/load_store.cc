@@ -86,7 +86,7 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
 }  // namespace
 
 Run load(Decoder& d) {
-  d.need_operands(2);
+  d.need_operands_and_policy(2);
   const Space space = d.space();
   const Shape shape = read_registers(d, d.operand(0), true);
   d.address(1, space);
@@ -94,7 +94,7 @@ Run load(Decoder& d) {
 }
 
 Run store(Decoder& d) {
-  d.need_operands(2);
+  d.need_operands_and_policy(2);
   const Space space = d.space();
   const Shape shape = read_registers(d, d.operand(1), false);
   d.address(0, space);

@@ -72,6 +72,16 @@ void store_matrices(Warp& warp, const Operation& operation) {
   }
 }
 
+// Four lanes have the elements of a row: lane l has elements 2 * (l % 4) and the next of row l / 4.
+void transpose(Warp& warp, const Operation& operation) {
+  need_whole_warp(warp, operation);
+  const auto* a = warp.lanes<uint16_t>(operation.src0);
+  auto* d = warp.lanes<uint16_t>(operation.dst);
+  uint16_t transposed[64];
+  for (uint32_t i = 0; i < 64; ++i) transposed[i] = a[i % 8 * 8 + i / 8];
+  std::memcpy(d, transposed, sizeof(transposed));
+}
+
 // ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 registers, [rows]. Returns whether the form
 // has .trans.
 bool take_matrices(Decoder& d, size_t registers, size_t address) {
@@ -101,7 +111,8 @@ void begin_matrix(Decoder& d) {
   d.operation.members = d.constant(Warp::kAll, Type::kU32);
 }
 
-std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes) {
+std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes,
+                                   Element element) {
   const Operand& operand = d.operand(i);
   const std::vector<Operand> one = {operand};
   const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
@@ -115,7 +126,8 @@ std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool wr
       continue;
     }
     const bool real = part.kind == Operand::kFloat || part.kind == Operand::kDouble;
-    const Type type = real ? Type::kF32 : Type::kB32;
+    const bool is_wide = element == Element::kF64;
+    const Type type = real ? (is_wide ? Type::kF64 : Type::kF32) : is_wide ? Type::kB64 : Type::kB32;
     registers.push_back(writes ? d.to(part, type) : d.from(part, type));
   }
   return registers;
@@ -125,7 +137,9 @@ Element next_element(Decoder& d) {
   static constexpr std::pair<const char*, Element> kNames[] = {
       {"f16", Element::kF16},   {"bf16", Element::kBF16}, {"tf32", Element::kTF32},
       {"e4m3", Element::kE4M3}, {"e5m2", Element::kE5M2}, {"s8", Element::kS8},
-      {"u8", Element::kU8},     {"f32", Element::kF32},   {"s32", Element::kS32}};
+      {"u8", Element::kU8},     {"s4", Element::kS4},     {"u4", Element::kU4},
+      {"b1", Element::kB1},     {"f32", Element::kF32},   {"s32", Element::kS32},
+      {"f64", Element::kF64}};
   for (const auto& [name, element] : kNames) {
     if (!d.next_of({name}).empty()) return element;
   }
@@ -133,8 +147,14 @@ Element next_element(Decoder& d) {
 }
 
 bool is_known(const Product& p) {
+  const bool is_float = p.d == Element::kF32 || p.d == Element::kF16;
+  if (p.c != p.d && (p.a != Element::kF16 || !is_float)) return false;
   switch (p.a) {
     case Element::kF16: return p.b == p.a && (p.c == Element::kF32 || p.c == Element::kF16);
+    case Element::kF64: return p.b == p.a && p.c == p.a;
+    case Element::kB1: return p.b == p.a && p.c == Element::kS32;
+    case Element::kS4:
+    case Element::kU4: return (p.b == Element::kS4 || p.b == Element::kU4) && p.c == Element::kS32;
     case Element::kBF16:
     case Element::kTF32: return p.b == p.a && p.c == Element::kF32;
     case Element::kE4M3:
@@ -157,16 +177,32 @@ Run stmatrix(Decoder& d) {
 Run multiply_matrices(Decoder& d, const Product& p, uint32_t of_a, uint32_t of_b) {
   if (!is_known(p)) return nullptr;
   d.need_operands(4);
-  const std::vector<uint32_t> a = registers_of(d, 1, of_a, false);
-  const std::vector<uint32_t> b = registers_of(d, 2, of_b, false);
-  const std::vector<uint32_t> c = registers_of(d, 3, p.registers_of_c(), false);
-  std::vector<uint32_t> all = registers_of(d, 0, p.registers_of_c(), true);
+  const std::vector<uint32_t> a = registers_of(d, 1, of_a, false, p.a);
+  const std::vector<uint32_t> b = registers_of(d, 2, of_b, false, p.b);
+  const std::vector<uint32_t> c = registers_of(d, 3, p.registers_of_c(), false, p.c);
+  std::vector<uint32_t> all = registers_of(d, 0, p.registers_of_d(), true, p.d);
   all.insert(all.end(), a.begin(), a.begin() + p.registers_of_a());
   all.insert(all.end(), b.begin(), b.begin() + p.registers_of_b());
   all.insert(all.end(), c.begin(), c.end());
   d.take_list(std::move(all));
   d.operation.offset = p.packed();
+  if (p.c == Element::kF64) return matrix_steps::multiply_matrices_of_f64;
   return p.c == Element::kS32 ? matrix_steps::multiply_integers : matrix_steps::multiply_floats;
+}
+
+// movmatrix.sync.aligned.m8n8.trans.b16 d, a: the transpose of a matrix of 8 by 8 elements.
+Run movmatrix(Decoder& d) {
+  begin_matrix(d);
+  if (!d.has("m8n8") || !d.has("trans")) return nullptr;
+  d.need_operands(2);
+  d.take(d.type());
+  return transpose;
+}
+
+void take_bit_product(Decoder& d, Product* p) {
+  const std::string_view what = d.one_of({"xor", "and"});
+  if (what.empty() || !d.has("popc")) d.reject("expected .xor.popc or .and.popc");
+  p->bit_product = what == "and" ? BitProduct::kAnd : BitProduct::kXor;
 }
 
 // mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 d, a, b, c
@@ -174,31 +210,40 @@ Run mma(Decoder& d) {
   begin_matrix(d);
   struct Shape {
     const char* name;
-    uint8_t m, k;
+    uint8_t m;
+    uint16_t k;
   };
-  static constexpr Shape kShapes[] = {{"m16n8k4", 16, 4},
-                                      {"m16n8k8", 16, 8},
-                                      {"m16n8k16", 16, 16},
-                                      {"m16n8k32", 16, 32},
-                                      {"m8n8k16", 8, 16}};
+  static constexpr Shape kShapes[] = {
+      {"m8n8k4", 8, 4},       {"m8n8k16", 8, 16},     {"m8n8k32", 8, 32},
+      {"m8n8k128", 8, 128},   {"m16n8k4", 16, 4},     {"m16n8k8", 16, 8},
+      {"m16n8k16", 16, 16},   {"m16n8k32", 16, 32},   {"m16n8k64", 16, 64},
+      {"m16n8k128", 16, 128}, {"m16n8k256", 16, 256}};
   Product p{};
+  uint32_t k = 0;
   for (const Shape& shape : kShapes) {
     if (!d.has(shape.name)) continue;
     p.m = shape.m;
     p.n = 8;
-    p.k = shape.k;
+    k = shape.k;
   }
   if (p.m == 0 || !d.has("row") || !d.has("col")) return nullptr;
   p.saturates = d.has("satfinite");
-  const Element result = next_element(d);
+  p.to_zero = d.one_of({"rn", "rz"}) == "rz";
+  p.d = next_element(d);
   p.a = next_element(d);
   p.b = next_element(d);
   p.c = next_element(d);
+  if (p.a == Element::kB1) {
+    take_bit_product(d, &p);
+    k /= 32;  // the number of words
+  }
+  p.k = static_cast<uint8_t>(k);
   const uint32_t width = 4 * elements_of_register(p.a);
-  const bool is_integer = p.c == Element::kS32;
-  if (result != p.c || (p.k != width && p.k != 2 * width)) return nullptr;
-  if ((p.saturates || p.m == 8) && !is_integer) return nullptr;
-  p.sources = static_cast<uint8_t>(p.registers_of_a() + p.registers_of_b());
+  const bool is_integer = p.c == Element::kS32, is_double = p.c == Element::kF64;
+  const bool has_depth = k == width || (k == 2 * width && p.m == 16) || (is_double && k == 16);
+  if (p.d != p.c || !has_depth) return nullptr;
+  if ((p.saturates || p.m == 8) && !is_integer && !(is_double && !p.saturates)) return nullptr;
+  if (p.saturates && p.a == Element::kB1) return nullptr;
   return multiply_matrices(d, p, p.registers_of_a(), p.registers_of_b());
 }
 

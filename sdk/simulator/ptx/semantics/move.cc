@@ -139,9 +139,11 @@ Run mapa(Decoder& d) {
 }
 
 Run isspacep(Decoder& d) {
-  const std::string_view space = d.one_of({"global", "shared", "shared::cta", "local"});
+  const std::string_view space =
+      d.one_of({"global", "shared", "shared::cta", "local", "param", "param::entry"});
   if (space.empty()) return nullptr;
-  d.operation.mode = static_cast<uint8_t>(window_of(space) >> kWindowShift);
+  const uint64_t window = space.substr(0, 5) == "param" ? kParamWindow : window_of(space);
+  d.operation.mode = static_cast<uint8_t>(window >> kWindowShift);
   d.take({Type::kPred, Type::kU64});
   return is_in_window;
 }

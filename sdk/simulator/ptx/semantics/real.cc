@@ -46,11 +46,21 @@ Run real(Decoder& d, Type type, size_t count) {
 }
 
 template <int kMode, template <class> class Form, class Op>
+Run in_rounding_of_pairs(bool flushes) {
+  if constexpr (std::is_same_v<Form<Op>, Unary<Op>>) {
+    return nullptr;
+  } else {
+    return flushes ? kRounded<kMode, Form<Flushed<Op>>::wide> : kRounded<kMode, Form<Op>::wide>;
+  }
+}
+
+template <int kMode, template <class> class Form, class Op>
 Run in_rounding(Type type, bool flushes, bool saturates) {
   using S = Saturated<Op>;
   if (type == Type::kF64) {
     return flushes || saturates ? nullptr : kRounded<kMode, Form<Op>::template of<double>>;
   }
+  if (type == Type::kF32x2) return in_rounding_of_pairs<kMode, Form, Op>(flushes);
   if (type != Type::kF32) return nullptr;
   if (saturates) {
     return flushes ? kRounded<kMode, Form<Flushed<S>>::template of<float>>
@@ -79,11 +89,32 @@ Run rounded(Decoder& d, Type type, size_t count) {
   return in_rounding<Form, Op>(how, type, d.has("ftz"), saturates);
 }
 
+// min and max of three operands. `kMagnitudes` compares magnitudes, for .abs.
+template <class Op, bool kMagnitudes>
+struct OfThree {
+  template <class X>
+  static X of(X a, X b, X c) {
+    if (kMagnitudes) return Op::of(Op::of(std::fabs(a), std::fabs(b)), std::fabs(c));
+    return Op::of(Op::of(a, b), c);
+  }
+};
+template <class Op>
+Run least_of_three(Decoder& d, Type type) {
+  if (type != Type::kF32 || d.has("xorsign")) return nullptr;
+  return d.has("abs") ? real<Ternary, OfThree<Op, true>>(d, type, 4)
+                      : real<Ternary, OfThree<Op, false>>(d, type, 4);
+}
+
+template <class Op>
+Run least_of(Decoder& d, Type type) {
+  if (d.operands() == 4) return least_of_three<Op>(d, type);
+  if (!d.has("xorsign")) return real<Binary, Op>(d, type, 3);
+  return d.has("abs") ? real<Binary, XorSign<Op>>(d, type, 3) : nullptr;
+}
 template <class Op>
 Run least(Decoder& d, Type type) {
   if (is_half(type)) return half_arithmetic(d, type);
-  d.need_operands(3);
-  return d.has("NaN") ? real<Binary, WithNan<Op>>(d, type, 3) : real<Binary, Op>(d, type, 3);
+  return d.has("NaN") ? least_of<WithNan<Op>>(d, type) : least_of<Op>(d, type);
 }
 
 // Keeps the high 32 bits of a double, with 20 bits of mantissa.

@@ -6,6 +6,11 @@
 #include "ptx/simd/move.h"
 
 namespace kernkit::simulator::ptx {
+
+void select_word(Warp& warp, const Operation& operation) {
+  move_steps::select<uint32_t>(warp, operation);
+}
+
 Run selp(Decoder& d) {
   const Type type = d.type();
   d.need_operands(4);

@@ -9,7 +9,7 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-// `packed` is the form with two 16-bit numbers in each register.
+// `packed` is the form with two 16-bit numbers in each register, `wide` the form with two floats.
 template <class Op>
 struct Unary {
   template <class X>
@@ -23,6 +23,7 @@ struct Binary {
   static constexpr Run of = binary<Op, X, X>;
   template <class X>
   static constexpr Run packed = binary<Op, X, X, X, uint32_t, 64>;
+  static constexpr Run wide = binary<Op, float, float, float, uint64_t, 64>;
 };
 template <class Op>
 struct Ternary {
@@ -30,6 +31,7 @@ struct Ternary {
   static constexpr Run of = ternary<Op, X, X>;
   template <class X>
   static constexpr Run packed = ternary<Op, X, X, X, X, uint32_t, 64>;
+  static constexpr Run wide = ternary<Op, float, float, float, float, uint64_t, 64>;
 };
 
 template <class Form>

@@ -22,7 +22,8 @@ void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uin
   for (uint32_t lane = 0; lane < 32; ++lane) {
     uint64_t row = first_row + lane / 4, column = first_column + lane % 4 * f.neighbours();
     if (f.by_columns) std::swap(row, column);
-    to[lane] += (row * strides[lane] + column) * (4 / f.of_register());
+    const uint64_t stride_bits = f.element == Element::kB1 ? 1 : f.bits();
+    to[lane] += (row * strides[lane] * stride_bits + column * f.bits()) / 8;
   }
 }
 
@@ -41,7 +42,9 @@ void each_access(Warp& warp, const Operation& operation, Touch touch, const Visi
     const uint32_t element = access * f.at_once(), in_register = element % f.of_register();
     auto* lanes = warp.lanes<unsigned char>(operation.list[element / f.of_register()]);
     const size_t offset = size_t{in_register} * operation.bytes;
-    for (size_t lane = 0; lane < 32; ++lane) visit(places.at[lane], lanes + 4 * lane + offset);
+    for (size_t lane = 0; lane < 32; ++lane) {
+      visit(places.at[lane], lanes + f.register_bytes() * lane + offset);
+    }
   }
 }
 
@@ -71,16 +74,56 @@ uint32_t registers_of_factor(const Product& p, bool of_a) {
 
 Product shape_of(Decoder& d) {
   Product p{};
-  const std::string_view shape = d.one_of({"m16n16k16", "m8n32k16", "m32n8k16", "m16n16k8"});
-  if (shape.empty()) return p;
-  p.m = shape[1] == '8' ? 8 : shape[1] == '3' ? 32 : 16;
-  p.n = shape[1] == '8' ? 32 : shape[1] == '3' ? 8 : 16;
-  p.k = shape.back() == '8' ? 8 : 16;
+  struct Shape {
+    const char* name;
+    uint8_t m, n, k;
+  };
+  static constexpr Shape kShapes[] = {
+      {"m16n16k16", 16, 16, 16}, {"m8n32k16", 8, 32, 16},   {"m32n8k16", 32, 8, 16},
+      {"m16n16k8", 16, 16, 8},   {"m8n8k4", 8, 8, 4},       {"m8n8k32", 8, 8, 32},
+      {"m8n8k128", 8, 8, 128}};
+  for (const Shape& shape : kShapes) {
+    if (!d.has(shape.name)) continue;
+    p.m = shape.m;
+    p.n = shape.n;
+    p.k = shape.k;
+  }
   return p;
 }
-bool has_shape(const Product& p) {
-  return p.m != 0 && (p.a == Element::kTF32) == (p.k == 8) && p.a != Element::kE4M3 &&
-         p.a != Element::kE5M2;
+// Whether a shape with the depth k has factors of the type.
+bool has_depth(Element factor, uint32_t k) {
+  switch (factor) {
+    case Element::kF16:
+    case Element::kBF16:
+    case Element::kS8:
+    case Element::kU8: return k == 16;
+    case Element::kTF32: return k == 8;
+    case Element::kF64: return k == 4;
+    case Element::kS4:
+    case Element::kU4: return k == 32;
+    case Element::kB1: return k == 128;
+    default: return false;
+  }
+}
+bool has_shape(const Product& p) { return p.m != 0 && has_depth(p.a, p.k); }
+
+// The type of A and B that a shape implies for C and D.
+Element factor_of(const Product& p) {
+  switch (p.k) {
+    case 4: return Element::kF64;
+    case 8: return Element::kTF32;
+    case 32: return Element::kS4;
+    case 128: return Element::kB1;
+    default: return Element::kF16;
+  }
+}
+bool has_sum(const Product& p, Element sum) {
+  switch (p.k) {
+    case 4: return sum == Element::kF64;
+    case 8: return sum == Element::kF32;
+    case 16: return sum == Element::kF16 || sum == Element::kF32 || sum == Element::kS32;
+    default: return sum == Element::kS32;
+  }
 }
 
 // wmma.load.a.sync.aligned.row.m16n16k16{.global}.f16 registers, [first], stride
@@ -95,23 +138,28 @@ Run access(Decoder& d, bool stores) {
   Fragment f{};
   f.element = next_element(d);
   f.is_of_c = which == "c" || which == "d";
-  const bool wide = f.element == Element::kF32 || f.element == Element::kS32;
-  if (f.is_of_c ? !wide && f.element != Element::kF16 : wide) return nullptr;
-  p.a = p.b = f.is_of_c ? (p.k == 8 ? Element::kTF32 : Element::kF16) : f.element;
+  if (f.is_of_c && !has_sum(p, f.element)) return nullptr;
+  p.a = p.b = f.is_of_c ? factor_of(p) : f.element;
   if (!has_shape(p)) return nullptr;
-  d.need_operands(3);
+  if (d.operands() != 2) d.need_operands(3);
   f.rows = which == "b" ? p.n : p.m;
-  f.columns = f.is_of_c ? p.n : p.k;
+  f.columns = f.is_of_c ? p.n : p.a == Element::kB1 ? p.k / 32 : p.k;
   f.by_columns = by_columns != (which == "b");
+  if (f.by_columns && !f.is_of_c && f.bits() < 8) return nullptr;
+  if (f.by_columns && f.element == Element::kB1) return nullptr;
   Operation& operation = d.operation;
   operation.count =
       static_cast<uint8_t>(f.is_of_c ? f.registers() : registers_of_factor(p, which == "a"));
-  const std::vector<uint32_t> all = registers_of(d, stores ? 1 : 0, operation.count, !stores);
+  const std::vector<uint32_t> all =
+      registers_of(d, stores ? 1 : 0, operation.count, !stores, f.element);
   std::copy(all.begin(), all.end(), operation.list);
-  operation.src0 = d.from(2, Type::kU32);
+  // Without a stride, rows or columns are contiguous.
+  const uint32_t length = f.element == Element::kB1 ? p.k : f.by_columns ? f.rows : f.columns;
+  operation.src0 =
+      d.operands() == 3 ? d.from(2, Type::kU32) : d.constant(length, Type::kU32);
   d.address(stores ? 0 : 1, space);
   operation.target = f.packed();
-  operation.bytes = static_cast<uint8_t>(4 / f.of_register() * f.at_once());
+  operation.bytes = static_cast<uint8_t>(f.bits() * f.at_once() / 8);
   return stores ? store_fragment : load_fragment;
 }
 
@@ -123,22 +171,24 @@ Run wmma(Decoder& d) {
   if (d.has("store")) return access(d, true);
   if (!d.has("mma")) return nullptr;
   begin_matrix(d);
+  Product p = shape_of(d);
+  if (p.k == 128) take_bit_product(d, &p);
   for (int i = 0; i < 2; ++i) {  // the fragment does not depend on the layout in memory
     if (d.next_of({"row", "col"}).empty()) return nullptr;
   }
-  Product p = shape_of(d);
-  const Element result = next_element(d);
+  p.to_zero = d.one_of({"rn", "rz"}) == "rz";
+  p.d = next_element(d);
   p.a = p.b = Element::kF16;
   Element next = next_element(d);
-  if (result == Element::kS32 || next == Element::kBF16 || next == Element::kTF32) {
+  if (next != Element::kF32 && next != Element::kF16) {
     p.a = next;
     p.b = next_element(d);
     next = next_element(d);
   }
   p.c = next;
   p.saturates = d.has("satfinite");
-  if (!has_shape(p) || result != p.c || (p.saturates && p.c != Element::kS32)) return nullptr;
-  p.sources = static_cast<uint8_t>(p.registers_of_a() + p.registers_of_b());
+  if (!has_shape(p) || p.a != p.b || (p.saturates && p.c != Element::kS32)) return nullptr;
+  if (p.a == Element::kB1) p.k /= 32;  // the number of words
   return multiply_matrices(d, p, registers_of_factor(p, true), registers_of_factor(p, false));
 }
 

@@ -117,6 +117,26 @@ struct Prmt {
     return result;
   }
 };
+/// The modes of prmt. The lower two bits of the selector choose a byte of a, or its neighbours.
+enum class Bytes { kForward, kBackward, kReplicated, kClampedLeft, kClampedRight, kHalf };
+template <Bytes kMode>
+struct PrmtMode {
+  static uint32_t of(uint32_t a, uint32_t b, uint32_t selector) {
+    const uint64_t both = uint64_t{b} << 32 | a;
+    const uint32_t s = selector & 3;
+    uint32_t result = 0;
+    for (uint32_t k = 0; k < 4; ++k) {
+      const uint32_t which = kMode == Bytes::kForward        ? s + k
+                             : kMode == Bytes::kBackward     ? (s + 8 - k) & 7
+                             : kMode == Bytes::kReplicated   ? s
+                             : kMode == Bytes::kClampedLeft  ? std::max(s, k)
+                             : kMode == Bytes::kClampedRight ? std::min(s, k)
+                                                             : (s & 1) * 2 + (k & 1);
+      result |= (static_cast<uint32_t>(both >> 8 * which) & 255) << 8 * k;
+    }
+    return result;
+  }
+};
 struct Popc {
   template <class X>
   static uint32_t of(X a) {
@@ -150,6 +170,14 @@ struct Brev {
 };
 
 // lop3: the result of bits a, b and c is bit 4a + 2b + c of the table.
+inline uint32_t lop3_of(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
+  uint32_t result = 0;
+  for (uint32_t k = 0; k < 8; ++k) {
+    if ((table >> k & 1) == 0) continue;
+    result |= ((k & 4) != 0 ? a : ~a) & ((k & 2) != 0 ? b : ~b) & ((k & 1) != 0 ? c : ~c);
+  }
+  return result;
+}
 inline void lop3_lanes(Warp& warp, const Operation& operation) {
   const auto *a = warp.lanes<uint32_t>(operation.src0), *b = warp.lanes<uint32_t>(operation.src1),
              *c = warp.lanes<uint32_t>(operation.src2);

@@ -27,12 +27,21 @@ struct Narrow {
 
 // TF32 is a float whose lower 13 bits are 0.
 enum class TF32Rounding { kNearestAway, kNearestEven, kZero };
-template <TF32Rounding kRounding>
+// kRelu: a negative number becomes +0. kFinite: infinity becomes the largest number.
+template <TF32Rounding kRounding, bool kRelu = false, bool kFinite = false>
 struct ToTF32 {
   static uint32_t of(float a) {
-    constexpr uint32_t kLower = 0x1fff;
+    constexpr uint32_t kLower = 0x1fff, kInfinity = 0x7f800000, kSign = 0x80000000;
     if (a != a) return 0x7fffffff;
-    uint32_t bits = bit_cast<uint32_t>(a);
+    if (kRelu && !(a > 0)) return 0;
+    const uint32_t rounded_bits = rounded(bit_cast<uint32_t>(a));
+    const bool is_infinite = (rounded_bits & ~kSign) == kInfinity;
+    return kFinite && is_infinite ? rounded_bits - kLower - 1 : rounded_bits;
+  }
+
+ private:
+  static uint32_t rounded(uint32_t bits) {
+    constexpr uint32_t kLower = 0x1fff;
     if (kRounding == TF32Rounding::kNearestAway) bits += (kLower + 1) / 2;
     if (kRounding == TF32Rounding::kNearestEven) bits += kLower / 2 + (bits >> 13 & 1);
     return bits & ~kLower;

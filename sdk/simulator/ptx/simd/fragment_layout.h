@@ -15,11 +15,29 @@ namespace kernkit::simulator::ptx {
 /// Operation::mode of ldmatrix and stmatrix with .trans.
 inline constexpr uint8_t kIsTransposed = 1;
 
-enum class Element : uint8_t { kF16, kBF16, kTF32, kE4M3, kE5M2, kS8, kU8, kF32, kS32, kNone };
+/// The element types. An element of kB1 is a word of 32 numbers of one bit.
+enum class Element : uint8_t {
+  kF16,
+  kBF16,
+  kTF32,
+  kE4M3,
+  kE5M2,
+  kS8,
+  kU8,
+  kS4,
+  kU4,
+  kB1,
+  kF32,
+  kS32,
+  kF64,
+  kNone
+};
 
-/// The number of elements in a register.
+/// The number of elements in a register. A register of kF64 has 64 bits.
 constexpr uint32_t elements_of_register(Element element) {
   switch (element) {
+    case Element::kS4:
+    case Element::kU4: return 8;
     case Element::kF16:
     case Element::kBF16: return 2;
     case Element::kE4M3:
@@ -30,24 +48,37 @@ constexpr uint32_t elements_of_register(Element element) {
   }
 }
 
+constexpr uint32_t bits_of(Element element) {
+  return element == Element::kF64 ? 64 : 32 / elements_of_register(element);
+}
+
+/// The function that replaces the product of two bits of kB1.
+enum class BitProduct : uint8_t { kXor, kAnd };
+
 /// D = A * B + C: A has m rows and k columns, B has k rows and n columns. Packed into
 /// Operation::offset.
 struct Product {
   uint8_t m, n, k;
-  Element a, b, c;  // element types; D has the type of C
-  bool saturates;
-  uint8_t sources;  // number of registers of A and B together
+  Element a, b, c, d;  // element types
+  uint8_t saturates : 1, to_zero : 1;  // .satfinite; rounding .rz of kF64, instead of .rn
+  BitProduct bit_product : 1;
 
   int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
   static Product of(int64_t bits) { return kernkit::detail::bit_cast<Product>(bits); }
   /// The rows of blocks run along m in A and along n in B.
   uint32_t registers_of_a() const { return m / 8u * (k / (4 * elements_of_register(a))); }
   uint32_t registers_of_b() const { return n / 8u * (k / (4 * elements_of_register(b))); }
-  /// A block of 8 by 8 elements of 32 bits has two registers. Blocks are in column-major order.
-  uint32_t registers_of_c() const { return m / 8u * (n / 8u) * (c == Element::kF16 ? 1 : 2); }
+  uint32_t sources() const { return registers_of_a() + registers_of_b(); }
+  /// A block of 8 by 8 elements has two registers, or one of kF16. Blocks are in column-major order.
+  uint32_t registers_of(Element sum) const {
+    return m / 8u * (n / 8u) * (sum == Element::kF16 ? 1 : 2);
+  }
+  uint32_t registers_of_c() const { return registers_of(c); }
+  uint32_t registers_of_d() const { return registers_of(d); }
 };
 
-/// Returns whether the tensor cores of compute capability 8.x support the product.
+/// Returns whether tensor cores support the product: those of compute capability 8.x, and those of
+/// 9.0 for kF64 with more than 8 rows.
 bool is_known(const Product& product);
 /// Returns the lanes of ldmatrix and stmatrix with the address of a row: 8 for each matrix.
 inline uint32_t lanes_with_rows(const Operation& operation) {
@@ -64,6 +95,8 @@ struct Fragment {
   uint32_t packed() const { return kernkit::detail::bit_cast<uint32_t>(*this); }
   static Fragment of(uint32_t bits) { return kernkit::detail::bit_cast<Fragment>(bits); }
   uint32_t of_register() const { return elements_of_register(element); }
+  uint32_t bits() const { return bits_of(element); }
+  uint32_t register_bytes() const { return element == Element::kF64 ? 8 : 4; }
   /// The number of adjacent elements of a block's row in a lane.
   uint32_t neighbours() const { return is_of_c ? 2 : of_register(); }
   uint32_t registers() const { return rows * columns / 32u / of_register(); }

@@ -61,6 +61,28 @@ struct WithNan {
     return any ? H::from(sum) : Op::of(a, b);
   }
 };
+/// .xorsign.abs: the magnitudes are compared; the sign of the result is that of the product.
+template <class Op>
+struct XorSign {
+  template <class H>
+  static H of(H a, H b) {
+    const H d = Op::of(H{static_cast<uint16_t>(a.bits & 0x7fffu)},
+                       H{static_cast<uint16_t>(b.bits & 0x7fffu)});
+    const auto sign = static_cast<uint16_t>((a.bits ^ b.bits) & 0x8000u);
+    return d.value() != d.value() ? d : H{static_cast<uint16_t>(d.bits | sign)};
+  }
+};
+/// .ftz of .f16: subnormal sources and results become zeros of the same sign.
+template <class Op>
+struct Flushed {
+  static Half flush_half(Half x) {
+    return {static_cast<uint16_t>((x.bits & 0x7c00u) == 0 ? x.bits & 0x8000u : x.bits)};
+  }
+  template <class... H>
+  static Half of(H... x) {
+    return flush_half(Op::of(flush_half(x)...));
+  }
+};
 struct Abs {
   template <class H>
   static H of(H a) {

@@ -71,6 +71,10 @@ struct Mad {
     return Add::of<C>(static_cast<C>(Mul::of(a, b)), c);
   }
 };
+// mad.hi.sat.s32: clamps the sum to the range of the type.
+struct MadHiSat {
+  static int32_t of(int32_t a, int32_t b, int32_t c) { return AddSat::of(MulHi::of(a, b), c); }
+};
 // Division by zero is unspecified in the ISA; the hardware sets all bits.
 struct Div {
   template <class X>

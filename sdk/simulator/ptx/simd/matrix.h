@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cfenv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -19,7 +21,8 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
-constexpr uint32_t kMostRows = 32, kMostDepth = 32, kMostElements = 256;  // limits of all products
+constexpr uint32_t kMostRows = 32, kMostDepth = 64, kMostElements = 256;  // limits of all products
+constexpr uint32_t kMostOfRegister = 256;  // elements in a register of all lanes
 
 template <class S>
 struct Small {
@@ -59,11 +62,20 @@ inline void read(Element element, const void* from, float* to) {
 inline void read(Element element, const void* from, int32_t* to) {
   const auto* bytes = static_cast<const uint8_t*>(from);
   const auto* signed_bytes = static_cast<const int8_t*>(from);
-  if (element == Element::kU8) {
-    each_lane<128>([&](int i) { to[i] = bytes[i]; });
-  } else {
-    each_lane<128>([&](int i) { to[i] = signed_bytes[i]; });
+  switch (element) {
+    case Element::kB1: return std::memcpy(to, from, 32 * sizeof(int32_t)), void();
+    case Element::kU8: return each_lane<128>([&](int i) { to[i] = bytes[i]; });
+    case Element::kS8: return each_lane<128>([&](int i) { to[i] = signed_bytes[i]; });
+    default: break;
   }
+  const bool is_signed_type = element == Element::kS4;
+  for (int i = 0; i < 256; ++i) {
+    const int32_t nibble = bytes[i / 2] >> 4 * (i % 2) & 15;
+    to[i] = is_signed_type && nibble > 7 ? nibble - 16 : nibble;
+  }
+}
+inline void read(Element, const void* from, double* to) {
+  std::memcpy(to, from, 32 * sizeof(double));
 }
 
 // Reads a matrix in row-major order, with k elements in a row.
@@ -71,7 +83,7 @@ template <class X>
 void read_rows(Warp& warp, const uint32_t* registers, Element element, uint32_t rows, uint32_t k,
                X* to) {
   const uint32_t width = 4 * elements_of_register(element);
-  alignas(64) X block[128];
+  alignas(64) X block[kMostOfRegister];
   for (uint32_t column = 0; column < k; column += width) {
     for (uint32_t row = 0; row < rows; row += 8) {
       read(element, warp.lanes<unsigned char>(*registers++), block);
@@ -82,10 +94,10 @@ void read_rows(Warp& warp, const uint32_t* registers, Element element, uint32_t 
   }
 }
 
-// Calls visit(index in C, register, element of the register's 32 or 64) for each element.
+// Calls visit(index, register, element of the register's 32 or 64) for each element of C or D.
 template <class Visit>
-void each_of_c(const Product& p, const Visit& visit) {
-  const bool halves = p.c == Element::kF16;
+void each_sum(const Product& p, Element sum, const Visit& visit) {
+  const bool halves = sum == Element::kF16;
   uint32_t number = 0;
   for (uint32_t column = 0; column < p.n; column += 8) {
     for (uint32_t row = 0; row < p.m; row += 8) {
@@ -117,6 +129,32 @@ void multiply(const Product& p, const X* a, const X* b, Sum* sums) {
   }
 }
 
+// A product of bits is a logical function, whose set bits are counted.
+inline void multiply_bits(const Product& p, const int64_t* a, const int64_t* b, int64_t* sums) {
+  const bool is_and = p.bit_product == BitProduct::kAnd;
+  for (uint32_t row = 0; row < p.m; ++row) {
+    for (uint32_t column = 0; column < p.n; ++column) {
+      for (uint32_t k = 0; k < p.k; ++k) {
+        const auto x = static_cast<uint32_t>(a[row * p.k + k]),
+                   y = static_cast<uint32_t>(b[k * p.n + column]);
+        sums[row * p.n + column] += __builtin_popcount(is_and ? x & y : x ^ y);
+      }
+    }
+  }
+}
+
+// Each product is added by a fused multiply-add, in the order of k.
+inline void multiply_doubles(const Product& p, const double* a, const double* b, double* sums) {
+  for (uint32_t row = 0; row < p.m; ++row) {
+    for (uint32_t column = 0; column < p.n; ++column) {
+      double& sum = sums[row * p.n + column];
+      for (uint32_t k = 0; k < p.k; ++k) {
+        sum = std::fma(a[row * p.k + k], b[k * p.n + column], sum);
+      }
+    }
+  }
+}
+
 template <class X, class To>
 void read_factors(Warp& warp, const Product& p, const uint32_t* registers, To* a, To* b) {
   alignas(64) X rows[kMostRows * kMostDepth];
@@ -128,34 +166,61 @@ void read_factors(Warp& warp, const Product& p, const uint32_t* registers, To* a
   }
 }
 
-// R is the type of C and D in registers, X the type of A and B, Sum the type of the sums.
-template <class R, class X, class V, class Sum, class Load, class Store>
-void multiply_by(Warp& warp, const Operation& operation, const Product& p, const Load& load,
-                 const Store& store) {
-  const uint32_t* to = warp.block->launch.kernel.lists[operation.more].data();
-  const uint32_t* from = to + p.registers_of_c();
-  const uint32_t* c = from + p.sources;
-  alignas(64) Sum a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
-  read_factors<X>(warp, p, from, a, b);
-  each_of_c(p,
-            [&](uint32_t i, uint32_t r, uint32_t at) { sums[i] = load(warp.lanes<R>(c[r])[at]); });
-  multiply<V>(p, a, b, sums);
-  each_of_c(p, [&](uint32_t i, uint32_t r, uint32_t at) {
-    if (to[r] != kNone) warp.lanes<R>(to[r])[at] = store(sums[i]);
+// The registers of a product.
+struct ProductRegisters {
+  const uint32_t *d, *factors, *c;
+  ProductRegisters(const Warp& warp, const Operation& operation, const Product& p)
+      : d(warp.block->launch.kernel.lists[operation.more].data()),
+        factors(d + p.registers_of_d()),
+        c(factors + p.sources()) {}
+};
+
+// R is the type of C in registers, Sum the type of the sums.
+template <class R, class Sum, class Load>
+void load_sums(Warp& warp, const Product& p, const uint32_t* c, Sum* sums, const Load& load) {
+  each_sum(p, p.c, [&](uint32_t i, uint32_t r, uint32_t at) {
+    sums[i] = load(warp.lanes<R>(c[r])[at]);
+  });
+}
+// R is the type of D in registers.
+template <class R, class Sum, class Store>
+void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums,
+                const Store& store) {
+  each_sum(p, p.d, [&](uint32_t i, uint32_t r, uint32_t at) {
+    if (d[r] != kNone) warp.lanes<R>(d[r])[at] = store(sums[i]);
   });
 }
 
 inline void multiply_floats(Warp& warp, const Operation& operation) {
   need_whole_warp(warp, operation);
   const Product p = Product::of(operation.offset);
+  const ProductRegisters registers(warp, operation, p);
+  alignas(64) float a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
+  read_factors<float>(warp, p, registers.factors, a, b);
   if (p.c == Element::kF16) {
-    multiply_by<Half, float, Floats, float>(
-        warp, operation, p, [](Half c) { return c.value(); },
-        [](float sum) { return Half::from(sum); });
+    load_sums<Half>(warp, p, registers.c, sums, [](Half c) { return c.value(); });
   } else {
-    multiply_by<float, float, Floats, float>(
-        warp, operation, p, [](float c) { return c; }, [](float sum) { return canonical(sum); });
+    load_sums<float>(warp, p, registers.c, sums, [](float c) { return c; });
   }
+  multiply<Floats>(p, a, b, sums);
+  if (p.d == Element::kF16) {
+    store_sums<Half>(warp, p, registers.d, sums, [](float sum) { return Half::from(sum); });
+  } else {
+    store_sums<float>(warp, p, registers.d, sums, [](float sum) { return canonical(sum); });
+  }
+}
+
+inline void multiply_matrices_of_f64(Warp& warp, const Operation& operation) {
+  need_whole_warp(warp, operation);
+  const Product p = Product::of(operation.offset);
+  const ProductRegisters registers(warp, operation, p);
+  alignas(64) double a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
+  read_factors<double>(warp, p, registers.factors, a, b);
+  load_sums<double>(warp, p, registers.c, sums, [](double c) { return c; });
+  if (p.to_zero) std::fesetround(FE_TOWARDZERO);
+  multiply_doubles(p, a, b, sums);
+  if (p.to_zero) std::fesetround(FE_TONEAREST);
+  store_sums<double>(warp, p, registers.d, sums, [](double sum) { return canonical(sum); });
 }
 
 inline void multiply_integers(Warp& warp, const Operation& operation) {
@@ -166,8 +231,16 @@ inline void multiply_integers(Warp& warp, const Operation& operation) {
     const int64_t clamped = std::clamp<int64_t>(sum, Limits::min(), Limits::max());
     return static_cast<int32_t>(static_cast<uint32_t>(p.saturates ? clamped : sum));
   };
-  multiply_by<int32_t, int32_t, Longs, int64_t>(
-      warp, operation, p, [](int32_t c) { return int64_t{c}; }, store);
+  const ProductRegisters registers(warp, operation, p);
+  alignas(64) int64_t a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
+  read_factors<int32_t>(warp, p, registers.factors, a, b);
+  load_sums<int32_t>(warp, p, registers.c, sums, [](int32_t c) { return int64_t{c}; });
+  if (p.a == Element::kB1) {
+    multiply_bits(p, a, b, sums);
+  } else {
+    multiply<Longs>(p, a, b, sums);
+  }
+  store_sums<int32_t>(warp, p, registers.d, sums, store);
 }
 
 }  // namespace matrix_steps

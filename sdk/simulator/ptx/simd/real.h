@@ -76,6 +76,15 @@ struct WithNan {
     return a != a || b != b ? canonical(std::numeric_limits<X>::quiet_NaN()) : Op::of(a, b);
   }
 };
+/// .xorsign.abs: the magnitudes are compared; the sign of the result is that of the product.
+template <class Op>
+struct XorSign {
+  template <class X>
+  static X of(X a, X b) {
+    const X d = Op::of(std::fabs(a), std::fabs(b));
+    return d != d ? d : std::copysign(d, std::signbit(a) != std::signbit(b) ? X{-1} : X{1});
+  }
+};
 struct Abs {
   template <class X>
   static X of(X a) {

@@ -154,8 +154,12 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
        {std::pair(Element::kF16, Element::kF32), std::pair(Element::kF16, Element::kF16),
         std::pair(Element::kBF16, Element::kF32), std::pair(Element::kTF32, Element::kF32),
         std::pair(Element::kE4M3, Element::kF32)}) {
-    Product product{16, 8, static_cast<uint8_t>(8 * elements_of_register(a)), a, a, c, false, 0};
-    product.sources = static_cast<uint8_t>(product.registers_of_a() + product.registers_of_b());
+    Product product{};
+    product.m = 16;
+    product.n = 8;
+    product.k = static_cast<uint8_t>(8 * elements_of_register(a));
+    product.a = product.b = a;
+    product.c = product.d = c;
     Operation operation;
     operation.offset = product.packed();
     operation.more = 0;
