@@ -410,8 +410,7 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
         .defines(Definedness::kProduct),
     Instruction("mma", "sync aligned %mma_shape_b1 row col s32 b1 b1 s32 xor|and popc", mma)
         .defines(Definedness::kProduct),
-    Instruction("movmatrix", "sync aligned m8n8 trans b16", movmatrix)
-        .defines(Definedness::kWarp),
+    Instruction("movmatrix", "sync aligned m8n8 trans b16", movmatrix).moves(kFirstSource),
     Instruction("ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", ldmatrix)
         .accesses(AccessKind::kLoad, Definedness::kMatrix),
     Instruction("stmatrix", "sync aligned m8n8 x1|x2|x4 trans? %space? b16", stmatrix)

@@ -193,9 +193,9 @@ Run multiply_matrices(Decoder& d, const Product& p, uint32_t of_a, uint32_t of_b
 // movmatrix.sync.aligned.m8n8.trans.b16 d, a: the transpose of a matrix of 8 by 8 elements.
 Run movmatrix(Decoder& d) {
   begin_matrix(d);
-  if (!d.has("m8n8") || !d.has("trans")) return nullptr;
+  if (!d.has("m8n8") || !d.has("trans") || !d.has("b16")) return nullptr;
   d.need_operands(2);
-  d.take(d.type());
+  d.take(Type::kB32);
   return transpose;
 }
 

@@ -180,6 +180,84 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
   }
 }
 
+// A float narrowed to 16 bits. `more` has the modifiers "relu" and "satfinite".
+uint64_t narrowed(uint64_t a, const std::string& how, const std::string& more, int e, int m) {
+  const double x = f32(a);
+  const auto has = [&](const char* what) { return more.find(what) != std::string::npos; };
+  if (x != x) return 0x7fff;
+  if (has("relu") && x <= 0) return 0;
+  const uint64_t result = how == "rz" ? directed(x, 'z', e, m) : encoded(x, e, m);
+  const uint64_t infinity = ((uint64_t{1} << e) - 1) << m;
+  return has("satfinite") && (result & 0x7fff) == infinity ? result - 1 : result;
+}
+
+TEST_F(PtxConvert, LimitedTo16Bits) {
+  for (const std::string how : {"rn", "rz"}) {
+    for (const std::string more : {"", ".relu", ".satfinite", ".relu.satfinite"}) {
+      for (const std::string type : {"f16", "bf16"}) {
+        const int e = type == "f16" ? 5 : 8, m = 15 - e;
+        const auto one = [=](uint64_t a) { return narrowed(a, how, more, e, m); };
+        check("cvt." + how + more + "." + type + ".f32 %d, %a", {type, "f32"},
+              [=](uint64_t a, uint64_t, uint64_t) { return one(a); });
+        check("cvt." + how + more + "." + type + "x2.f32 %d, %a, %b", {type + "x2", "f32", "f32"},
+              [=](uint64_t a, uint64_t b, uint64_t) { return one(a) << 16 | one(b); });
+      }
+    }
+  }
+  // Numbers around the greatest number of each format.
+  std::vector<uint64_t> sources[3];
+  for (const uint64_t bits : {0x477fe000, 0x477fefff, 0x477ff000, 0x477fffff, 0x47800000, 0x7f7f0000,
+                              0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0x7f800000}) {
+    sources[0].push_back(bits);
+    sources[0].push_back(bits | 0x80000000);
+  }
+  sources[1] = sources[2] = sources[0];
+  for (const std::string how : {"rn", "rz"}) {
+    check(
+        "cvt." + how + ".satfinite.f16.f32 %d, %a", {"f16", "f32"},
+        [=](uint64_t a, uint64_t, uint64_t) { return narrowed(a, how, "satfinite", 5, 10); },
+        sources);
+    check(
+        "cvt." + how + ".satfinite.bf16.f32 %d, %a", {"bf16", "f32"},
+        [=](uint64_t a, uint64_t, uint64_t) { return narrowed(a, how, "satfinite", 8, 7); },
+        sources);
+  }
+}
+
+TEST_F(PtxConvert, LimitedTensorFloats) {
+  const auto limited = [](uint64_t bits) {
+    return (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
+  };
+  check("cvt.rna.satfinite.tf32.f32 %d, %a", {"b32", "f32"}, [=](uint64_t a, uint64_t, uint64_t) {
+    return limited(tf32_bits(a, [](double x) { return std::round(x); }));
+  });
+  check("cvt.rn.relu.tf32.f32 %d, %a", {"b32", "f32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return f32(a) <= 0 ? 0 : tf32_bits(a, [](double x) { return std::nearbyint(x); });
+  });
+  check("cvt.rz.relu.tf32.f32 %d, %a", {"b32", "f32"}, [](uint64_t a, uint64_t, uint64_t) {
+    return f32(a) <= 0 ? 0 : tf32_bits(a, [](double x) { return std::trunc(x); });
+  });
+}
+
+TEST_F(PtxConvert, DirectedRoundingsToDouble) {
+  for (const std::string how : {"rz", "rm", "rp"}) {
+    for (const bool is_signed : {true, false}) {
+      check("cvt." + how + ".f64." + (is_signed ? "s64" : "u64") + " %d, %a",
+            {"f64", is_signed ? "s64" : "u64"}, [=](uint64_t a, uint64_t, uint64_t) {
+              // long double has 64 bits of mantissa.
+              const long double x = is_signed ? static_cast<long double>(static_cast<int64_t>(a))
+                                              : static_cast<long double>(a);
+              auto d = static_cast<double>(x);
+              const bool down = how == "rm" || (how == "rz" && x > 0);
+              if (down ? d > x : d < x) d = std::nextafter(d, down ? -INFINITY : INFINITY);
+              uint64_t bits;
+              std::memcpy(&bits, &d, sizeof(d));
+              return bits;
+            });
+    }
+  }
+}
+
 TEST_F(PtxConvert, ToIntegers) {
   const auto clamp = [](long double x, long double least, long double most) {
     return x != x ? 0 : x < least ? least : x > most ? most : x;
@@ -317,6 +395,115 @@ TEST_F(PtxConvert, FusedSumRoundsOnce) {
   const std::vector<uint64_t> others[3] = {{0x40e0}, {0x4214}, {0xa180}};  // 7 * 37 - 2^-60
   EXPECT_EQ(run("fma.rn.bf16 %d, %a, %b, %c", {"bf16", "bf16", "bf16", "bf16"}, others)[0],
             0x4381u);
+}
+
+// .ftz of .f16: subnormal sources and results become zeros of the same sign.
+uint64_t flushed_half(uint64_t x) {
+  const uint64_t half = x & 0xffff;
+  return (half & 0x7c00) == 0 ? half & 0x8000 : half;
+}
+
+TEST_F(PtxConvert, FlushedHalves) {
+  using One = std::function<uint64_t(uint64_t, uint64_t, uint64_t)>;
+  const auto check_one = [&](const std::string& op, size_t sources, const One& reference) {
+    const std::string operands = std::string(" %d, %a, %b, %c").substr(0, 3 + 4 * sources);
+    const auto one = [=](uint64_t a, uint64_t b, uint64_t c) {
+      return flushed_half(reference(flushed_half(a), flushed_half(b), flushed_half(c)));
+    };
+    check_once(op + ".f16" + operands, std::vector<std::string>(sources + 1, "f16"), one);
+    check_once(op + ".f16x2" + operands, std::vector<std::string>(sources + 1, "f16x2"),
+               [=](uint64_t a, uint64_t b, uint64_t c) {
+                 return one(a, b, c) | one(a >> 16, b >> 16, c >> 16) << 16;
+               });
+  };
+  const auto code = [](auto x) { return encoded(x, 5, 10); };
+  const auto saturated = [](auto x) { return x > 0 ? std::min(x, decltype(x){1}) : decltype(x){0}; };
+  const auto sum = [](uint64_t a, uint64_t b, uint64_t) { return f16(a) + f16(b); };
+  const auto difference = [](uint64_t a, uint64_t b, uint64_t) { return f16(a) - f16(b); };
+  const auto product = [](uint64_t a, uint64_t b, uint64_t) { return f16(a) * f16(b); };
+  const auto fused = [](uint64_t a, uint64_t b, uint64_t c) {
+    return static_cast<long double>(f16(a)) * f16(b) + f16(c);
+  };
+  const auto check_both = [&](const std::string& op, size_t sources, const auto& work) {
+    check_one(op + ".ftz", sources, [=](auto... x) { return code(work(x...)); });
+    check_one(op + ".ftz.sat", sources, [=](auto... x) { return code(saturated(work(x...))); });
+  };
+  check_both("add", 2, sum);
+  check_both("sub", 2, difference);
+  check_both("mul", 2, product);
+  check_both("fma.rn", 3, fused);
+  check_one("fma.rn.ftz.relu", 3, [=](auto... x) {
+    const uint64_t d = code(fused(x...));
+    return d > 0x8000 ? 0 : d == 0x8000 ? 0 : d;
+  });
+  check_one("abs.ftz", 1, [](uint64_t a, uint64_t, uint64_t) { return a & 0x7fff; });
+  check_one("neg.ftz", 1, [](uint64_t a, uint64_t, uint64_t) { return a ^ 0x8000; });
+  check_one("min.ftz", 2, [](uint64_t a, uint64_t b, uint64_t) -> uint64_t {
+    if (f16(a) != f16(a)) return f16(b) != f16(b) ? 0x7fff : b;
+    if (f16(b) != f16(b)) return a;
+    return f16(a) < f16(b) || (f16(a) == f16(b) && (a & 0x8000) != 0) ? a : b;
+  });
+}
+
+// .xorsign.abs compares magnitudes; the sign of the result is that of the product.
+TEST_F(PtxConvert, LeastAndGreatestMagnitudes) {
+  for (const std::string type : {"f16", "bf16"}) {
+    const int e = type == "f16" ? 5 : 8, m = 15 - e;
+    const uint64_t infinity = ((uint64_t{1} << e) - 1) << m;
+    for (const bool least : {true, false}) {
+      for (const bool with_nan : {true, false}) {
+        const std::string op =
+            std::string(least ? "min" : "max") + (with_nan ? ".NaN" : "") + ".xorsign.abs.";
+        const auto one = [=](uint64_t a, uint64_t b) -> uint64_t {
+          const uint64_t sign = (a ^ b) & 0x8000;
+          uint64_t x = a & 0x7fff, y = b & 0x7fff;
+          const bool is_nan = x > infinity, is_other = y > infinity;
+          if ((is_nan && is_other) || (with_nan && (is_nan || is_other))) return 0x7fff;
+          if (is_nan) x = y;
+          if (is_other) y = x;
+          return sign | (least ? std::min(x, y) : std::max(x, y));
+        };
+        check_once(op + type + " %d, %a, %b", {type, type, type},
+                   [=](uint64_t a, uint64_t b, uint64_t) { return one(a & 0xffff, b & 0xffff); });
+        const std::string two = type + "x2";
+        check_once(op + two + " %d, %a, %b", {two, two, two},
+                   [=](uint64_t a, uint64_t b, uint64_t) {
+                     return one(a & 0xffff, b & 0xffff) | one(a >> 16, b >> 16) << 16;
+                   });
+      }
+    }
+  }
+}
+
+TEST_F(PtxConvert, FlushedComparisons) {
+  const struct {
+    const char* name;
+    bool less, equal, greater, unordered;
+  } all[] = {{"eq", false, true, false, false},
+             {"ltu", true, false, false, true},
+             {"ge", false, true, true, false},
+             {"nan", false, false, false, true}};
+  for (const auto& one : all) {
+    const auto holds = [=](uint64_t a, uint64_t b) -> uint64_t {
+      const double x = f16(flushed_half(a)), y = f16(flushed_half(b));
+      return x < y ? one.less : x == y ? one.equal : x > y ? one.greater : one.unordered;
+    };
+    const std::string how = std::string(one.name) + ".ftz.";
+    check_once("setp." + how + "f16 %d, %a, %b", {"pred", "f16", "f16"},
+               [=](uint64_t a, uint64_t b, uint64_t) { return holds(a, b); });
+    check_once("{ .reg .pred p; setp." + how + "f16x2 p|%d, %a, %b; }", {"pred", "f16x2", "f16x2"},
+               [=](uint64_t a, uint64_t b, uint64_t) { return holds(a >> 16, b >> 16); });
+    check_once("set." + how + "f16.f16 %d, %a, %b", {"f16", "f16", "f16"},
+               [=](uint64_t a, uint64_t b, uint64_t) { return 0x3c00 * holds(a, b); });
+    check_once("set." + how + "f16x2.f16x2 %d, %a, %b", {"f16x2", "f16x2", "f16x2"},
+               [=](uint64_t a, uint64_t b, uint64_t) {
+                 return 0x3c00 * (holds(a, b) | holds(a >> 16, b >> 16) << 16);
+               });
+    check_once("set." + how + "u32.f16x2 %d, %a, %b", {"u32", "f16x2", "f16x2"},
+               [=](uint64_t a, uint64_t b, uint64_t) {
+                 return 0xffff * (holds(a, b) | holds(a >> 16, b >> 16) << 16);
+               });
+  }
 }
 
 }  // namespace

@@ -497,5 +497,84 @@ TEST_F(PtxInteger, Moves) {
         [](uint64_t a, uint64_t, uint64_t) { return a >> 16; });
 }
 
+// The modes of prmt, byte by byte as in the table of PTX ISA. A digit is the number of a byte, from
+// the upper byte of the result to the lower byte, for the selectors 0 to 3.
+TEST_F(PtxInteger, ModesOfPrmt) {
+  const struct {
+    const char *mode, *bytes[4];
+  } all[] = {{"f4e", {"3210", "4321", "5432", "6543"}}, {"b4e", {"5670", "6701", "7012", "0123"}},
+             {"rc8", {"0000", "1111", "2222", "3333"}}, {"ecl", {"3210", "3211", "3222", "3333"}},
+             {"ecr", {"0000", "1110", "2210", "3210"}}, {"rc16", {"1010", "3232", "1010", "3232"}}};
+  for (const auto& one : all) {
+    check(std::string("prmt.b32.") + one.mode + " %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+          [&](uint64_t a, uint64_t b, uint64_t c) {
+            uint64_t d = 0;
+            for (int i = 0; i < 4; ++i) {
+              d = d << 8 | ((b << 32 | a) >> 8 * (one.bytes[c & 3][i] - '0') & 255);
+            }
+            return d;
+          });
+  }
+}
+
+// The predicate is whether any bit of the result is set, combined with another predicate.
+TEST_F(PtxInteger, Lop3WithPredicate) {
+  const std::string before = "{ .reg .b32 r; .reg .pred p, q; setp.gt.u32 q, %c, 1000; ";
+  check(before + "lop3.or.b32 r|%d, %a, %b, %c, 0x80, q; }", {"pred", "b32", "b32", "b32"},
+        [](uint64_t a, uint64_t b, uint64_t c) { return (a & b & c) != 0 || c > 1000; });
+  check(before + "lop3.and.b32 _|%d, %a, %b, %c, 0x96, !q; }", {"pred", "b32", "b32", "b32"},
+        [](uint64_t a, uint64_t b, uint64_t c) { return (a ^ b ^ c) != 0 && !(c > 1000); });
+  check(before + "lop3.and.b32 %d|p, %a, %b, %c, 0xe8, q; }", {"b32", "b32", "b32", "b32"},
+        [](uint64_t a, uint64_t b, uint64_t c) { return (a & b) | (a & c) | (b & c); });
+}
+
+TEST_F(PtxInteger, ExtendedFields) {
+  for (const bool clamps : {true, false}) {
+    for (const bool is_signed : {true, false}) {
+      check(std::string("szext.") + (clamps ? "clamp" : "wrap") + (is_signed ? ".s32" : ".u32") +
+                " %d, %a, %b",
+            {"b32", "b32", "b32"}, [=](uint64_t a, uint64_t b, uint64_t) {
+              const unsigned bits = clamps && b > 31 ? 32 : b & 31;
+              if (bits == 0) return uint64_t{0};
+              const uint64_t field = a & (~uint64_t{0} >> (64 - bits));
+              return is_signed ? static_cast<uint64_t>(extended(field, bits)) : field;
+            });
+    }
+  }
+}
+
+// cvt.pack: two clamped numbers, of which b is the lower, below the lower bits of c.
+TEST_F(PtxInteger, PackedConversions) {
+  const auto clamped = [](uint64_t x, unsigned bits, bool is_signed) {
+    const int64_t most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+    const int64_t least = is_signed ? -most - 1 : 0;
+    const int64_t value = std::min(std::max<int64_t>(extended(x, 32), least), most);
+    return static_cast<uint64_t>(value) & ((uint64_t{1} << bits) - 1);
+  };
+  for (const bool is_signed : {true, false}) {
+    for (const unsigned bits : {16u, 8u, 4u, 2u}) {
+      const std::string type = (is_signed ? "s" : "u") + std::to_string(bits);
+      const auto packed = [=](uint64_t a, uint64_t b, uint64_t c) {
+        const uint64_t two = clamped(a, bits, is_signed) << bits | clamped(b, bits, is_signed);
+        return bits == 16 ? two : c << 2 * bits | two;
+      };
+      if (bits == 16) {
+        check("cvt.pack.sat." + type + ".s32 %d, %a, %b", {"b32", "s32", "s32"}, packed);
+      } else {
+        check("cvt.pack.sat." + type + ".s32.b32 %d, %a, %b, %c", {"b32", "s32", "s32", "b32"},
+              packed);
+      }
+    }
+  }
+}
+
+TEST_F(PtxInteger, SaturatedHighProducts) {
+  check("mad.hi.sat.s32 %d, %a, %b, %c", {"s32", "s32", "s32", "s32"},
+        [](uint64_t a, uint64_t b, uint64_t c) {
+          const int64_t sum = (extended(a, 32) * extended(b, 32) >> 32) + extended(c, 32);
+          return static_cast<uint64_t>(std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX));
+        });
+}
+
 }  // namespace
 }  // namespace kernkit::simulator

@@ -18,7 +18,17 @@ using Layout = std::function<Place(int g, int t, int i)>;
 
 int low(int i) { return i & 1; }
 
+// Elements of 4 bits and of 1 bit: a register has 8 or 32 adjacent elements of a row.
+Layout layout_of_small(const std::string& shape, int bits, bool of_a) {
+  const int each = 32 / bits, rows = of_a && shape.rfind("m16", 0) == 0 ? 2 : 1;
+  return [=](int g, int t, int i) {
+    const int number = i / each;
+    const int row = g + number % rows * 8, column = t * each + i % each + number / rows * 4 * each;
+    return of_a ? Place{row, column} : Place{column, row};
+  };
+}
 Layout layout_of_a(const std::string& shape, int bits) {
+  if (bits < 8) return layout_of_small(shape, bits, true);
   if (bits == 16 && shape == "m16n8k8")
     return [](int g, int t, int i) { return Place{i < 2 ? g : g + 8, t * 2 + low(i)}; };
   if (bits == 16)  // m16n8k16
@@ -40,6 +50,7 @@ Layout layout_of_a(const std::string& shape, int bits) {
   };
 }
 Layout layout_of_b(const std::string& shape, int bits) {
+  if (bits < 8) return layout_of_small(shape, bits, false);
   if (bits == 16 && shape == "m16n8k8")
     return [](int g, int t, int i) { return Place{t * 2 + i, g}; };
   if (bits == 16)
@@ -52,7 +63,9 @@ Layout layout_of_b(const std::string& shape, int bits) {
   };
 }
 Layout layout_of_c(const std::string& shape) {
-  if (shape == "m8n8k16") return [](int g, int t, int i) { return Place{g, t * 2 + low(i)}; };
+  if (shape.rfind("m8n8", 0) == 0) {
+    return [](int g, int t, int i) { return Place{g, t * 2 + low(i)}; };
+  }
   return [](int g, int t, int i) { return Place{i < 2 ? g : g + 8, t * 2 + low(i)}; };
 }
 
@@ -70,7 +83,8 @@ double value_of(const std::string& type, uint32_t code) {
   if (type == "e5m2") return decoded(code, 5, 2);
   if (type == "s8") return static_cast<int8_t>(code);
   if (type == "s32") return static_cast<int32_t>(code);
-  if (type == "u8") return code;
+  if (type == "s4") return code > 7 ? static_cast<int>(code) - 16 : static_cast<int>(code);
+  if (type == "u8" || type == "u4" || type == "b1") return code;
   // e4m3 has numbers in place of infinities.
   const double magnitude = std::ldexp((code & 7) + ((code & 0x78) != 0 ? 8 : 0),
                                       std::max<int>((code >> 3) & 15, 1) - 7 - 3);
@@ -128,13 +142,16 @@ class PtxMatrix : public Ptx {
   }
   // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
   // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
+  // The product of two bits is their exclusive or for .xor, in `what`.
   static void expect(const std::string& what, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
+    const bool is_xor = what.find(".xor") != std::string::npos;
     for (int row = 0; row < c.rows; ++row) {
       for (int column = 0; column < c.columns; ++column) {
         double sum = c.value(row, column), magnitudes = std::fabs(sum);
         for (int k = 0; k < a.columns; ++k) {
-          const double product = a.value(row, k) * b.value(k, column);
+          const double x = a.value(row, k), y = b.value(k, column);
+          const double product = is_xor ? (x < y || x > y ? 1 : 0) : x * y;
           sum += product;
           magnitudes += std::fabs(product);
         }
@@ -146,19 +163,19 @@ class PtxMatrix : public Ptx {
           continue;
         }
         double bound = (a.columns + 1) * std::ldexp(magnitudes, -24);
-        if (c.type == "f16") bound += std::ldexp(std::fabs(sum), -11) + std::ldexp(1.0, -25);
+        if (d.type == "f16") bound += std::ldexp(std::fabs(sum), -11) + std::ldexp(1.0, -25);
         ASSERT_NEAR(d.value(row, column), sum, bound) << what << " at " << row << ", " << column;
       }
     }
   }
   void check_mma(const std::string& shape, const std::vector<std::string>& types,
-                 const std::string& more = "") {
+                 const std::string& more = "", const std::string& last = "") {
     const auto number = [&](const char* letter) {
       return std::stoi(shape.substr(shape.find(letter) + 1));
     };
     const int m = number("m"), n = number("n"), k = number("k");
     const std::string form = "mma.sync.aligned." + shape + ".row.col." + more + types[0] + "." +
-                             types[1] + "." + types[2] + "." + types[3];
+                             types[1] + "." + types[2] + "." + types[3] + last;
     const Layout layouts[] = {layout_of_a(shape, bits_of(types[1])),
                               layout_of_b(shape, bits_of(types[2])), layout_of_c(shape)};
     for (int round = 0; round < 8; ++round) {
@@ -248,6 +265,124 @@ TEST_F(PtxMatrix, ProductsOfIntegers) {
       for (const char* b : {"s8", "u8"}) {
         for (const char* more : {"", "satfinite."}) check_mma(shape, {"s32", a, b, "s32"}, more);
       }
+    }
+  }
+}
+
+TEST_F(PtxMatrix, ProductsOf4Bits) {
+  for (const char* shape : {"m8n8k32", "m16n8k32", "m16n8k64"}) {
+    for (const char* a : {"s4", "u4"}) {
+      for (const char* b : {"s4", "u4"}) {
+        for (const char* more : {"", "satfinite."}) check_mma(shape, {"s32", a, b, "s32"}, more);
+      }
+    }
+  }
+}
+TEST_F(PtxMatrix, ProductsOfBits) {
+  for (const char* shape : {"m8n8k128", "m16n8k128", "m16n8k256"}) {
+    for (const char* last : {".xor.popc", ".and.popc"}) {
+      check_mma(shape, {"s32", "b1", "b1", "s32"}, "", last);
+    }
+  }
+}
+
+// Matrices of doubles. In the second round only one product of each sum is not zero, so that the
+// result is a fused multiply-add, whatever the order of the sum.
+TEST_F(PtxMatrix, ProductsOfDoubles) {
+  std::uniform_real_distribution<double> about_one(-2, 2);
+  for (const std::string shape : {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}) {
+    for (const std::string how : {"", ".rn", ".rz"}) {
+      const int m = shape[1] == '8' ? 8 : 16, blocks = m / 8;
+      const int k = std::stoi(shape.substr(shape.find('k') + 1));
+      const size_t of_a = static_cast<size_t>(m * k / 32), of_b = static_cast<size_t>(k / 4),
+                   of_c = static_cast<size_t>(m / 4);
+      for (const bool has_one : {false, true}) {
+        double a[16][16], b[16][8], c[16][8];
+        for (auto& row : a) {
+          for (double& x : row) x = about_one(random_);
+        }
+        for (auto& row : b) {
+          for (double& x : row) x = has_one && &row != &b[k - 1] ? 0 : about_one(random_);
+        }
+        for (auto& row : c) {
+          for (double& x : row) x = about_one(random_);
+        }
+        std::vector<double> values;
+        for (size_t i = 0; i < of_a + of_b + of_c; ++i) {
+          for (int lane = 0; lane < 32; ++lane) {
+            const int g = lane / 4, t = lane % 4, r = static_cast<int>(i),
+                      in_b = r - static_cast<int>(of_a), in_c = in_b - static_cast<int>(of_b);
+            values.push_back(i < of_a          ? a[g + r % blocks * 8][t + r / blocks * 4]
+                             : i < of_a + of_b ? b[t + 4 * in_b][g]
+                                               : c[g + in_c / 2 * 8][2 * t + in_c % 2]);
+          }
+        }
+        std::string text =
+            ".reg .b64 %v<20>, %w<4>;\nmul.wide.u32 %y1, %i, 8;\nadd.u64 %in, %first, %y1;\n"
+            "ld.param.u64 %out, [out];\nadd.u64 %out, %out, %y1;\n";
+        for (size_t i = 0; i < of_a + of_b + of_c; ++i) {
+          text += "ld.global.b64 %v" + std::to_string(i) + ", [%in+" + std::to_string(256 * i) +
+                  "];\n";
+        }
+        const auto registers = [](size_t first, size_t count, const char* name = "%v") {
+          std::string all;
+          for (size_t i = 0; i < count; ++i) {
+            all += (i == 0 ? "{" : ", ") + (name + std::to_string(first + i));
+          }
+          return all + "}";
+        };
+        const std::string form = "mma.sync.aligned." + shape + ".row.col" + how + ".f64.f64.f64.f64";
+        text += form + " " + registers(0, of_c, "%w") + ", " + registers(0, of_a) + ", " +
+                registers(of_a, of_b) + ", " + registers(of_a + of_b, of_c) + ";\n";
+        for (size_t i = 0; i < of_c; ++i) {
+          text += "st.global.b64 [%out+" + std::to_string(256 * i) + "], %w" + std::to_string(i) +
+                  ";\n";
+        }
+        std::vector<uint32_t> in(2 * values.size());
+        std::memcpy(in.data(), values.data(), 8 * values.size());
+        const std::vector<uint32_t> out = run(text, in, 64 * of_c);
+        ASSERT_EQ(fault(), "none") << form;
+        for (size_t i = 0; i < of_c; ++i) {
+          for (int lane = 0; lane < 32; ++lane) {
+            const int row = lane / 4 + static_cast<int>(i) / 2 * 8,
+                      column = lane % 4 * 2 + static_cast<int>(i) % 2;
+            double got, sum = c[row][column], magnitudes = std::fabs(sum);
+            std::memcpy(&got, &out[2 * (32 * i + static_cast<size_t>(lane))], sizeof(got));
+            for (int n = 0; n < k; ++n) {
+              sum += a[row][n] * b[n][column];
+              magnitudes += std::fabs(a[row][n] * b[n][column]);
+            }
+            ASSERT_NEAR(got, sum, (k + 1) * std::ldexp(magnitudes, -52)) << form;
+            if (!has_one) continue;
+            // long double holds the product, and the sum but for a few last bits.
+            const double x = a[row][k - 1], y = b[k - 1][column], z = c[row][column];
+            const double near = std::fma(x, y, z);
+            const double error = std::fma(x, y, static_cast<double>(z - near));
+            const bool is_too_far = near > 0 ? error < 0 : error > 0;
+            ASSERT_EQ(got, how == ".rz" && is_too_far ? std::nextafter(near, 0.0) : near) << form;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PtxMatrix, Movmatrix) {
+  for (const bool again : {false, true}) {
+    const std::string one = "movmatrix.sync.aligned.m8n8.trans.b16 %a0, %a0;\n";
+    std::vector<uint32_t> in;
+    const auto element = [](uint32_t row, uint32_t column) { return 8 * row + column; };
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      const uint32_t row = lane / 4, column = lane % 4 * 2;
+      in.push_back(element(row, column) | element(row, column + 1) << 16);
+    }
+    const auto out = run("ld.global.u32 %a0, [%in];\n" + one + (again ? one : "") +
+                             "st.global.u32 [%out], %a0;\n",
+                         in, 32);
+    ASSERT_EQ(fault(), "none");
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      const uint32_t row = lane / 4, column = lane % 4 * 2;
+      ASSERT_EQ(out[lane], again ? in[lane] : element(column, row) | element(column + 1, row) << 16);
     }
   }
 }
@@ -401,12 +536,13 @@ TEST_F(PtxMatrixFaults, PartOfAWarp) {
 // Forms for the tensor cores of other architectures, and forms with unsupported element types.
 TEST_F(PtxMatrixFaults, RejectsOtherForms) {
   for (const char* form :
-       {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%y0, %y1}, {%y0}, {%y1}, {%y0, %y1}",
+       {"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0, "
+        "%b1}, {%c0, %c1, %c2, %c3}",
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, "
         "%a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3}",
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1}, "
         "{%b0, %b1}, {%c0, %c1, %c2, %c3}, %i, 0",
-        "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%a0}, [%in], %i"}) {
+        "wmma.load.a.sync.aligned.col.m8n8k32.s4 {%a0}, [%in], %i"}) {
     run(std::string(form) + ";\n", {0}, 1);
     EXPECT_EQ(error_, cudaErrorNotSupported) << form;
   }
@@ -425,7 +561,11 @@ class Wmma : public PtxMatrix {
     const Matrix all[] = {random(types[1], m, k), random(types[2], k, n), random(types[3], m, n)};
     std::vector<uint32_t> in;
     std::string body, of_types;
-    const int counts[] = {of_a, of_b, types[3] == "f16" ? m * n / 64 : m * n / 32};
+    const auto count_of_sum = [&](const std::string& type) {
+      return type == "f16" ? m * n / 64 : m * n / 32;
+    };
+    const int counts[] = {of_a, of_b, count_of_sum(types[3])};
+    const auto of_d = static_cast<size_t>(count_of_sum(types[0]));
     for (int i = 0; i < 3; ++i) {
       const Matrix& one = all[i];
       const int bytes = bits_of(one.type) / 8,
@@ -456,18 +596,19 @@ class Wmma : public PtxMatrix {
                              (columns_of_a ? "col." : "row.") + (columns_of_b ? "col." : "row.") +
                              shape + "." + types[0] + "." +
                              (of_all ? types[1] + "." + types[2] + "." : "") + types[3];
-    body += form + " " + list("d", static_cast<size_t>(counts[2]));
+    body += form + " " + list("d", of_d);
     for (int i = 0; i < 3; ++i)
       body += ", " + list(std::string(1, "abc"[i]), static_cast<size_t>(counts[i]));
-    const int row = strides_[2], bytes = bits_of(types[3]) / 8;
+    const int row = strides_[2], bytes = bits_of(types[0]) / 8;
     const int size = (columns_of_c ? n : m) * row * bytes;
     body += ";\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned." +
             std::string(columns_of_c ? "col" : "row") + "." + shape +
-            (space == ".shared" ? "" : space) + "." + types[3] + " [%y2], " +
-            list("d", static_cast<size_t>(counts[2])) + ", " + std::to_string(row) + ";\n";
+            (space == ".shared" ? "" : space) + "." + types[0] + " [%y2], " + list("d", of_d) +
+            ", " + std::to_string(row) + ";\n";
     const auto out = run(body, in, static_cast<size_t>(size / 4));
     ASSERT_EQ(fault(), "none") << form;
     Matrix d = all[2];
+    d.type = types[0];
     for (int r = 0; r < m; ++r) {
       for (int c = 0; c < n; ++c) {
         const int at = columns_of_c ? c * row + r : r * row + c;
@@ -512,6 +653,93 @@ TEST_F(Wmma, Shapes) {
   check("m32n8k16", {"s32", "u8", "u8", "s32"}, 4, 1, false, true, false);
   check("m8n32k16", {"s32", "u8", "u8", "s32"}, 1, 4, true, false, true);
   check("m16n16k16", {"s32", "u8", "u8", "s32"}, 2, 2, false, true, false, ".shared");
+}
+
+TEST_F(Wmma, SumsOfAnotherType) {
+  for (const char* shape : {"m16n16k16", "m8n32k16", "m32n8k16"}) {
+    check(shape, {"f32", "f16", "f16", "f16"}, 8, 8, false, true, false);
+    check(shape, {"f16", "f16", "f16", "f32"}, 8, 8, true, false, true, ".global");
+  }
+}
+
+// Fragments of one register in each lane: doubles, numbers of 4 bits and single bits. Loads and stores
+// have no stride, so that rows or columns are contiguous.
+TEST_F(Wmma, OneRegister) {
+  const struct {
+    std::string shape, type, sum, form;
+    int k, bits;
+  } all[] = {
+      {"m8n8k4", "f64", "f64", "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64", 4, 64},
+      {"m8n8k4", "f64", "f64", "wmma.mma.sync.aligned.row.col.m8n8k4.rz.f64.f64.f64.f64", 4, 64},
+      {"m8n8k32", "s4", "s32", "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32", 32, 4},
+      {"m8n8k32", "u4", "s32", "wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32.satfinite", 32,
+       4},
+      {"m8n8k128", "b1", "s32",
+       "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", 128, 1},
+      {"m8n8k128", "b1", "s32",
+       "wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", 128, 1}};
+  for (const auto& one : all) {
+    const bool is_double = one.bits == 64;
+    std::vector<uint32_t> in;  // A by rows, B by columns, C by rows
+    std::vector<double> a, b, c;
+    const auto append = [&](std::vector<double>* values, int count, int bits) {
+      uint32_t word = 0;
+      for (int i = 0; i < count; ++i) {
+        uint32_t code = static_cast<uint32_t>(random_()) & (bits < 32 ? (1u << bits) - 1 : 1023u);
+        if (bits == 64) {
+          const double x = code / 16.0 - 30;
+          uint32_t words[2];
+          std::memcpy(words, &x, sizeof(x));
+          in.insert(in.end(), words, words + 2);
+          values->push_back(x);
+          continue;
+        }
+        values->push_back(bits == 32 ? code : value_of(one.type, code));
+        word |= bits == 32 ? code : code << i * bits % 32;
+        if ((i + 1) * bits % 32 != 0) continue;
+        in.push_back(word);
+        word = 0;
+      }
+    };
+    append(&a, 8 * one.k, one.bits);
+    const size_t at_b = 4 * in.size();
+    append(&b, 8 * one.k, one.bits);
+    const size_t at_c = 4 * in.size();
+    append(&c, 64, is_double ? 64 : 32);
+    const auto load = [&](const std::string& what, const std::string& type, size_t at,
+                          const std::string& to) {
+      return "add.u64 %y1, %first, " + std::to_string(at) + ";\nwmma.load." + what + "." +
+             one.shape + "." + type + " " + to + ", [%y1];\n";
+    };
+    const std::string w = is_double ? "%q" : "%r";
+    const std::string text =
+        ".reg .b64 %q<6>;\n.reg .b32 %r<6>;\n" +
+        load("a.sync.aligned.row", one.type, 0, "{" + w + "0}") +
+        load("b.sync.aligned.col", one.type, at_b, "{" + w + "1}") +
+        load("c.sync.aligned.row", one.sum, at_c, "{" + w + "2, " + w + "3}") + one.form + " {" + w +
+        "4, " + w + "5}, {" + w + "0}, {" + w + "1}, {" + w + "2, " + w +
+        "3};\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned.col." + one.shape + "." + one.sum +
+        " [%y2], {" + w + "4, " + w + "5};\n";
+    const std::vector<uint32_t> out = run(text, in, is_double ? 128 : 64);
+    ASSERT_EQ(fault(), "none") << one.form;
+    for (int row = 0; row < 8; ++row) {
+      for (int column = 0; column < 8; ++column) {
+        double sum = c[static_cast<size_t>(8 * row + column)], got;
+        for (int k = 0; k < one.k; ++k) {
+          const double x = a[static_cast<size_t>(one.k * row + k)],
+                       y = b[static_cast<size_t>(one.k * column + k)];
+          sum += one.form.find(".xor") != std::string::npos ? (x < y || x > y ? 1 : 0) : x * y;
+        }
+        const auto at = static_cast<size_t>(8 * column + row);
+        if (is_double) {
+          std::memcpy(&got, &out[2 * at], sizeof(got));
+        } else {
+          got = static_cast<int32_t>(out[at]);
+        }
+        ASSERT_EQ(got, sum) << one.form << " at " << row << ", " << column;  // every sum is exact
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -352,7 +352,15 @@ TEST_F(PtxForms, OrderAndEnd) {
         "ld.local.f32 %f, [mine]; mov.b32 %i, %f",
         "cvta.to.global.u64 %w, %out; cvta.global.u64 %out, %w",
         "setp.eq.u32 %p, %i, 0; @%p cp.async.cg.shared.global.L2::128B [tile], [%out], 16; "
-        "cp.async.wait_all"}) {
+        "cp.async.wait_all",
+        "fence.proxy.alias", "membar.proxy.alias",
+        "applypriority.global.L2::evict_normal [%out], 128",
+        "createpolicy.fractional.L2::evict_last.b64 %w, 0.5",
+        "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %w",
+        "createpolicy.range.global.L2::evict_last.b64 %w, [%out], 0x1000, 0x2000",
+        "mov.u64 %w, 0; createpolicy.cvt.L2.b64 %w, %w",
+        "isspacep.param %p, %out; @%p exit",
+        "{.reg.b32 one,two;.reg.pred q; mov.u32 one, %i; mov.u32 two, one; mov.u32 %i, two; }"}) {
     PtxModule module(
         std::string(".visible .entry k(.param .u64 out)\n{\n.shared .align 16 .b8 tile[16];\n"
                     ".reg .b64 %out, %w; .reg .b32 %i; .reg .pred %p;\n"
@@ -363,6 +371,74 @@ TEST_F(PtxForms, OrderAndEnd) {
     EXPECT_EQ(module.launch("k", 1, kThreads, 0, out), cudaSuccess) << text;
     EXPECT_EQ(fault(), "none") << text;
     for (uint32_t i = 0; i < kThreads; ++i) ASSERT_EQ(out[i], i) << text;
+  }
+}
+
+// Cache policies, eviction priorities and sizes of prefetches change no value.
+TEST_F(PtxForms, CacheHints) {
+  const std::string policy = ".L2::cache_hint", priority = ".L1::evict_last";
+  for (const std::string& load :
+       {"ld.global" + policy + ".b32 %r, [%in], %policy", "ld.global" + priority + ".b32 %r, [%in]",
+        "ld.global.nc" + priority + policy + ".L2::256B.b32 %r, [%in], %policy",
+        std::string("ld.global.b32 %r, [%in].unified")}) {
+    for (const std::string& store :
+         {"st.global" + policy + ".b32 [%out], %r, %policy",
+          "st.global.L1::no_allocate.b32 [%out], %r",
+          "st.global.cs" + policy + ".v2.b32 [%out], {%r, %r}, %policy",
+          "red.global.add" + policy + ".u32 [%out], %r, %policy",
+          "atom.global.add" + policy + ".u32 %old, [%out], %r, %policy",
+          "atom.global.exch" + policy + ".b32 %old, [%out], %r, %policy",
+          "atom.global.cas" + policy + ".b32 %old, [%out], 0, %r, %policy"}) {
+      PtxModule module(
+          ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.reg .b64 %out, %in, %w, "
+          "%policy; .reg .b32 %i, %r, %old;\nld.param.u64 %out, [out]; ld.param.u64 %in, [in]; "
+          "mov.u32 %i, %tid.x; mul.wide.u32 %w, %i, 8; add.u64 %out, %out, %w; add.u64 %in, %in, "
+          "%w; createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;\n" +
+          load + ";\n" + store + ";\nret;\n}\n");
+      std::vector<uint64_t> in;
+      for (uint32_t i = 0; i < kThreads; ++i) in.push_back(1000 + i);
+      uint64_t* out = memory<uint64_t>(kThreads);
+      EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(in)), cudaSuccess) << load << store;
+      EXPECT_EQ(fault(), "none") << load << store;
+      for (uint32_t i = 0; i < kThreads; ++i) {
+        ASSERT_EQ(static_cast<uint32_t>(out[i]), 1000 + i) << load << ", " << store;
+      }
+    }
+  }
+}
+
+// cp.async with a policy, with a number of source bytes, and with a predicate that makes all bytes
+// zero. A third of the threads has the predicate.
+TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
+  const struct {
+    const char* text;
+    int source_bytes;  // of threads with the predicate
+  } all[] = {{"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %policy", 16},
+             {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},
+             {"cp.async.cg.shared.global [%mine], [%in], 16, %p", 0},
+             {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %p, %policy", 0}};
+  for (const auto& one : all) {
+    PtxModule module(
+        std::string(".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.shared .align 16 .b8 "
+                    "tile[1024];\n.reg .b64 %out, %in, %w, %policy; .reg .b32 %i, %n, %mine, %r<4>; "
+                    ".reg .pred %p;\nld.param.u64 %out, [out]; ld.param.u64 %in, [in];\n"
+                    "createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;\n"
+                    "mov.u32 %i, %tid.x; mul.wide.u32 %w, %i, 16; add.u64 %out, %out, %w; add.u64 "
+                    "%in, %in, %w; mov.u32 %mine, tile; mad.lo.u32 %mine, %i, 16, %mine;\n"
+                    "rem.u32 %n, %i, 3; setp.eq.u32 %p, %n, 0; selp.b32 %n, 4, 16, %p;\n"
+                    "mov.u32 %r0, -1; st.shared.v4.b32 [%mine], {%r0, %r0, %r0, %r0};\n") +
+        one.text +
+        ";\ncp.async.wait_all; ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [%mine];\n"
+        "st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\nret;\n}\n");
+    std::vector<uint32_t> in;
+    for (uint32_t i = 0; i < 4 * kThreads; ++i) in.push_back(77 + i);
+    uint32_t* out = memory<uint32_t>(4 * kThreads);
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(in)), cudaSuccess) << one.text;
+    EXPECT_EQ(fault(), "none") << one.text;
+    for (uint32_t i = 0; i < 4 * kThreads; ++i) {
+      const bool is_copied = i / 4 % 3 != 0 || static_cast<int>(i % 4 * 4) < one.source_bytes;
+      ASSERT_EQ(out[i], is_copied ? in[i] : 0) << one.text << ", word " << i;
+    }
   }
 }
 

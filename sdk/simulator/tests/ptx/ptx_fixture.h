@@ -63,7 +63,9 @@ inline void keep_text(const std::string& text) {
 class PtxModule {
  public:
   explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
-    const std::string text = ".version 8.7\n.target " + target + "\n.address_size 64\n" + body;
+    const std::string version = target == "sm_100" ? "8.8" : "8.7";
+    const std::string text =
+        ".version " + version + "\n.target " + target + "\n.address_size 64\n" + body;
     note_forms(text, body);
     keep_text(text);
     EXPECT_EQ(
@@ -107,7 +109,7 @@ class PtxModule {
 
 class Ptx : public ::testing::Test {
  protected:
-  Ptx() : why_not_(place::begin()) {}
+  explicit Ptx(int capability = 90) : why_not_(place::begin(capability)) {}
   ~Ptx() override { place::end(); }
   void SetUp() override {
     if (!why_not_.empty()) GTEST_SKIP() << why_not_;

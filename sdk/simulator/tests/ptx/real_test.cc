@@ -67,6 +67,8 @@ TEST_F(PtxReal, Arithmetic) {
   check_float("mul.f32 %d, %a, %b", 2, mul);
   check_float("div.rn.f32 %d, %a, %b", 2, div);
   check_float("fma.rn.f32 %d, %a, %b, %c", 3, fma);
+  check_float("mad.rn.f32 %d, %a, %b, %c", 3, fma);
+  check_double("mad.rn.f64 %d, %a, %b, %c", 3, fma);
   check_float("rcp.rn.f32 %d, %a", 1, rcp);
   check_float("sqrt.rn.f32 %d, %a", 1, sqrt);
   check_double("add.f64 %d, %a, %b", 2, add);
@@ -116,6 +118,7 @@ TEST_F(PtxReal, OtherRoundings) {
     check_both("mul", 2, [](auto a, auto b, auto) { return a * b; });
     check_both("div", 2, [](auto a, auto b, auto) { return a / b; });
     check_both("fma", 3, [](auto a, auto b, auto c) { return std::fma(a, b, c); });
+    check_both("mad", 3, [](auto a, auto b, auto c) { return std::fma(a, b, c); });
     check_both("rcp", 1, [](auto a, auto, auto) { return 1 / a; });
     check_both("sqrt", 1, [](auto a, auto, auto) { return std::sqrt(a); });
   }
@@ -194,6 +197,27 @@ TEST_F(PtxReal, LeastAndGreatest) {
         [](uint64_t a, uint64_t b, uint64_t) { return (a & 0x80000000) | (b & 0x7fffffff); });
 }
 
+// .xorsign.abs compares magnitudes; the sign of the result is that of the product.
+TEST_F(PtxReal, LeastAndGreatestMagnitudes) {
+  for (const bool least : {true, false}) {
+    for (const bool with_nan : {true, false}) {
+      for (const bool flushes : {true, false}) {
+        const std::string op = std::string(least ? "min" : "max") + (flushes ? ".ftz" : "") +
+                               (with_nan ? ".NaN" : "") + ".xorsign.abs.f32 %d, %a, %b";
+        check_float(op, 2, [=](float a, float b, float) {
+          const bool negative = std::signbit(a) != std::signbit(b);
+          float x = std::fabs(flushes ? flushed(a) : a), y = std::fabs(flushes ? flushed(b) : b);
+          if (with_nan && (x != x || y != y)) return std::numeric_limits<float>::quiet_NaN();
+          if (x != x) x = y;
+          if (y != y) y = x;
+          const float one = least ? std::min(x, y) : std::max(x, y);
+          return negative ? -one : one;
+        });
+      }
+    }
+  }
+}
+
 TEST_F(PtxReal, Comparisons) {
   const auto check_one = [&](const std::string& how,
                              const std::function<bool(double, double)>& holds) {
@@ -264,6 +288,71 @@ TEST_F(PtxReal, ApproximationsOf16Bits) {
   check_one("ex2.approx.ftz", "bf16", std::exp2, true, {std::ldexp(1, -7)});
   check_one("tanh.approx", "f16", std::tanh, false, {std::ldexp(1, -10)});
   check_one("tanh.approx", "bf16", std::tanh, false, {std::ldexp(1, -7)});
+}
+
+// Forms of compute capability 10.0: two floats in a 64-bit register, and the least and the greatest
+// of three floats.
+class PtxReal100 : public Instruction {
+ protected:
+  PtxReal100() : Instruction(100, "sm_100") {}
+};
+
+TEST_F(PtxReal100, PairsOfFloats) {
+  const struct {
+    const char* name;
+    int how;
+  } all[] = {{"", FE_TONEAREST},
+             {".rn", FE_TONEAREST},
+             {".rz", FE_TOWARDZERO},
+             {".rm", FE_DOWNWARD},
+             {".rp", FE_UPWARD}};
+  for (const auto& one : all) {
+    for (const bool flushes : {false, true}) {
+      const auto check_one = [&](const std::string& op, bool fused, const auto& work) {
+        if (fused && one.name[0] == '\0') return;  // fma needs a rounding
+        const auto half = [=](uint64_t a, uint64_t b, uint64_t c) {
+          const auto x = [=](uint64_t of) { return flushes ? flushed(real(of)) : real(of); };
+          const float d = rounded(one.how, work, x(a), x(b), x(c));
+          return bits(flushes ? flushed(d) : d);
+        };
+        std::vector<std::string> types(fused ? 4 : 3, "b64");
+        check(op + one.name + (flushes ? ".ftz" : "") + ".f32x2 %d, %a, %b" + (fused ? ", %c" : ""),
+              types, [=](uint64_t a, uint64_t b, uint64_t c) {
+                return half(a, b, c) | half(a >> 32, b >> 32, c >> 32) << 32;
+              });
+      };
+      check_one("add", false, [](float a, float b, float) { return a + b; });
+      check_one("sub", false, [](float a, float b, float) { return a - b; });
+      check_one("mul", false, [](float a, float b, float) { return a * b; });
+      check_one("fma", true, [](float a, float b, float c) { return std::fma(a, b, c); });
+    }
+  }
+}
+
+TEST_F(PtxReal100, LeastAndGreatestOfThree) {
+  for (const bool least : {true, false}) {
+    for (const std::string more : {"", ".NaN", ".abs", ".ftz", ".ftz.NaN.abs"}) {
+      const auto has = [&](const char* what) { return more.find(what) != std::string::npos; };
+      const bool with_nan = has("NaN"), magnitudes = has("abs"), flushes = has("ftz");
+      check((least ? "min" : "max") + more + ".f32 %d, %a, %b, %c", {"f32", "f32", "f32", "f32"},
+            [=](uint64_t a, uint64_t b, uint64_t c) {
+              float result = std::numeric_limits<float>::quiet_NaN();
+              for (const uint64_t of : {a, b, c}) {
+                float x = flushes ? flushed(real(of)) : real(of);
+                if (magnitudes) x = std::fabs(x);
+                if (x != x && with_nan) return bits(x);
+                if (x != x) continue;
+                // -0 is less than +0.
+                const bool is_less =
+                    x < result || (x == result && std::signbit(x) && !std::signbit(result));
+                const bool is_more =
+                    x > result || (x == result && !std::signbit(x) && std::signbit(result));
+                if (result != result || (least ? is_less : is_more)) result = x;
+              }
+              return bits(result);
+            });
+    }
+  }
 }
 
 }  // namespace

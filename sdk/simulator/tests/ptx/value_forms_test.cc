@@ -435,19 +435,43 @@ TEST_F(PtxValueForms, EachPairOf8Bits) {
   });
   // Narrowing rounds to the nearest number; a magnitude above the largest number becomes the
   // largest number.
-  check("cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b", {"b16", "f32", "f32"},
-        [](uint64_t a, uint64_t b, uint64_t) {
-          const auto narrow = [](float x) -> uint64_t {
-            if (x != x) return 0x7f;
-            const uint64_t sign = std::signbit(x) ? 0x80 : 0;
-            const float magnitude = std::fabs(x);
-            if (magnitude > 448) return sign | 0x7e;
-            const int exponent = magnitude == 0 ? -6 : std::max(std::ilogb(magnitude), -6);
-            const double steps = std::nearbyint(std::ldexp(double{magnitude}, 3 - exponent));
-            return sign | static_cast<uint64_t>((exponent + 6) * 8 + steps);
-          };
-          return narrow(f32(a)) << 8 | narrow(f32(b));
-        });
+  const auto to_e4m3 = [](double x) -> uint64_t {
+    if (x != x) return 0x7f;
+    const uint64_t sign = std::signbit(x) ? 0x80 : 0;
+    const double magnitude = std::fabs(x);
+    if (magnitude > 448) return sign | 0x7e;
+    const int exponent = magnitude == 0 ? -6 : std::max(std::ilogb(magnitude), -6);
+    const double steps = std::nearbyint(std::ldexp(magnitude, 3 - exponent));
+    return sign | static_cast<uint64_t>((exponent + 6) * 8 + steps);
+  };
+  const auto to_e5m2 = [](double x) -> uint64_t {
+    if (x != x) return 0x7f;
+    const uint64_t code = encoded(x, 5, 2);
+    return (code & 0x7f) == 0x7c ? code - 1 : code;
+  };
+  for (const bool is_e4m3 : {true, false}) {
+    for (const bool relu : {false, true}) {
+      const auto one = [=](double x) -> uint64_t {
+        if (relu && x <= 0) return 0;
+        return is_e4m3 ? to_e4m3(x) : to_e5m2(x);
+      };
+      const std::string to = is_e4m3 ? "e4m3x2" : "e5m2x2", more = relu ? ".relu" : "";
+      check("cvt.rn.satfinite" + more + "." + to + ".f32 %d, %a, %b", {"b16", "f32", "f32"},
+            [=](uint64_t a, uint64_t b, uint64_t) { return one(f32(a)) << 8 | one(f32(b)); });
+      check_each("{ .reg .b32 x; .reg .b16 y; xor.b16 y, %a, 0x5a5a; mov.b32 x, {%a, y}; "
+                 "cvt.rn.satfinite" +
+                     more + "." + to + ".f16x2 %d, x; }",
+                 {"b16", "b16"},
+                 [=](uint64_t x) { return one(f16(x ^ 0x5a5a)) << 8 | one(f16(x)); });
+    }
+  }
+  check_each("cvt.rn.relu.f16x2.e5m2x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
+    const auto wide = [](uint64_t one) -> uint64_t {
+      const double value = decoded(one, 5, 2);
+      return value != value ? 0x7fff : value <= 0 ? 0 : encoded(value, 5, 10);
+    };
+    return wide(x & 255) | wide(x >> 8) << 16;
+  });
 }
 
 }  // namespace
