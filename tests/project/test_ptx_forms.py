@@ -15,8 +15,9 @@ from cuda_tools import tool
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = ROOT / "sdk/simulator/tests/ptx/forms.txt"
 PAGE = ROOT / "docs/instructions.md"
+UNSUPPORTED = ROOT / "sdk/simulator/tests/ptx/unsupported_forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
-WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxInit")  # tests of unsupported forms, or of faults
+WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit")  # tests of unsupported forms, or of faults
 MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of behaviour that a GPU does not show
 
 
@@ -39,6 +40,11 @@ def table():
     text = re.sub(r'"\s+"', "", (ROOT / "sdk/simulator/ptx/isa/instructions.cc").read_text())
     sections = re.findall(r"^// ([^\n]*)\nconstexpr Instruction \w+\[\] = \{\n(.*?)^\};", text, re.M | re.S)
     return {title: re.findall(r'Instruction\("(\w+)",\s*"([^"]*)"', rows) for title, rows in sections}
+
+
+def unsupported():
+    """[(instruction, forms, reason)] of the forms that the simulator rejects."""
+    return [tuple(line.split(" ; ")) for line in UNSUPPORTED.read_text().splitlines() if not line.startswith("#")]
 
 
 def known():
@@ -96,6 +102,8 @@ def page_of_the_table():
             items = [f"`{item}`".replace("|", "\\|") for item in modifiers.split()]
             lines.append(f"| `{name}` | {' '.join(items)} |".replace("  |", " |"))
         lines.append("")
+    lines += ["## Unsupported forms", "", "These forms of PTX ISA for compute capability 7.5 to 8.9 are rejected. A test decodes an instruction of each line.", ""]
+    lines += ["| forms | reason |", "|---|---|"] + [f"| {forms} | {reason} |" for _, forms, reason in unsupported()] + [""]
     return "\n".join(lines)
 
 
@@ -171,6 +179,20 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
     assert [rejected for text in joined(of_forms) for rejected in rejected_by_ptxas(ptxas, text, tmp_path)] == []
     planted = of_forms[0].replace("ret;", "add.f32 %n, %n;\nret;", 1)
     assert rejected_by_ptxas(ptxas, planted, tmp_path)
+
+
+@pytest.mark.all
+def test_ptxas_takes_each_unsupported_form(tmp_path):
+    """Each line of the list is a form of the ISA, not a mistake."""
+    ptxas = tool("ptxas")
+    if not ptxas:
+        pytest.skip("no ptxas, which assembles PTX")
+    assert len(unsupported()) > 10
+    registers = ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %d<16>;\n.reg .b128 %q<4>;\n"
+    kernels = [f".visible .entry k{i}()\n{{\n{registers}{instruction};\nret;\n}}\n"
+               for i, (instruction, _, _) in enumerate(unsupported())]  # fmt: skip
+    text = ".version 8.8\n.target sm_89\n.address_size 64\n" + "".join(kernels)
+    assert rejected_by_ptxas(ptxas, text, tmp_path) == []
 
 
 # For two 16-bit sources all 2^32 pairs, in about 29 minutes of processor time. KERNKIT_PTX_PAIRS=n: every

@@ -70,6 +70,7 @@ constexpr Instruction kExtendedPrecisionIntegerArithmetic[] = {
     Instruction("subc", "cc? u32|s32|u64|s64", carry),
     Instruction("mad", "lo|hi cc u32|s32|u64|s64", carry).flows(AddressFlow::kThird),
     Instruction("madc", "lo|hi cc? u32|s32|u64|s64", carry),
+    Instruction("madc", "hi sat s32", carry),
 };
 
 // Floating-Point Instructions
@@ -399,14 +400,14 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
                 wmma)
         .defines(Definedness::kProduct)
         .simd(Simd::kMatrices),
-    Instruction("wmma", "mma sync aligned row|col row|col m8n8k4 rn|rz f64 f64 f64 f64", wmma)
+    Instruction("wmma", "mma sync aligned row|col row|col m8n8k4 %rounding f64 f64 f64 f64", wmma)
         .defines(Definedness::kProduct),
     Instruction("wmma", "mma xor|and popc sync aligned row col m8n8k128 s32 b1 b1 s32", wmma)
         .defines(Definedness::kProduct),
     Instruction("mma", "sync aligned %mma_shape row col satfinite? %sum %factor %factor %sum", mma)
         .defines(Definedness::kProduct)
         .simd(Simd::kMatrices),
-    Instruction("mma", "sync aligned %mma_shape_f64 row col rn|rz f64 f64 f64 f64", mma)
+    Instruction("mma", "sync aligned %mma_shape_f64 row col %rounding f64 f64 f64 f64", mma)
         .defines(Definedness::kProduct),
     Instruction("mma", "sync aligned %mma_shape_b1 row col s32 b1 b1 s32 xor|and popc", mma)
         .defines(Definedness::kProduct),
@@ -417,8 +418,25 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
         .accesses(AccessKind::kStore, Definedness::kMatrix),
 };
 
+// Video Instructions
+constexpr Instruction kVideo[] = {
+    Instruction("vadd2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vsub2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vavrg2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vabsdiff2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vmin2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vmax2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vadd4", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vsub4", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vavrg4", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vabsdiff4", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vmin4", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+    Instruction("vmax4", "u32|s32 u32|s32 u32|s32 sat|add?", video),
+};
+
 // Miscellaneous Instructions
 constexpr Instruction kMiscellaneous[] = {
+    Instruction("pmevent", "~mask?", hint),
     Instruction("trap", "", trap),
     Instruction("nanosleep", "~u32", nanosleep),
 };
@@ -435,6 +453,7 @@ constexpr Section kSections[] = {
     {kControlFlow, std::size(kControlFlow)},
     {kParallelSynchronizationAndCommunication, std::size(kParallelSynchronizationAndCommunication)},
     {kWarpLevelMatrixMultiplyAccumulate, std::size(kWarpLevelMatrixMultiplyAccumulate)},
+    {kVideo, std::size(kVideo)},
     {kMiscellaneous, std::size(kMiscellaneous)},
 };
 

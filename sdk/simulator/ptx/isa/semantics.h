@@ -96,6 +96,8 @@ Run ldmatrix(Decoder& d);
 Run stmatrix(Decoder& d);
 Run mma(Decoder& d);
 Run movmatrix(Decoder& d);
+// video.cc
+Run video(Decoder& d);
 // wmma.cc
 Run wmma(Decoder& d);
 // atomics.cc

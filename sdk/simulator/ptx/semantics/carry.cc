@@ -44,6 +44,20 @@ void carry_lanes(Warp& warp, const Operation& operation) {
   if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, after);
 }
 
+// madc.hi.sat.s32: clamps the sum to the range of the type.
+void add_saturated(Warp& warp, const Operation& operation) {
+  const auto *a = warp.lanes<int32_t>(operation.src0), *b = warp.lanes<int32_t>(operation.src1),
+             *c = warp.lanes<int32_t>(operation.src2);
+  const uint32_t carries = warp.predicate(operation.src3);
+  auto* d = warp.results<int32_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) {
+    const int64_t high = int64_t{a[l]} * b[l] >> 32;
+    const int64_t sum = high + c[l] + ((carries & kLane[l]) != 0 ? 1 : 0);
+    d[l] = static_cast<int32_t>(sum < INT32_MIN ? INT32_MIN : sum > INT32_MAX ? INT32_MAX : sum);
+  }
+  warp.keep<int32_t>(operation.dst);
+}
+
 }  // namespace
 
 // add.cc, addc, addc.cc, sub.cc, subc, subc.cc, mad.cc, madc and madc.cc with .lo or .hi
@@ -62,6 +76,7 @@ Run carry(Decoder& d) {
   d.take(type);
   if (name.back() == 'c') d.operation.src3 = d.carry();
   if (gives) d.operation.dst_predicate = d.carry();
+  if (d.has("sat")) return type == Type::kS32 && part == "hi" ? add_saturated : nullptr;
   switch (type) {
     case Type::kU32: return carry_lanes<uint32_t>;
     case Type::kS32: return carry_lanes<int32_t>;

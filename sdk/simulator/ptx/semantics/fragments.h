@@ -17,6 +17,8 @@ std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool wr
                                    Element element = Element::kNone);
 /// Returns the element type of the next modifier. Throws for another modifier.
 Element next_element(Decoder& d);
+/// Returns Product::rounding of a modifier such as .rz; the default is .rn.
+uint8_t rounding_of(Decoder& d);
 /// Reads the modifiers .xor.popc or .and.popc.
 void take_bit_product(Decoder& d, Product* product);
 /// Decodes operands d, a, b, c. A and B have `of_a` and `of_b` registers; the product uses the

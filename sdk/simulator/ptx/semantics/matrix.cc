@@ -205,6 +205,11 @@ void take_bit_product(Decoder& d, Product* p) {
   p->bit_product = what == "and" ? BitProduct::kAnd : BitProduct::kXor;
 }
 
+uint8_t rounding_of(Decoder& d) {
+  const std::string_view how = d.one_of({"rz", "rm", "rp", "rn"});
+  return how == "rz" ? 1 : how == "rm" ? 2 : how == "rp" ? 3 : 0;
+}
+
 // mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 d, a, b, c
 Run mma(Decoder& d) {
   begin_matrix(d);
@@ -228,7 +233,7 @@ Run mma(Decoder& d) {
   }
   if (p.m == 0 || !d.has("row") || !d.has("col")) return nullptr;
   p.saturates = d.has("satfinite");
-  p.to_zero = d.one_of({"rn", "rz"}) == "rz";
+  p.rounding = rounding_of(d);
   p.d = next_element(d);
   p.a = next_element(d);
   p.b = next_element(d);

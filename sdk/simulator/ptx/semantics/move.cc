@@ -77,11 +77,11 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   return of_pieces<Unpack>(whole, pieces.size());
 }
 
-// %clock and %globaltimer count nanoseconds.
-template <class X>
+// %clock and %globaltimer count nanoseconds. %clock_hi and %globaltimer_hi are the upper 32 bits.
+template <class X, int kShift = 0>
 void read_clock(Warp& warp, const Operation& operation) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  const auto value = static_cast<X>(std::chrono::nanoseconds(now).count());
+  const auto value = static_cast<X>(std::chrono::nanoseconds(now).count() >> kShift);
   X* d = warp.results<X>(operation.dst);
   each_lane([&](int l) { d[l] = value; });
   warp.keep<X>(operation.dst);
@@ -114,6 +114,8 @@ Run mov(Decoder& d) {
     return size_of(type) == 8 ? read_clock<uint64_t> : nullptr;
   if (name == "%clock" || name == "%globaltimer_lo")
     return size_of(type) == 4 ? read_clock<uint32_t> : nullptr;
+  if (name == "%clock_hi" || name == "%globaltimer_hi")
+    return size_of(type) == 4 ? read_clock<uint32_t, 32> : nullptr;
   d.operation.src0 = d.from(1, type);
   return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
 }

@@ -141,9 +141,11 @@ Run access(Decoder& d, bool stores) {
   if (f.is_of_c && !has_sum(p, f.element)) return nullptr;
   p.a = p.b = f.is_of_c ? factor_of(p) : f.element;
   if (!has_shape(p)) return nullptr;
+  const uint32_t depth = p.k;
+  if (p.a == Element::kB1) p.k /= 32;  // the number of words
   if (d.operands() != 2) d.need_operands(3);
   f.rows = which == "b" ? p.n : p.m;
-  f.columns = f.is_of_c ? p.n : p.a == Element::kB1 ? p.k / 32 : p.k;
+  f.columns = f.is_of_c ? p.n : p.k;
   f.by_columns = by_columns != (which == "b");
   if (f.by_columns && !f.is_of_c && f.bits() < 8) return nullptr;
   if (f.by_columns && f.element == Element::kB1) return nullptr;
@@ -154,7 +156,7 @@ Run access(Decoder& d, bool stores) {
       registers_of(d, stores ? 1 : 0, operation.count, !stores, f.element);
   std::copy(all.begin(), all.end(), operation.list);
   // Without a stride, rows or columns are contiguous.
-  const uint32_t length = f.element == Element::kB1 ? p.k : f.by_columns ? f.rows : f.columns;
+  const uint32_t length = f.element == Element::kB1 ? depth : f.by_columns ? f.rows : f.columns;
   operation.src0 =
       d.operands() == 3 ? d.from(2, Type::kU32) : d.constant(length, Type::kU32);
   d.address(stores ? 0 : 1, space);
@@ -176,7 +178,7 @@ Run wmma(Decoder& d) {
   for (int i = 0; i < 2; ++i) {  // the fragment does not depend on the layout in memory
     if (d.next_of({"row", "col"}).empty()) return nullptr;
   }
-  p.to_zero = d.one_of({"rn", "rz"}) == "rz";
+  p.rounding = rounding_of(d);
   p.d = next_element(d);
   p.a = p.b = Element::kF16;
   Element next = next_element(d);

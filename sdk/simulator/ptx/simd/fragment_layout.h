@@ -60,7 +60,8 @@ enum class BitProduct : uint8_t { kXor, kAnd };
 struct Product {
   uint8_t m, n, k;
   Element a, b, c, d;  // element types
-  uint8_t saturates : 1, to_zero : 1;  // .satfinite; rounding .rz of kF64, instead of .rn
+  uint8_t saturates : 1;               // .satfinite
+  uint8_t rounding : 2;                // rounding of kF64: .rn, .rz, .rm or .rp
   BitProduct bit_product : 1;
 
   int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }

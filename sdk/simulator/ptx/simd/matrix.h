@@ -217,9 +217,10 @@ inline void multiply_matrices_of_f64(Warp& warp, const Operation& operation) {
   alignas(64) double a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
   read_factors<double>(warp, p, registers.factors, a, b);
   load_sums<double>(warp, p, registers.c, sums, [](double c) { return c; });
-  if (p.to_zero) std::fesetround(FE_TOWARDZERO);
+  constexpr int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+  std::fesetround(kModes[p.rounding]);
   multiply_doubles(p, a, b, sums);
-  if (p.to_zero) std::fesetround(FE_TONEAREST);
+  std::fesetround(FE_TONEAREST);
   store_sums<double>(warp, p, registers.d, sums, [](double sum) { return canonical(sum); });
 }
 

@@ -686,5 +686,24 @@ TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
             "cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
 }
 
+// The forms of the page on instructions that the simulator rejects: a launch fails with a reason.
+class PtxUnsupportedForms : public Ptx {};
+
+TEST_F(PtxUnsupportedForms, EachIsRejected) {
+  std::ifstream file(KERNKIT_PTX_UNSUPPORTED_LIST);
+  size_t count = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line[0] == '#') continue;
+    ++count;
+    const std::string instruction = line.substr(0, line.find(" ; "));
+    const bool is_wide = instruction.find("%q") != std::string::npos;
+    PtxModule module(
+        ".visible .entry k()\n{\n.reg .pred %p<8>; .reg .b32 %r<24>; .reg .b64 %d<16>;\n" +
+        std::string(is_wide ? ".reg .b128 %q<4>;\n" : "") + instruction + ";\nret;\n}\n");
+    EXPECT_EQ(module.launch("k", 1, 32, 0), cudaErrorNotSupported) << instruction;
+  }
+  EXPECT_GT(count, 10u);
+}
+
 }  // namespace
 }  // namespace kernkit::simulator

@@ -569,11 +569,58 @@ TEST_F(PtxInteger, PackedConversions) {
 }
 
 TEST_F(PtxInteger, SaturatedHighProducts) {
+  check("{ .reg .b32 x; add.cc.u32 x, %a, %b; madc.hi.sat.s32 %d, %a, %b, %c; }",
+        {"s32", "s32", "s32", "s32"}, [](uint64_t a, uint64_t b, uint64_t c) {
+          const int64_t sum =
+              (extended(a, 32) * extended(b, 32) >> 32) + extended(c, 32) + (a + b > UINT32_MAX);
+          return static_cast<uint64_t>(
+              std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX));
+        });
   check("mad.hi.sat.s32 %d, %a, %b, %c", {"s32", "s32", "s32", "s32"},
         [](uint64_t a, uint64_t b, uint64_t c) {
           const int64_t sum = (extended(a, 32) * extended(b, 32) >> 32) + extended(c, 32);
           return static_cast<uint64_t>(std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX));
         });
+}
+
+// Two or four numbers in a register; the third source is added to the sum of the results.
+TEST_F(PtxInteger, VideoInstructions) {
+  const struct {
+    const char* name;
+    std::function<int64_t(int64_t, int64_t)> work;
+  } all[] = {{"vadd", std::plus<>()},
+             {"vsub", std::minus<>()},
+             {"vavrg", [](int64_t a, int64_t b) { return a + b >= 0 ? (a + b + 1) / 2
+                                                                    : (a + b - 1) / 2; }},
+             {"vabsdiff", [](int64_t a, int64_t b) { return std::abs(a - b); }},
+             {"vmin", [](int64_t a, int64_t b) { return std::min(a, b); }},
+             {"vmax", [](int64_t a, int64_t b) { return std::max(a, b); }}};
+  for (const auto& one : all) {
+    for (const unsigned count : {2u, 4u}) {
+      for (const std::string more : {"", ".sat", ".add"}) {
+        for (const std::string types : {".u32.u32.u32", ".s32.s32.s32", ".s32.u32.s32"}) {
+          const unsigned n = 32 / count;
+          const auto number = [=](uint64_t x, unsigned i, char sign) {
+            const uint64_t part = x >> n * i & ((uint64_t{1} << n) - 1);
+            return sign == 's' ? extended(part, n) : static_cast<int64_t>(part);
+          };
+          const int64_t most = (int64_t{1} << (types[1] == 's' ? n - 1 : n)) - 1,
+                        least = types[1] == 's' ? -most - 1 : 0;
+          check(one.name + std::to_string(count) + types + more + " %d, %a, %b, %c",
+                {"b32", "b32", "b32", "b32"}, [=](uint64_t a, uint64_t b, uint64_t c) {
+                  uint64_t d = 0, sum = c;
+                  for (unsigned i = 0; i < count; ++i) {
+                    int64_t x = one.work(number(a, i, types[5]), number(b, i, types[9]));
+                    if (more == ".sat") x = std::min(std::max(x, least), most);
+                    d |= (static_cast<uint64_t>(x) & ((uint64_t{1} << n) - 1)) << n * i;
+                    sum += static_cast<uint64_t>(x);
+                  }
+                  return more == ".add" ? sum : d;
+                });
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

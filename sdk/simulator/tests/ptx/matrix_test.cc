@@ -291,7 +291,7 @@ TEST_F(PtxMatrix, ProductsOfBits) {
 TEST_F(PtxMatrix, ProductsOfDoubles) {
   std::uniform_real_distribution<double> about_one(-2, 2);
   for (const std::string shape : {"m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"}) {
-    for (const std::string how : {"", ".rn", ".rz"}) {
+    for (const std::string how : {"", ".rn", ".rz", ".rm", ".rp"}) {
       const int m = shape[1] == '8' ? 8 : 16, blocks = m / 8;
       const int k = std::stoi(shape.substr(shape.find('k') + 1));
       const size_t of_a = static_cast<size_t>(m * k / 32), of_b = static_cast<size_t>(k / 4),
@@ -354,12 +354,15 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
             }
             ASSERT_NEAR(got, sum, (k + 1) * std::ldexp(magnitudes, -52)) << form;
             if (!has_one) continue;
-            // long double holds the product, and the sum but for a few last bits.
+            // The error of the nearest number: the sum of the parts of product and term.
             const double x = a[row][k - 1], y = b[k - 1][column], z = c[row][column];
-            const double near = std::fma(x, y, z);
-            const double error = std::fma(x, y, static_cast<double>(z - near));
-            const bool is_too_far = near > 0 ? error < 0 : error > 0;
-            ASSERT_EQ(got, how == ".rz" && is_too_far ? std::nextafter(near, 0.0) : near) << form;
+            const double near = std::fma(x, y, z), high = x * y, rest = std::fma(x, y, -high);
+            const long double error = static_cast<long double>(high) - near + z + rest;
+            const double lower = error < 0 ? std::nextafter(near, -4.0 * magnitudes) : near,
+                         upper = error > 0 ? std::nextafter(near, 4.0 * magnitudes) : near;
+            const bool down = how == ".rm" || (how == ".rz" && near > 0);
+            const bool up = how == ".rp" || (how == ".rz" && near <= 0);
+            ASSERT_EQ(got, down ? lower : up ? upper : near) << form;
           }
         }
       }

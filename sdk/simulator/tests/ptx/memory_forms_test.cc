@@ -359,7 +359,8 @@ TEST_F(PtxForms, OrderAndEnd) {
         "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %w",
         "createpolicy.range.global.L2::evict_last.b64 %w, [%out], 0x1000, 0x2000",
         "mov.u64 %w, 0; createpolicy.cvt.L2.b64 %w, %w",
-        "isspacep.param %p, %out; @%p exit",
+        "isspacep.param %p, %out; @%p exit", "pmevent 3", "pmevent.mask 5",
+        ".reg .b32 %f; mov.u32 %f, %clock_hi; mov.u32 %f, %globaltimer_hi",
         "{.reg.b32 one,two;.reg.pred q; mov.u32 one, %i; mov.u32 two, one; mov.u32 %i, two; }"}) {
     PtxModule module(
         std::string(".visible .entry k(.param .u64 out)\n{\n.shared .align 16 .b8 tile[16];\n"
@@ -377,18 +378,20 @@ TEST_F(PtxForms, OrderAndEnd) {
 // Cache policies, eviction priorities and sizes of prefetches change no value.
 TEST_F(PtxForms, CacheHints) {
   const std::string policy = ".L2::cache_hint", priority = ".L1::evict_last";
-  for (const std::string& load :
-       {"ld.global" + policy + ".b32 %r, [%in], %policy", "ld.global" + priority + ".b32 %r, [%in]",
-        "ld.global.nc" + priority + policy + ".L2::256B.b32 %r, [%in], %policy",
-        std::string("ld.global.b32 %r, [%in].unified")}) {
-    for (const std::string& store :
-         {"st.global" + policy + ".b32 [%out], %r, %policy",
-          "st.global.L1::no_allocate.b32 [%out], %r",
-          "st.global.cs" + policy + ".v2.b32 [%out], {%r, %r}, %policy",
-          "red.global.add" + policy + ".u32 [%out], %r, %policy",
-          "atom.global.add" + policy + ".u32 %old, [%out], %r, %policy",
-          "atom.global.exch" + policy + ".b32 %old, [%out], %r, %policy",
-          "atom.global.cas" + policy + ".b32 %old, [%out], 0, %r, %policy"}) {
+  const std::vector<std::string> loads = {
+      "ld.global" + policy + ".b32 %r, [%in], %policy", "ld.global" + priority + ".b32 %r, [%in]",
+      "ld.global.nc" + priority + policy + ".L2::256B.b32 %r, [%in], %policy",
+      "ld.global.b32 %r, [%in].unified"};
+  const std::vector<std::string> stores = {
+      "st.global" + policy + ".b32 [%out], %r, %policy",
+      "st.global.L1::no_allocate.b32 [%out], %r",
+      "st.global.cs" + policy + ".v2.b32 [%out], {%r, %r}, %policy",
+      "red.global.add" + policy + ".u32 [%out], %r, %policy",
+      "atom.global.add" + policy + ".u32 %old, [%out], %r, %policy",
+      "atom.global.exch" + policy + ".b32 %old, [%out], %r, %policy",
+      "atom.global.cas" + policy + ".b32 %old, [%out], 0, %r, %policy"};
+  for (const std::string& load : loads) {
+    for (const std::string& store : stores) {
       PtxModule module(
           ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.reg .b64 %out, %in, %w, "
           "%policy; .reg .b32 %i, %r, %old;\nld.param.u64 %out, [out]; ld.param.u64 %in, [in]; "
