@@ -391,9 +391,7 @@ class Following {
           const bool is_term = (term.bits[l] & of_term) != 0;
           if (!is_term && of_row == kDefined && of_column == kDefined) continue;
           result.bits[l] |= element;
-          result.origins[l] = is_term              ? term.origins[l]
-                              : of_row != kDefined ? of_row
-                                                   : of_column;
+          result.origins[l] = is_term ? term.origins[l] : of_row != kDefined ? of_row : of_column;
         }
       }
       bits_.write(warp_, to[r], result);

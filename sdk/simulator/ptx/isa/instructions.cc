@@ -118,7 +118,9 @@ constexpr Instruction kFloatingPoint[] = {
 // Half Precision Floating-Point Instructions
 constexpr Instruction kHalfPrecisionFloatingPoint[] = {
     Instruction("add", "~rn? ftz? sat? f16", add),
-    Instruction("add", "~rn? ftz? sat? f16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
+    Instruction("add", "~rn? ftz? sat? f16x2", add)
+        .defines(Definedness::kHalves)
+        .simd(Simd::kWarps),
     Instruction("add", "~rn? bf16", add),
     Instruction("add", "~rn? bf16x2", add).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("sub", "~rn? ftz? sat? f16", sub),
@@ -126,7 +128,9 @@ constexpr Instruction kHalfPrecisionFloatingPoint[] = {
     Instruction("sub", "~rn? bf16", sub),
     Instruction("sub", "~rn? bf16x2", sub).defines(Definedness::kHalves),
     Instruction("mul", "~rn? ftz? sat? f16", mul),
-    Instruction("mul", "~rn? ftz? sat? f16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
+    Instruction("mul", "~rn? ftz? sat? f16x2", mul)
+        .defines(Definedness::kHalves)
+        .simd(Simd::kWarps),
     Instruction("mul", "~rn? bf16", mul),
     Instruction("mul", "~rn? bf16x2", mul).defines(Definedness::kHalves).simd(Simd::kWarps),
     Instruction("fma", "~rn? ftz? sat|relu? f16", fma),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: createpolicy. A cache policy is an opaque value that changes no result. The simulator has
-// no caches, so that every policy that is not converted from an access property is zero.
+// PTX ISA: createpolicy. A cache policy is an opaque value that changes no result. The simulator
+// has no caches, so that every policy that is not converted from an access property is zero.
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/semantics/type_dispatch.h"
@@ -22,8 +22,8 @@ void copy_property(Warp& warp, const Operation& operation) {
 
 }  // namespace
 
-// createpolicy.fractional policy{, fraction}; createpolicy.range policy, [first], primary size, total
-// size; createpolicy.cvt policy, access property
+// createpolicy.fractional policy{, fraction}; createpolicy.range policy, [first], primary size,
+// total size; createpolicy.cvt policy, access property
 Run createpolicy(Decoder& d) {
   d.operation.dst = d.to(0, d.type());
   if (d.has("cvt")) {

@@ -39,12 +39,14 @@ Run from_two(Decoder& d, Type to, Type from, std::string_view how) {
   const uint8_t mode = d.operation.mode = mode_of(d, how);
   d.take({to, from, from});
   if (to == Type::kF16x2) {
-    return mode == 0 ? narrow_two<Half, false> : mode == kRelu ? narrow_two<Half, true>
-                                                               : narrow_to_f16x2;
+    return mode == 0       ? narrow_two<Half, false>
+           : mode == kRelu ? narrow_two<Half, true>
+                           : narrow_to_f16x2;
   }
   if (to == Type::kBF16x2) {
-    return mode == 0 ? narrow_two<BHalf, false> : mode == kRelu ? narrow_two<BHalf, true>
-                                                                : narrow_to_bf16x2;
+    return mode == 0       ? narrow_two<BHalf, false>
+           : mode == kRelu ? narrow_two<BHalf, true>
+                           : narrow_to_bf16x2;
   }
   if (how != "rn" || (mode & kFinite) == 0) return nullptr;
   return to == Type::kE4M3x2 ? narrow_to_e4m3x2 : narrow_to_e5m2x2;

@@ -114,8 +114,7 @@ double to_double(const Number& number, Rounding rounding) {
   if (rounding != Rounding::kNearest && m >> 53 != 0) {
     const int shift = 11 - __builtin_clzll(m);
     const bool inexact = (m & ((uint64_t{1} << shift) - 1)) != 0;
-    const bool away =
-        inexact && rounding == (number.negative ? Rounding::kDown : Rounding::kUp);
+    const bool away = inexact && rounding == (number.negative ? Rounding::kDown : Rounding::kUp);
     x = std::ldexp(static_cast<double>((m >> shift) + (away ? 1 : 0)), shift);
   }
   return number.negative ? -x : x;

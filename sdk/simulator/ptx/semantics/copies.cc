@@ -95,8 +95,8 @@ Run cp(Decoder& d) {
   d.operation.bytes = static_cast<uint8_t>(bytes);
   if (!has_source_bytes) return copy_lanes;
   const bool is_predicate = d.type_of_register(d.operand(3)) == Type::kPred;
-  d.operation.src1 = is_predicate ? d.selected(3, 0, static_cast<uint32_t>(bytes))
-                                  : d.from(3, Type::kU32);
+  d.operation.src1 =
+      is_predicate ? d.selected(3, 0, static_cast<uint32_t>(bytes)) : d.from(3, Type::kU32);
   return copy_lanes;
 }
 

@@ -70,7 +70,8 @@ struct Fns {
     return UINT32_MAX;
   }
 };
-// szext: the lower b bits, extended by the sign for a signed type. With .wrap, b is taken modulo 32.
+// szext: the lower b bits, extended by the sign for a signed type. With .wrap, b is taken
+// modulo 32.
 template <bool kClamps, bool kSigned>
 struct Szext {
   static uint32_t of(uint32_t a, uint32_t b) {

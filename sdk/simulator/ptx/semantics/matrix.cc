@@ -127,7 +127,9 @@ std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool wr
     }
     const bool real = part.kind == Operand::kFloat || part.kind == Operand::kDouble;
     const bool is_wide = element == Element::kF64;
-    const Type type = real ? (is_wide ? Type::kF64 : Type::kF32) : is_wide ? Type::kB64 : Type::kB32;
+    const Type type = real      ? (is_wide ? Type::kF64 : Type::kF32)
+                      : is_wide ? Type::kB64
+                                : Type::kB32;
     registers.push_back(writes ? d.to(part, type) : d.from(part, type));
   }
   return registers;
@@ -219,10 +221,9 @@ Run mma(Decoder& d) {
     uint16_t k;
   };
   static constexpr Shape kShapes[] = {
-      {"m8n8k4", 8, 4},       {"m8n8k16", 8, 16},     {"m8n8k32", 8, 32},
-      {"m8n8k128", 8, 128},   {"m16n8k4", 16, 4},     {"m16n8k8", 16, 8},
-      {"m16n8k16", 16, 16},   {"m16n8k32", 16, 32},   {"m16n8k64", 16, 64},
-      {"m16n8k128", 16, 128}, {"m16n8k256", 16, 256}};
+      {"m8n8k4", 8, 4},     {"m8n8k16", 8, 16},     {"m8n8k32", 8, 32},    {"m8n8k128", 8, 128},
+      {"m16n8k4", 16, 4},   {"m16n8k8", 16, 8},     {"m16n8k16", 16, 16},  {"m16n8k32", 16, 32},
+      {"m16n8k64", 16, 64}, {"m16n8k128", 16, 128}, {"m16n8k256", 16, 256}};
   Product p{};
   uint32_t k = 0;
   for (const Shape& shape : kShapes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA, "Video Instructions", for two or four numbers in a register, without selectors and masks:
-// vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4, and the same for two numbers.
+// PTX ISA, "Video Instructions", for two or four numbers in a register, without selectors and
+// masks: vadd4, vsub4, vavrg4, vabsdiff4, vmin4, vmax4, and the same for two numbers.
 #include <algorithm>
 #include <cstdlib>
 
@@ -69,8 +69,9 @@ void video_lanes(Warp& warp, const Operation& operation) {
 // vabsdiff4.u32.u32.u32{.sat|.add} d, a, b, c: without .add, c gives parts that a mask leaves out.
 Run video(Decoder& d) {
   static constexpr std::pair<std::string_view, VideoOp> kNames[] = {
-      {"vadd", VideoOp::kAdd},           {"vsub", VideoOp::kSub}, {"vavrg", VideoOp::kAverage},
-      {"vabsdiff", VideoOp::kDifference}, {"vmin", VideoOp::kMin}, {"vmax", VideoOp::kMax}};
+      {"vadd", VideoOp::kAdd},      {"vsub", VideoOp::kSub},
+      {"vavrg", VideoOp::kAverage}, {"vabsdiff", VideoOp::kDifference},
+      {"vmin", VideoOp::kMin},      {"vmax", VideoOp::kMax}};
   const std::string_view name = d.name();
   uint8_t mode = 0;
   for (const auto& [known, op] : kNames) {

@@ -78,10 +78,10 @@ Product shape_of(Decoder& d) {
     const char* name;
     uint8_t m, n, k;
   };
-  static constexpr Shape kShapes[] = {
-      {"m16n16k16", 16, 16, 16}, {"m8n32k16", 8, 32, 16},   {"m32n8k16", 32, 8, 16},
-      {"m16n16k8", 16, 16, 8},   {"m8n8k4", 8, 8, 4},       {"m8n8k32", 8, 8, 32},
-      {"m8n8k128", 8, 8, 128}};
+  static constexpr Shape kShapes[] = {{"m16n16k16", 16, 16, 16}, {"m8n32k16", 8, 32, 16},
+                                      {"m32n8k16", 32, 8, 16},   {"m16n16k8", 16, 16, 8},
+                                      {"m8n8k4", 8, 8, 4},       {"m8n8k32", 8, 8, 32},
+                                      {"m8n8k128", 8, 8, 128}};
   for (const Shape& shape : kShapes) {
     if (!d.has(shape.name)) continue;
     p.m = shape.m;
@@ -157,8 +157,7 @@ Run access(Decoder& d, bool stores) {
   std::copy(all.begin(), all.end(), operation.list);
   // Without a stride, rows or columns are contiguous.
   const uint32_t length = f.element == Element::kB1 ? depth : f.by_columns ? f.rows : f.columns;
-  operation.src0 =
-      d.operands() == 3 ? d.from(2, Type::kU32) : d.constant(length, Type::kU32);
+  operation.src0 = d.operands() == 3 ? d.from(2, Type::kU32) : d.constant(length, Type::kU32);
   d.address(stores ? 0 : 1, space);
   operation.target = f.packed();
   operation.bytes = static_cast<uint8_t>(f.bits() * f.at_once() / 8);

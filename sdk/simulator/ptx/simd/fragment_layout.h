@@ -59,9 +59,9 @@ enum class BitProduct : uint8_t { kXor, kAnd };
 /// Operation::offset.
 struct Product {
   uint8_t m, n, k;
-  Element a, b, c, d;  // element types
-  uint8_t saturates : 1;               // .satfinite
-  uint8_t rounding : 2;                // rounding of kF64: .rn, .rz, .rm or .rp
+  Element a, b, c, d;     // element types
+  uint8_t saturates : 1;  // .satfinite
+  uint8_t rounding : 2;   // rounding of kF64: .rn, .rz, .rm or .rp
   BitProduct bit_product : 1;
 
   int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
@@ -70,7 +70,8 @@ struct Product {
   uint32_t registers_of_a() const { return m / 8u * (k / (4 * elements_of_register(a))); }
   uint32_t registers_of_b() const { return n / 8u * (k / (4 * elements_of_register(b))); }
   uint32_t sources() const { return registers_of_a() + registers_of_b(); }
-  /// A block of 8 by 8 elements has two registers, or one of kF16. Blocks are in column-major order.
+  /// A block of 8 by 8 elements has two registers, or one of kF16. Blocks are in column-major
+  /// order.
   uint32_t registers_of(Element sum) const {
     return m / 8u * (n / 8u) * (sum == Element::kF16 ? 1 : 2);
   }

@@ -178,9 +178,8 @@ struct ProductRegisters {
 // R is the type of C in registers, Sum the type of the sums.
 template <class R, class Sum, class Load>
 void load_sums(Warp& warp, const Product& p, const uint32_t* c, Sum* sums, const Load& load) {
-  each_sum(p, p.c, [&](uint32_t i, uint32_t r, uint32_t at) {
-    sums[i] = load(warp.lanes<R>(c[r])[at]);
-  });
+  each_sum(p, p.c,
+           [&](uint32_t i, uint32_t r, uint32_t at) { sums[i] = load(warp.lanes<R>(c[r])[at]); });
 }
 // R is the type of D in registers.
 template <class R, class Sum, class Store>

@@ -206,8 +206,8 @@ TEST_F(PtxConvert, LimitedTo16Bits) {
   }
   // Numbers around the greatest number of each format.
   std::vector<uint64_t> sources[3];
-  for (const uint64_t bits : {0x477fe000, 0x477fefff, 0x477ff000, 0x477fffff, 0x47800000, 0x7f7f0000,
-                              0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0x7f800000}) {
+  for (const uint64_t bits : {0x477fe000, 0x477fefff, 0x477ff000, 0x477fffff, 0x47800000,
+                              0x7f7f0000, 0x7f7f7fff, 0x7f7f8000, 0x7f7fffff, 0x7f800000}) {
     sources[0].push_back(bits);
     sources[0].push_back(bits | 0x80000000);
   }
@@ -417,7 +417,9 @@ TEST_F(PtxConvert, FlushedHalves) {
                });
   };
   const auto code = [](auto x) { return encoded(x, 5, 10); };
-  const auto saturated = [](auto x) { return x > 0 ? std::min(x, decltype(x){1}) : decltype(x){0}; };
+  const auto saturated = [](auto x) {
+    return x > 0 ? std::min(x, decltype(x){1}) : decltype(x){0};
+  };
   const auto sum = [](uint64_t a, uint64_t b, uint64_t) { return f16(a) + f16(b); };
   const auto difference = [](uint64_t a, uint64_t b, uint64_t) { return f16(a) - f16(b); };
   const auto product = [](uint64_t a, uint64_t b, uint64_t) { return f16(a) * f16(b); };

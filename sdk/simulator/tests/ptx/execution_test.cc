@@ -642,12 +642,13 @@ TEST_F(PtxEndedThreads, MasksMayNameThem) {
 // Two lanes wait with the mask of all lanes, and the other lanes end later without the instruction,
 // as in a reduction of Numba.
 TEST_F(PtxEndedThreads, LanesWaitUntilOthersEnd) {
-  const auto r = results("",
-                         "and.b32 %x3, %i, 31; setp.ge.u32 %p1, %x3, 2; @%p1 bra late;\n"
-                         "bar.warp.sync -1; add.u32 %r, %i, 1; bra done;\n"
-                         "late: mov.u32 %x4, 100; again: sub.u32 %x4, %x4, 1; setp.ne.u32 %p2, %x4, "
-                         "0; @%p2 bra again; ret;\ndone:",
-                         96);
+  const auto r =
+      results("",
+              "and.b32 %x3, %i, 31; setp.ge.u32 %p1, %x3, 2; @%p1 bra late;\n"
+              "bar.warp.sync -1; add.u32 %r, %i, 1; bra done;\n"
+              "late: mov.u32 %x4, 100; again: sub.u32 %x4, %x4, 1; setp.ne.u32 %p2, %x4, "
+              "0; @%p2 bra again; ret;\ndone:",
+              96);
   for (uint32_t i = 0; i < 96; ++i) ASSERT_EQ(r[i], i % 32 < 2 ? i + 1 : 0) << i;
 }
 

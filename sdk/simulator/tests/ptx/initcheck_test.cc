@@ -34,7 +34,8 @@ const std::string kHead =
 class PtxInit : public Ptx {
  protected:
   // x_ has 32 initialised words and 32 uninitialised words; y_ has 64 words for results.
-  PtxInit() {
+  explicit PtxInit(int capability = 90, const char* target = "sm_90")
+      : Ptx(capability), target_(target) {
     cudaMalloc(&x_, 256);
     cudaMalloc(&y_, 256);
     const std::vector<uint32_t> values(32, 0x0f0f1234);
@@ -47,14 +48,15 @@ class PtxInit : public Ptx {
 
   // The reports for a kernel in which %u is loaded from uninitialised memory and %v is 0x0f0f1234.
   std::string uses(const std::string& body, unsigned threads = 32) {
-    PtxModule module(kHead + body + "\nret;\n}\n");
+    PtxModule module(kHead + body + "\nret;\n}\n", target_);
     const InitCheck check;
     run(&module, threads, 0);
     return text_of(check);
   }
   // The uninitialised bits of %r after the body.
   uint32_t bits(const std::string& body) {
-    PtxModule module(kHead + body + "\nand.b32 %r, %r, %m;\nst.global.u32 [%y], %r;\nret;\n}\n");
+    PtxModule module(kHead + body + "\nand.b32 %r, %r, %m;\nst.global.u32 [%y], %r;\nret;\n}\n",
+                     target_);
     uint32_t found = 0;
     for (int bit = 0; bit < 32; ++bit) {
       const InitCheck check;
@@ -72,6 +74,7 @@ class PtxInit : public Ptx {
     EXPECT_EQ(error != cudaSuccess ? error : cudaDeviceSynchronize(), cudaSuccess) << fault();
   }
 
+  const char* target_;
   InitCheck all_;  // tracks memory from the start
   uint32_t *x_ = nullptr, *y_ = nullptr;
 };
@@ -104,6 +107,12 @@ TEST_F(PtxInit, BitsOfResults) {
       {"bfi.b32 %r, %h, %v, 4, 8;", 0xff0},
       {"bfi.b32 %r, %v, %h, 4, 8;", 0xf00f},
       {"prmt.b32 %r, %h, %v, 0x4107;", 0x00ffff00},
+      {"prmt.b32.ecl %r, %h, %v, 1;", 0xffff},
+      {"prmt.b32.rc16 %r, %h, %v, 1;", 0},
+      {"lop3.or.b32 %r|%p, %h, %v, %v, 0x96, %true;", UINT32_MAX},
+      {"setp.lt.u32 %p, %i, 4;\nselp.b32 %q1, %u, %v, %p;\n"
+       "movmatrix.sync.aligned.m8n8.trans.b16 %r, %q1;",
+       0xffff},
       {"brev.b32 %r, %h;", 0xffff0000},
       {"shf.l.wrap.b32 %r, %v, %h, 8;", 0x00ffff00},
       {"shf.r.clamp.b32 %r, %h, %v, 8;", 0xff},
@@ -455,11 +464,16 @@ TEST_F(PtxInit, ProductsOfOtherTypes) {
   const struct {
     const char* mma;
     int of_a, of_b;  // registers
-  } all[] = {
-      {"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2}, {"m16n8k4.row.col.f32.tf32.tf32.f32", 2, 1},
-      {"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2},  {"m16n8k16.row.col.s32.s8.s8.s32", 2, 1},
-      {"m16n8k32.row.col.s32.s8.u8.s32", 4, 2},     {"m16n8k16.row.col.f32.e4m3.e4m3.f32", 2, 1},
-      {"m16n8k32.row.col.f32.e4m3.e5m2.f32", 4, 2}};
+  } all[] = {{"m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2},
+             {"m16n8k4.row.col.f32.tf32.tf32.f32", 2, 1},
+             {"m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2},
+             {"m16n8k16.row.col.s32.s8.s8.s32", 2, 1},
+             {"m16n8k32.row.col.s32.s8.u8.s32", 4, 2},
+             {"m16n8k16.row.col.f32.e4m3.e4m3.f32", 2, 1},
+             {"m16n8k32.row.col.f32.e4m3.e5m2.f32", 4, 2},
+             {"m16n8k32.row.col.s32.s4.u4.s32", 2, 1},
+             {"m16n8k64.row.col.s32.u4.u4.s32", 4, 2},
+             {"m16n8k128.row.col.s32.b1.b1.s32.xor.popc", 2, 1}};
   const std::string operands[] = {"{%q1}, ", "{%q1, %q5}, ", "", "{%q1, %q5, %q5, %q5}, "};
   const std::string zeros[] = {"{%q5}, ", "{%q5, %q5}, ", "", "{%q5, %q5, %q5, %q5}, "};
   for (const auto& one : all) {
@@ -483,6 +497,34 @@ TEST_F(PtxInit, ProductsOfOtherTypes) {
     EXPECT_EQ(undefined(upper, no_a, no_b, c), "16") << one.mma;
     EXPECT_EQ(undefined(lower, no_a, no_b, c), "none") << one.mma;
   }
+}
+
+// Row 0 of A is uninitialised, which the first four lanes have. These lanes have row 0 of D.
+TEST_F(PtxInit, ProductsOfDoubles) {
+  const std::string before =
+      "mov.b64 %k, 0;\nmov.b64 %l, {%u, %u};\nsetp.lt.u32 %p, %i, 4;\nselp.b64 %l, %l, %k, %p;\n";
+  const std::string after = "mov.b64 {%r, %q1}, %l;\nst.global.u32 [%mine], %r;";
+  const std::string mma = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%l, %k}, ";
+  const auto count = [&](const std::string& factors) {
+    const std::string text = uses(before + mma + factors + ", {%k, %k};\n" + after);
+    return text.substr(0, text.find(':'));
+  };
+  EXPECT_EQ(count("{%l}, {%k}"), "4");
+  // The first four lanes have column 0 of B, which is in lanes 0, 4, 8 and so on of D.
+  EXPECT_EQ(count("{%k}, {%l}"), "8");
+  EXPECT_EQ(count("{%k}, {%k}"), "none");
+}
+
+// Each half of a register with two floats has its own uninitialised bits.
+class PtxInit100 : public PtxInit {
+ protected:
+  PtxInit100() : PtxInit(100, "sm_100") {}
+};
+
+TEST_F(PtxInit100, PairsOfFloats) {
+  const std::string add = "mov.b64 %k, {%h, %v};\nadd.rn.f32x2 %k, %k, %k;\n";
+  EXPECT_EQ(bits(add + "mov.b64 {%r, %q1}, %k;"), UINT32_MAX);
+  EXPECT_EQ(bits(add + "mov.b64 {%q1, %r}, %k;"), 0u);
 }
 
 TEST_F(PtxInit, Fragments) {

@@ -579,7 +579,8 @@ TEST_F(PtxInteger, SaturatedHighProducts) {
   check("mad.hi.sat.s32 %d, %a, %b, %c", {"s32", "s32", "s32", "s32"},
         [](uint64_t a, uint64_t b, uint64_t c) {
           const int64_t sum = (extended(a, 32) * extended(b, 32) >> 32) + extended(c, 32);
-          return static_cast<uint64_t>(std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX));
+          return static_cast<uint64_t>(
+              std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX));
         });
 }
 
@@ -590,8 +591,8 @@ TEST_F(PtxInteger, VideoInstructions) {
     std::function<int64_t(int64_t, int64_t)> work;
   } all[] = {{"vadd", std::plus<>()},
              {"vsub", std::minus<>()},
-             {"vavrg", [](int64_t a, int64_t b) { return a + b >= 0 ? (a + b + 1) / 2
-                                                                    : (a + b - 1) / 2; }},
+             {"vavrg",
+              [](int64_t a, int64_t b) { return a + b >= 0 ? (a + b + 1) / 2 : (a + b - 1) / 2; }},
              {"vabsdiff", [](int64_t a, int64_t b) { return std::abs(a - b); }},
              {"vmin", [](int64_t a, int64_t b) { return std::min(a, b); }},
              {"vmax", [](int64_t a, int64_t b) { return std::max(a, b); }}};

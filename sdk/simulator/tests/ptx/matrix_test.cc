@@ -321,8 +321,8 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
             ".reg .b64 %v<20>, %w<4>;\nmul.wide.u32 %y1, %i, 8;\nadd.u64 %in, %first, %y1;\n"
             "ld.param.u64 %out, [out];\nadd.u64 %out, %out, %y1;\n";
         for (size_t i = 0; i < of_a + of_b + of_c; ++i) {
-          text += "ld.global.b64 %v" + std::to_string(i) + ", [%in+" + std::to_string(256 * i) +
-                  "];\n";
+          text +=
+              "ld.global.b64 %v" + std::to_string(i) + ", [%in+" + std::to_string(256 * i) + "];\n";
         }
         const auto registers = [](size_t first, size_t count, const char* name = "%v") {
           std::string all;
@@ -331,7 +331,8 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
           }
           return all + "}";
         };
-        const std::string form = "mma.sync.aligned." + shape + ".row.col" + how + ".f64.f64.f64.f64";
+        const std::string form =
+            "mma.sync.aligned." + shape + ".row.col" + how + ".f64.f64.f64.f64";
         text += form + " " + registers(0, of_c, "%w") + ", " + registers(0, of_a) + ", " +
                 registers(of_a, of_b) + ", " + registers(of_a + of_b, of_c) + ";\n";
         for (size_t i = 0; i < of_c; ++i) {
@@ -379,13 +380,14 @@ TEST_F(PtxMatrix, Movmatrix) {
       const uint32_t row = lane / 4, column = lane % 4 * 2;
       in.push_back(element(row, column) | element(row, column + 1) << 16);
     }
-    const auto out = run("ld.global.u32 %a0, [%in];\n" + one + (again ? one : "") +
-                             "st.global.u32 [%out], %a0;\n",
-                         in, 32);
+    const auto out = run(
+        "ld.global.u32 %a0, [%in];\n" + one + (again ? one : "") + "st.global.u32 [%out], %a0;\n",
+        in, 32);
     ASSERT_EQ(fault(), "none");
     for (uint32_t lane = 0; lane < 32; ++lane) {
       const uint32_t row = lane / 4, column = lane % 4 * 2;
-      ASSERT_EQ(out[lane], again ? in[lane] : element(column, row) | element(column + 1, row) << 16);
+      ASSERT_EQ(out[lane],
+                again ? in[lane] : element(column, row) | element(column + 1, row) << 16);
     }
   }
 }
@@ -665,8 +667,8 @@ TEST_F(Wmma, SumsOfAnotherType) {
   }
 }
 
-// Fragments of one register in each lane: doubles, numbers of 4 bits and single bits. Loads and stores
-// have no stride, so that rows or columns are contiguous.
+// Fragments of one register in each lane: doubles, numbers of 4 bits and single bits. Loads and
+// stores have no stride, so that rows or columns are contiguous.
 TEST_F(Wmma, OneRegister) {
   const struct {
     std::string shape, type, sum, form;
@@ -677,10 +679,10 @@ TEST_F(Wmma, OneRegister) {
       {"m8n8k32", "s4", "s32", "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32", 32, 4},
       {"m8n8k32", "u4", "s32", "wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32.satfinite", 32,
        4},
-      {"m8n8k128", "b1", "s32",
-       "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", 128, 1},
-      {"m8n8k128", "b1", "s32",
-       "wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32", 128, 1}};
+      {"m8n8k128", "b1", "s32", "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+       128, 1},
+      {"m8n8k128", "b1", "s32", "wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+       128, 1}};
   for (const auto& one : all) {
     const bool is_double = one.bits == 64;
     std::vector<uint32_t> in;  // A by rows, B by columns, C by rows
@@ -715,14 +717,14 @@ TEST_F(Wmma, OneRegister) {
              one.shape + "." + type + " " + to + ", [%y1];\n";
     };
     const std::string w = is_double ? "%q" : "%r";
-    const std::string text =
-        ".reg .b64 %q<6>;\n.reg .b32 %r<6>;\n" +
-        load("a.sync.aligned.row", one.type, 0, "{" + w + "0}") +
-        load("b.sync.aligned.col", one.type, at_b, "{" + w + "1}") +
-        load("c.sync.aligned.row", one.sum, at_c, "{" + w + "2, " + w + "3}") + one.form + " {" + w +
-        "4, " + w + "5}, {" + w + "0}, {" + w + "1}, {" + w + "2, " + w +
-        "3};\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned.col." + one.shape + "." + one.sum +
-        " [%y2], {" + w + "4, " + w + "5};\n";
+    const std::string text = ".reg .b64 %q<6>;\n.reg .b32 %r<6>;\n" +
+                             load("a.sync.aligned.row", one.type, 0, "{" + w + "0}") +
+                             load("b.sync.aligned.col", one.type, at_b, "{" + w + "1}") +
+                             load("c.sync.aligned.row", one.sum, at_c, "{" + w + "2, " + w + "3}") +
+                             one.form + " {" + w + "4, " + w + "5}, {" + w + "0}, {" + w + "1}, {" +
+                             w + "2, " + w +
+                             "3};\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned.col." +
+                             one.shape + "." + one.sum + " [%y2], {" + w + "4, " + w + "5};\n";
     const std::vector<uint32_t> out = run(text, in, is_double ? 128 : 64);
     ASSERT_EQ(fault(), "none") << one.form;
     for (int row = 0; row < 8; ++row) {

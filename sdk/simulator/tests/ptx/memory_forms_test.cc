@@ -342,24 +342,37 @@ TEST_F(PtxForms, Atomics) {
 // Instructions that order accesses, end threads or give hints do not change the kernel's results.
 TEST_F(PtxForms, OrderAndEnd) {
   for (const char* text :
-       {"fence.acq_rel.gpu", "fence.acq_rel.cta", "membar.cta", "membar.gl", "nanosleep.u32 5",
-        "griddepcontrol.wait", "griddepcontrol.launch_dependents",
-        "barrier.cluster.arrive; barrier.cluster.wait", "setp.eq.u32 %p, %i, 77; @%p exit",
-        "setp.eq.u32 %p, %i, 77; @%p trap", "fence.sc.cta", "prefetch.global.L2 [%out]",
-        "prefetchu.L1 [%out]", "discard.global.L2 [%out], 128", "isspacep.local %p, %out; @%p exit",
+       {"fence.acq_rel.gpu",
+        "fence.acq_rel.cta",
+        "membar.cta",
+        "membar.gl",
+        "nanosleep.u32 5",
+        "griddepcontrol.wait",
+        "griddepcontrol.launch_dependents",
+        "barrier.cluster.arrive; barrier.cluster.wait",
+        "setp.eq.u32 %p, %i, 77; @%p exit",
+        "setp.eq.u32 %p, %i, 77; @%p trap",
+        "fence.sc.cta",
+        "prefetch.global.L2 [%out]",
+        "prefetchu.L1 [%out]",
+        "discard.global.L2 [%out], 128",
+        "isspacep.local %p, %out; @%p exit",
         "mapa.u64 %out, %out, 0",
         ".local .align 4 .b8 mine[4]; .reg .b32 %f; st.local.u32 [mine], %i; mov.u32 %i, 0; "
         "ld.local.f32 %f, [mine]; mov.b32 %i, %f",
         "cvta.to.global.u64 %w, %out; cvta.global.u64 %out, %w",
         "setp.eq.u32 %p, %i, 0; @%p cp.async.cg.shared.global.L2::128B [tile], [%out], 16; "
         "cp.async.wait_all",
-        "fence.proxy.alias", "membar.proxy.alias",
+        "fence.proxy.alias",
+        "membar.proxy.alias",
         "applypriority.global.L2::evict_normal [%out], 128",
         "createpolicy.fractional.L2::evict_last.b64 %w, 0.5",
         "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %w",
         "createpolicy.range.global.L2::evict_last.b64 %w, [%out], 0x1000, 0x2000",
         "mov.u64 %w, 0; createpolicy.cvt.L2.b64 %w, %w",
-        "isspacep.param %p, %out; @%p exit", "pmevent 3", "pmevent.mask 5",
+        "isspacep.param %p, %out; @%p exit",
+        "pmevent 3",
+        "pmevent.mask 5",
         ".reg .b32 %f; mov.u32 %f, %clock_hi; mov.u32 %f, %globaltimer_hi",
         "{.reg.b32 one,two;.reg.pred q; mov.u32 one, %i; mov.u32 two, one; mov.u32 %i, two; }"}) {
     PtxModule module(
@@ -416,20 +429,22 @@ TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
   const struct {
     const char* text;
     int source_bytes;  // of threads with the predicate
-  } all[] = {{"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %policy", 16},
-             {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},
-             {"cp.async.cg.shared.global [%mine], [%in], 16, %p", 0},
-             {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %p, %policy", 0}};
+  } all[] = {
+      {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %policy", 16},
+      {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},
+      {"cp.async.cg.shared.global [%mine], [%in], 16, %p", 0},
+      {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %p, %policy", 0}};
   for (const auto& one : all) {
     PtxModule module(
-        std::string(".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.shared .align 16 .b8 "
-                    "tile[1024];\n.reg .b64 %out, %in, %w, %policy; .reg .b32 %i, %n, %mine, %r<4>; "
-                    ".reg .pred %p;\nld.param.u64 %out, [out]; ld.param.u64 %in, [in];\n"
-                    "createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;\n"
-                    "mov.u32 %i, %tid.x; mul.wide.u32 %w, %i, 16; add.u64 %out, %out, %w; add.u64 "
-                    "%in, %in, %w; mov.u32 %mine, tile; mad.lo.u32 %mine, %i, 16, %mine;\n"
-                    "rem.u32 %n, %i, 3; setp.eq.u32 %p, %n, 0; selp.b32 %n, 4, 16, %p;\n"
-                    "mov.u32 %r0, -1; st.shared.v4.b32 [%mine], {%r0, %r0, %r0, %r0};\n") +
+        std::string(
+            ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.shared .align 16 .b8 "
+            "tile[1024];\n.reg .b64 %out, %in, %w, %policy; .reg .b32 %i, %n, %mine, %r<4>; "
+            ".reg .pred %p;\nld.param.u64 %out, [out]; ld.param.u64 %in, [in];\n"
+            "createpolicy.fractional.L2::evict_first.b64 %policy, 1.0;\n"
+            "mov.u32 %i, %tid.x; mul.wide.u32 %w, %i, 16; add.u64 %out, %out, %w; add.u64 "
+            "%in, %in, %w; mov.u32 %mine, tile; mad.lo.u32 %mine, %i, 16, %mine;\n"
+            "rem.u32 %n, %i, 3; setp.eq.u32 %p, %n, 0; selp.b32 %n, 4, 16, %p;\n"
+            "mov.u32 %r0, -1; st.shared.v4.b32 [%mine], {%r0, %r0, %r0, %r0};\n") +
         one.text +
         ";\ncp.async.wait_all; ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [%mine];\n"
         "st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\nret;\n}\n");

@@ -458,11 +458,11 @@ TEST_F(PtxValueForms, EachPairOf8Bits) {
       const std::string to = is_e4m3 ? "e4m3x2" : "e5m2x2", more = relu ? ".relu" : "";
       check("cvt.rn.satfinite" + more + "." + to + ".f32 %d, %a, %b", {"b16", "f32", "f32"},
             [=](uint64_t a, uint64_t b, uint64_t) { return one(f32(a)) << 8 | one(f32(b)); });
-      check_each("{ .reg .b32 x; .reg .b16 y; xor.b16 y, %a, 0x5a5a; mov.b32 x, {%a, y}; "
-                 "cvt.rn.satfinite" +
-                     more + "." + to + ".f16x2 %d, x; }",
-                 {"b16", "b16"},
-                 [=](uint64_t x) { return one(f16(x ^ 0x5a5a)) << 8 | one(f16(x)); });
+      check_each(
+          "{ .reg .b32 x; .reg .b16 y; xor.b16 y, %a, 0x5a5a; mov.b32 x, {%a, y}; "
+          "cvt.rn.satfinite" +
+              more + "." + to + ".f16x2 %d, x; }",
+          {"b16", "b16"}, [=](uint64_t x) { return one(f16(x ^ 0x5a5a)) << 8 | one(f16(x)); });
     }
   }
   check_each("cvt.rn.relu.f16x2.e5m2x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
