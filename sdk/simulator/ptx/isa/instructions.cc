@@ -343,7 +343,7 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? exch b16|b32|b64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kExchange),
-    Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? cas b16|b32|b64", atom)
+    Instruction("atom", "~%atomic_order? ~%scope? %space? cas b16|b32|b64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
     Instruction("red", "~%atomic_order? ~%scope? %space? ~L2::*? add u32|s32|u64|s64|f32|f64", atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),

@@ -374,7 +374,8 @@ TEST_F(PtxForms, OrderAndEnd) {
         "pmevent 3",
         "pmevent.mask 5",
         ".reg .b32 %f; mov.u32 %f, %clock_hi; mov.u32 %f, %globaltimer_hi",
-        "{.reg.b32 one,two;.reg.pred q; mov.u32 one, %i; mov.u32 two, one; mov.u32 %i, two; }"}) {
+        "{.reg.b32 one,two;.reg.pred q; mov.u32 one, %i; mov.u32 two, one; mov.u32 %i, two; } "
+        "mov.u32 %i, %i"}) {
     PtxModule module(
         std::string(".visible .entry k(.param .u64 out)\n{\n.shared .align 16 .b8 tile[16];\n"
                     ".reg .b64 %out, %w; .reg .b32 %i; .reg .pred %p;\n"
@@ -401,8 +402,7 @@ TEST_F(PtxForms, CacheHints) {
       "st.global.cs" + policy + ".v2.b32 [%out], {%r, %r}, %policy",
       "red.global.add" + policy + ".u32 [%out], %r, %policy",
       "atom.global.add" + policy + ".u32 %old, [%out], %r, %policy",
-      "atom.global.exch" + policy + ".b32 %old, [%out], %r, %policy",
-      "atom.global.cas" + policy + ".b32 %old, [%out], 0, %r, %policy"};
+      "atom.global.exch" + policy + ".b32 %old, [%out], %r, %policy"};
   for (const std::string& load : loads) {
     for (const std::string& store : stores) {
       PtxModule module(
