@@ -8,12 +8,12 @@ import subprocess
 from public_headers import ROOT, grouped, public_headers, source_of
 from reference_xml import correct_all
 
-# Attributes and macros of attributes, which are no part of a declaration for a reader.
+# Attributes, macros of attributes, and a macro of static assertions, which are no part of a declaration for a reader.
 ATTRIBUTES = (
     "KERNKIT_ACCESSOR KERNKIT_HOST_DEVICE KERNKIT_DEVICE KERNKIT_MATH KERNKIT_INLINE KERNKIT_ALL_INLINE KERNKIT_FLATTENED "
     "KERNKIT_COLD KERNKIT_LOCAL KERNKIT_UNROLLED KERNKIT_VECTORISED KERNKIT_VECTORISED_ROWS KERNKIT_UNFUSED "
     "KERNKIT_CONTRACT_INLINE KERNKIT_READS_POISONED_MEMORY __device__ __host__ __global__ __forceinline__ "
-    "__attribute__(x) alignas(x)"
+    "KERNKIT_SHAPE_ERRORS(x) __attribute__(x) alignas(x)"
 ).split()
 
 # The branches of the preprocessor that Doxygen reads: g++ with optimisation and AddressSanitizer on x86-64.

@@ -4,13 +4,14 @@
 import pytest
 from kernkit.codegen.frameworks.backward import formulas
 from kernkit.codegen.frameworks.op_codegen import OpCodegen
-from kernkit.schema import SchemaError, parse
+from kernkit.schema import SchemaError
+from lines import parse_all
 
 SILU = "silu(Tensor(out!) y[n, d], Tensor x[n, 2*d], float eps) -> ()"
 
 
 def pair(backward, forward=SILU):
-    ops = [parse(forward), *([parse(backward)] if backward else [])]
+    ops = parse_all([forward, *([backward] if backward else [])])
     codegens = {op.name: OpCodegen(op, op.name) for op in ops}
     return formulas(codegens, {"silu": "silu_back"})["silu"]
 

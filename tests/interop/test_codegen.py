@@ -6,22 +6,22 @@ import pathlib
 import pytest
 from kernkit.codegen.frameworks import jax_ops, torch_ops
 from kernkit.codegen.frameworks.shapes import Shapes
-from kernkit.schema import parse
+from lines import parse, parse_all
 
 
 def of_torch(*lines, **backwards):
     """The text after the part that all modules share."""
-    text = torch_ops.source("package", "lib.so", "space", [parse(line) for line in lines], backwards)
+    text = torch_ops.source("package", "lib.so", "space", parse_all(lines), backwards)
     return text.split("\n    return count\n")[1]
 
 
 @pytest.fixture
 def of_jax(monkeypatch):
     def written(*lines, exported=None, **backwards):
-        ops = [parse(line) for line in lines]
+        ops = parse_all(lines)
         names = {f"kernkit_xla_cpu_{op.name}" for op in ops} if exported is None else exported
         monkeypatch.setattr(jax_ops, "exported_symbols", lambda library: names)
-        monkeypatch.setattr(jax_ops, "read_texts", lambda library, section: [])
+        monkeypatch.setattr(jax_ops, "read_named", lambda library, section: {})
         text = jax_ops.source("package", pathlib.Path("lib.so"), ops, backwards)
         return text.split("\n    return count\n")[1]
 
@@ -209,6 +209,6 @@ def test_a_batch_is_one_call_if_each_tensor_begins_with_each(of_jax):
 
 
 def test_a_module_lists_its_ops():
-    ops = [parse("has(Tensor x) -> ()"), parse("lacks(Tensor x, bytes b) -> ()")]
+    ops = parse_all(["has(Tensor x) -> ()", "lacks(Tensor x, bytes b) -> ()"])
     text = torch_ops.source("package", "lib.so", "space", ops, {})
     assert '    "has",\n' in text and '    "lacks",\n' not in text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The grammar of shapes has two parsers, in C++ and in Python: both agree on every line of the C++ tests."""
+"""The parsed form of schema lines: from the compiler to the library, and from there to Python."""
 
+import dataclasses
 import random
 import re
 import shutil
@@ -8,8 +9,12 @@ import subprocess
 
 import compiled
 import pytest
-from kernkit.codegen.frameworks.shapes import DIAGNOSTICS, Shapes
-from kernkit.schema import TYPES, SchemaError, parse
+from kernkit.binaries.ops import read_ops, read_parsed
+from kernkit.codegen import python_ops
+from kernkit.codegen.frameworks import jax_ops, torch_ops
+from kernkit.errors import UserError
+from kernkit.parsed_line import TYPES
+from lines import line_of, parse_all
 
 
 @pytest.fixture(scope="module")
@@ -19,32 +24,8 @@ def cases(root):
     return re.sub(r'"\s*\n\s*"', "", text)
 
 
-def test_lines_that_the_compiler_accepts_are_accepted(cases):
-    lines = re.findall(r'\n\s*"(\([^"]* -> [^"]*)"[,)]', cases.partition("struct BadShape")[0])
-    assert len(lines) == 16
-    for line in lines:
-        Shapes(parse("op" + line))
-
-
-def test_lines_that_the_compiler_rejects_are_rejected_for_the_same_reason(cases):
-    bad = re.findall(r'BadShape\{\s*"([^"]*)",\s*S::k(\w+)', cases)
-    assert len(bad) > 30
-    for line, error in bad:
-        with pytest.raises(SchemaError) as caught:
-            Shapes(parse("op" + line))
-        # An empty dtype is rejected by the parser of the line.
-        assert str(caught.value) == DIAGNOSTICS[error] or ": )" in line, line
-
-
-def test_the_diagnostics_are_the_compilers(root):
-    text = (root / "sdk/include/kernkit/schema/diagnostics.h").read_text()
-    text = re.sub(r'"\s*\n\s*"', "", text)
-    messages = dict(re.findall(r'Error != E::k(\w+),\s*"kernkit schema: ([^"]*)"', text))
-    assert messages == DIAGNOSTICS
-
-
-# Lines that only one of the parsers accepted in the past.
-DISAGREED = [
+# Lines at the limits of the notation.
+LIMITS = [
     "(Tensor x[(n)]) -> ()", "(Tensor x[2*(n)]) -> ()", "(Tensor(out!) y[((n))], Tensor x[(3)*n]) -> ()",
     "(Tensor x[02*n]) -> Tensor y[n]", "(Tensor x[n*9223372036854775808]) -> ()", "(Tensor x: float8_e8m0fnu) -> ()",
     "(Tensor x: int4) -> ()", "(Tensor x: float32x4) -> ()", "(Tensor x: complex32) -> ()", "(Tensor x: float8_e4m3fnx) -> ()",
@@ -73,63 +54,87 @@ def mutated(line, source):
     return line
 
 
-def as_printed(line):
-    """The output of read_lines.cc for a line."""
-    if not line.lstrip(" ").startswith("("):  # otherwise the text before would be a part of the name
-        return "rejected"
-    try:
-        op = parse("op" + line)
-        values = op.parameters + op.results
-        has_shapes = any(v.shape is not None or v.dtype is not None for v in values)
-        shapes = Shapes(op) if has_shapes else None
-    except SchemaError:
-        return "rejected"
-
-    def shown(value):
-        sizes = shapes and shapes.of(value)
-        flags = [value.is_list, value.is_optional, value.is_written, value.is_only_written, value.is_alias]
-        place = shapes.run_place(value) if shapes else -1
-        return (f"|{TYPES.index(value.type) + 1}{''.join(str(int(f)) for f in flags)} {value.name}={value.default or ''} "
-                f"{int(sizes is not None)} {len(sizes or [])} {place}")  # fmt: skip
-
-    def place(value):
-        return next((i for i, one in enumerate(values) if one is value), -1)
-
-    text = "accepted" + "".join(map(shown, op.parameters)) + "|->" + "".join(map(shown, op.results))
-    if shapes is None:
-        return text
-    text += f"|{place(shapes.run_of)} {place(shapes.like)}"
-    names = dict.fromkeys(name for v in values for size in shapes.of(v) or [] for name in size.names)
-    found = [(name, shapes.binders[name]) for name in names if name in shapes.binders]
-    return text + "".join(f"|{name} {place(b.value)} {b.place} {b.factor} {int(b.always_bound)}" for name, b in found)
+def without_line(op):
+    return dataclasses.replace(op, line="")
 
 
-def test_both_readers_read_the_same_in_any_line(root, cases, tmp_path):
-    """For lines on which the parsers once differed, and for random variations of the lines of the C++ tests."""
-    program = tmp_path / "read_lines"
-    flags = [*compiled.WARNINGS, "-I", root / "sdk/include", "-isystem", compiled.PACKAGE / "include"]
-    subprocess.run(["c++", "-std=c++17", "-O0", *flags, root / "tests/interop/frameworks/read_lines.cc", "-o", program], check=True)
+def test_python_reads_all_of_a_line(cases):
+    """The line that a test writes from a parsed form has the same parsed form, for lines of the C++ tests and random
+    variations of them."""
     source = random.Random(1)
-    good = [line for line in re.findall(r'"(\([^"\n]* -> [^"\n]*)"', cases) if as_printed(line) != "rejected"]
-    lines = [*DISAGREED, *good, *(mutated(source.choice(good), source) for _ in range(8000))]
-    done = subprocess.run([program], input="\n".join(lines), capture_output=True, text=True, check=True)
-    printed = done.stdout.splitlines()
-    assert len(printed) == len(lines)
-    assert sum(one.startswith("accepted") for one in printed) > 300
-    different = [f"{line}\n  C++    {cpp}\n  Python {as_printed(line)}" for line, cpp in zip(lines, printed) if as_printed(line) != cpp]
-    assert not different, "\n".join(different[:20])
+    some = re.findall(r'"(\([^"\n]* -> [^"\n]*)"', cases)
+    good = [line for line, op in zip(some, parse_all(some)) if op is not None]
+    assert len(good) > 16
+    lines = [*LIMITS, *good, *(mutated(source.choice(good), source) for _ in range(8000))]
+    lines = ["op" + line for line in lines if line.startswith("(")]
+    ops = [op for op in parse_all(lines) if op is not None]
+    assert len(ops) > 300
+    again = parse_all([line_of(op) for op in ops])
+    different = [op.line for op, other in zip(ops, again) if other is None or without_line(op) != without_line(other)]
+    assert different == []
 
 
-def test_metadata_and_docs_carry_the_line(root, tmp_path):
+def test_which_lines_at_the_limits_are_rejected():
+    accepted = [line for line, op in zip(LIMITS, parse_all(LIMITS)) if op is not None]
+    assert accepted == [line for line in LIMITS if line in (
+        "(Tensor x[(n)]) -> ()", "(Tensor x[2*(n)]) -> ()", "(Tensor(out!) y[((n))], Tensor x[(3)*n]) -> ()",
+        "(Tensor x[02*n]) -> Tensor y[n]", "(Tensor x: float8_e8m0fnu) -> ()", "(Tensor x: int4) -> ()",
+        "(Tensor x: float32x4) -> ()", "(Tensor x: complex32) -> ()")]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def library(root, tmp_path_factory):
+    """The library of frameworks.cc."""
+    path = tmp_path_factory.mktemp("parsed") / "libshaped.so"
+    return compiled.build(root / "tests/interop/frameworks/frameworks.cc", path, "-fvisibility=hidden")
+
+
+def test_metadata_and_sections_have_the_parsed_line(library):
     import tvm_ffi
-    from kernkit.binaries.ops import read_ops
 
-    library = compiled.build(root / "tests/interop/frameworks/frameworks.cc", tmp_path / "libshaped.so", "-fvisibility=hidden")
-    (op,) = [op for op in read_ops(library) if op.name == "silu_and_mul"]
-    assert op.line == "silu_and_mul(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()"
+    ops, parsed = read_ops(library), read_parsed(library)
     module = tvm_ffi.load_module(str(library))
-    metadata = module.get_function_metadata("silu_and_mul")
-    assert metadata["schema"] == op.line.removeprefix("silu_and_mul")
+    for op, found in zip(ops, parse_all([op.line for op in ops])):
+        metadata = module.get_function_metadata(op.name)
+        assert metadata["schema"] == op.line.removeprefix(op.name)
+        assert metadata["parsed"] == parsed[op.name]
+        assert dataclasses.replace(op, doc="") == found
+    assert len(ops) > 20
+    assert "silu_and_mul(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()" in [op.line for op in ops]
+
+
+def test_generated_files_need_only_the_parsed_line(library):
+    """The line is in docstrings and comments, where any other text can be in its place."""
+    ops = [op for op in read_ops(library) if not re.search("['\"\\\\]", op.line)]
+    marked = [dataclasses.replace(op, line=f"<<{i}>>") for i, op in enumerate(ops)]
+
+    def files(ops):
+        return [python_ops.source("package", "lib.so", ops), torch_ops.source("package", "lib.so", "space", ops, {}),
+                jax_ops.source("package", library, ops, {})]  # fmt: skip
+
+    for text, wanted in zip(files(marked), files(ops)):
+        for op, mark in zip(ops, marked):
+            assert mark.line in text
+            text = text.replace(mark.line, op.line)
+        assert text == wanted
+
+
+def test_only_kernkit_add_parses_a_line(root):
+    """Each other command reads the parsed form from a library."""
+    folder = root / "sdk/python/kernkit"
+    users = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if re.search("line_parser|parse_lines", path.read_text())}
+    assert users == {"codegen/cpp/line_parser.py", "codegen/cpp/typed_schema.py"}
+    users = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if "typed_schema" in path.read_text()}
+    assert users == {"commands/add.py"}
+
+
+def test_a_library_of_an_earlier_kernkit(library, tmp_path):
+    old = tmp_path / "libold.so"
+    subprocess.run(["objcopy", "--remove-section", "kernkit_parsed", library, old], check=True)
+    with pytest.raises(UserError) as caught:
+        read_ops(old)
+    assert str(caught.value) == (f"{old}: add: no parsed schema line in the file, which an earlier kernkit built; build the library again "
+                                 "with this kernkit, and keep section kernkit_parsed when stripping")  # fmt: skip
 
 
 @pytest.mark.all

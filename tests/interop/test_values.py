@@ -10,6 +10,7 @@ import packages
 import pytest
 import tvm_ffi
 from frameworks import value_table as table
+from lines import shape_text
 from xla_frames import Handler
 
 BATCH = 3
@@ -82,9 +83,9 @@ def run_default(caller, function, op, arguments):
 
 def chosen(op, arguments):
     """The additional sizes and dtypes that the caller of a form without outputs passes."""
-    texts = " ".join(v.shape or "" for v in op.parameters)
+    texts = " ".join(map(shape_text, op.parameters))
     sizes = {name: table.SIZES[name] for name in re.findall(r"(\w+)\?", texts)}
-    return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.dtype == "?"}}
+    return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.has_any_dtype}}
 
 
 def check(name, arguments, found):

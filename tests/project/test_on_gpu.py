@@ -140,7 +140,8 @@ def test_tests_and_contracts_run_on_the_device(build, tmp_path):
     for name in ("Plus.AddsWhereTheTensorIs", "Contract/plus.ByteOffset", "Contract/plus.CallersStream", "Contract/plus.Capture"):
         assert f"[       OK ] {name} " in done.stdout
     noted = {"dtype": "float32", "shape": [7], "values": [], "cpu": False}
-    assert json.loads(examples.read_text()) == {"op": "plus", "schema": "(Tensor(a!) y) -> ()", "arguments": [noted]}
+    parsed = {"version": 1, "parameters": [{"type": "Tensor", "name": "y", "alias": "a!"}], "results": []}
+    assert json.loads(examples.read_text()) == {"op": "plus", "schema": "(Tensor(a!) y) -> ()", "parsed": parsed, "arguments": [noted]}
 
 
 @pytest.mark.all

@@ -291,6 +291,7 @@ TEST_F(Export, SuccessLeavesTheLastErrorAlone) {
 // The sections that tools read from the file: each op's line in its own entry, NUL-terminated.
 extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
 extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
+extern "C" const char __start_kernkit_parsed[], __stop_kernkit_parsed[];
 TEST(ExportSection, HoldsEveryLine) {
   const std::string section(__start_kernkit_schema, __stop_kernkit_schema);
   EXPECT_NE(section.find(std::string("rejected(Tensor(a!) y, Tensor x) -> ()") + '\0'),
@@ -298,4 +299,9 @@ TEST(ExportSection, HoldsEveryLine) {
   EXPECT_NE(section.find(std::string("nothing() -> ()") + '\0'), std::string::npos);
   const std::string docs(__start_kernkit_doc, __stop_kernkit_doc);
   EXPECT_NE(docs.find(std::string("nothing: Does nothing.") + '\0'), std::string::npos);
+  const std::string parsed(__start_kernkit_parsed, __stop_kernkit_parsed);
+  const std::string of_rejected =
+      R"(rejected: {"version":1,"parameters":[{"type":"Tensor","name":"y","alias":"a!"},)"
+      R"({"type":"Tensor","name":"x"}],"results":[]})";
+  EXPECT_NE(parsed.find(of_rejected + '\0'), std::string::npos);
 }

@@ -110,9 +110,10 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
 /// commas: `mylib::copy<float, 4>`. A call returns 0, or -1 with an error: TypeError for the number
 /// or a type of arguments, ValueError for a number out of range, and the errors of the function.
 /// Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`, `__tvm_ffi__doc_<name>`. For tools
-/// that load no library, section "kernkit_schema" holds the line as "name(schema)" and NUL, and
-/// section "kernkit_doc" the documentation, a string literal, as "name: doc" and NUL. The functions
-/// return both, so --gc-sections keeps them.
+/// that load no library, section "kernkit_schema" holds the line as "name(schema)" and NUL, section
+/// "kernkit_doc" the documentation, a string literal, as "name: doc" and NUL, and section
+/// "kernkit_parsed" the parsed line as "name: JSON" and NUL. The functions return all of them, so
+/// --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
   namespace kernkit_export {                                                                     \
   struct KERNKIT_LOCAL name {                                                                    \
@@ -123,6 +124,8 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
   __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =           \
       #name schema_line;                                                                         \
   __attribute__((used, section("kernkit_doc"))) static const char name##_doc[] = #name ": " doc; \
+  __attribute__((used, section("kernkit_parsed"))) static constexpr auto name##_parsed =         \
+      ::kernkit::detail::parsed_form<::kernkit::detail::Op<name>>(#name);                        \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                            \
     return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, __tvm_ffi_##name, args,    \
@@ -130,7 +133,8 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
     return ::kernkit::detail::return_metadata<kernkit_export::name>(                             \
-        kernkit_export::name##_schema + sizeof(#name) - 1, result);                              \
+        kernkit_export::name##_schema + sizeof(#name) - 1,                                       \
+        kernkit_export::name##_parsed.text + sizeof(#name ": ") - 1, result);                    \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                   \
     return ::kernkit::detail::return_doc<kernkit_export::name>(                                  \

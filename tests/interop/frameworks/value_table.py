@@ -8,17 +8,19 @@ All ops compute the same: with the inputs in the order of the line, counted from
     output j, counted from 1: j * total(i), converted to the dtype of the output
 
 Numbers are small integers and halves, so that every sum is exact and callers are compared for equality.
-`kernkit.schema` reads names and types; sizes are evaluated here, apart from the code under test.
+The SDK's parser reads the lines; sizes are evaluated here, apart from the code under test.
 A row that needs another function has it as `body`, and its values as `expected`.
 """
 
 import dataclasses
+import functools
 import math
 import re
 from typing import Callable, Dict, List, Optional
 
 import numpy as np
-from kernkit.schema import Op, Value, parse
+from kernkit.schema import Op, Value
+from lines import dtype_words, parse, shape_text
 
 RUN = (2, 3)  # the sizes of "..."
 SIZES = {"n": 3, "d": 4, "m": 2, "k": 2, "e": 5, "group": 2}
@@ -151,6 +153,7 @@ GIVEN = {"int": 3, "float": 1.5, "bool": False, "str": "xyz", "ScalarType": "int
 
 # Arguments of a row.
 
+@functools.lru_cache(maxsize=None)
 def op_of(name: str) -> Op:
     return parse(name + ROWS[name].line)
 
@@ -177,16 +180,15 @@ def _like(op: Op) -> Optional[Value]:
 def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
     """The dtype of a tensor, from the line or from the caller."""
     named = {v.name: v for v in op.parameters}
-    if value.dtype == "?":
+    if value.dtype == ("?",):
         return "float64"
-    for word in re.split(r" +or +", value.dtype or ""):
+    for word in dtype_words(op, value):
         if word in named:
             argument = arguments.get(word, default_of(named[word]))
             if argument is None:
                 continue
             return str(argument.dtype) if isinstance(argument, np.ndarray) else str(argument)
-        if word:
-            return word
+        return word
     like = _like(op)
     return "float32" if like is None or like is value or not (value.is_only_written or value in op.results) else dtype_of(op, like, arguments)
 
@@ -202,7 +204,7 @@ def default_of(value: Value) -> object:
 
 
 def tensor(op: Op, name: str, value: Value, arguments: Dict[str, object], empty: bool, seed: int) -> np.ndarray:
-    shape = sizes_of(name, value.shape or "", empty)
+    shape = sizes_of(name, shape_text(value), empty)
     dtype = dtype_of(op, value, arguments)
     if value.is_only_written:
         return np.full(shape, 77, dtype)  # the op must not read it
@@ -257,7 +259,7 @@ def _must_have_items(op: Op, value: Value) -> bool:
     if value.type != "Tensor" or value.is_optional:
         return False
     others = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]
-    return "?" in value.shape if value.is_only_written else not others
+    return "?" in shape_text(value) if value.is_only_written else not others
 
 
 # The computation of the ops.
@@ -321,7 +323,7 @@ def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
     for value in outputs:
         argument = full.get(value.name)
         if value in op.results:
-            found[value.name] = out(sizes_of(name, value.shape or "", empty), dtype_of(op, value, arguments))
+            found[value.name] = out(sizes_of(name, shape_text(value), empty), dtype_of(op, value, arguments))
         elif isinstance(argument, list):
             found[value.name] = [out(x.shape, str(x.dtype)) for x in argument]
         elif argument is not None:
@@ -486,7 +488,7 @@ def _cpp_sizes(op: Op) -> List[str]:
     for value in op.parameters:
         if value.type != "Tensor" or value.is_optional or value.is_list or value.is_only_written:
             continue
-        for i, text in enumerate((value.shape or "").split(",")):
+        for i, text in enumerate(shape_text(value).split(",")):
             scaled = re.fullmatch(r" *(?:(\d+)\*)?([a-z])", text)
             if scaled and scaled[2] not in known:
                 known.add(scaled[2])
@@ -497,16 +499,17 @@ def _cpp_sizes(op: Op) -> List[str]:
 def _cpp_made(op: Op, value: Value) -> str:
     """The expression that allocates a result."""
     like = _like(op)
-    if value.shape in ("...", "each..."):
+    sizes = shape_text(value)
+    if sizes in ("...", "each..."):
         shape = f"{like.name}.sizes()"
     else:
-        shape = f"ShapeView(std::vector<int64_t>{{{value.shape}}}.data(), {len(value.shape.split(','))})"
+        shape = f"ShapeView(std::vector<int64_t>{{{sizes}}}.data(), {len(sizes.split(','))})"
     dtype = f"{like.name}.dtype()"
-    for word in reversed(re.split(r" +or +", value.dtype or "")):
+    for word in reversed(dtype_words(op, value)):
         named = next((v for v in op.parameters if v.name == word), None)
         if named is not None:
             dtype = f"{word}.value_or({dtype})" if named.is_optional else word
-        elif word:
+        else:
             dtype = f"kernkit::dl_{word}"
     return f"kernkit::alloc_tensor({shape}, {dtype}, {like.name}.device())"
 

@@ -82,7 +82,7 @@ def test_shapes_in_a_line_take_their_header(library, shape):
         ("elementwise", "(Tensor(out!) y[n, d], Tensor x[n, d]) -> ()", True),
         ("row_reduction", "(Tensor(out!) y[n], Tensor x[n, d]) -> ()", True),
         ("custom", "(Tensor x[n, d], Tensor w[_, d], str m='[a]: b') -> Tensor", True),
-        ("elementwise", "(Tensor(out!) y[n, d], Tensor x[n, n]) -> ()", False),
+        ("elementwise", "(Tensor(out!) y[n, n], Tensor x[n, n]) -> ()", False),
         ("custom", "(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()", False),
         ("row_reduction", "(Tensor(out!) y[...], Tensor x[...]) -> ()", False),
         ("custom", "(Tensor(out!) y[n, k], Tensor x[n, d], int k=2) -> ()", False),
@@ -146,6 +146,16 @@ def test_bad_names_are_rejected(library, name, capsys):
         ("Tensor x", "the schema must begin with its parameters"),
         ("(Tensor(a!) y, Tensor x)", "the schema does not parse"),
         ("(Tensor(a!) y, Half x) -> ()", "expected one of Tensor, int, float"),
+        ("(Tensor(a!) y, Tensor x -> ()", '"swish(Tensor(a!) y, Tensor x -> ()": expected , or ) at character 29; see docs/adding-a-kernel.md'),
+        ("(Tensor(a!) y, Tensor x, int[] n=) -> ()", "expected a default of int[] at character 38"),
+        ("(Tensor(a!) y, Tensor x, str s='a) -> ()", "expected a default of str at character 36"),
+        ("(Tensor x) -> (Tensor y, Tensor y)", "expected another name than y, which two results have"),
+        ("(Tensor x) -> Tensor 2y", "expected a name at character 26"),
+        ("(Tensor x) -> Tensor __y", "expected a name that does not begin with __, which is reserved"),
+        ("() -> (" + ", ".join(["int"] * 9) + ")", "an op has at most 64 parameters and 8 results"),
+        ("(Tensor(out!) y[n, k], Tensor x[n, d]) -> ()",
+         """y[n, k], Tensor x[n, d]) -> ()": no input determines this name of an output's size at character 24; see docs/shapes.md"""),
+        ("(Tensor(out!) y[n, d, Tensor x[n, d]) -> ()", "expected ',' or ']' after a size"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "the schema contains an unsupported character"),
         ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); for an op that returns one use --kind"),
         ("(Tensor y, Tensor x) -> ()", "the schema has no tensor that is written"),
@@ -191,6 +201,32 @@ def test_bad_schemas_are_rejected(library, schema, sentence, capsys):
     assert add("swish", schema) == 3
     assert files_below(library) == before
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("compiler, message", [
+    ("/missing/c++", "kernkit: program /missing/c++ not found\n"),
+    ("false", "kernkit: the schema is not parsed, because false does not compile the parser:\n"),
+    ("c++ '", "kernkit: CXX is not a command: No closing quotation\n"),
+])
+def test_a_compiler_that_fails_is_reported(library, compiler, message, monkeypatch, capsys):
+    line_parser = pytest.importorskip("kernkit.codegen.cpp.line_parser")
+    monkeypatch.setenv("CXX", compiler)
+    line_parser._program.cache_clear()
+    try:
+        assert add("swish", SWISH) == 3
+    finally:
+        line_parser._program.cache_clear()
+    assert capsys.readouterr().err == message
+
+
+def test_a_machine_without_a_compiler(library, monkeypatch, capsys):
+    line_parser = pytest.importorskip("kernkit.codegen.cpp.line_parser")
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(library))
+    line_parser._program.cache_clear()
+    assert add("swish", SWISH) == 3
+    message = "kernkit: no C++ compiler found, which parses the schema; install one of c++, g++, clang++, or set CXX\n"
+    assert capsys.readouterr().err == message
 
 
 ATTEND = "(Tensor(a!) y, Tensor x, float factor) -> ()"

@@ -13,6 +13,7 @@ import traceback
 import hostile
 import pytest
 from kernkit import cli
+from kernkit.codegen.cpp import line_parser
 from kernkit.commands import update
 from kernkit.project import manifest
 from kernkit.scaffold import history, kept_rendering, rendering
@@ -28,6 +29,7 @@ def original(tmp_path_factory):
     """A library in a repository of its own, surrounded by files of other projects."""
     folder = tmp_path_factory.mktemp("original")
     settings = folder / "gitconfig"
+    line_parser.parse("op", SCHEMA)  # compiles the parser before a test replaces the folder of temporary files
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n[gc]\nauto = 0\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_CONFIG_GLOBAL", str(settings))

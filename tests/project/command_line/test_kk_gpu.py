@@ -256,7 +256,11 @@ def test_an_op_out_of_order_is_found_by_jax():
             return super().on_a_busy_stream(work)[0], True
 
     tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
-    example = {"op": "twice", "schema": "twice(Tensor(a!) y, Tensor? nothing, Tensor[] xs, float factor, Tensor(b!) z) -> int",
+    parameters = [{"type": "Tensor", "name": "y", "alias": "a!"}, {"type": "Tensor", "name": "nothing", "optional": True},
+                  {"type": "Tensor", "name": "xs", "list": True}, {"type": "float", "name": "factor"},
+                  {"type": "Tensor", "name": "z", "alias": "a!"}]  # fmt: skip
+    parsed = {"version": 1, "parameters": parameters, "results": [{"type": "int"}]}
+    example = {"op": "twice", "schema": "(Tensor(a!) y, Tensor? nothing, Tensor[] xs, float factor, Tensor(b!) z) -> int", "parsed": parsed,
                "arguments": [tensor, None, [tensor, tensor], 2.0, {**tensor, "dtype": "bfloat16"}]}  # fmt: skip
     calls = []
 
@@ -274,7 +278,7 @@ def test_an_op_out_of_order_is_found_by_jax():
     with pytest.raises(pytest.skip.Exception, match="jax has no float64 unless JAX_ENABLE_X64=1"):
         on_cpu.array(np.ones(3), "float64", False)
     with pytest.raises(pytest.skip.Exception, match="jax has no allocator for an op that returns a tensor"):
-        on_cpu.bound(twice, {**example, "schema": "twice(Tensor x) -> Tensor"})
+        on_cpu.bound(twice, {**example, "parsed": {**parsed, "results": [{"type": "Tensor"}]}})
 
 
 GTEST = """<testsuites><testsuite name="A">

@@ -127,11 +127,16 @@ TEST_F(HostTest, Metadata) {
       R"json("schema":"(Tensor(a!) y, Tensor x, float f=1.0, str s=\"a\") -> ()",)json"
       R"json("arguments":[{"name":"y","written":true},{"name":"x","written":false},)json"
       R"json({"name":"f","written":false,"default":"1.0"},)json"
-      R"json({"name":"s","written":false,"default":"\"a\""}]})json";
+      R"json({"name":"s","written":false,"default":"\"a\""}],)json"
+      R"json("parsed":{"version":1,"parameters":[)json"
+      R"json({"type":"Tensor","name":"y","alias":"a!"},{"type":"Tensor","name":"x"},)json"
+      R"json({"type":"float","name":"f","default":"1.0"},)json"
+      R"json({"type":"str","name":"s","default":"\"a\""}],"results":[]}})json";
   EXPECT_EQ(metadata(__tvm_ffi__metadata_documented), documented);
   const char* none =
       R"json({"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"None\"}]}",)json"
-      R"json("schema":"() -> ()","arguments":[]})json";
+      R"json("schema":"() -> ()","arguments":[],)json"
+      R"json("parsed":{"version":1,"parameters":[],"results":[]}})json";
   EXPECT_EQ(metadata(__tvm_ffi__metadata_none), none);
   const std::string pair =
       R"json({"type_schema":"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"Tuple\",)json"

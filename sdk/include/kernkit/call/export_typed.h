@@ -3,6 +3,7 @@
 // steps.
 #pragma once
 
+#include "kernkit/call/parsed_form.h"
 #include "kernkit/call/read_call.h"
 #include "kernkit/call/typed_line.h"
 #include "kernkit/export.h"
@@ -81,6 +82,15 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
     return FixedText<N>{};
   }
 }
+/// "name: {...}", the parsed form of typed_line().
+template <size_t N, class R, class... Params>
+constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
+  if constexpr (is_callable<R, Params...>()) {
+    return parsed_form<TypedLine<std::decay_t<R>, std::decay_t<Params>...>>(name);
+  } else {
+    return FixedText<N + 2>{};
+  }
+}
 
 }  // namespace kernkit::detail
 
@@ -104,11 +114,16 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
   __attribute__((                                                                                \
       used, section("kernkit_schema"))) static constexpr auto kernkit_export_##name##_schema =   \
       ::kernkit::detail::typed_line(#name, +(__VA_ARGS__));                                      \
+  __attribute__((                                                                                \
+      used, section("kernkit_parsed"))) static constexpr auto kernkit_export_##name##_parsed =   \
+      ::kernkit::detail::typed_form(#name, +(__VA_ARGS__));                                      \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                            \
     return ::kernkit::detail::call_typed<kernkit_export::name>(+(__VA_ARGS__), __tvm_ffi_##name, \
                                                                args, num_args, result);          \
   }                                                                                              \
   KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
     return ::kernkit::detail::return_metadata_of(                                                \
-        kernkit_export_##name##_schema.text + sizeof(#name) - 1, #name, KERNKIT_HERE, result);   \
+        kernkit_export_##name##_schema.text + sizeof(#name) - 1,                                 \
+        kernkit_export_##name##_parsed.text + sizeof(#name ": ") - 1, #name, KERNKIT_HERE,       \
+        result);                                                                                 \
   }

@@ -3,20 +3,23 @@
 #pragma once
 
 #include "kernkit/call/op.h"
+#include "kernkit/call/parsed_form.h"
 #include "kernkit/call/result.h"
 #include "kernkit/host_api/raise.h"
 
 namespace kernkit::detail {
 
-/// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...]}.
-/// The last two hold names, defaults and written tensors, which the host's form lacks.
-[[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text);
+/// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...],
+/// "parsed": {...}}. The last three hold names, defaults and written tensors, which the host's form
+/// lacks. `text` is the line, and `parsed` the JSON of parsed_form().
+[[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text,
+                                    const char* parsed);
 
-/// `text` is the schema's text, as Line::kSchema.
+/// `text` and `parsed` are in the sections of the op.
 template <class Line>
-int return_metadata(const char* text, KernkitAny* result) noexcept {
+int return_metadata(const char* text, const char* parsed, KernkitAny* result) noexcept {
   try {
-    const Message json = metadata_json(Op<Line>::signature(), text);
+    const Message json = metadata_json(Op<Line>::signature(), text, parsed);
     set_string(result, json.c_str(), json.size());
     return 0;
   } catch (...) {
@@ -25,8 +28,8 @@ int return_metadata(const char* text, KernkitAny* result) noexcept {
 }
 
 /// return_metadata() for a line that is parsed at the first query.
-[[gnu::cold]] int return_metadata_of(const char* text, const char* op, Where where,
-                                     KernkitAny* result) noexcept;
+[[gnu::cold]] int return_metadata_of(const char* text, const char* parsed, const char* op,
+                                     Where where, KernkitAny* result) noexcept;
 
 template <class Line>
 int return_doc(const char* doc, KernkitAny* result) noexcept {

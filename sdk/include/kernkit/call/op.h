@@ -4,6 +4,7 @@
 
 #include "kernkit/error.h"
 #include "kernkit/schema/parser.h"
+#include "kernkit/types/dtype.h"
 
 namespace kernkit::detail {
 
@@ -34,7 +35,7 @@ template <class T, size_t N>
 struct First {
   T at[N + 1] = {};  // an array must not be empty
   constexpr explicit First(const T* all) {
-    for (size_t i = 0; i < N; ++i) at[i] = all[i];
+    for (size_t i = 0; i != N; ++i) at[i] = all[i];
   }
 };
 
@@ -50,8 +51,13 @@ struct Op {
 
   static constexpr const char* name(size_t i) { return kNames.text + kSchema.params[i].name.begin; }
 
-  static schema::Signature signature() {
+  static constexpr const char* text() { return Line::kSchema; }
+  static constexpr schema::Signature signature() {
     return {kSchema.num_params, kSchema.num_required, kSchema.num_returns, kParams.at, kReturns.at};
+  }
+
+  static constexpr const schema::ShapeLine* shapes() {
+    return kSchema.has_shapes ? &kParsed.shapes : nullptr;
   }
 
   /// Argument i as passed by the caller, or the default if arguments at the end are left out.

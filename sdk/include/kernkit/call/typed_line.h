@@ -23,35 +23,40 @@ struct Returned<R, std::enable_if_t<(std::tuple_size<R>::value > 0)>> {
   using At = std::tuple_element_t<I, R>;
 };
 
-/// Appends the first matching type, in a list or not, optional or not: "int[]?". "Any" if no type
-/// matches, as for a list of lists.
+/// The first matching type, in a list or not, optional or not. Type::kAny if no type matches, as
+/// for a list of lists.
 template <class Fits>
-constexpr char* append_type(char* out, Fits fits) {
+constexpr schema::Param matching_type(Fits fits) {
+  schema::Param param;
   for (const schema::TypeName& entry : schema::kTypeNames) {
     for (int form = 0; form < 4; ++form) {
-      schema::Param param;
       param.type = entry.type;
       param.is_list = (form & 1) != 0;
       param.is_optional = (form & 2) != 0;
-      if (!fits(param)) continue;
-      out = append(out, entry.name);
-      if (param.is_list) out = append(out, "[]");
-      return param.is_optional ? append(out, "?") : out;
+      if (fits(param)) return param;
     }
   }
-  return append(out, "Any");
+  param = {};
+  param.type = schema::Type::kAny;
+  return param;
 }
 
 template <class T>
-constexpr char* append_argument(char* out, size_t i) {
-  if (i > 0) out = append(out, ", ");
-  out = append_type(out, [](const schema::Param& param) { return Argument<T>::fits(param); });
-  return append(append(out, " argument_"), static_cast<uint32_t>(i + 1));
+constexpr schema::Param argument_type() {
+  return matching_type([](const schema::Param& param) { return Argument<T>::fits(param); });
 }
 template <class T>
-constexpr char* append_result(char* out, size_t i) {
-  if (i > 0) out = append(out, ", ");
-  return append_type(out, [](const schema::Param& param) { return Result<T>::fits(&param, 1); });
+constexpr schema::Param result_type() {
+  return matching_type([](const schema::Param& param) { return Result<T>::fits(&param, 1); });
+}
+
+/// Appends the type in the notation of a schema line: "int[]?".
+constexpr char* append_type(char* out, const schema::Param& param) {
+  for (const schema::TypeName& entry : schema::kTypeNames) {
+    if (entry.type == param.type) out = append(out, entry.name);
+  }
+  if (param.is_list) out = append(out, "[]");
+  return param.is_optional ? append(out, "?") : out;
 }
 
 /// The schema line of a function with the decayed parameter types Params and the result R. The
@@ -59,23 +64,44 @@ constexpr char* append_result(char* out, size_t i) {
 template <class R, class... Params>
 class TypedLine {
   using Results = Returned<R>;
-  static constexpr size_t kRoom = 16 + 32 * (sizeof...(Params) + Results::kSize);
+  static constexpr int kNumParams = static_cast<int>(sizeof...(Params));
+  static constexpr int kNumReturns = static_cast<int>(Results::kSize);
+
+  struct Written {
+    char line[16 + 32 * (kNumParams + kNumReturns)] = {};
+    schema::Param params[kNumParams + 1] = {};
+    schema::Param returns[kNumReturns + 1] = {};
+
+    constexpr char* add_argument(char* out, schema::Param type, size_t i) {
+      if (i > 0) out = append(out, ", ");
+      char* const name = append(append_type(out, type), " ");
+      out = append(append(name, "argument_"), static_cast<uint32_t>(i + 1));
+      type.name = {static_cast<int>(name - line), static_cast<int>(out - name)};
+      params[i] = type;
+      return out;
+    }
+    constexpr char* add_result(char* out, const schema::Param& type, size_t i) {
+      if (i > 0) out = append(out, ", ");
+      returns[i] = type;
+      return append_type(out, type);
+    }
+  };
 
   template <size_t... I, size_t... J>
-  static constexpr FixedText<kRoom> write(std::index_sequence<I...>, std::index_sequence<J...>) {
-    FixedText<kRoom> line{};
-    char* out = append(line.text, "(");
-    ((out = append_argument<Params>(out, I)), ...);
+  static constexpr Written write(std::index_sequence<I...>, std::index_sequence<J...>) {
+    Written result;
+    char* out = append(result.line, "(");
+    ((out = result.add_argument(out, argument_type<Params>(), I)), ...);
     out = append(out, ") -> (");
-    ((out = append_result<typename Results::template At<J>>(out, J)), ...);
+    ((out = result.add_result(out, result_type<typename Results::template At<J>>(), J)), ...);
     append(out, ")");
-    return line;
+    return result;
   }
-  static constexpr auto kWritten = write(std::make_index_sequence<sizeof...(Params)>(),
-                                         std::make_index_sequence<Results::kSize>());
+  static constexpr Written kWritten = write(std::make_index_sequence<sizeof...(Params)>(),
+                                            std::make_index_sequence<Results::kSize>());
   static constexpr size_t length() {
     size_t n = 0;
-    while (kWritten.text[n] != '\0') ++n;
+    while (kWritten.line[n] != '\0') ++n;
     return n;
   }
 
@@ -86,9 +112,16 @@ class TypedLine {
   template <size_t N>
   static constexpr FixedText<N + kLength> after(const char (&name)[N]) {
     FixedText<N + kLength> text{};
-    append(append(text.text, name), kWritten.text);
+    append(append(text.text, name), kWritten.line);
     return text;
   }
+
+  // For parsed_form().
+  static constexpr const char* text() { return kWritten.line; }
+  static constexpr schema::Signature signature() {
+    return {kNumParams, kNumParams, kNumReturns, kWritten.params, kWritten.returns};
+  }
+  static constexpr const schema::ShapeLine* shapes() { return nullptr; }
 };
 
 }  // namespace kernkit::detail

@@ -1,8 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compile errors for the shapes in a schema line: one static_assert per ShapeError.
+// Errors of the shapes in a schema line: a text for each ShapeError, as a compile error and at run
+// time.
 #pragma once
 
 #include "kernkit/schema/shape_line.h"
+
+namespace kernkit::schema::detail {
+
+// error(enumerator, text) for each ShapeError.
+#define KERNKIT_SHAPE_ERRORS(error)                                                               \
+  error(kNoTensor, "only a Tensor has a shape or a dtype");                                       \
+  error(kAliasOfResult,                                                                           \
+        "a result with a shape is new memory, and an alias is an "                                \
+        "argument's: leave out the shape or the alias");                                          \
+  error(kSize,                                                                                    \
+        "expected a size: a number, a name, _, ..., or an expression of them with "               \
+        "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)");                                  \
+  error(kUnclosed, "expected ',' or ']' after a size");                                           \
+  error(kTwoRuns, "a shape has '...' once");                                                      \
+  error(kNotAnInt, "a size has the name of a parameter that is not an int");                      \
+  error(kCallerSized, "'?' may only follow a name, in the shape of a Tensor(out!)");              \
+  error(kUnbound,                                                                                 \
+        "no required input binds this name: write it alone (n) or times a "                       \
+        "number (2*n) once");                                                                     \
+  error(kUnknownSize, "no input determines this name of an output's size");                       \
+  error(kAnyOfOutput, "_ is for inputs; an output's size must follow from them");                 \
+  error(kNoRun, "no required input determines '...'");                                            \
+  error(                                                                                          \
+      kDtype,                                                                                     \
+      "expected after ':' a dtype, or the name of a tensor that is read or of a "                 \
+      "ScalarType parameter; after a parameter that may be None, 'or' and a second name; for an " \
+      "output, ? is allowed as well");                                                            \
+  error(kNoDtypeSource,                                                                           \
+        "no tensor determines the dtype of this output: write a dtype "                           \
+        "after ':'");                                                                             \
+  error(kReserved, "a name of a size that begins with two underscores is reserved");              \
+  error(kTooMany, "more than 32 names, 128 sizes or 256 parts of expressions");
+
+#define KERNKIT_SHAPE_ASSERTION(name, text) \
+  static_assert(Error != ShapeError::name, "kernkit schema: " text)
+#define KERNKIT_SHAPE_TEXT(name, text) \
+  if (error == ShapeError::name) return {#name, text};
+
+}  // namespace kernkit::schema::detail
 
 namespace kernkit::schema {
 
@@ -10,42 +50,24 @@ namespace kernkit::schema {
 /// schema line from 0; compilers print it with the message.
 template <ShapeError Error, int Position>
 struct ShapeDiagnostics {
-  using E = ShapeError;  ///< short name for the conditions
-  static_assert(Error != E::kNoTensor, "kernkit schema: only a Tensor has a shape or a dtype");
-  static_assert(Error != E::kAliasOfResult,
-                "kernkit schema: a result with a shape is new memory, and an alias is an "
-                "argument's: leave out the shape or the alias");
-  static_assert(
-      Error != E::kSize,
-      "kernkit schema: expected a size: a number, a name, _, ..., or an expression of them with "
-      "+ - * / ( ) ceil_div(a, b) round_up(a, b) numel(...)");
-  static_assert(Error != E::kUnclosed, "kernkit schema: expected ',' or ']' after a size");
-  static_assert(Error != E::kTwoRuns, "kernkit schema: a shape has '...' once");
-  static_assert(Error != E::kNotAnInt,
-                "kernkit schema: a size has the name of a parameter that is not an int");
-  static_assert(Error != E::kCallerSized,
-                "kernkit schema: '?' may only follow a name, in the shape of a Tensor(out!)");
-  static_assert(Error != E::kUnbound,
-                "kernkit schema: no required input binds this name: write it alone (n) or times a "
-                "number (2*n) once");
-  static_assert(Error != E::kUnknownSize,
-                "kernkit schema: no input determines this name of an output's size");
-  static_assert(Error != E::kAnyOfOutput,
-                "kernkit schema: _ is for inputs; an output's size must follow from them");
-  static_assert(Error != E::kNoRun, "kernkit schema: no required input determines '...'");
-  static_assert(
-      Error != E::kDtype,
-      "kernkit schema: expected after ':' a dtype, or the name of a tensor that is read or of a "
-      "ScalarType parameter; after a parameter that may be None, 'or' and a second name; for an "
-      "output, ? is allowed as well");
-  static_assert(Error != E::kNoDtypeSource,
-                "kernkit schema: no tensor determines the dtype of this output: write a dtype "
-                "after ':'");
-  static_assert(Error != E::kReserved,
-                "kernkit schema: a name of a size that begins with two underscores is reserved");
-  static_assert(Error != E::kTooMany,
-                "kernkit schema: more than 32 names, 128 sizes or 256 parts of expressions");
-  static constexpr bool kOk = Error == E::kNone;  ///< true for shapes without an error
+  KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_ASSERTION)
+  static constexpr bool kOk = Error == ShapeError::kNone;  ///< true for shapes without an error
 };
 
+/// What a program prints for a ShapeError, where no compiler reports the error.
+struct ShapeErrorText {
+  const char* name;  ///< enumerator, as in "kSize"
+  const char* text;  ///< text of the compile error, without "kernkit schema: "
+};
+
+/// The texts of an error; "kNone" and "" for no error.
+constexpr ShapeErrorText shape_error_text(ShapeError error) {
+  KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_TEXT)
+  return {"kNone", ""};
+}
+
 }  // namespace kernkit::schema
+
+#undef KERNKIT_SHAPE_ERRORS
+#undef KERNKIT_SHAPE_ASSERTION
+#undef KERNKIT_SHAPE_TEXT

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernkit/schema/lexer.h"
-#include "kernkit/types/dtype.h"
+#include "kernkit/types/dtype_name.h"
 
 namespace kernkit::schema {
 
@@ -24,10 +24,9 @@ constexpr int next_word(const char* text, int begin, int size) {
   return at;
 }
 
-/// The dtype with this name, or {}.
-constexpr DLDataType dtype_at(const char* text, int begin, int size) {
-  DLDataType dtype{};
-  return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};
+/// Whether the word is the name of a dtype.
+constexpr bool is_dtype(const char* text, int begin, int size) {
+  return parse_dtype_name(text + begin, static_cast<size_t>(size)).bits != 0;
 }
 
 /// The index of the parameter with this name, or -1. `Schema` is a Schema or a Signature.

@@ -4,11 +4,12 @@
 
 #include "kernkit/schema/shape_binder.h"
 #include "kernkit/schema/size_parser.h"
-#include "kernkit/types/dtype.h"
 
 namespace kernkit::schema {
 
-/// A schema line in both parts: its parameters and results, and their shapes.
+/// A schema line in both parts: its parameters and results, and their shapes. After an error the
+/// parameter or result at which the parser stopped, as far as it was parsed, is the element past
+/// the end of schema.params or schema.returns; its type is Type::kNone if there is no such element.
 struct ParsedLine {
   Schema schema;     ///< parameters and results, or an error
   ShapeLine shapes;  ///< shapes and dtypes, or an error; valid if schema.error is ParseError::kNone
@@ -140,7 +141,8 @@ class Parser : private SizeParser {
     if (end == begin) fail_shape(ShapeError::kDtype, begin);
   }
 
-  // As in: None, True, 3, -0.5e-3, inf, 'text', "text", float32. Must match the type.
+  // As in: None, True, 3, -0.5e-3, inf, 'text', "text", float32. Must match the type. Sets
+  // default_source unless a quote is not closed.
   constexpr bool default_value(Param* param) {
     const char quote = text_[pos_];
     if (quote == '\'' || quote == '"') {
@@ -149,6 +151,7 @@ class Parser : private SizeParser {
       if (text_[pos_] == '\0') return false;
       param->default_kind = DefaultKind::kStr;
       param->default_text = {begin, pos_++ - begin};
+      param->default_source = {begin - 1, pos_ - begin + 1};
       return param->type == Type::kStr && !param->is_list;
     }
     const int begin = pos_;
@@ -157,6 +160,7 @@ class Parser : private SizeParser {
       ++pos_;
     }
     const Span span = {begin, pos_ - begin};
+    param->default_source = span;
     if (is(span, "None")) {
       param->default_kind = DefaultKind::kNone;
       return param->is_optional;
@@ -168,10 +172,9 @@ class Parser : private SizeParser {
       return is(span, "True") || is(span, "False");
     }
     if (param->type == Type::kScalarType) {
-      DLDataType dtype{};
       param->default_kind = DefaultKind::kScalarType;
       param->default_text = span;
-      return parse_dtype(text_ + begin, static_cast<size_t>(span.size), &dtype);
+      return is_dtype(text_, span.begin, span.size);
     }
     if (param->type == Type::kInt) {
       param->default_kind = DefaultKind::kInt;
@@ -186,7 +189,7 @@ class Parser : private SizeParser {
 
   constexpr bool param() {
     if (schema_.num_params == kMaxParams) return fail(ParseError::kTooMany);
-    Param param;
+    Param& param = schema_.params[schema_.num_params];
     if (!type(&param)) return false;
     if (!name(&param, false)) return false;
     for (int i = 0; i < schema_.num_params; ++i) {
@@ -198,13 +201,12 @@ class Parser : private SizeParser {
       skip_space();
       const int begin = pos_;
       if (!default_value(&param)) return fail(ParseError::kDefault, begin);
-      param.default_source = {begin, pos_ - begin};
     } else if (schema_.num_required < schema_.num_params) {
       return fail(ParseError::kDefaultOrder, param.name.begin);
     } else {
       ++schema_.num_required;
     }
-    schema_.params[schema_.num_params++] = param;
+    ++schema_.num_params;
     return true;
   }
   constexpr bool params() {

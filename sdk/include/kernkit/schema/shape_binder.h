@@ -73,6 +73,7 @@ class ShapeBinder : private Lexer {
       Name& name = line_.names[size.name];
       if (name.value >= 0) continue;
       name.value = v;
+      name.order = static_cast<uint8_t>(line_.num_bound++);
       name.place = value.place(i);
       name.factor = size.factor;
       name.is_always_bound = group != kOptional;
@@ -136,7 +137,7 @@ class ShapeBinder : private Lexer {
   /// Whether the word names a dtype. Sets `is_last` for a source that is never None, which no "or"
   /// may follow.
   constexpr bool names_dtype(Span span, bool* is_last) const {
-    if (dtype_at(text_, span.begin, span.size).bits != 0) return true;
+    if (is_dtype(text_, span.begin, span.size)) return true;
     const int of = param_at(text_, schema_, span.begin, span.size);
     if (of < 0) return false;
     const Param& other = schema_.params[of];

@@ -49,6 +49,7 @@ struct Node {
   int right = 0;                      ///< index of the right operand
   int64_t number = 0;                 ///< value of kNumber
   int position = 0;                   ///< position in the line, counted from 0
+  uint8_t parentheses = 0;            ///< pairs of parentheses around it, at most 255
 };
 
 /// The form of a size in a shape.
@@ -75,6 +76,7 @@ struct Name {
   Span text;                     ///< the name as written
   bool is_parameter = false;     ///< the source is an int parameter with this name
   bool is_always_bound = false;  ///< bound in every call, so that an output may use the name
+  uint8_t order = 0;             ///< index among the names that tensors bind, in order of binding
   int value = -1;                ///< index of the parameter or the tensor
   int place = 0;       ///< index of the size in the tensor; after "...", counted from the end: -1
   int64_t factor = 1;  ///< the size is this multiple of the name
@@ -111,6 +113,7 @@ struct ShapeLine {
   ShapeError error = ShapeError::kNone;  ///< the first error
   int position = 0;                      ///< position of the error, counted from 0
   int num_names = 0;                     ///< number of names
+  int num_bound = 0;                     ///< number of names that tensors bind
   int num_sizes = 0;                     ///< number of sizes
   int num_nodes = 0;                     ///< number of nodes
   int run_of = -1;                       ///< tensor that determines "...", or -1

@@ -102,6 +102,8 @@ class SizeParser : protected Lexer {
     if (eat('(')) {
       const int inner = sum();
       if (has_valid_shapes() && !eat(')')) fail_shape(ShapeError::kSize, pos_);
+      uint8_t& parentheses = line_.nodes[inner].parentheses;
+      if (parentheses < 255) ++parentheses;
       return inner;
     }
     const Span span = word();

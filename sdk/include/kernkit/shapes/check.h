@@ -7,13 +7,12 @@
 
 #include "kernkit/call/op.h"
 #include "kernkit/memory/overlap.h"
-#include "kernkit/schema/dtype_names.h"
 #include "kernkit/shapes/arithmetic.h"
 #include "kernkit/shapes/call_values.h"
+#include "kernkit/shapes/line_dtype.h"
 
 namespace kernkit::shapes {
 
-using schema::dtype_at;
 using schema::Name;
 using schema::next_word;
 using schema::Node;

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ops of a built library: schema lines and documentation, read from sections of the file.
+"""The ops of a built library: schema lines, their parsed forms and documentation, read from sections of the file.
 
 The library is not loaded.
 """
 
+import json
 import pathlib
-from typing import Dict, List
+from typing import Any, Dict, List
 
 from ..errors import UserError
-from ..schema import Op, SchemaError, parse
+from ..parsed_line import damaged, read_op
+from ..schema import Op, SchemaError
 from .elf import read_section
 
 
@@ -18,20 +20,49 @@ def read_texts(path: pathlib.Path, section: str) -> List[str]:
     return [text.decode(errors="replace") for text in content.split(b"\0") if text]
 
 
+def read_named(path: pathlib.Path, section: str) -> Dict[str, str]:
+    """{name: text} of a section of texts "name: text"."""
+    return dict(text.partition(": ")[::2] for text in read_texts(path, section))
+
+
 def read_docs(path: pathlib.Path) -> Dict[str, str]:
-    """{op: its documentation}. The section has texts "name: documentation"."""
-    return dict(text.partition(": ")[::2] for text in read_texts(path, "kernkit_doc"))
+    """{op: its documentation}."""
+    return read_named(path, "kernkit_doc")
+
+
+def read_parsed(path: pathlib.Path) -> Dict[str, Any]:
+    """{op: the JSON of its parsed line}. SchemaError: a text is not JSON."""
+    found = {}
+    for name, text in read_named(path, "kernkit_parsed").items():
+        try:
+            found[name] = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise damaged(name, error) from None
+    return found
 
 
 def read_lines(path: pathlib.Path) -> List[str]:
     """The schema lines of a library, sorted by the op's name, with which a line begins."""
-    return sorted(read_texts(path, "kernkit_schema"), key=lambda line: line.partition("(")[0])
+    return sorted(read_texts(path, "kernkit_schema"), key=op_of_line)
+
+
+def op_of_line(line: str) -> str:
+    """The name of the op, with which a line begins."""
+    return line.partition("(")[0]
 
 
 def read_ops(path: pathlib.Path) -> List[Op]:
-    """The ops of a library, sorted by name. The library is not loaded."""
+    """The ops of a library, sorted by name. UserError: an op without a parsed line, or a parsed line of another version."""
     docs = read_docs(path)
     try:
-        return [parse(line, docs.get(line.partition("(")[0], "")) for line in read_lines(path)]
+        parsed = read_parsed(path)
+        ops = []
+        for line in read_lines(path):
+            name = op_of_line(line)
+            if name not in parsed:
+                raise UserError(f"{path}: {name}: no parsed schema line in the file, which an earlier kernkit built; build the "
+                                "library again with this kernkit, and keep section kernkit_parsed when stripping")  # fmt: skip
+            ops.append(read_op(name, line, parsed[name], docs.get(name, "")))
+        return ops
     except SchemaError as error:
-        raise UserError(f"{path}: this kernkit cannot read the schema line {error}") from error
+        raise UserError(f"{path}: {error}; build the library again with this kernkit, or use the kernkit that built it") from error

@@ -4,7 +4,6 @@
 import json
 from typing import Dict, List, Set
 
-from ..errors import UserError
 from ..schema import Op, Value
 from .python_names import default_of, free_name, python_names
 
@@ -190,11 +189,7 @@ def _function(op: Op, name: str, spelling: _Spelling) -> str:
 
 
 def source(package: str, library: str, ops: List[Op]) -> str:
-    """The text of _ops.py. `library` is the file name of the library. UserError: Python reserves the name of an op."""
-    for op in ops:
-        if op.name.startswith("__") and op.name.endswith("__"):
-            raise UserError(f"op {op.name} cannot be a Python function: Python reserves names of the form "
-                            "__name__; choose another name in KERNKIT_EXPORT")  # fmt: skip
+    """The text of _ops.py. `library` is the file name of the library."""
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}

@@ -28,10 +28,11 @@ from typing import Iterable, List, Optional
 from ..binaries.glibc import has_policies, parse_version, platform_tag, version_of
 from ..binaries.identity import as_line
 from ..binaries.library import Library, read_library
-from ..binaries.ops import read_docs
+from ..binaries.ops import op_of_line, read_docs, read_parsed
 from ..errors import UserError
+from ..parsed_line import read_op
 from ..project import copies, manifest
-from ..schema import SchemaError, parse
+from ..schema import SchemaError
 
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
 NEEDED = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",
@@ -61,14 +62,14 @@ def _fail(rule: str, text: str) -> Finding:
 
 
 def check_schemas(library: Library) -> Finding:
-    unreadable, named = [], set()
-    for line in library.lines:
-        try:
-            named.add(parse(line).name)
-        except SchemaError as error:
-            unreadable.append(str(error))
-    if unreadable:
-        return _fail("schemas", f"{unreadable[0]}; this kernkit is older than the library, "
+    named = set(map(op_of_line, library.lines))
+    try:
+        parsed = read_parsed(library.path)
+        for line in library.lines:
+            if op_of_line(line) in parsed:
+                read_op(op_of_line(line), line, parsed[op_of_line(line)])
+    except SchemaError as error:
+        return _fail("schemas", f"{error}; this kernkit is older than the library, "
                      "or the file was changed after it was built")
     if without := library.ops - named:
         return _fail("schemas", f"{_list(without)}: no schema line in the file; export it with "
@@ -78,7 +79,9 @@ def check_schemas(library: Library) -> Finding:
                      "by kernkit_add_library(), whose version script keeps ops")
     if not named:
         return _fail("schemas", "no op found; add one with kernkit_add_kernel()")
-    return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}")
+    unparsed = named - set(parsed)
+    earlier = f"; {_list(unparsed)}: no parsed line, as an earlier kernkit built the file: kernkit bindings needs a new build" if unparsed else ""
+    return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}{earlier}")
 
 
 def check_exports(library: Library) -> Finding:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List
 import numpy as np
 import pytest
 
-from ..schema import parse
+from ..parsed_line import read_op
 
 SPIN_CYCLES = 200_000_000  # about a tenth of a second
 SPIN = ('extern "C" __global__ void spin(long long n) {'
@@ -149,7 +149,7 @@ class Jax(Framework):
         jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
         import tvm_ffi
 
-        line = parse(example["schema"])
+        line = read_op(example["op"], example["op"] + example["schema"], example["parsed"])
         if any(result.type == "Tensor" for result in line.results):
             pytest.skip("jax has no allocator for an op that returns a tensor")
         written = [value.is_written for argument, value in zip(example["arguments"], line.parameters)

@@ -71,7 +71,7 @@ COMPONENTS: Tuple[Component, ...] = (
                "cmake/KernkitInstall.cmake", "cmake/kernkitConfig.cmake")),
     Component("bindings", ALWAYS, "the Python package of a library, and `kernkit bindings`, which writes its modules",
               ("cmake/KernkitPackage.cmake", "python/kernkit/__*__.py", "python/kernkit/cli.py", "python/kernkit/errors.py",
-               "python/kernkit/schema.py", "python/kernkit/sdk.py", "python/kernkit/commands/__init__.py",
+               "python/kernkit/parsed_line.py", "python/kernkit/schema.py", "python/kernkit/sdk.py", "python/kernkit/commands/__init__.py",
                "python/kernkit/commands/bindings.py", "python/kernkit/codegen/__init__.py",
                "python/kernkit/codegen/python_*.py", "python/kernkit/binaries/__init__.py",
                "python/kernkit/binaries/elf.py", "python/kernkit/binaries/ops.py")),

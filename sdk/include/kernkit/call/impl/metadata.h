@@ -68,7 +68,8 @@ KERNKIT_COLD Message type_schema_json(const schema::Signature& line) {
   return json;
 }
 
-KERNKIT_COLD Message metadata_json(const schema::Signature& line, const char* text) {
+KERNKIT_COLD Message metadata_json(const schema::Signature& line, const char* text,
+                                   const char* parsed) {
   const Message types = type_schema_json(line);
   Message json;
   json << "{\"type_schema\":\"";
@@ -89,16 +90,17 @@ KERNKIT_COLD Message metadata_json(const schema::Signature& line, const char* te
     }
     json << "}";
   }
-  json << "]}";
+  json << "],\"parsed\":" << parsed << "}";
   return json;
 }
 
-KERNKIT_COLD int return_metadata_of(const char* text, const char* op, Where where,
-                                    KernkitAny* result) noexcept {
+KERNKIT_COLD int return_metadata_of(const char* text, const char* parsed, const char* op,
+                                    Where where, KernkitAny* result) noexcept {
   try {
     const schema::Schema line = schema::parse(text);
     const Message json = metadata_json(
-        {line.num_params, line.num_required, line.num_returns, line.params, line.returns}, text);
+        {line.num_params, line.num_required, line.num_returns, line.params, line.returns}, text,
+        parsed);
     set_string(result, json.c_str(), json.size());
     return 0;
   } catch (...) {

@@ -3,13 +3,12 @@
 #pragma once
 
 #include "kernkit/error.h"
-#include "kernkit/schema/dtype_names.h"
 #include "kernkit/shapes/impl/line_sizes.h"
+#include "kernkit/shapes/line_dtype.h"
 #include "kernkit/shapes/shape_error.h"
 
 namespace kernkit::shapes {
 
-using schema::dtype_at;
 using schema::next_word;
 using schema::param_at;
 using schema::SizeKind;

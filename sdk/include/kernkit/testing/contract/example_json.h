@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 
+#include "kernkit/schema/line_json.h"
+#include "kernkit/schema/parser.h"
 #include "kernkit/testing/contract/rule.h"
 
 namespace kernkit::testing::contract {
@@ -48,8 +51,20 @@ inline std::string json_of(const Example& example) {
   }
 }
 
-/// Rule Note: appends {"op", "schema", "arguments"} of an op with a CUDA implementation to the file
-/// named by KERNKIT_EXAMPLES, for tests that call the op by frameworks. Finds nothing.
+/// The parsed form of a line, as in the metadata of an op.
+inline std::string parsed_json(const std::string& text) {
+  const auto line = std::make_unique<schema::ParsedLine>(schema::parse_line(text.c_str()));
+  const schema::Schema& schema = line->schema;
+  const schema::Signature signature = {schema.num_params, schema.num_required, schema.num_returns,
+                                       schema.params, schema.returns};
+  const schema::ShapeLine* shapes = schema.has_shapes ? &line->shapes : nullptr;
+  std::string json(schema::write_json(text.c_str(), signature, shapes, nullptr), ' ');
+  schema::write_json(text.c_str(), signature, shapes, json.data());
+  return json;
+}
+
+/// Rule Note: appends {"op", "schema", "parsed", "arguments"} of an op with a CUDA implementation
+/// to the file named by KERNKIT_EXAMPLES, for tests that call the op by frameworks. Finds nothing.
 inline void note_example(const Contract& contract, Verdict*) {
   const char* path = std::getenv("KERNKIT_EXAMPLES");
   if (path == nullptr || !contract.runs_on_cuda()) return;
@@ -58,8 +73,9 @@ inline void note_example(const Contract& contract, Verdict*) {
       contract.examples().begin() + static_cast<ptrdiff_t>(contract.num_arguments()));
   std::ofstream(path, std::ios::app)
       << "{\"op\": \"" << contract.callee().name() << "\", \"schema\": \""
-      << contract.callee().schema_text() << "\", \"arguments\": " << json_list(arguments, json_of)
-      << "}\n";
+      << contract.callee().schema_text()
+      << "\", \"parsed\": " << parsed_json(contract.callee().schema_text())
+      << ", \"arguments\": " << json_list(arguments, json_of) << "}\n";
 }
 
 }  // namespace kernkit::testing::contract

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema of a new op, as a user typed or pasted it.
 
-A schema that the C++ parser (kernkit/schema/parser.h) would reject is a UserError, which names what to write instead.
+line_parser.py parses the schema. A schema that the parser rejects is a UserError, which names what to write instead. The
+patterns below find notation of PyTorch that kernkit does not have, before the parser reads the schema.
 """
 
 import re
-from typing import List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ...errors import UserError
 from ...project import names
-from ...schema import MAX_PARAMETERS, MAX_RESULTS, Op, SchemaError, Value, is_dtype, is_float, is_int, parse
+from ...schema import Op, Size, Value
+from .line_parser import LineError, parse
 
 # Types of PyTorch's schemas that kernkit does not have, and the types to write instead.
 _OTHER_TYPES = {
@@ -23,6 +25,8 @@ _OTHER_TYPES = {
     "string": "str",
     "String": "str",
 }
+# Errors of the parser in a name or default, for which the messages below name what to write.
+_OF_A_VALUE = ("kName", "kReservedName", "kDuplicateName", "kDefault", "kDefaultOrder")
 _KEYWORD_MARK = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
 _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")
 
@@ -58,24 +62,15 @@ def _check_notation(text: str) -> None:
 
 
 def _expected_default(value: Value) -> str:
-    """A description of the valid defaults of this type; "" where the value's default is valid."""
-    text = value.default or ""
-    if text == "None" and value.is_optional:
-        return ""
+    """A description of the valid defaults of this type."""
     if value.is_list or value.type in ("Tensor", "Device", "bytes", "Callable", "Any"):
         return "None, after a type with ?"
-    if value.type == "str":
-        return "" if text[0] == "'" else "a text in '...'"
-    is_valid, expected = {
-        "bool": (("True", "False").__contains__, "True or False"),
-        "int": (is_int, "a whole number of 64 bits"),
-        "float": (is_float, "a number"),
-        "ScalarType": (is_dtype, "a dtype, such as float32"),
-    }[value.type]
-    return "" if is_valid(text) else expected
+    return {"str": "a text in '...'", "bool": "True or False", "int": "a whole number of 64 bits", "float": "a number",
+            "ScalarType": "a dtype, such as float32"}[value.type]  # fmt: skip
 
 
-def _check_parameters(op: Op) -> None:
+def _check_parameters(op: Op, error: Optional[LineError]) -> None:
+    """UserError for a name or default. The last parameter is the one with the parser's error."""
     for index, value in enumerate(op.parameters):
         name, before = value.name, op.parameters[:index]
         if not name:
@@ -87,10 +82,9 @@ def _check_parameters(op: Op) -> None:
             raise UserError(f"parameter {name}: the name is used twice; choose another name")
         if value.default is None and any(other.default for other in before):
             raise UserError(f"parameter {name}: has no default, but follows a parameter with a default; add a default")
-        wanted = _expected_default(value) if value.default else ""
-        if wanted:
+        if error and error.name == "kDefault" and value is op.parameters[-1] and value.default:
             is_none = value.default == "None"
-            hint = f"{value.type}{'[]' * value.is_list}?" if is_none else f"{wanted}"
+            hint = f"{value.type}{'[]' * value.is_list}?" if is_none else _expected_default(value)
             raise UserError(f"parameter {name}: {value.default} is not a default of "
                             f"{value.type}{'[]' * value.is_list}; write {hint}")  # fmt: skip
 
@@ -106,36 +100,46 @@ def _check_results(op: Op) -> None:
                             "-> (Tensor, int[])")  # fmt: skip
 
 
+def _does_not_parse(op: Op, error: LineError) -> UserError:
+    expected = error.text if error.is_of_shape else f"expected {error.text}"
+    return UserError(f'the schema does not parse: "{op.line}": {expected} at character {len(op.name) + error.position}; '
+                     f"see docs/{'shapes' if error.is_of_shape else 'adding-a-kernel'}.md")  # fmt: skip
+
+
 def read(name: str, text: str) -> Tuple[Op, List[str]]:
     """The op, and the texts that were removed because kernkit does not use them."""
     if not " ".join(text.split()).isprintable() or set(text) & set('"\\') or not text.isascii():
         raise UserError("the schema contains an unsupported character; use printable ASCII without \" and \\, and '...' for strings")
     text, removed = _without_decoration(text)
     _check_notation(text)
-    try:
-        op = parse(name + text, is_checked=False)
-    except SchemaError as error:
-        raise UserError(f"the schema does not parse: {error}; see docs/adding-a-kernel.md") from None
-    if len(op.parameters) > MAX_PARAMETERS or len(op.results) > MAX_RESULTS:
-        raise UserError(f"an op has at most {MAX_PARAMETERS} parameters and {MAX_RESULTS} results")
-    _check_parameters(op)
-    _check_results(op)
-    try:
-        return parse(name + text), removed
-    except SchemaError as error:
-        raise UserError(f"the schema does not parse: {error}; see docs/adding-a-kernel.md") from None
+    op, error = parse(name, text)
+    if error and error.name == "kTooMany" and not error.is_of_shape:
+        raise UserError(f"an op has {error.text}")
+    if not error or error.name in _OF_A_VALUE:
+        _check_parameters(op, error)
+        _check_results(op)
+    if error:
+        raise _does_not_parse(op, error)
+    return op, removed
+
+
+def _word(size: Size) -> str:
+    """The size if it is "_", "..." or a name; "" for another size."""
+    if size.kind in ("any", "run"):
+        return "_" if size.kind == "any" else "..." * (not size.is_each)
+    return size.name if size.expression == size.name and not size.is_caller_sized else ""
 
 
 def _holds(op: Op, kind: str) -> bool:
     """Whether the shapes and dtypes agree with the example in the files of a new op, of shape [4, 37]."""
-    bound = {value.name: -1 for value in op.parameters if value.type == "int"}
+    bound: Dict[str, Any] = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
-        words = (value.shape or "...").replace(" ", "").split(",")
+        words = list(map(_word, value.shape or ()))
         both = zip(words, [sizes] if words == ["..."] else sizes)
-        if value.dtype or (words != ["..."] and len(words) != len(sizes)):
+        if value.dtype or (words and words != ["..."] and len(words) != len(sizes)):
             return False
-        if value.shape and any(not (w.isidentifier() or w == "...") or (w != "_" and bound.setdefault(w, s) != s) for w, s in both):
+        if any(not w or (w != "_" and bound.setdefault(w, s) != s) for w, s in both):
             return False
     return True
 
@@ -145,6 +149,9 @@ def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op,
     "" where the line keeps them. `has_shapes`: the library has the component `frameworks`."""
     if not op.has_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
-    plain = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)
+    line = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)
+    plain, error = parse(op.name, line[len(op.name) :])
+    if error:
+        raise _does_not_parse(plain, error)
     reason = f"which the files of kind {kind} do not begin with"
-    return parse(plain), reason if has_shapes else "which third_party/kernkit lacks: kernkit update --with frameworks"
+    return plain, reason if has_shapes else "which third_party/kernkit lacks: kernkit update --with frameworks"

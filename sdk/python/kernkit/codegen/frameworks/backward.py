@@ -8,7 +8,7 @@ the output y, x and y are values of the forward call, and the backward writes or
 import pathlib
 from typing import Dict, List, Mapping
 
-from ...binaries.ops import read_texts
+from ...binaries.ops import read_named
 from ...schema import SchemaError, Value
 from .op_codegen import OpCodegen
 
@@ -17,7 +17,7 @@ GRAD = "grad_"
 
 def read_backwards(library: pathlib.Path) -> Dict[str, str]:
     """{op: its backward}, from the section of texts "op: backward"."""
-    return dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_backward"))
+    return read_named(library, "kernkit_backward")
 
 
 class Backward:

@@ -9,7 +9,7 @@ import pathlib
 from typing import Dict, List, Optional
 
 from ...binaries.elf import exported_symbols
-from ...binaries.ops import read_texts
+from ...binaries.ops import read_named
 from ...schema import Op, Value
 from .backward import Backward
 from .jax_head import HEAD
@@ -34,7 +34,7 @@ class JaxCodegen(OpCodegen):
         for value in self.op.results:
             if value.type != "Tensor" or value.is_list or value.is_optional:
                 return "it returns a value that is not a tensor"
-            if value.shape is None or value.dtype == "?" or not (value.dtype or self.shapes.like):
+            if value.shape is None or value.has_any_dtype or not (value.dtype or self.shapes.like):
                 return "the line has no shape or dtype of its result"
         for value in self.shapes.values:
             for word in self.shapes.dtypes(value):
@@ -175,10 +175,10 @@ class JaxCodegen(OpCodegen):
 
 
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
-    """The text of _jax.py. SchemaError: a line that no compiler accepts."""
+    """The text of _jax.py. SchemaError: an op cannot be the backward of another op."""
     exported = exported_symbols(library)
     # {op: its first parameter that is an owning Tensor}.
-    owners = dict(text.partition(": ")[::2] for text in read_texts(library, "kernkit_owner"))
+    owners = read_named(library, "kernkit_owner")
 
     def write(codegen: JaxCodegen, backward: Optional[Backward]) -> Written:
         if f"kernkit_xla_cpu_{codegen.op.name}" not in exported and not codegen.why_not():

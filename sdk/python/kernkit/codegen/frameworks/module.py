@@ -7,7 +7,7 @@ from typing import Callable, Dict, List, Optional, Type, Union
 from ...schema import Op
 from ..python_names import python_names
 from .backward import Backward, formulas
-from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, made, one_line
+from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, one_line
 
 # The lines of an op, or the reason for no lines.
 Written = Union[List[str], str]
@@ -15,9 +15,9 @@ Written = Union[List[str], str]
 
 def module(head: str, ops: List[Op], named: Dict[str, str], kind: Type[W],
            write: Callable[[W, Optional[Backward]], Written], *more_arguments: str, **words: str) -> str:  # fmt: skip
-    """The text of a module. `named`: {op: its backward}. SchemaError: a line that no compiler accepts."""
+    """The text of a module. `named`: {op: its backward}. SchemaError: an op cannot be the backward of another op."""
     functions = python_names([op.name for op in ops])
-    codegens = {op.name: made(kind, op, functions[op.name], *more_arguments) for op in ops}
+    codegens = {op.name: kind(op, functions[op.name], *more_arguments) for op in ops}
     gradients = formulas(codegens, named)
     listed, body = "", []
     for name, codegen in codegens.items():

@@ -7,9 +7,9 @@ an op or a parameter of the same name does not change which function is called.
 """
 
 import re
-from typing import Dict, List, Optional, Tuple, Type, TypeVar
+from typing import Dict, List, Tuple, TypeVar
 
-from ...schema import Op, SchemaError, Value, is_dtype
+from ...schema import Op, Value
 from ..python_names import default_of, free_name, python_names
 from .shapes import Shapes, Size
 
@@ -58,7 +58,7 @@ class OpCodegen:
         # Names of the arguments by which the caller passes dtypes of outputs, as y_dtype.
         self.dtype_names: Dict[str, str] = {}
         for value in op.parameters:
-            if value.is_only_written and value.dtype == "?":
+            if value.is_only_written and value.has_any_dtype:
                 self.dtype_names[value.name] = free_name(f"{self.names[value.name]}_dtype", taken)
                 taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
@@ -90,7 +90,7 @@ class OpCodegen:
     def _caller_parameters(self) -> List[str]:
         """Sizes and dtypes, each with its type, that the caller passes to the form of the op that makes the outputs."""
         sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.caller_sized(v)]
-        return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.dtype == "?"]
+        return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.has_any_dtype]
 
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
@@ -246,17 +246,17 @@ class OpCodegen:
 
     def _dtype(self, value: Value) -> str:
         """The dtype in the schema line, as an expression."""
-        if value.dtype == "?":
+        if value.has_any_dtype:
             return self._dtype_name(value)
         text = ""
-        for word in reversed(re.split(r" +or +", value.dtype or "")):
-            parameter: Optional[Value] = next((v for v in self.op.parameters if v.name == word), None)
-            if is_dtype(word):
-                one = self._framework_dtype(word)
-            else:
-                name = self.names[word]
-                one = f"{name}.dtype" if parameter and parameter.type == "Tensor" else name
-            text = f"({one} if {self.names[word]} is not None else {text})" if text else one
+        for source in reversed(value.dtype):
+            if isinstance(source, str):
+                text = self._framework_dtype(source)  # the last source
+                continue
+            parameter = self.op.parameters[source]
+            name = self.names[parameter.name]
+            one = f"{name}.dtype" if parameter.type == "Tensor" else name
+            text = f"({one} if {name} is not None else {text})" if text else one
         return text
 
     def _in_range(self, text: str, limit: str) -> str:
@@ -285,11 +285,3 @@ class OpCodegen:
 def one_line(line: str) -> str:
     """A schema line without line breaks, which a default can have, for a comment."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
-
-
-def made(kind: Type[W], op: Op, *arguments: str) -> W:
-    """The codegen of an op. SchemaError: the line is wrong; the message has the line."""
-    try:
-        return kind(op, *arguments)
-    except SchemaError as error:
-        raise SchemaError(f"{op.line}: {error}") from None

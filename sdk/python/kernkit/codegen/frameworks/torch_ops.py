@@ -81,7 +81,7 @@ class TorchCodegen(OpCodegen):
                 return "a number that a kernel computes would end the graph"
             if result.is_list or result.is_optional or result.shape is None:
                 return "the line has no shape of its result"
-            if result.dtype == "?":
+            if result.has_any_dtype:
                 return "the line has no dtype of its result"
             if self.shapes.like is None:
                 return "no tensor determines the device of its result"
@@ -271,6 +271,6 @@ class TorchCodegen(OpCodegen):
 
 
 def source(package: str, library: str, namespace: str, ops: List[Op], named: Dict[str, str]) -> str:
-    """The text of _torch.py. SchemaError: a line that no compiler accepts."""
+    """The text of _torch.py. SchemaError: an op cannot be the backward of another op."""
     return module(HEAD, ops, named, TorchCodegen, TorchCodegen.written, namespace,
                   package=package, namespace=namespace, file=json.dumps(library))  # fmt: skip

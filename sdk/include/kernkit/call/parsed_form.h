@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// parsed_form(): the parsed schema line of an op as JSON, made at compile time, so that tools read
+// it from the file.
+#pragma once
+
+#include "kernkit/base/fixed_text.h"
+#include "kernkit/schema/line_json.h"
+
+namespace kernkit::detail {
+
+/// Line has text(), signature() and shapes(), null for a line without shapes.
+template <class Line>
+inline constexpr size_t kJsonSize = schema::write_json(Line::text(), Line::signature(),
+                                                       Line::shapes(), nullptr);
+
+/// "name: {...}", in the form of section "kernkit_parsed".
+template <class Line, size_t N>
+constexpr FixedText<N + 2 + kJsonSize<Line>> parsed_form(const char (&name)[N]) {
+  FixedText<N + 2 + kJsonSize<Line>> result{};
+  char* const json = append(append(result.text, name), ": ");
+  schema::write_json(Line::text(), Line::signature(), Line::shapes(), json);
+  return result;
+}
+
+}  // namespace kernkit::detail

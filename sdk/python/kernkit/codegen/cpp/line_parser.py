@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parses the schema line of an op that is not in a library yet.
+
+The parser is kernkit/schema/parser.h, as for every line: parse_lines.cc, which includes it, is compiled once per process.
+The compiler is $CXX, or the first of c++, g++ and clang++ that is installed.
+"""
+
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import tempfile
+from typing import Any, Dict, List, Optional, Tuple
+
+from ... import programs
+from ...errors import UserError
+from ...parsed_line import read_op
+from ...schema import Op, Value
+from ...sdk import sdk_folder
+
+_SOURCE = pathlib.Path(__file__).resolve().parent / "parse_lines.cc"
+_COMPILERS = ("c++", "g++", "clang++")
+
+
+@dataclasses.dataclass(frozen=True)
+class LineError:
+    """The first error of a line."""
+
+    name: str  # an enumerator of ParseError or ShapeError, as in "kDefault"
+    text: str  # what the parser expected, as in "->"; a sentence for an error in a shape or dtype
+    position: int  # in the line, counted from 0
+    is_of_shape: bool
+
+
+def _compiler() -> List[str]:
+    try:
+        words = shlex.split(os.environ.get("CXX", "")) or [name for name in _COMPILERS if shutil.which(name)][:1]
+    except ValueError as error:
+        raise UserError(f"CXX is not a command: {error}") from None
+    if not words:
+        raise UserError(f"no C++ compiler found, which parses the schema; install one of {', '.join(_COMPILERS)}, or set CXX")
+    return words
+
+
+@functools.lru_cache(maxsize=None)
+def _program() -> Tuple[pathlib.Path, "tempfile.TemporaryDirectory[str]"]:
+    """The compiled program, and its folder, which is removed at the end of the process. UserError: no compiler is
+    installed, or the compiler fails."""
+    folder = tempfile.TemporaryDirectory(prefix="kernkit_")
+    program = pathlib.Path(folder.name, "parse_lines")
+    compiler = _compiler()
+    done = programs.run([*compiler, "-std=c++17", "-O0", "-I", sdk_folder() / "include", _SOURCE, "-o", program], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise UserError(f"the schema is not parsed, because {compiler[0]} does not compile the parser:\n{done.stderr}".rstrip())
+    return program, folder
+
+
+def parse_texts(texts: List[str]) -> List[str]:
+    """The JSON of each line: its parsed form or, with the key "error", the part before an error. A line begins with
+    its parameters and contains no NUL. UserError: no compiler is installed, or the parser does not compile."""
+    program, _ = _program()
+    try:
+        done = programs.run([program], input="".join(text + "\0" for text in texts), capture_output=True, encoding="utf-8", errors="replace")
+    except UserError as error:
+        raise UserError(f"{error}; the program parses the schema: set CXX to a compiler whose programs run on this machine") from None
+    found: List[str] = done.stdout.split("\n")[:-1]
+    if done.returncode != 0 or len(found) != len(texts):
+        raise UserError(f"the program that parses the schema failed with exit code {done.returncode}; its source is {_SOURCE}")
+    return found
+
+
+def _incomplete_value(found: Dict[str, Any]) -> Value:
+    alias = found.get("alias", "")
+    return Value(found["type"], found.get("name", ""), found.get("list", False), found.get("optional", False), alias.endswith("!"),
+                 found.get("default"), is_only_written=alias == "out!", is_alias=bool(alias))  # fmt: skip
+
+
+def parse(name: str, text: str) -> Tuple[Op, Optional[LineError]]:
+    """The op `name` with the line `text`, and the first error of the line. After an error the op has the parameters and
+    results up to the error. The last value can then lack parts or have an invalid name or default, and no value has a
+    shape or a dtype."""
+    (parsed,) = map(json.loads, parse_texts([text]))
+    if "error" not in parsed:
+        return read_op(name, name + text, parsed), None
+    parameters, results = ([*map(_incomplete_value, parsed[key])] for key in ("parameters", "results"))
+    return Op(name, name + text, parameters, results), LineError(**parsed["error"])

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the parsed schema line of an op, which the compiler writes into a library as JSON.
+
+docs/calling-convention.md lists the keys. The file may be damaged or hostile, and its names become Python source, so
+read_op() accepts only values that kernkit/schema/line_json.h can write.
+"""
+
+import re
+import reprlib
+from typing import Any, Dict, List, NoReturn, Optional, Set, Tuple, Union
+
+from .schema import Expression, Op, SchemaError, Size, Source, Value
+
+VERSION = 1  # of the JSON: kJsonVersion of kernkit/schema/line_json.h
+TYPES = ("Tensor", "int", "float", "bool", "str", "ScalarType", "Device", "bytes", "Callable", "Any")
+# Most levels of an expression. 128 of the 256 parts that a line can have are operations, and Python compiles at most 200
+# nested parentheses.
+MAX_DEPTH = 150
+
+_OPERANDS = {"+": 2, "-": 2, "*": 2, "/": 2, "ceil_div": 2, "round_up": 2, "numel": 0, "()": 1}
+_NAME = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
+_NUMBER = re.compile(r"[0-9]{1,1000}")
+_DTYPE = re.compile(r"[a-z][a-z0-9_]*")
+# {type: its defaults, except None}.
+_DEFAULTS = {
+    "bool": re.compile(r"True|False"),
+    "int": re.compile(r"-?[0-9]{1,1000}"),
+    "float": re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|-?inf|nan"),
+    "str": re.compile(r"'[^']*'|\"[^\"]*\""),
+    "ScalarType": _DTYPE,
+}
+
+
+def _fail(expected: str, found: Any) -> NoReturn:
+    raise ValueError(f"expected {expected}, found {reprlib.repr(found)}")
+
+
+def _name(found: Any) -> str:
+    if not isinstance(found, str) or not _NAME.fullmatch(found):
+        _fail("a name", found)
+    return found
+
+
+def _index(found: Any, count: int, first: int = 0) -> int:
+    if type(found) is not int or not first <= found < count:
+        _fail(f"an index from {first} to {count - 1}", found)
+    return found
+
+
+def _flag(found: Dict[str, Any], key: str) -> bool:
+    value = found.get(key, False)
+    if not isinstance(value, bool):
+        _fail(f"true or false for {key}", value)
+    return value
+
+
+def _factor(found: Dict[str, Any]) -> int:
+    return _index(found.get("factor", 1), 2**63, 1)
+
+
+def _list(found: Any) -> List[Any]:
+    if not isinstance(found, list):
+        _fail("a list", found)
+    return found
+
+
+def _expression(found: Any, names: Set[str], depth: int = 0) -> Expression:
+    """The expression; its names are added to `names`."""
+    if isinstance(found, str):
+        if not _NUMBER.fullmatch(found):
+            names.add(_name(found))
+        return found
+    operation, *operands = _list(found) or [None]
+    if not isinstance(operation, str) or _OPERANDS.get(operation) != len(operands):
+        _fail("an operation with its operands", found)
+    if depth == MAX_DEPTH:
+        raise ValueError(f"an expression has more than {MAX_DEPTH} levels")
+    parts: List[Expression] = [operation]
+    for operand in operands:
+        parts.append(_expression(operand, names, depth + 1))
+    return tuple(parts)
+
+
+def _size(found: Any) -> Size:
+    if found == "_":
+        return Size("any")
+    if found in ("...", "each..."):
+        return Size("run", is_each=found == "each...")
+    if isinstance(found, str):
+        return Size("scaled", _name(found), found)
+    names: Set[str] = set()
+    expression, name = _expression(found["expression"], names), found.get("name", "")
+    if name != "" and name not in names:
+        _fail("a name of the expression", name)
+    return Size("scaled" if name else "sum", expression, name, _factor(found), _flag(found, "caller"))
+
+
+def _default(found: Dict[str, Any]) -> Optional[str]:
+    text = found.get("default")
+    if text is None or (text == "None" and found.get("optional")):
+        return text
+    pattern = _DEFAULTS.get(found["type"])
+    if pattern is None or found.get("list") or not pattern.fullmatch(text):
+        _fail(f"a default of {found['type']}", text)
+    return str(text)
+
+
+def _dtype(found: Any) -> Union[int, str]:
+    if isinstance(found, str) and (found == "?" or _DTYPE.fullmatch(found)):
+        return found
+    if type(found) is int:
+        return found
+    _fail("a dtype, or the index of a parameter", found)
+
+
+def _value(found: Dict[str, Any], is_result: bool) -> Value:
+    kind, name, alias, shape = found["type"], found.get("name", ""), found.get("alias", ""), found.get("shape")
+    if kind not in TYPES:
+        _fail("a type", kind)
+    if alias not in ("", "a", "a!", "out!"):
+        _fail("an alias", alias)
+    if kind != "Tensor" and (alias or shape is not None or "dtype" in found):
+        raise ValueError(f"a value of type {kind} has a shape, a dtype or an alias")
+    if name != "" or not is_result:
+        _name(name)
+    if is_result and "default" in found:
+        raise ValueError("a result has a default")
+    return Value(kind, name, _flag(found, "list"), _flag(found, "optional"), alias.endswith("!"), _default(found), alias == "out!",
+                 None if shape is None else tuple(map(_size, _list(shape))), tuple(map(_dtype, _list(found.get("dtype", [])))),
+                 bool(alias))  # fmt: skip
+
+
+def _source(found: Dict[str, Any], parameters: List[Value]) -> Source:
+    source = Source(_name(found["name"]), _index(found["value"], len(parameters)), found["place"], _factor(found), _flag(found, "optional"))
+    shape = parameters[source.value].shape or ()
+    size = shape[_index(source.place, len(shape), -len(shape))]
+    if (size.name, size.factor) != (source.name, source.factor):
+        _fail(f"the size of name {source.name} at place {source.place}", size.name)
+    return source
+
+
+def _check_defaults(parameters: List[Value]) -> None:
+    has_default = [value.default is not None for value in parameters]
+    if has_default != sorted(has_default):
+        raise ValueError("a parameter without a default follows a parameter with a default")
+
+
+def _check_names(values: List[Value]) -> None:
+    names = [value.name for value in values if value.name]
+    if len(set(names)) < len(names):
+        _fail("different names", names)
+
+
+def _check_dtypes(values: List[Value], parameters: List[Value]) -> None:
+    for value in values:
+        for source in value.dtype:
+            if isinstance(source, int) and parameters[_index(source, len(parameters))].type not in ("Tensor", "ScalarType"):
+                _fail("the index of a parameter with a dtype", source)
+        if "?" in value.dtype and not value.has_any_dtype:
+            _fail('"?" alone', value.dtype)
+
+
+def _tensor(found: Dict[str, Any], key: str, parameters: List[Value]) -> Optional[int]:
+    """The index of a tensor, or None without the key."""
+    if key not in found:
+        return None
+    index = _index(found[key], len(parameters))
+    has_run = any(size.kind == "run" for size in parameters[index].shape or ())
+    if parameters[index].type != "Tensor" or (key == "run_of" and not has_run):
+        _fail(f"the index of a tensor for {key}", index)
+    return index
+
+
+def _version(name: str, parsed: Any) -> None:
+    version = parsed.get("version") if isinstance(parsed, dict) else None
+    if type(version) is not int or version != VERSION:
+        raise SchemaError(f"{name}: the parsed schema line has version {reprlib.repr(version)}; this kernkit reads version {VERSION}")
+
+
+def damaged(name: str, problem: object) -> SchemaError:
+    """The error for an op whose parsed line is no output of kernkit."""
+    return SchemaError(f"{name}: the parsed schema line is damaged: {problem}")
+
+
+def read_op(name: str, line: str, parsed: Any, doc: str = "") -> Op:
+    """The op with a parsed line. `line` begins with the op's name. SchemaError: the name is reserved, or the parsed form
+    has another version or is damaged."""
+    if not _NAME.fullmatch(name):
+        raise SchemaError(f"{reprlib.repr(name)} is not a valid name of an op; choose a name of letters, digits and _ in KERNKIT_EXPORT, "
+                          "which does not begin with __")  # fmt: skip
+    _version(name, parsed)
+    try:
+        parameters = [_value(found, is_result=False) for found in _list(parsed["parameters"])]
+        results = [_value(found, is_result=True) for found in _list(parsed["results"])]
+        _check_defaults(parameters)
+        _check_names(parameters)
+        _check_names(results)
+        _check_dtypes(parameters + results, parameters)
+        sources = tuple(_source(found, parameters) for found in _list(parsed.get("names", [])))
+        return Op(name, line, parameters, results, doc, sources, _tensor(parsed, "run_of", parameters), _tensor(parsed, "like", parameters))
+    except KeyError as error:
+        raise damaged(name, f"key {error} is missing") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise damaged(name, error) from None
