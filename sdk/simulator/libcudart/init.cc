@@ -2,17 +2,22 @@
 // Initialisation for programs without kernkit: loading this library creates devices on which
 // kernels run. Environment: KERNKIT_DEVICES, the number of devices; KERNKIT_CAPABILITY, 90 for
 // sm_90; KERNKIT_SEED and KERNKIT_POISON, see runtime.h.
+#include "libcudart/init.h"
+
 #include <vector>
 
 #include "kernkit/simulator/runtime.h"
+#include "libcudart/static_runtime.h"
 #include "platform/environment.h"
 #include "runtime/device_attributes.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
-namespace {
 
-__attribute__((constructor)) void start() {
+void start_runtime() {
+  static bool is_started = false;
+  if (is_started) return;
+  is_started = true;
   CudaDevice device;
   device.compute_capability = static_cast<int>(
       number_of("KERNKIT_CAPABILITY", static_cast<unsigned>(device.compute_capability)));
@@ -25,6 +30,13 @@ __attribute__((constructor)) void start() {
   runtime->set_seed(number_of("KERNKIT_SEED", 0));
   runtime->set_poison(static_cast<unsigned char>(number_of("KERNKIT_POISON", 0xcd)));
   state().keeps_records = false;
+}
+
+namespace {
+
+__attribute__((constructor)) void start() {
+  start_runtime();
+  redirect_static_runtimes();
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // The functions that code compiled by nvcc calls when it is loaded and around <<<>>>. Source of the
 // signatures: crt/host_runtime.h of CUDA 12 and 13. Source of the layout of a fat binary: the bytes
 // that nvcc writes.
+#include "runtime/registration.h"
+
 #include <cstdint>
 #include <cstring>
 
@@ -17,6 +19,8 @@ T read(const unsigned char* from) {
   std::memcpy(&value, from, sizeof(T));
   return value;
 }
+
+}  // namespace
 
 // A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 size of the header,
 // u64 size of the entries}, followed by entries {u16 kind, 1 is PTX, 2 machine code; u16; u32 size
@@ -40,6 +44,8 @@ ModuleInfo read_fat_binary(const void* wrapper) {
   }
   return module;
 }
+
+namespace {
 
 struct Configuration {
   dim3 grid, block;

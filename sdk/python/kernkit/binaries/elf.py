@@ -13,7 +13,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 from ..errors import UserError
 
 # Types of sections.
-PROGBITS, RELA, DYNAMIC, NOBITS, DYNSYM = 1, 4, 6, 8, 11
+PROGBITS, SYMTAB, RELA, DYNAMIC, NOBITS, DYNSYM = 1, 2, 4, 6, 8, 11
 _VERNEED, _VERSYM = 0x6FFFFFFE, 0x6FFFFFFF
 EXECUTABLE = 4  # a section's flag
 # Tags of dynamic entries.
@@ -150,6 +150,15 @@ class ElfFile:
             for (name, info, _, index, _, _), number in zip(self._entries(section, "IBBHQQ"), itertools.chain(numbers, itertools.repeat(0))):
                 found.append(Symbol(_text(names, name), info >> 4, index == 0, versions.get(number & 0x7FFF, "")))
             return found
+
+    def names_of_symbols(self) -> Optional[bytes]:
+        """The names in the symbol table, each between two zero bytes; None for a file without the table, as strip
+        leaves it."""
+        section = self._of_kind(SYMTAB)
+        if section is None:
+            return None
+        with self._damage():
+            return self._names(section)
 
     def relocations(self) -> Dict[int, int]:
         """{address: addend} of all relocations with an addend."""

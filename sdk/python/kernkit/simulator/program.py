@@ -29,6 +29,10 @@ SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Sha
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
 SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
              "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip
+# A function that the symbol table of a file has if the file contains the static runtime of CUDA 12 or earlier.
+REMOVED_FUNCTION = b"\0cudaThreadSynchronize\0"
+# The exported table of a library of kernkit_add_library(), without the version of CUDA, which ends the name.
+STATIC_TABLE = "kernkit_static_runtime_"
 # NVIDIA's libraries of host functions that contain kernels for GPUs.
 OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
 
@@ -55,19 +59,33 @@ def not_found(program: pathlib.Path) -> List[str]:
     return [name for name in dict.fromkeys(names) if name not in (RUNTIME, DRIVER)]
 
 
+def problem_of_static_runtime(file: ElfFile) -> Optional[str]:
+    """The reason why kernkit cannot replace the CUDA runtime that is linked into a file statically, or None. Source of
+    the rules: libcudart/static_runtime.cc of the simulator."""
+    names = file.names_of_symbols()
+    tables = [symbol.name[len(STATIC_TABLE):] for symbol in file.symbols() or [] if symbol.name.startswith(STATIC_TABLE)]
+    if any(version != "13" for version in tables) or (names and REMOVED_FUNCTION in names):
+        return ("the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces that of CUDA 13: "
+                "compile it with CUDA 13")  # fmt: skip
+    if tables or names is not None:
+        return None
+    return ("the CUDA runtime is linked into it statically, and its symbol table is stripped: build it without strip and "
+            f"without the linker's option -s, or {SHARED}")  # fmt: skip
+
+
 def problem_of(path: pathlib.Path) -> Optional[str]:
     """The reason why kernkit cannot run the CUDA code of a program or library, with advice, or None."""
-    needed = ElfFile(path).needed()
-    runtimes = [name for name in needed if name.startswith("libcudart.so.")]
+    file = ElfFile(path)
+    runtimes = [name for name in file.needed() if name.startswith("libcudart.so.")]
     for name in runtimes:
         if name != RUNTIME:
             return f"it needs {name}, and kernkit replaces {RUNTIME}: compile it with CUDA 13"
-    if not read_section(path, ".nv_fatbin"):
+    if file.section(".nv_fatbin") is None:
         return None
-    if read_section(path, "__nv_relfatbin"):
+    if file.section("__nv_relfatbin"):
         return SEPARABLE
-    if not runtimes:
-        return f"the CUDA runtime is linked into it statically: {SHARED}"
+    if not runtimes and (problem := problem_of_static_runtime(file)):
+        return problem
     try:
         kinds = read_architectures(path)
     except FatbinError as error:
