@@ -12,7 +12,7 @@ install(FILES cmake/kernkitConfig.cmake
   cmake/KernkitSimulator.cmake cmake/KernkitSimulatorPtx.cmake cmake/KernkitCudaWheel.cmake cmake/KernkitDlpack.cmake
   cmake/KernkitGpu.cmake
   cmake/KernkitIdentity.cmake
-  cmake/KernkitKernel.cmake cmake/KernkitLibrary.cmake cmake/KernkitPackage.cmake cmake/KernkitTests.cmake
+  cmake/KernkitKernel.cmake cmake/KernkitLibrary.cmake cmake/KernkitPackage.cmake cmake/KernkitStaticRuntime.cmake cmake/KernkitTests.cmake
   cmake/compile_on_cpu.sh cmake/link_program.sh cmake/kernkit.map src/kernkit.cc
   "${CMAKE_CURRENT_BINARY_DIR}/kernkitConfigVersion.cmake"
   DESTINATION "${package_dir}")

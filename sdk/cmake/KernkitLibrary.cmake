@@ -7,6 +7,7 @@
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/KernkitStaticRuntime.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitKernel.cmake")
 
 set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
@@ -265,6 +266,7 @@ function(kernkit_add_library name)
     target_compile_definitions(${name}_objects PUBLIC "$<${uses_cuda}:KERNKIT_WITH_CUDA>")
     # An archive: the linker takes only what is called.
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
+    _kernkit_add_static_runtime_table(${name} "${uses_cuda}")
     # For the error message of a launch on a device for which the library has no code.
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)
     list(TRANSFORM architectures PREPEND "sm_")
