@@ -114,13 +114,15 @@ void report(const dl_phdr_info& module, const std::string& problem) {
   std::fprintf(stderr, "kernkit: %s: %s\n", path.c_str(), problem.c_str());
 }
 
-// Returns this library as a handle for dlsym().
+// Returns this library as a handle for dlsym(). The first call may run the library's constructor,
+// which calls this function again.
 void* this_library() {
-  static void* const handle = [] {
+  static void* handle = nullptr;
+  if (handle == nullptr) {
     Dl_info self{};
     dladdr(reinterpret_cast<void*>(&redirect_static_runtimes), &self);
-    return dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  }();
+    handle = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  }
   return handle;
 }
 
@@ -139,6 +141,8 @@ bool has_room(const StaticRuntime& runtime, uintptr_t address) {
 }
 
 void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
+  void* const library = this_library();
+  start_runtime();
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = module.dlpi_phdr[i];
@@ -155,7 +159,7 @@ void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
     }
     for (const auto& [address, name] : runtime.names) {
       if (address < first || address + kJumpSize > last) continue;
-      const void* const target = dlsym(this_library(), name.c_str());
+      const void* const target = dlsym(library, name.c_str());
       if (target == nullptr) continue;
       if (has_room(runtime, address)) {
         write_jump(address, target);
@@ -168,7 +172,6 @@ void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
     }
     mprotect(begin, size, PROT_READ | PROT_EXEC);
   }
-  start_runtime();
 }
 
 // Returns whether the file is a library of NVIDIA, whose runtime cannot be replaced.

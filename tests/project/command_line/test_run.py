@@ -16,16 +16,19 @@ from kernkit.binaries.elf import read_section
 IN = '#define IN(name) __attribute__((used, section(name)))\n'
 CALLS = 'extern "C" int cudaFree(void*);\nint main() { return cudaFree(nullptr) + 7; }\n'
 ALONE = "int main() { return 0; }\n"
+STRIPPED = "-s"  # in place of a SONAME
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Compiles a program that is linked with an empty library of this SONAME."""
+    """Compiles a program that is linked with an empty library of this SONAME, or that is stripped."""
     folder = tmp_path_factory.mktemp("programs")
 
     def make(source, soname=""):
         words = ["g++", "-x", "c++", "-", "-x", "none"]
-        if soname:
+        if soname == STRIPPED:
+            words.append(soname)
+        elif soname:
             library = folder / soname
             names = 'extern "C" int cudaFree(void*) { return 0; }\n'
             subprocess.run([*words, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", str(library)],
@@ -49,16 +52,20 @@ def message_of(capfd):
     return message
 
 
+OLD = 'extern "C" int cudaThreadSynchronize() { return 0; }\n'
 PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
 
 
 @pytest.mark.parametrize(
     "source, soname, sentence",
     [
-        (ALONE + PTX, "", "the CUDA runtime is linked into it statically: link it with nvcc's -cudart shared, in "
+        (ALONE + PTX, STRIPPED, "the CUDA runtime is linked into it statically, and its symbol table is stripped: build it "
+         "without strip and without the linker's option -s, or link it with nvcc's -cudart shared, in "
          "CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, which has no libcudart.so, with -cudart none "
          "-LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in site-packages; or link its objects with "
          "kernkit's runtime, by kernkit_add_simulated() in CMake"),
+        (ALONE + OLD + PTX, "", "the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces "
+         "that of CUDA 13: compile it with CUDA 13"),
         (ALONE + SASS, "libcudart.so.13", "it has machine code only (sm_80): compile it with PTX, as nvcc's "
          "-arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"),
         (ALONE + PTX, "libcudart.so.12", "it needs libcudart.so.12, and kernkit replaces libcudart.so.13: compile "
@@ -74,7 +81,8 @@ def test_the_reason_why_a_program_cannot_run_is_reported(made, message_of, sourc
 
 def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
     library = tmp_path / "libops.so"
-    subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True, check=True)
+    subprocess.run(["g++", "-s", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True,
+                   check=True)  # fmt: skip
     program = tmp_path / "program"
     subprocess.run(["g++", "-x", "c++", "-", "-x", "none", "-Wl,--no-as-needed", str(library), "-o", str(program)],
                    input=ALONE, text=True, check=True)  # fmt: skip
@@ -210,8 +218,8 @@ def test_every_function_of_the_toolkits_runtime_exists(runtime):
     lib = nvcc.resolve().parents[1] / "lib64/libcudart.so.13" if nvcc else None
     if lib is None or not lib.exists():
         pytest.skip("no libcudart.so.13 of a CUDA toolkit")
-    # The version KERNKIT_CORE has the functions that the simulator's libcuda.so.1 calls.
-    assert functions_of(lib) == {name for name in functions_of(runtime) if "KERNKIT_CORE" not in name}
+    # The versions KERNKIT_* have functions that the simulator's libcuda.so.1 and the loader call.
+    assert functions_of(lib) == {name for name in functions_of(runtime) if "KERNKIT_" not in name}
 
 
 @pytest.fixture(scope="module")

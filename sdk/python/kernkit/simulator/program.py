@@ -84,6 +84,9 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
         return None
     if file.section("__nv_relfatbin"):
         return SEPARABLE
+    if file.dynamic() is None:
+        return ("it is linked with -static, so that no library can be loaded in place of the CUDA runtime: link it without "
+                "-static")  # fmt: skip
     if not runtimes and (problem := problem_of_static_runtime(file)):
         return problem
     try:
