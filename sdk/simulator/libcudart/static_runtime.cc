@@ -61,8 +61,11 @@ constexpr const char* kOfNvidia[] = {"libcublas", "libcudnn",    "libcudss",    
 constexpr const char* kShared = "link it with nvcc's -cudart shared";
 constexpr const char* kOld =
     "the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces "
-    "that "
-    "of CUDA 13: compile it with CUDA 13";
+    "that of CUDA 13: compile it with CUDA 13";
+constexpr const char* kLinked = "the CUDA runtime is linked into it statically, and ";
+constexpr const char* kStripped =
+    "its symbol table is stripped, so that its kernels do not run: build it without strip and "
+    "without the linker's option -s, or ";
 
 struct StaticRuntime {
   bool is_old = false;                     // of CUDA 12 or earlier
@@ -83,7 +86,7 @@ StaticRuntime read_symbols(const ModuleFile& file, const ElfW(Shdr) & table, uin
     if (!is_of_runtime(name)) return;
     found.is_old = found.is_old || std::strcmp(name, kRemoved) == 0;
     std::string& known = found.names[base + symbol.st_value];
-    // Of functions at one address the one without a suffix such as _ptsz is supported.
+    // If two functions have one address, the name without a suffix such as _ptsz is supported.
     if (known.empty() || std::strlen(name) < known.size()) known = name;
   });
   std::sort(found.starts.begin(), found.starts.end());
@@ -151,11 +154,8 @@ void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
     auto* const begin = reinterpret_cast<void*>(first & ~(page - 1));
     const size_t size = last - (first & ~(page - 1));
     if (mprotect(begin, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-      report(module,
-             "the CUDA runtime is linked into it statically, and the code cannot be "
-             "replaced (" +
-                 std::string(std::strerror(errno)) + "): " + kShared);
-      return;
+      const std::string reason = std::strerror(errno);
+      return report(module, kLinked + ("its code cannot be replaced (" + reason + "): ") + kShared);
     }
     for (const auto& [address, name] : runtime.names) {
       if (address < first || address + kJumpSize > last) continue;
@@ -164,13 +164,10 @@ void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
       if (has_room(runtime, address)) {
         write_jump(address, target);
       } else {
-        report(module, name +
-                           "() of the CUDA runtime, which is linked into it statically, is too "
-                           "short to be replaced: " +
-                           kShared);
+        report(module, kLinked + name + "() has no room for a jump: " + kShared);
       }
     }
-    mprotect(begin, size, PROT_READ | PROT_EXEC);
+    mprotect(begin, size, PROT_READ | PROT_EXEC | ((part.p_flags & PF_W) != 0 ? PROT_WRITE : 0));
   }
 }
 
@@ -191,8 +188,9 @@ bool has_ptx(const dl_phdr_info& module, const ElfW(Shdr) & section) {
   return false;
 }
 
-// Redirects the static runtime of a program or library that has CUDA code and no symbol table.
-void redirect_stripped(const dl_phdr_info& module, const ModuleFile& file) {
+// Redirects the static runtime of a library of kernkit whose symbol table does not name the
+// runtime's functions. `is_stripped`: there is no symbol table.
+void redirect_by_table(const dl_phdr_info& module, const ModuleFile& file, bool is_stripped) {
   const ElfW(Shdr)* fat_binaries = file.section(".nvFatBinSegment");
   const ElfW(Shdr)* exported = file.section(SHT_DYNSYM);
   if (fat_binaries == nullptr || exported == nullptr) return;
@@ -212,19 +210,17 @@ void redirect_stripped(const dl_phdr_info& module, const ModuleFile& file) {
     redirect(module, read_table(table));
   } else if (is_old) {
     report(module, kOld);
-  } else if (has_ptx(module, *fat_binaries) && !is_of_nvidia(path_of(module))) {
-    report(module, std::string("the CUDA runtime is linked into it statically, and its symbol "
-                               "table is stripped, so that its kernels do not run: build it "
-                               "without strip and without the linker's option -s, or ") +
-                       kShared);
+  } else if (is_stripped && has_ptx(module, *fat_binaries) && !is_of_nvidia(path_of(module))) {
+    report(module, std::string(kLinked) + kStripped + kShared);
   }
 }
 
 void redirect_static_runtime(const dl_phdr_info& module) {
   const ModuleFile file(module);
   const ElfW(Shdr)* table = file.section(SHT_SYMTAB);
-  if (table == nullptr) return redirect_stripped(module, file);
-  if (!file.has_text(table->sh_link, kInternal)) return;
+  if (table == nullptr || !file.has_text(table->sh_link, kInternal)) {
+    return redirect_by_table(module, file, table == nullptr);
+  }
   const StaticRuntime runtime = read_symbols(file, *table, module.dlpi_addr);
   if (runtime.is_old) return report(module, kOld);
   redirect(module, runtime);

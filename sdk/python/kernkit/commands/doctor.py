@@ -88,7 +88,7 @@ def check_exports(library: Library) -> Finding:
     own = OWN_EXPORTS | ({"kernkit_identity"} if library.identity else set())
     expected = own | {f"__tvm_ffi_{what}{op}" for op in library.ops for what in ("", "_metadata_")}
     expected |= {f"__tvm_ffi__doc_{op}" for op in library.ops & set(read_docs(library.path))}
-    if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(backward|doc)_|kernkit_xla_(cpu|cuda)_", name)}:
+    if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(backward|doc)_|kernkit_xla_(cpu|cuda)_|kernkit_static_runtime_", name)}:
         return _fail("exports", f"{_list(others)}: exported in addition to the ops, and can collide with a symbol of "
                      "another library; link by kernkit_add_library(), or with its version "
                      "script kernkit.map and -Wl,--exclude-libs,ALL")

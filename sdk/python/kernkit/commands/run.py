@@ -5,9 +5,10 @@
     kernkit run [--nvcc-options=OPTIONS] FILE.cu ARGUMENTS...
 
 nvcc compiles a .cu file first, and again after a change of the file or of its headers. A program that
-is compiled already needs CUDA 13's runtime as a shared library (nvcc -cudart shared) and PTX of its
-kernels (nvcc -arch=compute_80). kernkit's runtime takes the place of libcudart.so.13. It is compiled at the
-first run, by CMake: that takes a minute or two. The exit code is the program's.
+is compiled already needs PTX of its kernels, which nvcc's default includes, and CUDA 13's runtime: as a
+shared library, or linked statically, nvcc's default, in a file that is not stripped. kernkit's runtime
+takes the place of both. It is compiled at the first run, by CMake: that takes a minute or two. The exit
+code is the program's.
 """
 
 import argparse
