@@ -122,7 +122,7 @@ const ElfW(Phdr) * segment_at(const dl_phdr_info& module, const void* address) {
 }
 
 std::string path_of(const dl_phdr_info& module) {
-  const std::string path = file_of(module);
+  std::string path = file_of(module);
   if (path != kProgram) return path;
   char program[PATH_MAX];
   const ssize_t size = readlink(kProgram, program, sizeof(program));
