@@ -44,6 +44,13 @@ def place_of(root, client, name):
     return f"({client}_faults.py:{line})"
 
 
+def quoted_reports(root):
+    """The reports in the page as regular expressions; … matches any text."""
+    text = (root / "docs/triton-cupy-numba.md").read_text()
+    lines = re.findall(r"^(?:memcheck|racecheck|initcheck|synccheck): .*", text, re.MULTILINE)
+    return [re.escape(line).replace("…", ".*") for line in lines]
+
+
 @pytest.mark.parametrize("client, faults", RUNS, ids=[f"{client}-{'-'.join(faults)}" for client, faults in RUNS])
 def test_faults_are_reported_with_the_line(root, findings, client, faults):
     done, found = findings(client, "fault", faults)
@@ -52,6 +59,16 @@ def test_faults_are_reported_with_the_line(root, findings, client, faults):
     reported = {name: {tool for tool, sentence in found if place in sentence} for name, place in places.items()}
     assert reported == faults, done.stderr
     assert [pair for pair in found if not any(place in pair[1] for place in places.values())] == []
+    reports = [f"{tool}: {sentence}" for tool, sentence in found]
+    for pattern in quoted_reports(root):
+        if any(re.escape(place) in pattern for place in places.values()):
+            assert any(re.fullmatch(pattern, report) for report in reports), reports
+
+
+def test_quoted_reports_are_of_planted_faults(root):
+    places = {re.escape(place_of(root, client, name)) for client, faults in RUNS for name in faults}
+    patterns = quoted_reports(root)
+    assert len(patterns) == 2 and all(any(place in pattern for place in places) for pattern in patterns)
 
 
 @pytest.mark.parametrize("client", STOPPING)
