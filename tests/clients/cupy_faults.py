@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw kernels of CuPy with faults that the command line switches on: kernkit sanitize python cupy_faults.py fault KERNEL"""
 
-# [lines]
 import inspect
 
 import cupy as cp
+import planted
 
+# [lines]
 # CuPy's pool rounds sizes up to 512 bytes and keeps freed memory: without the pool every array is an allocation.
 cp.cuda.set_allocator(None)
 

@@ -50,9 +50,9 @@ def reverse(x, out, with_barrier):
     if with_barrier:
         cuda.syncthreads()
     out[i] = shared[127 - i]  # FAULT missing_barrier
-
-
 # [/race]
+
+
 def missing_barrier(has_fault):
     reverse[1, 128](arange(128), arange(128), not has_fault)
     cuda.synchronize()

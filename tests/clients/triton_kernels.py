@@ -38,7 +38,6 @@ def test_add():
     out = zeros(1000)
     add[(triton.cdiv(1000, 256),)](Array(x), Array(y), out, 1000, BLOCK=256)
     np.testing.assert_array_equal(out.numpy(), x + y)  # one rounding each, as in NumPy
-
 # [/add]
 
 
