@@ -5,6 +5,7 @@ import functools
 import math
 
 import numpy as np
+import pytest
 from checks import (
     EPS16,
     EPS32,
@@ -462,6 +463,7 @@ def test_streams_and_events():
     np.testing.assert_array_equal(x.numpy(), np.full(64, 7))
 
 
+@pytest.mark.xfail(strict=True, reason="cuUserObjectCreate() is not supported yet")
 def test_graphs():
     x, add = zeros(64, np.int32), compiled(STEPS, "add")
     stream.sync()
@@ -545,6 +547,7 @@ extern "C" __global__ void multiply(const int* starts, const int* columns, const
 """
 
 
+@pytest.mark.xfail(strict=True, reason="cuMemGetMemPool() is not supported yet")
 def test_sparse_matrix_in_managed_memory():
     dense = rng.standard_normal((50, 80)) * (rng.random((50, 80)) < 0.3)
     x, y = rng.standard_normal(80), ManagedMemoryResource().allocate(8 * 50, stream=stream)

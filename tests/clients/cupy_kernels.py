@@ -7,6 +7,7 @@ import cupy as cp
 import cupyx.scipy.ndimage
 import cupyx.scipy.special
 import numpy as np
+import pytest
 from checks import EPS16, EPS32, assert_close, product_bound, softmax, sum_bound
 from cupyx import jit
 
@@ -189,6 +190,7 @@ extern "C" __global__ void prefix(int* x, int* y, int n) {
 """, "prefix", enable_cooperative_groups=True)  # fmt: skip
 
 
+@pytest.mark.xfail(strict=True, reason="cudaDeviceGetAttribute() rejects attribute 96, which CuPy reads")
 def test_barrier_of_the_grid():
     x = rng.integers(-9, 9, 200).astype(np.int32)
     found, scratch = cp.asarray(x), cp.zeros(200, cp.int32)

@@ -18,7 +18,7 @@ def test_kernels_of_a_client(run_client, tmp_path, client):
     cases = list(xml.parse(results).iter("testcase"))
     assert len(cases) >= 20
     problems = [f"{case.get('name')}: {problem.get('message')}" for case in cases
-                for problem in case if problem.tag in ("failure", "error", "skipped")]  # fmt: skip
+                for problem in case if problem.tag in ("failure", "error", "skipped") and problem.get("type") != "pytest.xfail"]  # fmt: skip
     reports = "\n".join(line for line in (done.stdout + done.stderr).splitlines() if line.startswith("kernkit: "))
     assert not problems, f"{len(problems)} of {len(cases)} tests failed:\n" + "\n".join(problems) + "\n" + reports
     assert done.returncode == 0
