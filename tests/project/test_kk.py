@@ -41,13 +41,22 @@ def test_help(root, args):
         (("build", "--run"), "--run belongs to gpu: ./kk gpu --run"),
         (("bench", "--compare"), "--compare needs a file: the run.json of an earlier run"),
         (("test", "--compare", "x"), "--compare belongs to bench: ./kk bench --compare OLD.json"),
-        (("test", "--with"), "--with needs a list: torch,jax"),
+        (("test", "--with"), "--with needs a list: torch,jax,clients"),
+        (("test", "--with", "torch,tvm"), "--with tvm: supported frameworks are torch, jax and clients (Triton, Numba, cuda.core and CuPy)"),
     ],
 )
 def test_rejections(root, args, text):
     result = kk(root, *args)
     assert result.returncode == 1
     assert result.stderr.startswith("kk: ") and text in result.stderr
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax", "clients"])
+def test_the_packages_of_a_framework_are_pinned(root, framework):
+    """By the pattern with which ./kk selects the lines of the file."""
+    lines = (root / "tests/requirements-frameworks.txt").read_text().splitlines()
+    found = [line for line in lines if re.search(f"^{framework}|# of {framework}", line)]
+    assert found and all(re.match(r"[\w-]+(\[\w+\])?==[\d.]+", line) for line in found)
 
 
 @pytest.mark.parametrize("name", ["../x", "Fast", "$(touch b)", ""])

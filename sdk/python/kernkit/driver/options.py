@@ -70,10 +70,10 @@ def _existing_file(text: str) -> str:
 
 def _frameworks(text: str) -> str:
     if not text:
-        raise UserError("--with needs a list: torch,jax")
+        raise UserError("--with needs a list: torch,jax,clients")
     for framework in text.replace(",", " ").split():
-        if framework not in ("torch", "jax"):
-            raise UserError(f"--with {framework}: supported frameworks are torch and jax")
+        if framework not in ("torch", "jax", "clients"):
+            raise UserError(f"--with {framework}: supported frameworks are torch, jax and clients (Triton, Numba, cuda.core and CuPy)")
     return text
 
 
@@ -166,5 +166,5 @@ def parse(words: List[str], commands: Dict[str, Command]) -> Optional[Options]:
         else:
             raise UserError(f'unexpected "{word}"; ./kk --help lists commands and options')
     if options.tier != "quick" and "--with" in command.options:
-        options.frameworks = options.frameworks or "torch,jax"
+        options.frameworks = options.frameworks or "torch,jax,clients"
     return options

@@ -40,7 +40,8 @@ usage: ./kk COMMAND [options]
 """ + gpu.USAGE + """
   --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
   --no-cuda      build without CUDA (default: with CUDA if nvcc is found)
-  --with LIST    also test with these frameworks: torch,jax (installs missing frameworks)
+  --with LIST    also test with these frameworks: torch,jax,clients (installs missing frameworks; clients:
+                 Triton, Numba, cuda.core and CuPy)
 
 The first run installs missing packages: Debian packages if this user may install them, and Python
 packages into .venv. By hand:

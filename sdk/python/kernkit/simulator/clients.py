@@ -24,7 +24,7 @@ PTXAS = """\
 input= output=
 while [ $# -gt 0 ]; do
   case $1 in
-    --version) echo "ptxas of kernkit, which passes PTX on: Cuda compilation tools, release 13.0, V13.0.88"; exit 0;;
+    --version) exec echo "ptxas of kernkit, which passes PTX on: Cuda compilation tools, release 13.0, V13.0.88";;
     -o|--output-file) output=$2; shift;;
     *.ptx) input=$1;;
   esac

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons of results with formulas in float64, and bounds on rounding errors."""
+
+import numpy as np
+
+EPS32 = float(np.finfo(np.float32).eps)  # 2^-23: distance from 1 to the next float32
+EPS16 = float(np.finfo(np.float16).eps)  # 2^-10
+EPS_BF16 = 2.0**-7
+
+
+def assert_close(found, expected, bound):
+    """Fails unless every element of `found` differs from `expected` by at most `bound`, a number or an array."""
+    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    assert found.shape == expected.shape, f"shape {found.shape} differs from {expected.shape}"
+    error, bound = np.abs(found - expected), np.broadcast_to(bound, expected.shape)
+    wrong = ~(error <= bound)  # also for NaN
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0])
+        raise AssertionError(f"{wrong.sum()} of {wrong.size} elements are wrong, the first at {tuple(map(int, place))}: "
+                             f"{found[place]!r}, expected {expected[place]!r} within {bound[place]:.3g}")  # fmt: skip
+
+
+def sum_bound(terms, magnitude, eps=EPS32):
+    """A bound on the error of a sum in any order: each of the additions rounds by at most eps / 2 of the sum of the
+    magnitudes; eps also covers one rounding of every term, such as that of a product."""
+    return terms * eps * magnitude
+
+
+def product_bound(a, b, eps=EPS32):
+    """A bound on the error of a matrix product that adds in float32 and rounds the result once to a type with `eps`."""
+    magnitude = np.abs(np.asarray(a, np.float64)) @ np.abs(np.asarray(b, np.float64))
+    return sum_bound(np.shape(a)[-1], magnitude) + eps * magnitude
+
+
+def to_bf16(values):
+    """The bits of bfloat16 numbers, as uint16, rounded to nearest even."""
+    bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def from_bf16(bits):
+    """The float32 values of bfloat16 bits."""
+    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+
+
+def to_tf32(values):
+    """float32 values with the 10 bits of fraction that a tensor core reads of a tf32 operand."""
+    return (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def softmax(x):
+    """The softmax of the last axis in float64."""
+    x = np.asarray(x, np.float64)
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)

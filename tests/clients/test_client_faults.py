@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planted faults in kernels of Triton, Numba and CuPy: each tool reports the line of the Python file, and nothing without
+the fault."""
+
+import json
+import re
+
+import pytest
+
+pytestmark = pytest.mark.all
+
+# For each client, the faults that end their kernels, each of which needs a process, and those that do not; with the tools
+# that report each fault.
+STOPPING = {
+    "triton": {"store_out_of_bounds": {"memcheck"}, "load_out_of_bounds": {"memcheck"}},
+    "numba": {"read_out_of_bounds": {"memcheck"}, "freed_memory": {"memcheck"}, "wrong_mask": {"synccheck"}},
+    "cupy": {"store_out_of_bounds": {"memcheck"}, "misaligned_read": {"memcheck"}},
+}
+RUNNING = {
+    "triton": {"race_of_programs": {"racecheck"}, "uninitialised_memory": {"initcheck"}},
+    "numba": {"missing_barrier": {"racecheck", "initcheck"}, "uninitialised_shared_memory": {"initcheck"}},
+    "cupy": {"race_of_blocks": {"racecheck"}, "uninitialised_memory": {"initcheck"}},
+}
+RUNS = [*((client, {name: tools}) for client, faults in STOPPING.items() for name, tools in faults.items()), *RUNNING.items()]
+
+
+@pytest.fixture
+def findings(run_client, tmp_path):
+    """findings(client, "fault" or "correct", names): the process and its findings as (tool, sentence)."""
+
+    def run(client, mode, names):
+        report = tmp_path / "report.json"
+        done = run_client(["sanitize", "--json", report], client, f"{client}_faults.py", mode, *names)
+        found = json.loads(report.read_text())["findings"] if report.exists() else []
+        return done, [(finding["tool"], finding["sentence"]) for finding in found]
+
+    return run
+
+
+def place_of(root, client, name):
+    """The place of the line that is marked as the fault, as in "(numba_faults.py:12)"."""
+    lines = (root / f"tests/clients/{client}_faults.py").read_text().splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if re.search(rf"FAULT {name}$", text)]
+    return f"({client}_faults.py:{line})"
+
+
+def quoted_reports(root):
+    """The reports in the page as regular expressions; … matches any text."""
+    text = (root / "docs/triton-cupy-numba.md").read_text()
+    lines = re.findall(r"^(?:memcheck|racecheck|initcheck|synccheck): .*", text, re.MULTILINE)
+    return [re.escape(line).replace("…", ".*") for line in lines]
+
+
+@pytest.mark.parametrize("client, faults", RUNS, ids=[f"{client}-{'-'.join(faults)}" for client, faults in RUNS])
+def test_faults_are_reported_with_the_line(root, findings, client, faults):
+    done, found = findings(client, "fault", faults)
+    assert done.returncode != 0, done.stdout + done.stderr
+    places = {name: place_of(root, client, name) for name in faults}
+    reported = {name: {tool for tool, sentence in found if place in sentence} for name, place in places.items()}
+    assert reported == faults, done.stderr
+    assert [pair for pair in found if not any(place in pair[1] for place in places.values())] == []
+    reports = [f"{tool}: {sentence}" for tool, sentence in found]
+    for pattern in quoted_reports(root):
+        if any(re.escape(place) in pattern for place in places.values()):
+            assert any(re.fullmatch(pattern, report) for report in reports), reports
+
+
+def test_quoted_reports_are_of_planted_faults(root):
+    places = {re.escape(place_of(root, client, name)) for client, faults in RUNS for name in faults}
+    patterns = quoted_reports(root)
+    assert len(patterns) == 2 and all(any(place in pattern for place in places) for pattern in patterns)
+
+
+@pytest.mark.parametrize("client", STOPPING)
+def test_without_faults_all_tools_are_silent(findings, client):
+    done, found = findings(client, "correct", [*STOPPING[client], *RUNNING[client]])
+    assert (done.returncode, found, done.stdout) == (0, [], ""), done.stderr
