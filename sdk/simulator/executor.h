@@ -106,6 +106,11 @@ struct ExecutionContext {
   int compute_capability;    ///< compute capability of the device, 90 for sm_90
   unsigned long generation;  ///< changes with each reset of the runtime
 };
+/// Returns the compute capability of the PTX that a device executes: the highest capability up to
+/// the device's. Without such PTX, but with machine code that the device runs, the lowest
+/// capability, since both were compiled from one source. 0: the fat binary has no code for the
+/// device.
+int choose_ptx(const std::vector<int>& ptx, const std::vector<int>& machine_code, int device);
 /// Returns the context of the calling thread.
 ExecutionContext execution_context();
 /// Returns the settings for running kernels: seed, poison, watchdog, sampled grids

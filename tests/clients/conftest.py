@@ -11,8 +11,6 @@ import pytest
 
 FOLDER = pathlib.Path(__file__).parent
 PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cupy": "cupy-cuda13x"}
-# The compiled kernels in CuPy's wheel have PTX of one compute capability, 12.0.
-OPTIONS = {"cupy": ["--capability", "120"]}
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +27,7 @@ def run_client(root):
         except importlib.metadata.PackageNotFoundError:
             pytest.skip(f"{PACKAGES[client]} is not installed: ./kk test --with clients")
         environment = {"KK_ROOT": str(root), **os.environ, "PYTHONPATH": str(root / "sdk/python")}
-        words = [*OPTIONS.get(client, []), "--runtime", runtime, sys.executable, "-B", *words]
+        words = ["--runtime", runtime, sys.executable, "-B", *words]
         return subprocess.run([sys.executable, "-B", "-m", "kernkit", *command, *words], cwd=FOLDER, env=environment,
                               capture_output=True, text=True)  # fmt: skip
 

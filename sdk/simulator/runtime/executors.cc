@@ -61,6 +61,18 @@ class AllocatedMemory : public DeviceMemory {
 
 }  // namespace
 
+int choose_ptx(const std::vector<int>& ptx, const std::vector<int>& machine_code, int device) {
+  int best = 0, lowest = 0;
+  for (const int capability : ptx) {
+    if (capability <= device) best = std::max(best, capability);
+    lowest = lowest == 0 ? capability : std::min(lowest, capability);
+  }
+  const bool has_machine_code =
+      std::any_of(machine_code.begin(), machine_code.end(),
+                  [&](int code) { return runs_machine_code(device, code); });
+  return best == 0 && has_machine_code ? lowest : best;
+}
+
 void register_executor(KernelExecutor* executor) { all_executors().push_back(executor); }
 const std::vector<KernelExecutor*>& executors() { return all_executors(); }
 

@@ -70,9 +70,8 @@ cudaError_t read_kernel(KernelInfo* kernel) {
   if (executor == nullptr || kernel->module == nullptr) return cudaSuccess;
   const ModuleInfo& code = state().modules.at(kernel->module);
   const int device = current_device().compute_capability;
-  const auto runs = [&](int capability) { return capability <= device; };
   const RaceIgnored bookkeeping;
-  if (std::any_of(code.ptx.begin(), code.ptx.end(), runs)) {
+  if (choose_ptx(code.ptx, code.machine_code, device) != 0) {
     const std::string why = executor->read_attributes(kernel);
     if (why.empty()) return cudaSuccess;
     note_fault(kernel->name + " cannot run: " + why);

@@ -17,13 +17,12 @@ using Arguments = std::vector<std::vector<unsigned char>>;
 
 using Request = core::LaunchRequest;
 
-// Machine code runs on devices with the same major version and at least its minor version; PTX runs
-// on devices of the same or a later compute capability.
+// PTX runs on devices of the same or a later compute capability.
 bool has_image(const KernelInfo& kernel) {
   const auto module = state().modules.find(kernel.module);
   if (module == state().modules.end()) return true;
   const int device = current_device().compute_capability;
-  const auto runs = [&](int code) { return code / 10 == device / 10 && code <= device; };
+  const auto runs = [&](int code) { return runs_machine_code(device, code); };
   const auto compiles = [&](int code) { return code <= device; };
   const ModuleInfo& code = module->second;
   return std::any_of(code.machine_code.begin(), code.machine_code.end(), runs) ||

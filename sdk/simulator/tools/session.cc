@@ -106,7 +106,6 @@ Session::Session() {
     of_process().note_call(function, error, why);
   };
   std::atexit([] { of_process().end_process(); });
-  write();
 }
 
 void Session::end_process() {
@@ -138,6 +137,10 @@ void Session::write() const {
 std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
                                             const std::shared_ptr<void>& known_work) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_reported_ && !folder_.empty()) {
+    is_reported_ = true;
+    write();  // the report of a process that crashes
+  }
   const bool records_writes = launch.runs_all_blocks && !init_ledgers_.empty();
   if (!records_writes) Written::of_process().forget();
   if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !records_writes) {

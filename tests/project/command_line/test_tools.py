@@ -29,8 +29,8 @@ def run(root, tmp_path_factory):
     program = tmp_path_factory.mktemp("tools") / "tools"
     subprocess.run([nvcc, "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-o", program, SOURCE], check=True)
 
-    def run_tool(command, *options, kernel, **environment):
-        words = [sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, *options, program, kernel]
+    def run_tool(command, *options, kernel, ran=program, **environment):
+        words = [sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, *options, ran, *kernel.split("  ")]
         return subprocess.run([*map(str, words)], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
 
@@ -225,6 +225,12 @@ def test_nothing_found_and_the_programs_exit_code(run):
     assert done.returncode == 0 and "kernkit sanitize: 0 findings (" in done.stderr
     assert run("sanitize", kernel="seven").returncode == 7
     assert run("counters", kernel="seven").returncode == 7
+
+
+def test_a_shell_that_runs_no_kernel_has_a_complete_report(run):
+    """dash ends by _exit()."""
+    done = run("sanitize", ran="sh", kernel="-c  true")
+    assert done.returncode == 0 and done.stderr.startswith("kernkit sanitize: 0 findings ("), done.stderr
 
 
 @pytest.fixture(scope="module")

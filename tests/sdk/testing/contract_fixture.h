@@ -221,7 +221,9 @@ struct Line {
 };
 
 inline int metadata(void*, const KernkitAny*, int32_t, KernkitAny* result) {
-  return kernkit::detail::return_metadata<Line>(Line::kSchema, result);
+  static constexpr auto kParsed = kernkit::detail::parsed_form<kernkit::detail::Op<Line>>("mix");
+  return kernkit::detail::return_metadata<Line>(Line::kSchema, kParsed.text + sizeof("mix: ") - 1,
+                                                result);
 }
 
 inline int exported(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) {

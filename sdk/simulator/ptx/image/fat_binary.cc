@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "executor.h"
 #include "ptx/image/decompress.h"
 #include "ptx/parser/unsupported.h"
 
@@ -74,12 +75,14 @@ std::string ptx_of(const FatEntry& entry) {
 
 std::string ptx_for(const void* wrapper, int capability) {
   const std::vector<FatEntry> entries = entries_of(wrapper);
-  const FatEntry* best = nullptr;
+  std::vector<int> ptx, machine_code;
   for (const FatEntry& entry : entries) {
-    if (entry.kind != FatEntry::kPtx || entry.capability > capability) continue;
-    if (best == nullptr || entry.capability > best->capability) best = &entry;
+    (entry.kind == FatEntry::kPtx ? ptx : machine_code).push_back(entry.capability);
   }
-  if (best != nullptr) return ptx_of(*best);
+  const int chosen = choose_ptx(ptx, machine_code, capability);
+  for (const FatEntry& entry : entries) {
+    if (entry.kind == FatEntry::kPtx && entry.capability == chosen) return ptx_of(entry);
+  }
   throw UnsupportedPtx("the program has no PTX for a device of compute capability " +
                        std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
                        ": add one to CMAKE_CUDA_ARCHITECTURES without -real");

@@ -23,8 +23,8 @@ struct FatEntry {
 std::vector<FatEntry> entries_of(const void* wrapper);
 /// Returns the decompressed PTX of an entry. Throws UnsupportedPtx if decompression fails.
 std::string ptx_of(const FatEntry& entry);
-/// Returns the PTX with the highest compute capability up to the device's. Throws UnsupportedPtx
-/// without such PTX.
+/// Returns the PTX that a device of a compute capability executes, see choose_ptx(). Throws
+/// UnsupportedPtx without such PTX.
 std::string ptx_for(const void* wrapper, int capability);
 
 }  // namespace kernkit::simulator::ptx

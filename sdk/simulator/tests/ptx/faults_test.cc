@@ -2,6 +2,7 @@
 // Reports about faulty kernels and about kernels that cannot run.
 #include <set>
 
+#include "executor.h"
 #include "place_machine.h"
 #include "ptx_fixture.h"
 
@@ -649,6 +650,16 @@ TEST_F(PtxFaults, NoPtxForTheDevice) {
             "k cannot run: its module has PTX of compute_100; the device has compute capability "
             "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
             "capability");
+}
+// Libraries such as CuPy's have machine code for many capabilities, and PTX for the newest one
+// alone.
+TEST_F(PtxFaults, PtxOfALaterCapabilityRunsInPlaceOfMachineCode) {
+  EXPECT_EQ(choose_ptx({75, 80, 90}, {86}, 86), 80);
+  EXPECT_EQ(choose_ptx({75, 120}, {}, 120), 120);
+  EXPECT_EQ(choose_ptx({120, 121}, {75, 80, 90}, 89), 120);
+  EXPECT_EQ(choose_ptx({120}, {75, 90}, 80), 0);  // no machine code for 8.x
+  EXPECT_EQ(choose_ptx({120}, {86}, 80), 0);
+  EXPECT_EQ(choose_ptx({}, {80}, 80), 0);
 }
 // Lines as nvcc writes them for nested inlined functions, a .loc whose call site is missing, and a
 // function that is inlined into itself.
