@@ -42,6 +42,8 @@ struct RuntimeHooks {
   void (*order)(OrderStep step, const void* what) = ignore_order;
   /// Called for each step of `bytes` bytes at `at`. `from` is the source of a copy, otherwise null.
   void (*memory)(MemoryStep step, const void* at, size_t bytes, const void* from) = ignore_memory;
+  /// Called in the first call of the process.
+  void (*first_call)() = nullptr;
   /// Called when a call returned an error; `why` is "" if only CUDA's text describes the error.
   void (*call_failed)(const char* function, cudaError_t error, const std::string& why) = nullptr;
   /// Called when work is enqueued in a stream. Returns the work that runs in its place.

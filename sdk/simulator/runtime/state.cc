@@ -131,6 +131,7 @@ cudaError_t core::call(const char* function, Reach reach,
                        const std::function<cudaError_t()>& work) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const RaceIgnored bookkeeping;
+  if (runtime_hooks.first_call != nullptr) std::exchange(runtime_hooks.first_call, nullptr)();
   ThreadState& of_thread = thread_state();
   const int device = of_thread.device;
   const char* caller = std::exchange(of_thread.function, function);

@@ -105,6 +105,7 @@ Session::Session() {
   runtime_hooks.call_failed = [](const char* function, cudaError_t error, const std::string& why) {
     of_process().note_call(function, error, why);
   };
+  runtime_hooks.first_call = [] { of_process().write(); };  // the report of a process that crashes
   std::atexit([] { of_process().end_process(); });
 }
 
@@ -137,10 +138,6 @@ void Session::write() const {
 std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
                                             const std::shared_ptr<void>& known_work) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!is_reported_ && !folder_.empty()) {
-    is_reported_ = true;
-    write();  // the report of a process that crashes
-  }
   const bool records_writes = launch.runs_all_blocks && !init_ledgers_.empty();
   if (!records_writes) Written::of_process().forget();
   if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !records_writes) {

@@ -67,7 +67,6 @@ class Session : public Tools {
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
   std::string folder_;        // folder of the report; "" writes no report
-  bool is_reported_ = false;  // whether the report of a process that crashes is written
   ProcessState process_;
   size_t written_ = 0;  // number of findings in the last report
   CounterTotals of_program_;
