@@ -378,6 +378,7 @@ class Following {
     // Two elements of each lane and block are in halves of one register, or in two registers.
     const bool halves = p.d == Element::kF16, halves_of_c = p.c == Element::kF16;
     for (uint32_t r = 0; r < p.registers_of_d(); ++r) {
+      if (to[r] == kNone) continue;  // no instruction reads the result
       const uint32_t block = halves ? r : r / 2;
       const uint32_t row = block % (p.m / 8u) * 8, column = block / (p.m / 8u) * 8;
       Undefined result;

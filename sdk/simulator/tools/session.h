@@ -66,7 +66,7 @@ class Session : public Tools {
   std::vector<RaceLedger*> race_ledgers_;
   std::vector<InitLedger*> init_ledgers_;
   std::vector<SyncLedger*> sync_ledgers_;
-  std::string folder_;        // folder of the report; "" writes no report
+  std::string folder_;  // folder of the report; "" writes no report
   ProcessState process_;
   size_t written_ = 0;  // number of findings in the last report
   CounterTotals of_program_;

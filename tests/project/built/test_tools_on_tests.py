@@ -11,7 +11,7 @@ from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 TOOLS = [*sanitize.TOOLS, "counters"]
 # Excluded tests: those of faults and of the tools themselves, and one that needs more processors than the
 # tools use.
-OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
+OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 # Host calls that fail on purpose, which memcheck reports.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverModules.AKernelOfPtxTextRuns:"

@@ -6,6 +6,7 @@
 #include "kernkit/call/optional_argument.h"
 #include "kernkit/call/result.h"
 #include "kernkit/list.h"
+#include "kernkit/schema/shape_line.h"
 
 namespace kernkit::detail {
 
