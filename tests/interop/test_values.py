@@ -211,7 +211,7 @@ def test_torch_compiled(torch_valued, plain, name):
     compiled_values(torch_valued, plain, name, "aot_eager")
 
 
-@pytest.mark.all
+@pytest.mark.slow
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_inductor(torch_valued, plain, name, monkeypatch):
     supported(name, "torch_compiled")
@@ -401,6 +401,7 @@ def test_jax(jax_valued, name, mode):
             check(name, arguments, run_jax(jax_valued, name, arguments, around))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", table.ROWS)
 def test_jax_vmap(jax_valued, name):
     supported(name, "jax_vmap")

@@ -82,7 +82,7 @@ def test_example_of_the_page(prefix, with_contracts):
     assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in output
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_example_of_the_page_by_its_ptx(prefix, example):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")

@@ -520,7 +520,7 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
     assert done.stderr.count("\n") == 1 and done.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
     """CMake compiles it into the user's cache; the second call uses the cache."""
     if shutil.which("ccache"):

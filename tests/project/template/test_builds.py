@@ -410,7 +410,7 @@ def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_e
     assert re.search(r"ThreadSanitizer: data race(.|\n)*silu_and_mul_kernel<float, [0-9]+>", done.stdout)
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_a_library_on_an_installed_kernkit(
     root, template, environment, driver_environment, prefix, tmp_path
 ):
