@@ -106,6 +106,9 @@ struct ExecutionContext {
   int compute_capability;    ///< compute capability of the device, 90 for sm_90
   unsigned long generation;  ///< changes with each reset of the runtime
 };
+/// Returns whether a device runs machine code of one of the compute capabilities: of the same major
+/// version, and of the same or an earlier minor version.
+bool runs_machine_code(const std::vector<int>& machine_code, int device);
 /// Returns the compute capability of the PTX that a device executes: the highest capability up to
 /// the device's. Without such PTX, but with machine code that the device runs, the lowest
 /// capability, since both were compiled from one source. 0: the fat binary has no code for the

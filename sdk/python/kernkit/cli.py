@@ -46,17 +46,16 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--version", action="version", version=f"kernkit {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     words = sys.argv[1:] if arguments is None else arguments
-    for name in filter(is_here, COMMANDS):
-        if words and words[0] in COMMANDS and name != words[0]:  # the import of every command takes a quarter of a second
-            continue
+    named = [name for name in words[:1] if name in COMMANDS]
+    if named and not is_here(named[0]):
+        print("kernkit:", why_not_here(named[0]), file=sys.stderr)
+        return 3
+    for name in named or filter(is_here, COMMANDS):  # the import of every command takes a quarter of a second
         module = importlib.import_module(f".commands.{name}", __package__)
         text = module.__doc__ or ""
         module.add_arguments(commands.add_parser(
             name, help=text.splitlines()[0], description=text, epilog=EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter))
-    if words and words[0] in COMMANDS and not is_here(words[0]):
-        print("kernkit:", why_not_here(words[0]), file=sys.stderr)
-        return 3
     chosen = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):  # file names can contain characters that the terminal's encoding lacks
         if hasattr(stream, "reconfigure"):

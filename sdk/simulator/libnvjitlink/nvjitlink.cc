@@ -32,6 +32,7 @@ struct Linker {
   std::vector<std::string> texts;
   std::string joined;  // PTX text, empty before nvJitLinkComplete()
   std::string errors;  // messages, a line each
+  std::string infos;   // messages that are no errors: none
 
   Result fail(Result result, const std::string& message) {
     errors += "kernkit: " + message + "\n";
@@ -65,15 +66,16 @@ Result complete(Linker* linker) {
   return kSuccess;
 }
 
-Result write_text(const std::string& text, void* target) {
-  if (target == nullptr) return kNullInput;
-  std::memcpy(target, text.c_str(), text.size() + 1);
+// Writes one of the linker's texts, which ends with a zero.
+Result write_text(const Linker* linker, std::string Linker::*text, void* target) {
+  if (linker == nullptr || target == nullptr) return kNullInput;
+  std::memcpy(target, (linker->*text).c_str(), (linker->*text).size() + 1);
   return kSuccess;
 }
 
-Result write_size(const std::string& text, size_t* size) {
-  if (size == nullptr) return kNullInput;
-  *size = text.size() + 1;
+Result write_size(const Linker* linker, std::string Linker::*text, size_t* size) {
+  if (linker == nullptr || size == nullptr) return kNullInput;
+  *size = (linker->*text).size() + 1;
   return kSuccess;
 }
 
@@ -114,28 +116,28 @@ Result nvJitLinkComplete(Linker* linker) {
   return linker == nullptr ? kNullInput : complete(linker);
 }
 Result nvJitLinkGetLinkedCubinSize(const Linker* linker, size_t* size) {
-  return linker == nullptr ? kNullInput : write_size(linker->joined, size);
+  return write_size(linker, &Linker::joined, size);
 }
 Result nvJitLinkGetLinkedCubin(const Linker* linker, void* code) {
-  return linker == nullptr ? kNullInput : write_text(linker->joined, code);
+  return write_text(linker, &Linker::joined, code);
 }
 Result nvJitLinkGetLinkedPtxSize(const Linker* linker, size_t* size) {
-  return linker == nullptr ? kNullInput : write_size(linker->joined, size);
+  return write_size(linker, &Linker::joined, size);
 }
 Result nvJitLinkGetLinkedPtx(const Linker* linker, char* code) {
-  return linker == nullptr ? kNullInput : write_text(linker->joined, code);
+  return write_text(linker, &Linker::joined, code);
 }
 Result nvJitLinkGetErrorLogSize(const Linker* linker, size_t* size) {
-  return linker == nullptr ? kNullInput : write_size(linker->errors, size);
+  return write_size(linker, &Linker::errors, size);
 }
 Result nvJitLinkGetErrorLog(const Linker* linker, char* text) {
-  return linker == nullptr ? kNullInput : write_text(linker->errors, text);
+  return write_text(linker, &Linker::errors, text);
 }
 Result nvJitLinkGetInfoLogSize(const Linker* linker, size_t* size) {
-  return linker == nullptr ? kNullInput : write_size("", size);
+  return write_size(linker, &Linker::infos, size);
 }
 Result nvJitLinkGetInfoLog(const Linker* linker, char* text) {
-  return linker == nullptr ? kNullInput : write_text("", text);
+  return write_text(linker, &Linker::infos, text);
 }
 // Numba compiles for link-time optimisation from version 12.3 on, and to PTX for older versions.
 Result nvJitLinkVersion(unsigned* major, unsigned* minor) {

@@ -61,16 +61,18 @@ class AllocatedMemory : public DeviceMemory {
 
 }  // namespace
 
+bool runs_machine_code(const std::vector<int>& machine_code, int device) {
+  return std::any_of(machine_code.begin(), machine_code.end(),
+                     [&](int code) { return code / 10 == device / 10 && code <= device; });
+}
+
 int choose_ptx(const std::vector<int>& ptx, const std::vector<int>& machine_code, int device) {
-  int best = 0, lowest = 0;
+  int best = 0;
   for (const int capability : ptx) {
     if (capability <= device) best = std::max(best, capability);
-    lowest = lowest == 0 ? capability : std::min(lowest, capability);
   }
-  const bool has_machine_code =
-      std::any_of(machine_code.begin(), machine_code.end(),
-                  [&](int code) { return runs_machine_code(device, code); });
-  return best == 0 && has_machine_code ? lowest : best;
+  if (best != 0 || ptx.empty() || !runs_machine_code(machine_code, device)) return best;
+  return *std::min_element(ptx.begin(), ptx.end());
 }
 
 void register_executor(KernelExecutor* executor) { all_executors().push_back(executor); }

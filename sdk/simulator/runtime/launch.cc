@@ -17,16 +17,13 @@ using Arguments = std::vector<std::vector<unsigned char>>;
 
 using Request = core::LaunchRequest;
 
-// PTX runs on devices of the same or a later compute capability.
 bool has_image(const KernelInfo& kernel) {
   const auto module = state().modules.find(kernel.module);
   if (module == state().modules.end()) return true;
   const int device = current_device().compute_capability;
-  const auto runs = [&](int code) { return runs_machine_code(device, code); };
-  const auto compiles = [&](int code) { return code <= device; };
   const ModuleInfo& code = module->second;
-  return std::any_of(code.machine_code.begin(), code.machine_code.end(), runs) ||
-         std::any_of(code.ptx.begin(), code.ptx.end(), compiles);
+  return runs_machine_code(code.machine_code, device) ||
+         choose_ptx(code.ptx, code.machine_code, device) != 0;
 }
 
 bool within(dim3 size, unsigned x, unsigned y, unsigned z) {

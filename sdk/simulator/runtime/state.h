@@ -61,12 +61,6 @@ struct ModuleInfo {
   std::vector<int> ptx;           // compute capabilities of PTX
 };
 
-/// Returns whether a device runs machine code of a compute capability: of the same major version,
-/// and of the same or an earlier minor version.
-inline bool runs_machine_code(int device, int capability) {
-  return capability / 10 == device / 10 && capability <= device;
-}
-
 struct Allocation {
   size_t size;
   int device;

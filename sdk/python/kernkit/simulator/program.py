@@ -189,13 +189,13 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
                         "of the library to LD_LIBRARY_PATH")  # fmt: skip
     runtime = runtime or runtime_of(arguments)
     report_gpu()
-    for path in paths:
-        if DRIVER in ElfFile(path).needed() and driver_of(runtime) is None:
-            raise UserError(f"{path} cannot run without a GPU: it calls the driver's API ({DRIVER}), which kernkit compiles "
-                            "with cuda.h of CUDA 13: install the CUDA toolkit, or run "
-                            f"{sys.executable} -m pip install nvidia-cuda-runtime")  # fmt: skip
+    driver = driver_of(runtime)
+    if driver is None and (client := next((path for path in paths if DRIVER in ElfFile(path).needed()), None)):
+        raise UserError(f"{client} cannot run without a GPU: it calls the driver's API ({DRIVER}), which kernkit compiles "
+                        "with cuda.h of CUDA 13: install the CUDA toolkit, or run "
+                        f"{sys.executable} -m pip install nvidia-cuda-runtime")  # fmt: skip
     environment = environment_for(arguments, runtime, newest_ptx(paths))
-    environment.update(clients.settings(folder_of_clients(), driver_of(runtime), environment))
+    environment.update(clients.settings(folder_of_clients(), driver, environment))
     if clients.is_python(found):
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)
     if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.

@@ -77,7 +77,8 @@ std::string ptx_for(const void* wrapper, int capability) {
   const std::vector<FatEntry> entries = entries_of(wrapper);
   std::vector<int> ptx, machine_code;
   for (const FatEntry& entry : entries) {
-    (entry.kind == FatEntry::kPtx ? ptx : machine_code).push_back(entry.capability);
+    if (entry.kind == FatEntry::kPtx) ptx.push_back(entry.capability);
+    if (entry.kind == FatEntry::kMachineCode) machine_code.push_back(entry.capability);
   }
   const int chosen = choose_ptx(ptx, machine_code, capability);
   for (const FatEntry& entry : entries) {
