@@ -1,8 +1,9 @@
 import numpy as np
-import tvm_ffi
+import tvm_ffi.cpp
 
-lib = tvm_ffi.load_module("build/release/lib/libkernkit_kernels.so")
-x = np.arange(4, dtype="float32")
+lib = tvm_ffi.cpp.load("leaky_relu", cpp_files="docs/examples/leaky_relu.cc", extra_include_paths=["sdk/include"])
+x = np.array([-2, -1, 3], dtype="float32")
 y = np.empty_like(x)
-lib.scale(y, x, 2.0)
-print(y)  # [0. 2. 4. 6.]
+lib.leaky_relu(y, x, 0.5)
+print(y)  # [-1.  -0.5  3. ]
+lib.leaky_relu(np.empty(3), x)

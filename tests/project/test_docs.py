@@ -3,6 +3,7 @@
 
 Run as a program, this file copies every block again: python tests/project/test_docs.py"""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -125,14 +126,14 @@ def test_readme_lists_every_folder_and_page():
     assert pages - set(re.findall(r"\(docs/([\w-]+\.md)", text)) == set()
 
 
-def test_readme_prints_the_documented_output(library):
-    if library != ROOT / "build/release/lib/libkernkit_kernels.so":
-        pytest.skip("the README's lines load the library that ./kk build leaves")
+def test_readme_prints_the_documented_output_and_error(tmp_path):
+    environment = {**os.environ, "TVM_FFI_CACHE_DIR": str(tmp_path)}
     result = subprocess.run(
-        [sys.executable, "tests/interop/readme.py"], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "tests/interop/readme.py"], cwd=ROOT, capture_output=True, text=True, env=environment
     )
-    printed = re.search(r"print\(y\)  # (.*)", (ROOT / "README.md").read_text())[1]
-    assert result.stdout == printed + "\n", result.stderr
+    text = (ROOT / "README.md").read_text()
+    assert result.stdout == re.search(r"print\(y\)  # (.*)", text)[1] + "\n", result.stderr
+    assert result.stderr.splitlines()[-1] == re.search(r"```text\n(\w+Error: .*)\n```", text)[1]
 
 
 def cut_anew(page):
