@@ -139,11 +139,9 @@ macro(_kernkit_find_gtest)
   include(GoogleTest)
 endmacro()
 
-# Tests are compiled with less optimisation than the build: in half the time, and in a third with
-# clang++, whose warnings need no optimiser. Kernels keep their options.
+# Tests are compiled without optimisation, in a third of the time. Kernels keep their options.
 function(_kernkit_compile_test target)
-  target_compile_options(${target} PRIVATE
-    "$<$<CONFIG:Release>:-O$<NOT:$<CXX_COMPILER_ID:Clang>>>" "$<$<CONFIG:Debug>:-O0>")
+  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release,Debug>:-O0>")
 endfunction()
 
 # The name of the program with the tests of all ops. If an op has the library's name, the op's

@@ -204,6 +204,7 @@ def compiled_values(torch_valued, plain, name, backend):
         check(name, arguments, caller.arrays(run_default(caller, in_graph, op, arguments)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_compiled(torch_valued, plain, name):
     """The operator, its functional form and the plain function in a graph, without generated code."""

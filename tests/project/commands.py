@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs commands for tests, which use their output or the text of a failure."""
 
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -17,6 +18,15 @@ def run(*command):
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+def build_target(root, target):
+    """The folder of `./kk build`, with a target that `all` does not build; one worker at a time builds it."""
+    folder = root / "build/release"
+    with (folder / "lock-of-tests").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["cmake", "--build", folder, "--target", target], check=True)
+    return folder
 
 
 def path_without(folder, *names):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools of the CUDA toolkit, for tests that inspect nvcc's output; a test without these tools is skipped."""
 
-import fcntl
 import os
 import pathlib
 import shutil
@@ -10,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from commands import build_target
 
 
 def tool(name):
@@ -24,14 +24,10 @@ def tool(name):
 
 
 def build(root, target):
-    """The folder of `./kk build`, with a target that no fast test needs; one worker at a time builds it."""
+    """The folder of `./kk build`, with a target that requires nvcc; see build_target()."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
-    folder = root / "build/release"
-    with (folder / "lock-of-tests").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["cmake", "--build", folder, "--target", target], check=True)
-    return folder
+    return build_target(root, target)
 
 
 def include_of(header):

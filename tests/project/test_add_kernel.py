@@ -160,7 +160,7 @@ def test_unknown_options_and_missing_files_are_rejected(project):
     assert "kernkit_add_kernel(ops plus): the folder" in output and "nothing of INCLUDE_DIRECTORIES is missing" in output
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_several_files_run_on_the_cpu_too(project):
     """The op's own files, and .cu files that call each other's device functions."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
@@ -222,7 +222,7 @@ def ctest(build, *words):
     return subprocess.run(["ctest", "--test-dir", build, *words], capture_output=True, text=True).stdout
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_gpu_only_where_its_ptx_runs(project, tmp_path):
     """The op's tests and its contract run on the library's objects; unsupported kernels are skipped."""
     if not shutil.which("nvcc"):
@@ -313,7 +313,7 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     assert "kernkit: tests run plus as compiled for the CPU, not by its PTX: nvcc keeps no PTX of it; add" in output
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_separable_code_of_nvcc(project):
     """The library, and a program of the op, link the device code of the op's files; also for 90a."""
     if not shutil.which("nvcc"):
@@ -464,7 +464,7 @@ def test_the_page_s_library_builds_without_cuda(prefix, example):
         ops.cumsum(x.copy(), x)
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")

@@ -12,7 +12,7 @@ OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
                 "-ffunction-sections", "-fdata-sections"]  # fmt: skip
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_a_row_kernel_compiles_in_less_time_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
     """Processor time of g++, the minimum of three runs. The peer has plain loops; kernkit has loops for
     three instruction sets."""

@@ -130,7 +130,7 @@ def build(root, tmp_path_factory):
     return folder / "build"
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_tests_and_contracts_run_on_the_device(build, tmp_path):
     """An op's own tests with device tensors, and its contract; a line of JSON describes its example."""
     examples = tmp_path / "examples.jsonl"
@@ -144,7 +144,7 @@ def test_tests_and_contracts_run_on_the_device(build, tmp_path):
     assert json.loads(examples.read_text()) == {"op": "plus", "schema": "(Tensor(a!) y) -> ()", "parsed": parsed, "arguments": [noted]}
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_an_op_on_the_default_stream_is_found(build):
     done = subprocess.run([build / "late_gpu_test", "--gtest_filter=*CallersStream"], capture_output=True, text=True)
     assert done.returncode == 1
@@ -152,7 +152,7 @@ def test_an_op_on_the_default_stream_is_found(build):
     assert "; expected work in the caller's stream." in done.stdout
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_rows_are_timed_on_the_device_with_a_copy_beside(build, tmp_path):
     out = tmp_path / "rows.json"
     run(build / "plus_gpu_bench", f"--benchmark_out={out}")

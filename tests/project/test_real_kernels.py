@@ -118,7 +118,7 @@ def groups(root, runtime, tmp_path_factory):
     return compiled(root, tmp_path_factory.mktemp("groups"), "groups", runtime)
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_cooperative_groups(root, runtime, groups):
     check_table(root, runtime, groups, (0, 1, 2), 10)
 

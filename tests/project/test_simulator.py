@@ -58,7 +58,7 @@ def with_contracts(root, tmp_path_factory):
     return source
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_contracts(prefix, with_contracts):
     """The contract tests print one line for an op on the GPU, and one line for an op of a library without CUDA
     implementation."""
@@ -97,7 +97,7 @@ def test_example_of_the_page_by_its_ptx(prefix, example):
     assert code != 0
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_race_detector_of_the_page(prefix, example):
     options = ["-DCMAKE_CXX_FLAGS=-fsanitize=thread -g"]
     assert run_seed(build(example, prefix, *options), 1)[1] == 0

@@ -13,6 +13,7 @@ from commands import path_without, run
 HERE = pathlib.Path(__file__).resolve().parent
 DEPENDS = re.compile(r"nvcc|KERNKIT_CUDA|cuda_tools|gpu")
 LEFT_OUT = "not all and not slow"
+SHORT = ("budgets", "components", "cuda_code", "doctor", "kk_gpu", "on_gpu", "real_kernels", "simulator", "tools_on_tests")
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +32,13 @@ def test_the_repository_is_configured(root, tmp_path, without_nvcc):
     assert "nvcc" not in programs and "elementwise_test.cc" in programs
 
 
-@pytest.mark.all
-def test_quick_tests_pass(root, without_nvcc):
+@pytest.mark.parametrize("names", [pytest.param(None, marks=pytest.mark.slow), pytest.param(SHORT, marks=pytest.mark.all)], ids=["every file", "short files"])
+def test_quick_tests_pass(root, without_nvcc, names):
     files = [path for path in sorted(HERE.rglob("test_*.py")) if DEPENDS.search(path.read_text()) and path.name != "test_without_cuda.py"]
+    if names:
+        files = [path for path in files if path.stem.removeprefix("test_") in names]
+        assert len(files) == len(names)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", LEFT_OUT, *map(str, files)]
     done = subprocess.run(command, cwd=root, env=without_nvcc, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 50

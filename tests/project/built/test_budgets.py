@@ -8,7 +8,7 @@ import pytest
 from cuda_tools import build
 
 
-@pytest.mark.all  # nvcc compiles for half a minute
+@pytest.mark.slow  # nvcc compiles for half a minute
 @pytest.mark.parametrize("program", ["gpu_row_traffic_test", "row_kernels_on_ptx_test"])
 def test_rows_and_the_sample_by_their_ptx(root, program):
     subprocess.run([build(root, program) / "bin" / program], check=True)

@@ -21,6 +21,9 @@ OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSl
 PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "driver_test": OF_DRIVER_ERRORS, "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
             "ptx_test": OF_FAULTS, "row_kernels_on_ptx_test": "", "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
 
+# Programs that nvcc compiles, or that run, for half a minute.
+LONG = ("gpu_on_ptx_test", "gpu_row_traffic_test", "row_kernels_on_ptx_test", "sample_on_ptx_test")
+
 
 def findings(folder, program, *words):
     parser = argparse.ArgumentParser()
@@ -32,8 +35,7 @@ def findings(folder, program, *words):
     return sanitize.merged([finding for result in results for finding in result["findings"]])
 
 
-@pytest.mark.all
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [pytest.param(name, marks=pytest.mark.slow if name in LONG else pytest.mark.all) for name in PROGRAMS])
 def test_tests(root, program):
     folder = build(root, program)
     words = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")

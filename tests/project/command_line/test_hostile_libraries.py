@@ -132,7 +132,7 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
     try_all(original, in_memory, range(60), monkeypatch, capsys)
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     printed = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
     for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",

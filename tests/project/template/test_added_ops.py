@@ -11,16 +11,20 @@ NUMERIC = {  # op: (schema, kind)
     "norms": (LINE, "row"),
     "reduced": (LINE, "row_reduction"),
 }
+RESULTS = {
+    "results": ("(Tensor x, Tensor? mask) -> (Tensor, Tensor, int n)", "custom"),
+}
 CUSTOM = {
     "no_result": ("(Tensor(a!) y, Tensor? mask, Tensor[] xs, int[] n) -> ()", "custom"),
     "one_result": ("(Tensor x) -> Tensor", "custom"),
-    "results": ("(Tensor x, Tensor? mask) -> (Tensor, Tensor, int n)", "custom"),
     "of_a_list": ("(Tensor[] xs, float[] w) -> Tensor", "custom"),
 }
 
 
 @pytest.mark.parametrize(
-    "ops", [pytest.param(CUSTOM, marks=pytest.mark.all), pytest.param(NUMERIC, marks=pytest.mark.slow)], ids=["custom", "numeric"]
+    "ops",
+    [pytest.param(ops, marks=mark) for ops, mark in ((RESULTS, pytest.mark.all), (CUSTOM, pytest.mark.slow), (NUMERIC, pytest.mark.slow))],
+    ids=["results", "custom", "numeric"],
 )
 def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path, ops):
     """The tests run on the CPU and in the simulator. The library was configured before the ops were added."""

@@ -29,7 +29,7 @@ ADDED = [
         "custom",
     ),
 ]
-@pytest.mark.all
+@pytest.mark.slow
 def test_the_template_itself_builds_unchanged(template, dlpack_include, tmp_path):
     options = {
         "CMAKE_BUILD_TYPE": "Debug",
@@ -227,7 +227,7 @@ def test_one_wheel_serves_every_python(wheel):
     assert re.findall("Requires-Dist: (.*)", metadata) == ["apache-tvm-ffi>=0.1.14"]
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_path):
     def digests():
         paths = sorted((library / "dist").iterdir())
