@@ -3,6 +3,7 @@
 
 Run as a program, this file copies every block again: python tests/project/test_docs.py"""
 
+import json
 import os
 import pathlib
 import re
@@ -124,6 +125,18 @@ def test_readme_lists_every_folder_and_page():
     assert sorted(listed) == sorted(folders_of(ROOT))
     pages = {page.name for page in (ROOT / "docs").glob("*.md")}
     assert pages - set(re.findall(r"\(docs/([\w-]+\.md)", text)) == set()
+
+
+def test_the_costs_are_those_of_the_record(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench/python"))
+    import costs
+
+    record = json.loads((ROOT / "bench/results/cpu/costs_amd_25_1.json").read_text())
+    text = (ROOT / "README.md").read_text()
+    assert costs.table(record) in text
+    for name, version in record["packages"].items():
+        assert version.startswith(re.search(rf"{'PyTorch' if name == 'torch' else name} ([\d.]+)", text)[1])
+    assert record["processor"] == "AMD family 25 model 1" and "AMD processor (family 25, model 1)" in text
 
 
 def test_readme_prints_the_documented_output_and_error(tmp_path):

@@ -135,7 +135,7 @@ def library_kk(template, tmp_path):
 
 
 def test_a_library_s_tests_are_run_by_kernkit(library_kk):
-    for words, presets in ((["test"], "--preset=release"), (["test", "--all"], "--preset=release --preset=asan_core")):
+    for words, presets in ((["test"], "--preset=release"), (["test", "--all"], "--preset=release --preset=asan")):
         done = library_kk(*words)
         assert re.search(rf"^python -B -m kernkit test {presets} --jobs \d+ -- tests ", done.stdout, re.MULTILINE)
         assert done.returncode == 0 and library_kk(*words, FAILING="python").returncode == 8
