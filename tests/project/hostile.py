@@ -162,7 +162,7 @@ class Mutation:
     def odd_file(self) -> None:
         """Replaces a file or a folder by a link, a pipe, a folder, nothing or an unreadable file."""
         path = self.library / self.generator.choice(PATHS)
-        how = self.generator.choice(["link", "link", "link", "dangling", "circle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
+        how = self.generator.choice(["link", "link", "link", "dangling", "cycle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
         kept = self.outside / "kept"
         if how not in ("unreadable", "empty", "link") and os.path.lexists(path):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -173,7 +173,7 @@ class Mutation:
             os.symlink(self.generator.choice([kept / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)
         elif how == "dangling":
             os.symlink(self.outside / "made by a link", path)
-        elif how == "circle":
+        elif how == "cycle":
             os.symlink(path.name, path)
         elif how == "pipe":
             os.mkfifo(path)

@@ -62,8 +62,8 @@ def test_modules_of_a_build_import_no_module_for_development(graph):
     assert steps_to_development(planted) == [("binaries.ops", "programs")]
 
 
-def circle(graph):
-    """The nodes of a circle, as in ["a", "b", "a"], or []."""
+def cycle(graph):
+    """The nodes of a cycle, as in ["a", "b", "a"], or []."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
@@ -82,11 +82,11 @@ def of_folders(graph):
 
 def test_no_modules_import_each_other_in_a_circle(graph):
     assert len(graph) > 60 and "commands.new" in graph["cli"]
-    assert circle(graph) == []
+    assert cycle(graph) == []
 
 
 def test_no_folders_import_each_other_in_a_circle(graph):
-    assert circle(of_folders(graph)) == []
+    assert cycle(of_folders(graph)) == []
 
 
 @pytest.mark.parametrize(
@@ -122,5 +122,5 @@ def test_a_build_needs_no_package(root):
 
 
 def test_a_circle_is_found(graph):
-    assert {"schema", "binaries.ops"} <= set(circle({**graph, "schema": {"binaries.ops"}}))
-    assert {"codegen", "commands"} <= set(circle(of_folders({**graph, "codegen.python_ops": {"commands.bindings"}})))
+    assert {"schema", "binaries.ops"} <= set(cycle({**graph, "schema": {"binaries.ops"}}))
+    assert {"codegen", "commands"} <= set(cycle(of_folders({**graph, "codegen.python_ops": {"commands.bindings"}})))

@@ -68,8 +68,8 @@ void Grid::release(void* memory) {
 }
 
 std::string Grid::endless(unsigned waiting) {
-  std::string circle = schedule_.livelock_report();
-  if (!circle.empty()) return circle;
+  std::string livelock = schedule_.livelock_report();
+  if (!livelock.empty()) return livelock;
   if (waiting == 0 || !schedule_.is_stalled()) return "";
   return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";
 }

@@ -15,11 +15,12 @@ constexpr cudaMemcpyKind kToDevice = cudaMemcpyHostToDevice, kToHost = cudaMemcp
                          kOnDevice = cudaMemcpyDeviceToDevice, kAny = cudaMemcpyDefault;
 
 CUresult copy(const char* function, void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  return call(function, Reach::kDevice, [&] { return core::copy_and_wait(to, from, size, kind); });
+  return call(function, ApiScope::kDevice,
+              [&] { return core::copy_and_wait(to, from, size, kind); });
 }
 CUresult copy(const char* function, void* to, const void* from, size_t size, cudaMemcpyKind kind,
               CUstream stream) {
-  return call(function, Reach::kDevice,
+  return call(function, ApiScope::kDevice,
               [&] { return core::copy_async(to, from, size, kind, stream); });
 }
 
@@ -86,7 +87,7 @@ cudaError_t copy_slices(const CUDA_MEMCPY3D* all, const CUstream* stream) {
 // Fills rows of elements; `width` is in elements.
 CUresult fill(const char* function, CUdeviceptr to, size_t pitch, unsigned value,
               size_t element_size, size_t width, size_t height, const CUstream* stream) {
-  return call(function, Reach::kDevice, [&] {
+  return call(function, ApiScope::kDevice, [&] {
     if (to % element_size != 0 || width > SIZE_MAX / 4) return cudaErrorInvalidValue;
     const size_t bytes = width * element_size;
     const Rows rows{pitch != 0 ? pitch : bytes, pitch != 0 ? pitch : bytes, bytes, height};
@@ -158,7 +159,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t size, CUs
 }
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                       CUcontext from_context, size_t size) {
-  return call("cuMemcpyPeer", Reach::kDevice, [&] {
+  return call("cuMemcpyPeer", ApiScope::kDevice, [&] {
     int to_device = 0, from_device = 0;
     cudaError_t error = device_of(to_context, &to_device);
     if (error == cudaSuccess) error = device_of(from_context, &from_device);
@@ -169,7 +170,7 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                            CUcontext from_context, size_t size, CUstream stream) {
-  return call("cuMemcpyPeerAsync", Reach::kDevice, [&] {
+  return call("cuMemcpyPeerAsync", ApiScope::kDevice, [&] {
     int device = 0;
     cudaError_t error = device_of(to_context, &device);
     if (error == cudaSuccess) error = device_of(from_context, &device);
@@ -178,19 +179,19 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
   });
 }
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* all) {
-  return call("cuMemcpy2D", Reach::kDevice, [&] { return copy_rows(all, nullptr); });
+  return call("cuMemcpy2D", ApiScope::kDevice, [&] { return copy_rows(all, nullptr); });
 }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* all) {
-  return call("cuMemcpy2DUnaligned", Reach::kDevice, [&] { return copy_rows(all, nullptr); });
+  return call("cuMemcpy2DUnaligned", ApiScope::kDevice, [&] { return copy_rows(all, nullptr); });
 }
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* all, CUstream stream) {
-  return call("cuMemcpy2DAsync", Reach::kDevice, [&] { return copy_rows(all, &stream); });
+  return call("cuMemcpy2DAsync", ApiScope::kDevice, [&] { return copy_rows(all, &stream); });
 }
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* all) {
-  return call("cuMemcpy3D", Reach::kDevice, [&] { return copy_slices(all, nullptr); });
+  return call("cuMemcpy3D", ApiScope::kDevice, [&] { return copy_slices(all, nullptr); });
 }
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* all, CUstream stream) {
-  return call("cuMemcpy3DAsync", Reach::kDevice, [&] { return copy_slices(all, &stream); });
+  return call("cuMemcpy3DAsync", ApiScope::kDevice, [&] { return copy_slices(all, &stream); });
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {

@@ -220,7 +220,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
   });
 }
 CUresult cuCtxSynchronize() {
-  return call("cuCtxSynchronize", Reach::kUnsafe, [] { return core::wait_for_device(); });
+  return call("cuCtxSynchronize", ApiScope::kUnsafe, [] { return core::wait_for_device(); });
 }
 CUresult cuCtxSynchronize_v2(CUcontext context) {
   if (context == nullptr) return cuCtxSynchronize();
@@ -228,23 +228,23 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
       "cuCtxSynchronize", [&] { return inside(context, [] { return core::wait_for_device(); }); });
 }
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
-  return call("cuCtxGetLimit", Reach::kHost,
+  return call("cuCtxGetLimit", ApiScope::kHost,
               [&] { return core::read_limit(value, static_cast<int>(limit)); });
 }
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return call("cuCtxSetLimit", Reach::kHost,
+  return call("cuCtxSetLimit", ApiScope::kHost,
               [&] { return core::set_limit(static_cast<int>(limit), value); });
 }
 CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
-  return call("cuCtxGetStreamPriorityRange", Reach::kHost,
+  return call("cuCtxGetStreamPriorityRange", ApiScope::kHost,
               [&] { return core::read_priorities(least, greatest); });
 }
 // A performance hint without effect.
 CUresult cuCtxSetCacheConfig(CUfunc_cache) {
-  return call("cuCtxSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
+  return call("cuCtxSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
-  return call("cuCtxGetCacheConfig", Reach::kHost,
+  return call("cuCtxGetCacheConfig", ApiScope::kHost,
               [&] { return store(config, CU_FUNC_CACHE_PREFER_NONE); });
 }
 

@@ -23,13 +23,13 @@ CUresult result_of(cudaError_t error);
 /// Runs a function of the driver's API, whose name is without a suffix such as _v2. `work` returns
 /// an error of the core. The function needs a current context.
 template <class Work>
-CUresult call(const char* function, Reach reach, const Work& work) {
-  return result_of(core::call_driver(function, Needs::kContext, reach, work));
+CUresult call(const char* function, ApiScope scope, const Work& work) {
+  return result_of(core::call_driver(function, Needs::kContext, scope, work));
 }
 /// Runs a function that needs no current context.
 template <class Work>
 CUresult call_without_context(const char* function, const Work& work) {
-  return result_of(core::call_driver(function, Needs::kInit, Reach::kHost, work));
+  return result_of(core::call_driver(function, Needs::kInit, ApiScope::kHost, work));
 }
 
 inline void* pointer_of(CUdeviceptr address) {

@@ -119,32 +119,32 @@ using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces)
 extern "C" {
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return call("cuFuncGetAttribute", Reach::kDevice,
+  return call("cuFuncGetAttribute", ApiScope::kDevice,
               [&] { return read_attribute(value, attribute, kernel_of(function)); });
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  return call("cuFuncSetAttribute", Reach::kDevice,
+  return call("cuFuncSetAttribute", ApiScope::kDevice,
               [&] { return set_attribute(kernel_of(function), attribute, value); });
 }
 CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
                               CUdevice) {
-  return call("cuKernelGetAttribute", Reach::kDevice,
+  return call("cuKernelGetAttribute", ApiScope::kDevice,
               [&] { return read_attribute(value, attribute, kernel_of(kernel)); });
 }
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
                               CUdevice) {
-  return call("cuKernelSetAttribute", Reach::kDevice,
+  return call("cuKernelSetAttribute", ApiScope::kDevice,
               [&] { return set_attribute(kernel_of(kernel), attribute, value); });
 }
 // Performance hints without effect.
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) {
-  return call("cuFuncSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
+  return call("cuFuncSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }
 CUresult cuKernelSetCacheConfig(CUkernel, CUfunc_cache, CUdevice) {
-  return call("cuKernelSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
+  return call("cuKernelSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }
 CUresult cuFuncGetName(const char** name, CUfunction function) {
-  return call("cuFuncGetName", Reach::kHost, [&] {
+  return call("cuFuncGetName", ApiScope::kHost, [&] {
     if (name == nullptr) return cudaErrorInvalidValue;
     return core::read_kernel_name(name, kernel_of(function));
   });
@@ -156,25 +156,25 @@ CUresult cuKernelGetName(const char** name, CUkernel kernel) {
   });
 }
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* size) {
-  return call("cuFuncGetParamInfo", Reach::kDevice, [&] {
+  return call("cuFuncGetParamInfo", ApiScope::kDevice, [&] {
     if (offset == nullptr) return cudaErrorInvalidValue;
     return core::read_kernel_parameter(kernel_of(function), index, offset, size);
   });
 }
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* size) {
-  return call("cuKernelGetParamInfo", Reach::kDevice, [&] {
+  return call("cuKernelGetParamInfo", ApiScope::kDevice, [&] {
     if (offset == nullptr) return cudaErrorInvalidValue;
     return core::read_kernel_parameter(kernel_of(kernel), index, offset, size);
   });
 }
 CUresult cuFuncLoad(CUfunction function) {
-  return call("cuFuncLoad", Reach::kDevice, [&] {
+  return call("cuFuncLoad", ApiScope::kDevice, [&] {
     cudaFuncAttributes all{};
     return core::read_kernel_attributes(&all, kernel_of(function));
   });
 }
 CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
-  return call("cuFuncIsLoaded", Reach::kHost, [&] {
+  return call("cuFuncIsLoaded", ApiScope::kHost, [&] {
     if (state == nullptr) return cudaErrorInvalidValue;
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return core::kernel_exists(kernel_of(function)) ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -183,7 +183,7 @@ CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
                                                      size_t shared_memory) {
-  return call("cuOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice, [&] {
+  return call("cuOccupancyMaxActiveBlocksPerMultiprocessor", ApiScope::kDevice, [&] {
     return core::read_blocks_per_sm(blocks, kernel_of(function), threads, shared_memory);
   });
 }
@@ -195,7 +195,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
 CUresult cuOccupancyMaxPotentialBlockSize(int* blocks, int* threads, CUfunction function,
                                           CUoccupancyB2DSize shared_memory_of, size_t shared_memory,
                                           int limit) {
-  return call("cuOccupancyMaxPotentialBlockSize", Reach::kDevice, [&] {
+  return call("cuOccupancyMaxPotentialBlockSize", ApiScope::kDevice, [&] {
     return find_block_size(blocks, threads, kernel_of(function), shared_memory_of, shared_memory,
                            limit);
   });
@@ -208,7 +208,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* blocks, int* threads, CU
 }
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, CUfunction function,
                                                  int blocks, int threads) {
-  return call("cuOccupancyAvailableDynamicSMemPerBlock", Reach::kDevice, [&] {
+  return call("cuOccupancyAvailableDynamicSMemPerBlock", ApiScope::kDevice, [&] {
     return core::read_available_shared_memory(shared_memory, kernel_of(function), blocks, threads);
   });
 }
@@ -216,7 +216,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, CUfuncti
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z,
                         unsigned shared_memory, CUstream stream, void** arguments, void** extra) {
-  return call("cuLaunchKernel", Reach::kDevice, [&] {
+  return call("cuLaunchKernel", ApiScope::kDevice, [&] {
     return launch(request_of({grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_memory,
                               stream, nullptr, 0}),
                   function, arguments, extra);
@@ -226,7 +226,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                    unsigned grid_z, unsigned block_x, unsigned block_y,
                                    unsigned block_z, unsigned shared_memory, CUstream stream,
                                    void** arguments) {
-  return call("cuLaunchCooperativeKernel", Reach::kDevice, [&] {
+  return call("cuLaunchCooperativeKernel", ApiScope::kDevice, [&] {
     core::LaunchRequest request = request_of(
         {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_memory, stream, nullptr, 0});
     request.cooperative = true;
@@ -235,7 +235,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments,
                           void** extra) {
-  return call("cuLaunchKernelEx", Reach::kDevice, [&] {
+  return call("cuLaunchKernelEx", ApiScope::kDevice, [&] {
     if (config == nullptr || (config->attrs == nullptr && config->numAttrs != 0)) {
       return cudaErrorInvalidValue;
     }

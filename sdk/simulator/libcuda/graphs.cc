@@ -52,24 +52,24 @@ using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces)
 extern "C" {
 
 CUresult cuGraphCreate(CUgraph* graph, unsigned flags) {
-  return call("cuGraphCreate", Reach::kHost, [&] { return core::create_graph(graph, flags); });
+  return call("cuGraphCreate", ApiScope::kHost, [&] { return core::create_graph(graph, flags); });
 }
 CUresult cuGraphDestroy(CUgraph graph) {
-  return call("cuGraphDestroy", Reach::kHost, [&] { return core::destroy_graph(graph); });
+  return call("cuGraphDestroy", ApiScope::kHost, [&] { return core::destroy_graph(graph); });
 }
 CUresult cuGraphClone(CUgraph* copy, CUgraph graph) {
-  return call("cuGraphClone", Reach::kHost, [&] { return core::clone_graph(copy, graph); });
+  return call("cuGraphClone", ApiScope::kHost, [&] { return core::clone_graph(copy, graph); });
 }
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-  return call("cuGraphGetNodes", Reach::kHost,
+  return call("cuGraphGetNodes", ApiScope::kHost,
               [&] { return core::list_nodes(graph, nodes, count); });
 }
 CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
-  return call("cuGraphGetRootNodes", Reach::kHost,
+  return call("cuGraphGetRootNodes", ApiScope::kHost,
               [&] { return core::list_root_nodes(graph, nodes, count); });
 }
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
-  return call("cuGraphNodeGetType", Reach::kHost, [&] {
+  return call("cuGraphNodeGetType", ApiScope::kHost, [&] {
     int number = 0;
     if (type == nullptr) return cudaErrorInvalidValue;
     const cudaError_t error = core::read_node_type(node, &number);
@@ -80,7 +80,7 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
 
 CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                  size_t count, const CUDA_KERNEL_NODE_PARAMS_v2* all) {
-  return call("cuGraphAddKernelNode", Reach::kDevice, [&] {
+  return call("cuGraphAddKernelNode", ApiScope::kDevice, [&] {
     if (all == nullptr) return cudaErrorInvalidValue;
     const KernelNodeParams parameters = kernel_node_of(*all);
     return core::add_kernel_node({node, graph, after, count}, &parameters);
@@ -94,7 +94,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 }
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                               size_t count, const CUDA_MEMCPY3D* all, CUcontext) {
-  return call("cuGraphAddMemcpyNode", Reach::kDevice, [&] {
+  return call("cuGraphAddMemcpyNode", ApiScope::kDevice, [&] {
     Memcpy3DParms parameters{};
     const cudaError_t error = convert(all, &parameters);
     if (error != cudaSuccess) return error;
@@ -103,58 +103,58 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNod
 }
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                               size_t count, const CUDA_MEMSET_NODE_PARAMS* all, CUcontext) {
-  return call("cuGraphAddMemsetNode", Reach::kDevice, [&] {
+  return call("cuGraphAddMemsetNode", ApiScope::kDevice, [&] {
     return core::add_fill_node({node, graph, after, count},
                                reinterpret_cast<const MemsetParams*>(all));
   });
 }
 CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                             size_t count, const CUDA_HOST_NODE_PARAMS* all) {
-  return call("cuGraphAddHostNode", Reach::kDevice, [&] {
+  return call("cuGraphAddHostNode", ApiScope::kDevice, [&] {
     return core::add_host_node({node, graph, after, count},
                                reinterpret_cast<const HostNodeParams*>(all));
   });
 }
 CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                              size_t count) {
-  return call("cuGraphAddEmptyNode", Reach::kDevice, [&] {
+  return call("cuGraphAddEmptyNode", ApiScope::kDevice, [&] {
     return core::add_empty_node({node, graph, after, count});
   });
 }
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                   size_t count, CUgraph child) {
-  return call("cuGraphAddChildGraphNode", Reach::kDevice, [&] {
+  return call("cuGraphAddChildGraphNode", ApiScope::kDevice, [&] {
     return core::add_child_graph({node, graph, after, count}, child);
   });
 }
 CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                 size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* all) {
-  return call("cuGraphAddMemAllocNode", Reach::kDevice, [&] {
+  return call("cuGraphAddMemAllocNode", ApiScope::kDevice, [&] {
     return core::add_allocation_node({node, graph, after, count},
                                      reinterpret_cast<MemAllocNodeParams*>(all));
   });
 }
 CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                                size_t count, CUdeviceptr address) {
-  return call("cuGraphAddMemFreeNode", Reach::kDevice, [&] {
+  return call("cuGraphAddMemFreeNode", ApiScope::kDevice, [&] {
     return core::add_free_node({node, graph, after, count}, pointer_of(address));
   });
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
-  return call("cuGraphInstantiateWithFlags", Reach::kUnsafe,
+  return call("cuGraphInstantiateWithFlags", ApiScope::kUnsafe,
               [&] { return core::instantiate(exec, graph, flags); });
 }
 CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph,
                                       CUDA_GRAPH_INSTANTIATE_PARAMS* all) {
-  return call("cuGraphInstantiateWithParams", Reach::kUnsafe,
+  return call("cuGraphInstantiateWithParams", ApiScope::kUnsafe,
               [&] { return instantiate(exec, graph, all); });
 }
 CUresult cuGraphInstantiate_v2(CUgraphExec* exec, CUgraph graph, CUgraphNode* error_node, char* log,
                                size_t log_size) {
   if (error_node != nullptr) *error_node = nullptr;
   if (log != nullptr && log_size != 0) *log = '\0';
-  return call("cuGraphInstantiate", Reach::kUnsafe,
+  return call("cuGraphInstantiate", ApiScope::kUnsafe,
               [&] { return core::instantiate(exec, graph, 0); });
 }
 CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, CUgraphNode* error_node, char* log,
@@ -162,24 +162,24 @@ CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, CUgraphNode* error
   return cuGraphInstantiate_v2(exec, graph, error_node, log, log_size);
 }
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-  return call("cuGraphLaunch", Reach::kDevice, [&] { return core::launch_graph(exec, stream); });
+  return call("cuGraphLaunch", ApiScope::kDevice, [&] { return core::launch_graph(exec, stream); });
 }
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
-  return call("cuGraphUpload", Reach::kDevice, [&] { return core::upload_graph(exec, stream); });
+  return call("cuGraphUpload", ApiScope::kDevice, [&] { return core::upload_graph(exec, stream); });
 }
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  return call("cuGraphExecDestroy", Reach::kHost, [&] { return core::destroy_instance(exec); });
+  return call("cuGraphExecDestroy", ApiScope::kHost, [&] { return core::destroy_instance(exec); });
 }
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* all) {
-  return call("cuGraphExecKernelNodeSetParams", Reach::kDevice, [&] {
+  return call("cuGraphExecKernelNodeSetParams", ApiScope::kDevice, [&] {
     if (all == nullptr) return cudaErrorInvalidValue;
     const KernelNodeParams parameters = kernel_node_of(*all);
     return core::set_kernel_of_instance(exec, node, &parameters);
   });
 }
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
-  return call("cuGraphExecUpdate", Reach::kDevice, [&] {
+  return call("cuGraphExecUpdate", ApiScope::kDevice, [&] {
     return core::update_instance(exec, graph, reinterpret_cast<GraphExecUpdateResultInfo*>(info));
   });
 }

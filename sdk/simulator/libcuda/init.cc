@@ -115,7 +115,7 @@ cudaError_t find_function(const char* name, void** function, int version, cuuint
 
 template <class Work>
 CUresult call_before_init(const char* function, const Work& work) {
-  return result_of(core::call_driver(function, Needs::kNothing, Reach::kHost, work));
+  return result_of(core::call_driver(function, Needs::kNothing, ApiScope::kHost, work));
 }
 
 }  // namespace
@@ -161,10 +161,10 @@ CUresult cuGetExportTable(const void** table, const CUuuid*) {
   return CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuProfilerStart() {
-  return call("cuProfilerStart", Reach::kHost, [] { return cudaSuccess; });
+  return call("cuProfilerStart", ApiScope::kHost, [] { return cudaSuccess; });
 }
 CUresult cuProfilerStop() {
-  return call("cuProfilerStop", Reach::kHost, [] { return cudaSuccess; });
+  return call("cuProfilerStop", ApiScope::kHost, [] { return cudaSuccess; });
 }
 
 }  // extern "C"

@@ -133,40 +133,40 @@ using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces)
 extern "C" {
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t size) {
-  return call("cuMemAlloc", Reach::kUnsafe, [&] {
+  return call("cuMemAlloc", ApiScope::kUnsafe, [&] {
     if (size == 0) return cudaErrorInvalidValue;
     return core::allocate(pointer_to(address), size, cudaMemoryTypeDevice);
   });
 }
 CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, size_t height,
                             unsigned element_size) {
-  return call("cuMemAllocPitch", Reach::kUnsafe, [&] {
+  return call("cuMemAllocPitch", ApiScope::kUnsafe, [&] {
     const bool has_size = element_size == 4 || element_size == 8 || element_size == 16;
     if (!has_size || width == 0 || height == 0) return cudaErrorInvalidValue;
     return core::allocate_rows(pointer_to(address), pitch, width, height);
   });
 }
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t size, unsigned flags) {
-  return call("cuMemAllocManaged", Reach::kUnsafe, [&] {
+  return call("cuMemAllocManaged", ApiScope::kUnsafe, [&] {
     const bool is_valid = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
     if (size == 0 || !is_valid) return cudaErrorInvalidValue;
     return core::allocate(pointer_to(address), size, cudaMemoryTypeManaged);
   });
 }
 CUresult cuMemAllocHost_v2(void** pointer, size_t size) {
-  return call("cuMemAllocHost", Reach::kUnsafe, [&] {
+  return call("cuMemAllocHost", ApiScope::kUnsafe, [&] {
     if (size == 0) return cudaErrorInvalidValue;
     return core::allocate(pointer, size, cudaMemoryTypeHost);
   });
 }
 CUresult cuMemHostAlloc(void** pointer, size_t size, unsigned) {
-  return call("cuMemHostAlloc", Reach::kUnsafe, [&] {
+  return call("cuMemHostAlloc", ApiScope::kUnsafe, [&] {
     if (size == 0) return cudaErrorInvalidValue;
     return core::allocate(pointer, size, cudaMemoryTypeHost);
   });
 }
 CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
-  return call("cuMemHostGetFlags", Reach::kHost, [&] {
+  return call("cuMemHostGetFlags", ApiScope::kHost, [&] {
     void* on_device = nullptr;
     if (flags == nullptr) return cudaErrorInvalidValue;
     *flags = CU_MEMHOSTALLOC_DEVICEMAP;
@@ -174,46 +174,48 @@ CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
   });
 }
 CUresult cuMemHostRegister_v2(void* pointer, size_t size, unsigned flags) {
-  return call("cuMemHostRegister", Reach::kUnsafe,
+  return call("cuMemHostRegister", ApiScope::kUnsafe,
               [&] { return core::register_host_memory(pointer, size, flags); });
 }
 CUresult cuMemHostRegister(void* pointer, size_t size, unsigned flags) {
   return cuMemHostRegister_v2(pointer, size, flags);
 }
 CUresult cuMemHostUnregister(void* pointer) {
-  return call("cuMemHostUnregister", Reach::kUnsafe,
+  return call("cuMemHostUnregister", ApiScope::kUnsafe,
               [&] { return core::unregister_host_memory(pointer); });
 }
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
-  return call("cuMemHostGetDevicePointer", Reach::kDevice, [&] {
+  return call("cuMemHostGetDevicePointer", ApiScope::kDevice, [&] {
     if (flags != 0) return cudaErrorInvalidValue;
     return core::find_device_pointer(pointer_to(address), pointer);
   });
 }
 CUresult cuMemFree_v2(CUdeviceptr address) {
-  return call("cuMemFree", Reach::kUnsafe, [&] { return core::free_memory(pointer_of(address)); });
+  return call("cuMemFree", ApiScope::kUnsafe,
+              [&] { return core::free_memory(pointer_of(address)); });
 }
 CUresult cuMemFreeHost(void* pointer) {
-  return call("cuMemFreeHost", Reach::kUnsafe, [&] { return core::free_host_memory(pointer); });
+  return call("cuMemFreeHost", ApiScope::kUnsafe, [&] { return core::free_host_memory(pointer); });
 }
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t size, CUstream stream) {
-  return call("cuMemAllocAsync", Reach::kDevice,
+  return call("cuMemAllocAsync", ApiScope::kDevice,
               [&] { return core::allocate_async(pointer_to(address), size, stream); });
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t size, CUmemoryPool pool,
                                  CUstream stream) {
-  return call("cuMemAllocFromPoolAsync", Reach::kDevice,
+  return call("cuMemAllocFromPoolAsync", ApiScope::kDevice,
               [&] { return core::allocate_from_pool(pointer_to(address), size, pool, stream); });
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return call("cuMemFreeAsync", Reach::kDevice,
+  return call("cuMemFreeAsync", ApiScope::kDevice,
               [&] { return core::free_async(pointer_of(address), stream); });
 }
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-  return call("cuMemGetInfo", Reach::kDevice, [&] { return core::read_memory_sizes(free, total); });
+  return call("cuMemGetInfo", ApiScope::kDevice,
+              [&] { return core::read_memory_sizes(free, total); });
 }
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* size, CUdeviceptr address) {
-  return call("cuMemGetAddressRange", Reach::kHost,
+  return call("cuMemGetAddressRange", ApiScope::kHost,
               [&] { return core::find_range(pointer_to(begin), size, pointer_of(address)); });
 }
 CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
@@ -227,7 +229,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
 }
 // The attribute has no effect, since synchronous copies always wait for their end.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr) {
-  return call("cuPointerSetAttribute", Reach::kHost, [&] {
+  return call("cuPointerSetAttribute", ApiScope::kHost, [&] {
     const bool is_valid = value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
     return is_valid ? cudaSuccess : cudaErrorInvalidValue;
   });
@@ -235,28 +237,28 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
 
 CUresult cuMemAdvise_v2(CUdeviceptr address, size_t size, CUmem_advise advice,
                         CUmemLocation location) {
-  return call("cuMemAdvise", Reach::kDevice, [&] {
+  return call("cuMemAdvise", ApiScope::kDevice, [&] {
     return core::advise(pointer_of(address), size, static_cast<int>(advice), location_of(location));
   });
 }
 CUresult cuMemAdvise(CUdeviceptr address, size_t size, CUmem_advise advice, CUdevice device) {
-  return call("cuMemAdvise", Reach::kDevice, [&] {
+  return call("cuMemAdvise", ApiScope::kDevice, [&] {
     return core::advise(pointer_of(address), size, static_cast<int>(advice), location_of(device));
   });
 }
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t size, CUmemLocation location,
                                unsigned flags, CUstream stream) {
-  return call("cuMemPrefetchAsync", Reach::kDevice, [&] {
+  return call("cuMemPrefetchAsync", ApiScope::kDevice, [&] {
     return core::prefetch(pointer_of(address), size, location_of(location), flags, stream);
   });
 }
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t size, CUdevice device, CUstream stream) {
-  return call("cuMemPrefetchAsync", Reach::kDevice, [&] {
+  return call("cuMemPrefetchAsync", ApiScope::kDevice, [&] {
     return core::prefetch(pointer_of(address), size, location_of(device), 0, stream);
   });
 }
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t size, unsigned flags) {
-  return call("cuStreamAttachMemAsync", Reach::kDevice,
+  return call("cuStreamAttachMemAsync", ApiScope::kDevice,
               [&] { return core::attach_to_stream(stream, pointer_of(address), size, flags); });
 }
 

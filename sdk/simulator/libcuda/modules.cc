@@ -79,7 +79,7 @@ CUlib_st** library_to(CUmodule* module) { return reinterpret_cast<CUlib_st**>(mo
 
 CUresult load_module(const char* function, CUmodule* module, const void* code,
                      const JitOptions& options) {
-  return call(function, Reach::kDevice, [&] { return load(library_to(module), code, options); });
+  return call(function, ApiScope::kDevice, [&] { return load(library_to(module), code, options); });
 }
 
 /// The target of CUlinkState: PTX texts to be joined.
@@ -130,21 +130,22 @@ CUresult cuModuleLoadFatBinary(CUmodule* module, const void* code) {
   return load_module("cuModuleLoadFatBinary", module, code, {0, nullptr, nullptr});
 }
 CUresult cuModuleLoad(CUmodule* module, const char* path) {
-  return call("cuModuleLoad", Reach::kDevice, [&] { return load_file(library_to(module), path); });
+  return call("cuModuleLoad", ApiScope::kDevice,
+              [&] { return load_file(library_to(module), path); });
 }
 CUresult cuModuleUnload(CUmodule module) {
-  return call("cuModuleUnload", Reach::kHost,
+  return call("cuModuleUnload", ApiScope::kHost,
               [&] { return core::unload_library(library_of(module)); });
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
-  return call("cuModuleGetFunction", Reach::kDevice, [&] {
+  return call("cuModuleGetFunction", ApiScope::kDevice, [&] {
     return core::find_library_kernel(reinterpret_cast<cudaKernel_t*>(function), library_of(module),
                                      name);
   });
 }
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* size, CUmodule module,
                               const char* name) {
-  return call("cuModuleGetGlobal", Reach::kDevice, [&] {
+  return call("cuModuleGetGlobal", ApiScope::kDevice, [&] {
     return core::find_library_variable(pointer_to(address), size, library_of(module), name);
   });
 }
@@ -158,23 +159,23 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options,
                            void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
-  return call("cuLibraryLoadData", Reach::kDevice, [&] {
+  return call("cuLibraryLoadData", ApiScope::kDevice, [&] {
     return load(library, code, {count, options, values});
   });
 }
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option*, void**,
                                unsigned, CUlibraryOption*, void**, unsigned) {
-  return call("cuLibraryLoadFromFile", Reach::kDevice, [&] { return load_file(library, path); });
+  return call("cuLibraryLoadFromFile", ApiScope::kDevice, [&] { return load_file(library, path); });
 }
 CUresult cuLibraryUnload(CUlibrary library) {
   return call_without_context("cuLibraryUnload", [&] { return core::unload_library(library); });
 }
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  return call("cuLibraryGetKernel", Reach::kDevice,
+  return call("cuLibraryGetKernel", ApiScope::kDevice,
               [&] { return core::find_library_kernel(kernel, library, name); });
 }
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
-  return call("cuLibraryGetModule", Reach::kHost, [&] {
+  return call("cuLibraryGetModule", ApiScope::kHost, [&] {
     if (module == nullptr) return cudaErrorInvalidValue;
     *module = reinterpret_cast<CUmodule>(library);
     return core::library_exists(library) ? cudaSuccess : cudaErrorInvalidResourceHandle;
@@ -182,18 +183,18 @@ CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
 }
 CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* size, CUlibrary library,
                             const char* name) {
-  return call("cuLibraryGetGlobal", Reach::kDevice, [&] {
+  return call("cuLibraryGetGlobal", ApiScope::kDevice, [&] {
     return core::find_library_variable(pointer_to(address), size, library, name);
   });
 }
 CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* size, CUlibrary library,
                              const char* name) {
-  return call("cuLibraryGetManaged", Reach::kDevice, [&] {
+  return call("cuLibraryGetManaged", ApiScope::kDevice, [&] {
     return core::find_library_variable(pointer_to(address), size, library, name);
   });
 }
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
-  return call("cuKernelGetFunction", Reach::kHost, [&] {
+  return call("cuKernelGetFunction", ApiScope::kHost, [&] {
     if (function == nullptr) return cudaErrorInvalidValue;
     *function = reinterpret_cast<CUfunction>(kernel);
     CUlib_st* library = nullptr;
@@ -205,13 +206,13 @@ CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
                               [&] { return core::find_library_of_kernel(library, kernel); });
 }
 CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
-  return call("cuFuncGetModule", Reach::kHost, [&] {
+  return call("cuFuncGetModule", ApiScope::kHost, [&] {
     return core::find_library_of_kernel(library_to(module), kernel_of(function));
   });
 }
 
 CUresult cuLinkCreate_v2(unsigned, CUjit_option*, void**, CUlinkState* state) {
-  return call("cuLinkCreate", Reach::kHost, [&] {
+  return call("cuLinkCreate", ApiScope::kHost, [&] {
     if (state == nullptr) return cudaErrorInvalidValue;
     auto* link = new Link;
     links().insert(link);
@@ -224,7 +225,7 @@ CUresult cuLinkCreate(unsigned count, CUjit_option* options, void** values, CUli
 }
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size,
                           const char* name, unsigned, CUjit_option*, void**) {
-  return call("cuLinkAddData", Reach::kHost,
+  return call("cuLinkAddData", ApiScope::kHost,
               [&] { return add_text(state, type, static_cast<const char*>(data), size, name); });
 }
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t size,
@@ -233,7 +234,7 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
 }
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
                           CUjit_option*, void**) {
-  return call("cuLinkAddFile", Reach::kHost, [&] {
+  return call("cuLinkAddFile", ApiScope::kHost, [&] {
     std::string text;
     const cudaError_t error = core::read_file(&text, path);
     return error != cudaSuccess ? error : add_text(state, type, text.data(), text.size(), path);
@@ -245,7 +246,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 }
 // The linked code is PTX text, which lives until the linker is destroyed.
 CUresult cuLinkComplete(CUlinkState state, void** code, size_t* size) {
-  return call("cuLinkComplete", Reach::kHost, [&] {
+  return call("cuLinkComplete", ApiScope::kHost, [&] {
     Link* const link = link_of(state);
     if (link == nullptr) return cudaErrorInvalidResourceHandle;
     if (code == nullptr || link->texts.empty()) return cudaErrorInvalidValue;
@@ -256,7 +257,7 @@ CUresult cuLinkComplete(CUlinkState state, void** code, size_t* size) {
   });
 }
 CUresult cuLinkDestroy(CUlinkState state) {
-  return call("cuLinkDestroy", Reach::kHost, [&] {
+  return call("cuLinkDestroy", ApiScope::kHost, [&] {
     Link* const link = link_of(state);
     if (link == nullptr) return cudaErrorInvalidResourceHandle;
     links().erase(link);

@@ -19,7 +19,7 @@ cudaError_t create_stream(CUstream* stream, unsigned flags, int priority) {
 
 template <class T>
 CUresult read_property(const char* function, CUstream stream, T* to, T StreamProperties::*member) {
-  return call(function, Reach::kHost, [&] {
+  return call(function, ApiScope::kHost, [&] {
     StreamProperties properties{};
     const cudaError_t error = core::read_stream(stream, to != nullptr ? &properties : nullptr);
     if (error == cudaSuccess) *to = properties.*member;
@@ -47,35 +47,36 @@ using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces)
 extern "C" {
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
-  return call("cuStreamCreate", Reach::kDevice, [&] { return create_stream(stream, flags, 0); });
+  return call("cuStreamCreate", ApiScope::kDevice, [&] { return create_stream(stream, flags, 0); });
 }
 CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
-  return call("cuStreamCreateWithPriority", Reach::kDevice,
+  return call("cuStreamCreateWithPriority", ApiScope::kDevice,
               [&] { return create_stream(stream, flags, priority); });
 }
 CUresult cuStreamDestroy_v2(CUstream stream) {
-  return call("cuStreamDestroy", Reach::kHost, [&] { return core::destroy_stream(stream); });
+  return call("cuStreamDestroy", ApiScope::kHost, [&] { return core::destroy_stream(stream); });
 }
 CUresult cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 CUresult cuStreamSynchronize(CUstream stream) {
-  return call("cuStreamSynchronize", Reach::kDevice, [&] { return core::wait_for_stream(stream); });
+  return call("cuStreamSynchronize", ApiScope::kDevice,
+              [&] { return core::wait_for_stream(stream); });
 }
 CUresult cuStreamQuery(CUstream stream) {
-  return call("cuStreamQuery", Reach::kDevice, [&] { return core::query_stream(stream); });
+  return call("cuStreamQuery", ApiScope::kDevice, [&] { return core::query_stream(stream); });
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-  return call("cuStreamWaitEvent", Reach::kDevice,
+  return call("cuStreamWaitEvent", ApiScope::kDevice,
               [&] { return core::wait_in_stream(stream, event, flags); });
 }
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* data,
                              unsigned flags) {
-  return call("cuStreamAddCallback", Reach::kDevice, [&] {
+  return call("cuStreamAddCallback", ApiScope::kDevice, [&] {
     return core::add_callback(stream, reinterpret_cast<core::StreamCallback>(callback), data,
                               flags);
   });
 }
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
-  return call("cuLaunchHostFunc", Reach::kDevice, [&] {
+  return call("cuLaunchHostFunc", ApiScope::kDevice, [&] {
     if (function == nullptr) return cudaErrorInvalidValue;
     return core::enqueue_host_function(stream, function, data);
   });
@@ -93,7 +94,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
   return read_property("cuStreamGetId", stream, id, &StreamProperties::id);
 }
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
-  return call("cuStreamGetCtx", Reach::kHost,
+  return call("cuStreamGetCtx", ApiScope::kHost,
               [&] { return core::read_context_of_stream(stream, context); });
 }
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
@@ -102,28 +103,28 @@ CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* gree
 }
 
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
-  return call("cuEventCreate", Reach::kDevice, [&] { return create_event(event, flags); });
+  return call("cuEventCreate", ApiScope::kDevice, [&] { return create_event(event, flags); });
 }
 CUresult cuEventDestroy_v2(CUevent event) {
-  return call("cuEventDestroy", Reach::kHost, [&] { return core::destroy_event(event); });
+  return call("cuEventDestroy", ApiScope::kHost, [&] { return core::destroy_event(event); });
 }
 CUresult cuEventDestroy(CUevent event) { return cuEventDestroy_v2(event); }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  return call("cuEventRecord", Reach::kDevice,
+  return call("cuEventRecord", ApiScope::kDevice,
               [&] { return core::record_event(event, stream, 0); });
 }
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
-  return call("cuEventRecordWithFlags", Reach::kDevice,
+  return call("cuEventRecordWithFlags", ApiScope::kDevice,
               [&] { return core::record_event(event, stream, flags); });
 }
 CUresult cuEventSynchronize(CUevent event) {
-  return call("cuEventSynchronize", Reach::kDevice, [&] { return core::wait_for_event(event); });
+  return call("cuEventSynchronize", ApiScope::kDevice, [&] { return core::wait_for_event(event); });
 }
 CUresult cuEventQuery(CUevent event) {
-  return call("cuEventQuery", Reach::kDevice, [&] { return core::query_event(event); });
+  return call("cuEventQuery", ApiScope::kDevice, [&] { return core::query_event(event); });
 }
 CUresult cuEventElapsedTime_v2(float* milliseconds, CUevent start, CUevent end) {
-  return call("cuEventElapsedTime", Reach::kDevice,
+  return call("cuEventElapsedTime", ApiScope::kDevice,
               [&] { return core::read_elapsed_time(milliseconds, start, end); });
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
@@ -131,7 +132,7 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
-  return call("cuStreamBeginCapture", Reach::kDevice, [&] {
+  return call("cuStreamBeginCapture", ApiScope::kDevice, [&] {
     return core::begin_capture(stream, static_cast<cudaStreamCaptureMode>(mode));
   });
 }
@@ -139,18 +140,18 @@ CUresult cuStreamBeginCapture(CUstream stream) {
   return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return call("cuStreamEndCapture", Reach::kDevice,
+  return call("cuStreamEndCapture", ApiScope::kDevice,
               [&] { return core::take_graph(stream, graph); });
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  return call("cuStreamIsCapturing", Reach::kHost, [&] {
+  return call("cuStreamIsCapturing", ApiScope::kHost, [&] {
     return core::read_capture_status(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status));
   });
 }
 CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id,
                                    CUgraph* graph, const CUgraphNode** nodes,
                                    const CUgraphEdgeData** edges, size_t* count) {
-  return call("cuStreamGetCaptureInfo", Reach::kHost, [&] {
+  return call("cuStreamGetCaptureInfo", ApiScope::kHost, [&] {
     // cuuint64_t may be another 64-bit type.
     auto* const number = reinterpret_cast<unsigned long long*>(id);
     return core::read_capture(stream, reinterpret_cast<cudaStreamCaptureStatus*>(status),
@@ -165,7 +166,7 @@ CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status, 
   return cuStreamGetCaptureInfo_v3(stream, status, id, nullptr, nullptr, nullptr, nullptr);
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return call("cuThreadExchangeStreamCaptureMode", Reach::kHost, [&] {
+  return call("cuThreadExchangeStreamCaptureMode", ApiScope::kHost, [&] {
     return core::exchange_capture_mode(reinterpret_cast<cudaStreamCaptureMode*>(mode));
   });
 }

@@ -14,7 +14,7 @@ using core::Rows;
 template <class Work>
 cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t error,
                            const Work& work) {
-  return call(function, Reach::kDevice, [&] {
+  return call(function, ApiScope::kDevice, [&] {
     const cudaError_t invalid = core::check_pitches(rows, error);
     return invalid != cudaSuccess ? invalid : work();
   });
@@ -22,7 +22,7 @@ cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t e
 // Runs a copy between devices. The memory of every device is memory of the process.
 template <class Work>
 cudaError_t call_with_peers(const char* function, int to, int from, const Work& work) {
-  return call(function, Reach::kDevice,
+  return call(function, ApiScope::kDevice,
               [&] { return exists(to) && exists(from) ? work() : cudaErrorInvalidDevice; });
 }
 
@@ -34,7 +34,7 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  return call("cudaMallocPitch", Reach::kUnsafe,
+  return call("cudaMallocPitch", ApiScope::kUnsafe,
               [&] { return core::allocate_rows(pointer, pitch, width, height); });
 }
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,

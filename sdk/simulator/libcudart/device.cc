@@ -213,28 +213,29 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaGetDeviceProperties(DeviceProperties* properties, int device) {
-  return call("cudaGetDeviceProperties", Reach::kHost,
+  return call("cudaGetDeviceProperties", ApiScope::kHost,
               [&] { return core::read_device_properties(properties, device); });
 }
 cudaError_t cudaDeviceReset() {
-  return call("cudaDeviceReset", Reach::kHost, [] { return core::reset_device(); });
+  return call("cudaDeviceReset", ApiScope::kHost, [] { return core::reset_device(); });
 }
 cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return call("cudaInitDevice", Reach::kHost,
+  return call("cudaInitDevice", ApiScope::kHost,
               [&] { return exists(device) ? cudaSuccess : cudaErrorInvalidDevice; });
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return call("cudaDeviceCanAccessPeer", Reach::kHost, [&] {
+  return call("cudaDeviceCanAccessPeer", ApiScope::kHost, [&] {
     *can = 0;
     return exists(device) && exists(peer) ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
 
 cudaError_t cudaDeviceSetLimit(int limit, size_t value) {
-  return call("cudaDeviceSetLimit", Reach::kHost, [&] { return core::set_limit(limit, value); });
+  return call("cudaDeviceSetLimit", ApiScope::kHost, [&] { return core::set_limit(limit, value); });
 }
 cudaError_t cudaDeviceGetLimit(size_t* value, int limit) {
-  return call("cudaDeviceGetLimit", Reach::kHost, [&] { return core::read_limit(value, limit); });
+  return call("cudaDeviceGetLimit", ApiScope::kHost,
+              [&] { return core::read_limit(value, limit); });
 }
 
 // cudaChannelFormatDesc: the bits of x, y, z and w, and a kind.
@@ -246,17 +247,17 @@ ChannelFormat cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* address, int length, int device) {
-  return call("cudaDeviceGetPCIBusId", Reach::kHost,
+  return call("cudaDeviceGetPCIBusId", ApiScope::kHost,
               [&] { return core::read_pci_address(address, length, device); });
 }
 cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* address) {
-  return call("cudaDeviceGetByPCIBusId", Reach::kHost,
+  return call("cudaDeviceGetByPCIBusId", ApiScope::kHost,
               [&] { return core::find_device_by_pci_address(device, address); });
 }
 
 // The flags are hints for waiting and mapping, which have no effect.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
-  return call("cudaSetDeviceFlags", Reach::kHost, [&] {
+  return call("cudaSetDeviceFlags", ApiScope::kHost, [&] {
     constexpr unsigned kSpin = 1, kYield = 2, kBlock = 4, kSchedules = 7, kAll = 0x3f;
     const unsigned schedule = flags & kSchedules;
     if ((flags & ~kAll) != 0 ||
@@ -269,7 +270,7 @@ cudaError_t cudaSetDeviceFlags(unsigned flags) {
   });
 }
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return call("cudaGetDeviceFlags", Reach::kHost, [&] {
+  return call("cudaGetDeviceFlags", ApiScope::kHost, [&] {
     if (flags == nullptr) return cudaErrorInvalidValue;
     if (!exists(thread_state().device)) return cudaErrorNoDevice;
     *flags = state().device_states[static_cast<size_t>(thread_state().device)].flags;
@@ -278,16 +279,16 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 }
 // A performance hint without effect.
 cudaError_t cudaDeviceSetCacheConfig(int) {
-  return call("cudaDeviceSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
+  return call("cudaDeviceSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }
 cudaError_t cudaFuncSetCacheConfig(const void*, int) {
-  return call("cudaFuncSetCacheConfig", Reach::kHost, [] { return cudaSuccess; });
+  return call("cudaFuncSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }
 cudaError_t cudaProfilerStart() {
-  return call("cudaProfilerStart", Reach::kHost, [] { return cudaSuccess; });
+  return call("cudaProfilerStart", ApiScope::kHost, [] { return cudaSuccess; });
 }
 cudaError_t cudaProfilerStop() {
-  return call("cudaProfilerStop", Reach::kHost, [] { return cudaSuccess; });
+  return call("cudaProfilerStop", ApiScope::kHost, [] { return cudaSuccess; });
 }
 
 }  // extern "C"

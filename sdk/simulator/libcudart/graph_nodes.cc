@@ -316,86 +316,86 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
-  return call("cudaGraphCreate", Reach::kHost, [&] { return core::create_graph(graph, flags); });
+  return call("cudaGraphCreate", ApiScope::kHost, [&] { return core::create_graph(graph, flags); });
 }
 cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t graph) {
-  return call("cudaGraphClone", Reach::kHost, [&] { return core::clone_graph(copy, graph); });
+  return call("cudaGraphClone", ApiScope::kHost, [&] { return core::clone_graph(copy, graph); });
 }
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int* kind) {
-  return call("cudaGraphNodeGetType", Reach::kHost,
+  return call("cudaGraphNodeGetType", ApiScope::kHost,
               [&] { return core::read_node_type(node, kind); });
 }
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const KernelNodeParams* parameters) {
-  return call("cudaGraphAddKernelNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddKernelNode", ApiScope::kDevice, [&] {
     return core::add_kernel_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const Memcpy3DParms* parameters) {
-  return call("cudaGraphAddMemcpyNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddMemcpyNode", ApiScope::kDevice, [&] {
     return core::add_copy_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count, void* to,
                                      const void* from, size_t size, cudaMemcpyKind kind) {
-  return call("cudaGraphAddMemcpyNode1D", Reach::kDevice, [&] {
+  return call("cudaGraphAddMemcpyNode1D", ApiScope::kDevice, [&] {
     return core::add_copy_node({node, graph, after, count}, to, from, size, kind);
   });
 }
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* after, size_t count,
                                    const MemsetParams* parameters) {
-  return call("cudaGraphAddMemsetNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddMemsetNode", ApiScope::kDevice, [&] {
     return core::add_fill_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaGraphNode_t* after, size_t count,
                                  const HostNodeParams* parameters) {
-  return call("cudaGraphAddHostNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddHostNode", ApiScope::kDevice, [&] {
     return core::add_host_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                   const cudaGraphNode_t* after, size_t count) {
-  return call("cudaGraphAddEmptyNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddEmptyNode", ApiScope::kDevice, [&] {
     return core::add_empty_node({node, graph, after, count});
   });
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* after, size_t count,
                                        cudaGraph_t child) {
-  return call("cudaGraphAddChildGraphNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddChildGraphNode", ApiScope::kDevice, [&] {
     return core::add_child_graph({node, graph, after, count}, child);
   });
 }
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      MemAllocNodeParams* parameters) {
-  return call("cudaGraphAddMemAllocNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddMemAllocNode", ApiScope::kDevice, [&] {
     return core::add_allocation_node({node, graph, after, count}, parameters);
   });
 }
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, size_t count, void* memory) {
-  return call("cudaGraphAddMemFreeNode", Reach::kDevice, [&] {
+  return call("cudaGraphAddMemFreeNode", ApiScope::kDevice, [&] {
     return core::add_free_node({node, graph, after, count}, memory);
   });
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const KernelNodeParams* parameters) {
-  return call("cudaGraphExecKernelNodeSetParams", Reach::kDevice,
+  return call("cudaGraphExecKernelNodeSetParams", ApiScope::kDevice,
               [&] { return core::set_kernel_of_instance(exec, node, parameters); });
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 GraphExecUpdateResultInfo* info) {
-  return call("cudaGraphExecUpdate", Reach::kDevice,
+  return call("cudaGraphExecUpdate", ApiScope::kDevice,
               [&] { return core::update_instance(exec, graph, info); });
 }
 

@@ -53,23 +53,24 @@ extern "C" {
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
                                              unsigned long long flags, int* status) {
-  return call("cudaGetDriverEntryPointByVersion", Reach::kHost,
+  return call("cudaGetDriverEntryPointByVersion", ApiScope::kHost,
               [&] { return find_driver_function(name, function, version, flags, status); });
 }
 cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
                                     int* status) {
-  return call("cudaGetDriverEntryPoint", Reach::kHost,
+  return call("cudaGetDriverEntryPoint", ApiScope::kHost,
               [&] { return find_driver_function(name, function, CUDART_VERSION, flags, status); });
 }
 // A kernel of the runtime is a function of the driver's API.
 cudaError_t cudaGetFuncBySymbol(CUfunc_st** function, const void* kernel) {
-  return call("cudaGetFuncBySymbol", Reach::kDevice, [&] { return find_handle(function, kernel); });
+  return call("cudaGetFuncBySymbol", ApiScope::kDevice,
+              [&] { return find_handle(function, kernel); });
 }
 cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* kernel) {
-  return call("cudaGetKernel", Reach::kDevice, [&] { return find_handle(handle, kernel); });
+  return call("cudaGetKernel", ApiScope::kDevice, [&] { return find_handle(handle, kernel); });
 }
 cudaError_t cudaFuncGetParamInfo(const void* kernel, size_t index, size_t* offset, size_t* size) {
-  return call("cudaFuncGetParamInfo", Reach::kDevice, [&] {
+  return call("cudaFuncGetParamInfo", ApiScope::kDevice, [&] {
     if (offset == nullptr) return cudaErrorInvalidValue;
     return core::read_kernel_parameter(kernel, index, offset, size);
   });
@@ -78,7 +79,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      unsigned long long* id, cudaGraph_t* graph,
                                      const cudaGraphNode_t** nodes, const void** edges,
                                      size_t* count) {
-  return call("cudaStreamGetCaptureInfo", Reach::kHost, [&] {
+  return call("cudaStreamGetCaptureInfo", ApiScope::kHost, [&] {
     return core::read_capture(stream, status, {id, graph, nodes, edges, count});
   });
 }

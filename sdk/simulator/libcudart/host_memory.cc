@@ -71,15 +71,15 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaHostRegister(void* memory, size_t size, unsigned flags) {
-  return call("cudaHostRegister", Reach::kUnsafe,
+  return call("cudaHostRegister", ApiScope::kUnsafe,
               [&] { return core::register_host_memory(memory, size, flags); });
 }
 cudaError_t cudaHostUnregister(void* memory) {
-  return call("cudaHostUnregister", Reach::kUnsafe,
+  return call("cudaHostUnregister", ApiScope::kUnsafe,
               [&] { return core::unregister_host_memory(memory); });
 }
 cudaError_t cudaHostGetDevicePointer(void** on_device, void* on_host, unsigned) {
-  return call("cudaHostGetDevicePointer", Reach::kDevice,
+  return call("cudaHostGetDevicePointer", ApiScope::kDevice,
               [&] { return core::find_device_pointer(on_device, on_host); });
 }
 

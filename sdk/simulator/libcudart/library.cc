@@ -185,24 +185,24 @@ extern "C" {
 // Options of the compiler and of the library have no effect.
 cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
                                 void*, void**, unsigned) {
-  return call("cudaLibraryLoadData", Reach::kDevice,
+  return call("cudaLibraryLoadData", ApiScope::kDevice,
               [&] { return core::load_library(library, code); });
 }
 cudaError_t cudaLibraryLoadFromFile(CUlib_st** library, const char* path, void*, void**, unsigned,
                                     void*, void**, unsigned) {
-  return call("cudaLibraryLoadFromFile", Reach::kDevice,
+  return call("cudaLibraryLoadFromFile", ApiScope::kDevice,
               [&] { return core::load_library_from_file(library, path); });
 }
 cudaError_t cudaLibraryUnload(CUlib_st* library) {
-  return call("cudaLibraryUnload", Reach::kHost, [&] { return core::unload_library(library); });
+  return call("cudaLibraryUnload", ApiScope::kHost, [&] { return core::unload_library(library); });
 }
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, CUlib_st* library, const char* name) {
-  return call("cudaLibraryGetKernel", Reach::kDevice,
+  return call("cudaLibraryGetKernel", ApiScope::kDevice,
               [&] { return core::find_library_kernel(kernel, library, name); });
 }
 cudaError_t cudaLibraryGetGlobal(void** address, size_t* size, CUlib_st* library,
                                  const char* name) {
-  return call("cudaLibraryGetGlobal", Reach::kDevice,
+  return call("cudaLibraryGetGlobal", ApiScope::kDevice,
               [&] { return core::find_library_variable(address, size, library, name); });
 }
 

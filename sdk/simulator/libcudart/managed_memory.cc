@@ -98,17 +98,17 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaMemAdvise(const void* memory, size_t size, int advice, MemLocation location) {
-  return call("cudaMemAdvise", Reach::kDevice,
+  return call("cudaMemAdvise", ApiScope::kDevice,
               [&] { return core::advise(memory, size, advice, location); });
 }
 cudaError_t cudaMemPrefetchAsync(const void* memory, size_t size, MemLocation location,
                                  unsigned flags, cudaStream_t stream) {
-  return call("cudaMemPrefetchAsync", Reach::kDevice,
+  return call("cudaMemPrefetchAsync", ApiScope::kDevice,
               [&] { return core::prefetch(memory, size, location, flags, stream); });
 }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* memory, size_t size,
                                      unsigned flags) {
-  return call("cudaStreamAttachMemAsync", Reach::kDevice,
+  return call("cudaStreamAttachMemAsync", ApiScope::kDevice,
               [&] { return core::attach_to_stream(stream, memory, size, flags); });
 }
 

@@ -101,24 +101,24 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaMalloc3D(PitchedPtr* memory, Extent extent) {
-  return call("cudaMalloc3D", Reach::kUnsafe, [&] { return allocate(memory, extent); });
+  return call("cudaMalloc3D", ApiScope::kUnsafe, [&] { return allocate(memory, extent); });
 }
 cudaError_t cudaMemset3D(PitchedPtr memory, int value, Extent extent) {
-  return call("cudaMemset3D", Reach::kDevice, [&] {
+  return call("cudaMemset3D", ApiScope::kDevice, [&] {
     const cudaError_t rejected = reject_waiting(nullptr);
     return rejected != cudaSuccess ? rejected : fill(memory, value, extent, nullptr);
   });
 }
 cudaError_t cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, cudaStream_t stream) {
-  return call("cudaMemset3DAsync", Reach::kDevice,
+  return call("cudaMemset3DAsync", ApiScope::kDevice,
               [&] { return fill(memory, value, extent, stream); });
 }
 cudaError_t cudaMemcpy3D(const Memcpy3DParms* parameters) {
-  return call("cudaMemcpy3D", Reach::kDevice,
+  return call("cudaMemcpy3D", ApiScope::kDevice,
               [&] { return core::copy_slices_and_wait(parameters); });
 }
 cudaError_t cudaMemcpy3DAsync(const Memcpy3DParms* parameters, cudaStream_t stream) {
-  return call("cudaMemcpy3DAsync", Reach::kDevice,
+  return call("cudaMemcpy3DAsync", ApiScope::kDevice,
               [&] { return core::copy_slices(parameters, stream); });
 }
 

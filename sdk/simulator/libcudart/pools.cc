@@ -147,7 +147,7 @@ int pool_attribute_of(int attribute) {
 
 template <class Work>
 cudaError_t with_graph_pool(const char* function, int device, const Work& work) {
-  return call(function, Reach::kHost, [&] {
+  return call(function, ApiScope::kHost, [&] {
     return exists(device) ? work(state_of(device).graph_pool.get()) : cudaErrorInvalidDevice;
   });
 }
@@ -235,41 +235,41 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaDeviceGetDefaultMemPool(MemoryPool** pool, int device) {
-  return call("cudaDeviceGetDefaultMemPool", Reach::kHost,
+  return call("cudaDeviceGetDefaultMemPool", ApiScope::kHost,
               [&] { return core::find_default_pool(pool, device); });
 }
 cudaError_t cudaDeviceGetMemPool(MemoryPool** pool, int device) {
-  return call("cudaDeviceGetMemPool", Reach::kHost,
+  return call("cudaDeviceGetMemPool", ApiScope::kHost,
               [&] { return core::find_current_pool(pool, device); });
 }
 cudaError_t cudaDeviceSetMemPool(int device, MemoryPool* pool) {
-  return call("cudaDeviceSetMemPool", Reach::kHost,
+  return call("cudaDeviceSetMemPool", ApiScope::kHost,
               [&] { return core::set_current_pool(device, pool); });
 }
 cudaError_t cudaMemPoolCreate(MemoryPool** pool, const MemPoolProps* properties) {
-  return call("cudaMemPoolCreate", Reach::kHost,
+  return call("cudaMemPoolCreate", ApiScope::kHost,
               [&] { return core::create_pool(pool, properties); });
 }
 cudaError_t cudaMemPoolDestroy(MemoryPool* pool) {
-  return call("cudaMemPoolDestroy", Reach::kHost, [&] { return core::destroy_pool(pool); });
+  return call("cudaMemPoolDestroy", ApiScope::kHost, [&] { return core::destroy_pool(pool); });
 }
 cudaError_t cudaMemPoolSetAttribute(MemoryPool* pool, int attribute, void* value) {
-  return call("cudaMemPoolSetAttribute", Reach::kHost,
+  return call("cudaMemPoolSetAttribute", ApiScope::kHost,
               [&] { return core::set_pool_attribute(pool, attribute, value); });
 }
 cudaError_t cudaMemPoolGetAttribute(MemoryPool* pool, int attribute, void* value) {
-  return call("cudaMemPoolGetAttribute", Reach::kHost,
+  return call("cudaMemPoolGetAttribute", ApiScope::kHost,
               [&] { return core::read_pool_attribute(pool, attribute, value); });
 }
 cudaError_t cudaMemPoolTrimTo(MemoryPool* pool, size_t kept) {
-  return call("cudaMemPoolTrimTo", Reach::kHost, [&] { return core::trim_pool(pool, kept); });
+  return call("cudaMemPoolTrimTo", ApiScope::kHost, [&] { return core::trim_pool(pool, kept); });
 }
 cudaError_t cudaMemPoolSetAccess(MemoryPool* pool, const MemAccessDesc* all, size_t count) {
-  return call("cudaMemPoolSetAccess", Reach::kHost,
+  return call("cudaMemPoolSetAccess", ApiScope::kHost,
               [&] { return core::set_pool_access(pool, all, count); });
 }
 cudaError_t cudaMemPoolGetAccess(int* flags, MemoryPool* pool, MemLocation* location) {
-  return call("cudaMemPoolGetAccess", Reach::kHost,
+  return call("cudaMemPoolGetAccess", ApiScope::kHost,
               [&] { return core::read_pool_access(flags, pool, location); });
 }
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
@@ -290,7 +290,7 @@ cudaError_t cudaDeviceGraphMemTrim(int device) {
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t size, MemoryPool* pool,
                                     cudaStream_t stream) {
-  return call("cudaMallocFromPoolAsync", Reach::kDevice,
+  return call("cudaMallocFromPoolAsync", ApiScope::kDevice,
               [&] { return core::allocate_from_pool(pointer, size, pool, stream); });
 }
 

@@ -15,7 +15,7 @@ using core::StreamProperties;
 template <class T>
 cudaError_t read_property(const char* function, cudaStream_t stream, T* to,
                           T StreamProperties::*member) {
-  return call(function, Reach::kHost, [&] {
+  return call(function, ApiScope::kHost, [&] {
     StreamProperties properties{};
     const cudaError_t error = core::read_stream(stream, to != nullptr ? &properties : nullptr);
     if (error == cudaSuccess) *to = properties.*member;
@@ -76,11 +76,11 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, core::StreamCallback callback, void* data,
                                   unsigned flags) {
-  return call("cudaStreamAddCallback", Reach::kDevice,
+  return call("cudaStreamAddCallback", ApiScope::kDevice,
               [&] { return core::add_callback(stream, callback, data, flags); });
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return call("cudaEventRecordWithFlags", Reach::kDevice,
+  return call("cudaEventRecordWithFlags", ApiScope::kDevice,
               [&] { return core::record_event(event, stream, flags); });
 }
 

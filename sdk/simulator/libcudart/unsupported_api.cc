@@ -70,7 +70,7 @@ cudaError_t missing(const char* function, std::atomic<bool>* is_reported) {
     std::fprintf(stderr, "kernkit: %s() is not supported: it returns cudaErrorNotSupported; %s\n",
                  function, advice_for(function));
   }
-  return call(function, Reach::kHost, [] { return cudaErrorNotSupported; });
+  return call(function, ApiScope::kHost, [] { return cudaErrorNotSupported; });
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
-  return call("cudaGetSymbolAddress", Reach::kDevice, [&] {
+  return call("cudaGetSymbolAddress", ApiScope::kDevice, [&] {
     VariableMemory memory;
     const cudaError_t error = find(symbol, &memory);
     if (error == cudaSuccess) *address = memory.at;
@@ -69,7 +69,7 @@ cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
   });
 }
 cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
-  return call("cudaGetSymbolSize", Reach::kDevice, [&] {
+  return call("cudaGetSymbolSize", ApiScope::kDevice, [&] {
     VariableMemory memory;
     const cudaError_t error = find(symbol, &memory);
     if (error == cudaSuccess) *size = memory.size;
@@ -78,7 +78,7 @@ cudaError_t cudaGetSymbolSize(size_t* size, const void* symbol) {
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size, size_t offset,
                                cudaMemcpyKind kind) {
-  return call("cudaMemcpyToSymbol", Reach::kDevice, [&] {
+  return call("cudaMemcpyToSymbol", ApiScope::kDevice, [&] {
     VariableMemory memory;
     const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &memory);
     return error != cudaSuccess ? error : core::copy_and_wait(memory.at, from, size, kind);
@@ -86,7 +86,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t size
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size_t offset,
                                  cudaMemcpyKind kind) {
-  return call("cudaMemcpyFromSymbol", Reach::kDevice, [&] {
+  return call("cudaMemcpyFromSymbol", ApiScope::kDevice, [&] {
     VariableMemory memory;
     const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &memory);
     return error != cudaSuccess ? error : core::copy_and_wait(to, memory.at, size, kind);
@@ -94,7 +94,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t size, size
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t size,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return call("cudaMemcpyToSymbolAsync", Reach::kDevice, [&] {
+  return call("cudaMemcpyToSymbolAsync", ApiScope::kDevice, [&] {
     VariableMemory memory;
     const cudaError_t error = find(symbol, offset, size, goes_to_device(kind), &memory);
     return error != cudaSuccess ? error : core::copy_async(memory.at, from, size, kind, stream);
@@ -102,7 +102,7 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t size, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return call("cudaMemcpyFromSymbolAsync", Reach::kDevice, [&] {
+  return call("cudaMemcpyFromSymbolAsync", ApiScope::kDevice, [&] {
     VariableMemory memory;
     const cudaError_t error = find(symbol, offset, size, comes_from_device(kind), &memory);
     return error != cudaSuccess ? error : core::copy_async(to, memory.at, size, kind, stream);

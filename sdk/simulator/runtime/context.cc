@@ -93,9 +93,9 @@ cudaError_t start_driver() {
   return cudaSuccess;
 }
 
-cudaError_t call_driver(const char* function, Needs needs, Reach reach,
+cudaError_t call_driver(const char* function, Needs needs, ApiScope scope,
                         const std::function<cudaError_t()>& work) {
-  return core::call(function, reach, [&] {
+  return core::call(function, scope, [&] {
     if (needs == Needs::kNothing) return work();
     if (!state().driver_started) return cudaErrorInitializationError;
     if (needs == Needs::kInit) return work();

@@ -207,21 +207,21 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t size, cudaMemcpyKind kind) {
-  return call("cudaMemcpy", Reach::kDevice,
+  return call("cudaMemcpy", ApiScope::kDevice,
               [&] { return core::copy_and_wait(to, from, size, kind); });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return call("cudaMemcpyAsync", Reach::kDevice,
+  return call("cudaMemcpyAsync", ApiScope::kDevice,
               [&] { return core::copy_async(to, from, size, kind, stream); });
 }
 cudaError_t cudaMemset(void* pointer, int value, size_t size) {
-  return call("cudaMemset", Reach::kDevice, [&] {
+  return call("cudaMemset", ApiScope::kDevice, [&] {
     return core::fill_and_wait(pointer, static_cast<unsigned>(value), 1, one_row(size));
   });
 }
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t size, cudaStream_t stream) {
-  return call("cudaMemsetAsync", Reach::kDevice, [&] {
+  return call("cudaMemsetAsync", ApiScope::kDevice, [&] {
     return core::fill_elements(pointer, static_cast<unsigned>(value), 1, one_row(size), stream);
   });
 }

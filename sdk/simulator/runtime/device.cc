@@ -99,35 +99,35 @@ const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return call("cudaGetDeviceCount", Reach::kHost, [&] { return core::count_devices(count); });
+  return call("cudaGetDeviceCount", ApiScope::kHost, [&] { return core::count_devices(count); });
 }
 cudaError_t cudaGetDevice(int* device) {
-  return call("cudaGetDevice", Reach::kHost, [&] {
+  return call("cudaGetDevice", ApiScope::kHost, [&] {
     if (state().devices.empty()) return cudaErrorNoDevice;
     *device = thread_state().device;
     return cudaSuccess;
   });
 }
 cudaError_t cudaSetDevice(int device) {
-  return call("cudaSetDevice", Reach::kHost, [&] { return core::set_device(device); });
+  return call("cudaSetDevice", ApiScope::kHost, [&] { return core::set_device(device); });
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call("cudaDeviceGetAttribute", Reach::kHost,
+  return call("cudaDeviceGetAttribute", ApiScope::kHost,
               [&] { return core::read_device_attribute(value, attribute, device); });
 }
 cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", Reach::kUnsafe, [] { return core::wait_for_device(); });
+  return call("cudaDeviceSynchronize", ApiScope::kUnsafe, [] { return core::wait_for_device(); });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return call("cudaDeviceGetStreamPriorityRange", Reach::kHost,
+  return call("cudaDeviceGetStreamPriorityRange", ApiScope::kHost,
               [&] { return core::read_priorities(least, greatest); });
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", Reach::kHost,
+  return call("cudaDriverGetVersion", ApiScope::kHost,
               [&] { return core::read_driver_version(version); });
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return call("cudaRuntimeGetVersion", Reach::kHost, [&] {
+  return call("cudaRuntimeGetVersion", ApiScope::kHost, [&] {
     *version = CUDART_VERSION;
     return cudaSuccess;
   });

@@ -119,28 +119,29 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return call("cudaEventCreate", Reach::kDevice, [&] { return core::create_event(event, 0); });
+  return call("cudaEventCreate", ApiScope::kDevice, [&] { return core::create_event(event, 0); });
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return call("cudaEventCreateWithFlags", Reach::kDevice,
+  return call("cudaEventCreateWithFlags", ApiScope::kDevice,
               [&] { return core::create_event(event, flags); });
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call("cudaEventRecord", Reach::kDevice,
+  return call("cudaEventRecord", ApiScope::kDevice,
               [&] { return core::record_event(event, stream, 0); });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", Reach::kDevice, [&] { return core::wait_for_event(event); });
+  return call("cudaEventSynchronize", ApiScope::kDevice,
+              [&] { return core::wait_for_event(event); });
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", Reach::kDevice, [&] { return core::query_event(event); });
+  return call("cudaEventQuery", ApiScope::kDevice, [&] { return core::query_event(event); });
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return call("cudaEventElapsedTime", Reach::kDevice,
+  return call("cudaEventElapsedTime", ApiScope::kDevice,
               [&] { return core::read_elapsed_time(milliseconds, start, end); });
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call("cudaEventDestroy", Reach::kHost, [&] { return core::destroy_event(event); });
+  return call("cudaEventDestroy", ApiScope::kHost, [&] { return core::destroy_event(event); });
 }
 
 }  // extern "C"

@@ -243,51 +243,54 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return call("cudaStreamBeginCapture", Reach::kDevice,
+  return call("cudaStreamBeginCapture", ApiScope::kDevice,
               [&] { return core::begin_capture(stream, mode); });
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call("cudaStreamEndCapture", Reach::kDevice,
+  return call("cudaStreamEndCapture", ApiScope::kDevice,
               [&] { return core::take_graph(stream, graph); });
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return call("cudaStreamIsCapturing", Reach::kHost,
+  return call("cudaStreamIsCapturing", ApiScope::kHost,
               [&] { return core::read_capture_status(stream, status); });
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  return call("cudaThreadExchangeStreamCaptureMode", Reach::kHost,
+  return call("cudaThreadExchangeStreamCaptureMode", ApiScope::kHost,
               [&] { return core::exchange_capture_mode(mode); });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call("cudaGraphGetNodes", Reach::kHost,
+  return call("cudaGraphGetNodes", ApiScope::kHost,
               [&] { return core::list_nodes(graph, nodes, count); });
 }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
-  return call("cudaGraphGetRootNodes", Reach::kHost,
+  return call("cudaGraphGetRootNodes", ApiScope::kHost,
               [&] { return core::list_root_nodes(graph, nodes, count); });
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
-  return call("cudaGraphInstantiate", Reach::kUnsafe,
+  return call("cudaGraphInstantiate", ApiScope::kUnsafe,
               [&] { return core::instantiate(exec, graph, flags); });
 }
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
                                           unsigned long long flags) {
-  return call("cudaGraphInstantiateWithFlags", Reach::kUnsafe,
+  return call("cudaGraphInstantiateWithFlags", ApiScope::kUnsafe,
               [&] { return core::instantiate(exec, graph, flags); });
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphUpload", Reach::kDevice, [&] { return core::upload_graph(exec, stream); });
+  return call("cudaGraphUpload", ApiScope::kDevice,
+              [&] { return core::upload_graph(exec, stream); });
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphLaunch", Reach::kDevice, [&] { return core::launch_graph(exec, stream); });
+  return call("cudaGraphLaunch", ApiScope::kDevice,
+              [&] { return core::launch_graph(exec, stream); });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call("cudaGraphDestroy", Reach::kHost, [&] { return core::destroy_graph(graph); });
+  return call("cudaGraphDestroy", ApiScope::kHost, [&] { return core::destroy_graph(graph); });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call("cudaGraphExecDestroy", Reach::kHost, [&] { return core::destroy_instance(exec); });
+  return call("cudaGraphExecDestroy", ApiScope::kHost,
+              [&] { return core::destroy_instance(exec); });
 }
 
 }  // extern "C"

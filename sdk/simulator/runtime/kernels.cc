@@ -211,11 +211,11 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
-  return call("cudaFuncSetAttribute", Reach::kDevice,
+  return call("cudaFuncSetAttribute", ApiScope::kDevice,
               [&] { return core::set_kernel_attribute(kernel, attribute, value); });
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
-  return call("cudaFuncGetAttributes", Reach::kDevice,
+  return call("cudaFuncGetAttributes", ApiScope::kDevice,
               [&] { return core::read_kernel_attributes(attributes, kernel); });
 }
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
@@ -224,7 +224,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel,
                                                           int threads, size_t shared_memory) {
-  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", Reach::kDevice,
+  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", ApiScope::kDevice,
               [&] { return core::read_blocks_per_sm(blocks, kernel, threads, shared_memory); });
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* kernel,
@@ -234,7 +234,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 }
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, const void* kernel,
                                                       int blocks, int threads) {
-  return call("cudaOccupancyAvailableDynamicSMemPerBlock", Reach::kDevice, [&] {
+  return call("cudaOccupancyAvailableDynamicSMemPerBlock", ApiScope::kDevice, [&] {
     return core::read_available_shared_memory(shared_memory, kernel, blocks, threads);
   });
 }

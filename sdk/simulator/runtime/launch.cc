@@ -171,13 +171,13 @@ extern "C" {
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                              size_t shared_memory, cudaStream_t stream) {
-  return call("cudaLaunchKernel", Reach::kDevice, [&] {
+  return call("cudaLaunchKernel", ApiScope::kDevice, [&] {
     return core::launch_kernel(Request{grid, block, shared_memory, stream}, kernel, arguments);
   });
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_memory, cudaStream_t stream) {
-  return call("cudaLaunchCooperativeKernel", Reach::kDevice, [&] {
+  return call("cudaLaunchCooperativeKernel", ApiScope::kDevice, [&] {
     Request request{grid, block, shared_memory, stream};
     request.cooperative = true;
     return core::launch_kernel(request, kernel, arguments);
@@ -191,7 +191,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
                                 void** arguments) {
-  return call("cudaLaunchKernelExC", Reach::kDevice, [&] {
+  return call("cudaLaunchKernelExC", ApiScope::kDevice, [&] {
     Request request;
     request.grid = config->gridDim;
     request.block = config->blockDim;

@@ -390,40 +390,41 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, size_t size) {
-  return call("cudaMalloc", Reach::kUnsafe,
+  return call("cudaMalloc", ApiScope::kUnsafe,
               [&] { return core::allocate(pointer, size, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t size, cudaStream_t stream) {
-  return call("cudaMallocAsync", Reach::kDevice,
+  return call("cudaMallocAsync", ApiScope::kDevice,
               [&] { return core::allocate_async(pointer, size, stream); });
 }
 cudaError_t cudaMallocHost(void** pointer, size_t size) {
-  return call("cudaMallocHost", Reach::kUnsafe,
+  return call("cudaMallocHost", ApiScope::kUnsafe,
               [&] { return core::allocate(pointer, size, cudaMemoryTypeHost); });
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
-  return call("cudaHostAlloc", Reach::kUnsafe,
+  return call("cudaHostAlloc", ApiScope::kUnsafe,
               [&] { return core::allocate(pointer, size, cudaMemoryTypeHost); });
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
-  return call("cudaMallocManaged", Reach::kUnsafe,
+  return call("cudaMallocManaged", ApiScope::kUnsafe,
               [&] { return core::allocate(pointer, size, cudaMemoryTypeManaged); });
 }
 cudaError_t cudaFree(void* pointer) {
-  return call("cudaFree", Reach::kUnsafe, [&] { return core::free_memory(pointer); });
+  return call("cudaFree", ApiScope::kUnsafe, [&] { return core::free_memory(pointer); });
 }
 cudaError_t cudaFreeHost(void* pointer) {
-  return call("cudaFreeHost", Reach::kUnsafe, [&] { return core::free_host_memory(pointer); });
+  return call("cudaFreeHost", ApiScope::kUnsafe, [&] { return core::free_host_memory(pointer); });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return call("cudaFreeAsync", Reach::kDevice, [&] { return core::free_async(pointer, stream); });
+  return call("cudaFreeAsync", ApiScope::kDevice,
+              [&] { return core::free_async(pointer, stream); });
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return call("cudaMemGetInfo", Reach::kDevice,
+  return call("cudaMemGetInfo", ApiScope::kDevice,
               [&] { return core::read_memory_sizes(free, total); });
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-  return call("cudaPointerGetAttributes", Reach::kHost,
+  return call("cudaPointerGetAttributes", ApiScope::kHost,
               [&] { return core::read_pointer(attributes, pointer); });
 }
 

@@ -127,7 +127,7 @@ cudaError_t planted() {
 
 }  // namespace
 
-cudaError_t core::call(const char* function, Reach reach,
+cudaError_t core::call(const char* function, ApiScope scope,
                        const std::function<cudaError_t()>& work) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   const RaceIgnored bookkeeping;
@@ -138,16 +138,16 @@ cudaError_t core::call(const char* function, Reach reach,
   if (*caller == '\0') of_thread.entry = function;
   cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
   const bool runs = error == cudaSuccess;
-  if (error == cudaSuccess && reach != Reach::kHost) {
+  if (error == cudaSuccess && scope != ApiScope::kHost) {
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
     // A call that waits reports the error, after which the host has waited.
     const bool waits = std::strstr(function, "Synchronize") != nullptr ||
-                       is_blocking_copy(function) || reach == Reach::kUnsafe;
+                       is_blocking_copy(function) || scope == ApiScope::kUnsafe;
     if (error != cudaSuccess && waits) {
       for (const auto& [key, queue] : state().queues) add_before(&state().waited, queue.before);
     }
   }
-  if (error == cudaSuccess && reach == Reach::kUnsafe && reject_unsafe_call()) {
+  if (error == cudaSuccess && scope == ApiScope::kUnsafe && reject_unsafe_call()) {
     error = cudaErrorStreamCaptureUnsupported;
   }
   if (error == cudaSuccess) error = work();
@@ -160,10 +160,10 @@ cudaError_t core::call(const char* function, Reach reach,
   return error;
 }
 
-cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work) {
-  const cudaError_t error = core::call(function, reach, [&] {
+cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work) {
+  const cudaError_t error = core::call(function, scope, [&] {
     state().driver_started = true;
-    if (reach == Reach::kHost) return work();
+    if (scope == ApiScope::kHost) return work();
     const cudaError_t destroyed = use_primary_context();
     return destroyed != cudaSuccess ? destroyed : work();
   });

@@ -203,7 +203,7 @@ void make_primary_current(int device);
 unsigned long thread_number();
 
 /// core::call() for functions of the runtime, whose errors become the thread's last error.
-cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
+cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work);
 
 /// Enqueues work in a stream, or captures the work as a node of this kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);

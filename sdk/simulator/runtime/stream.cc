@@ -86,33 +86,33 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 extern "C" {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  return call("cudaStreamCreate", Reach::kDevice,
+  return call("cudaStreamCreate", ApiScope::kDevice,
               [&] { return core::create_stream(stream, 0, kLeastPriority); });
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return call("cudaStreamCreateWithFlags", Reach::kDevice,
+  return call("cudaStreamCreateWithFlags", ApiScope::kDevice,
               [&] { return core::create_stream(stream, flags, kLeastPriority); });
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
-  return call("cudaStreamCreateWithPriority", Reach::kDevice,
+  return call("cudaStreamCreateWithPriority", ApiScope::kDevice,
               [&] { return core::create_stream(stream, flags, priority); });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call("cudaStreamDestroy", Reach::kHost, [&] { return core::destroy_stream(stream); });
+  return call("cudaStreamDestroy", ApiScope::kHost, [&] { return core::destroy_stream(stream); });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call("cudaStreamSynchronize", Reach::kDevice,
+  return call("cudaStreamSynchronize", ApiScope::kDevice,
               [&] { return core::wait_for_stream(stream); });
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return call("cudaStreamQuery", Reach::kDevice, [&] { return core::query_stream(stream); });
+  return call("cudaStreamQuery", ApiScope::kDevice, [&] { return core::query_stream(stream); });
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return call("cudaStreamWaitEvent", Reach::kDevice,
+  return call("cudaStreamWaitEvent", ApiScope::kDevice,
               [&] { return core::wait_in_stream(stream, event, flags); });
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call("cudaLaunchHostFunc", Reach::kDevice,
+  return call("cudaLaunchHostFunc", ApiScope::kDevice,
               [&] { return core::enqueue_host_function(stream, function, data); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams that lag: ordered work runs in order, and missing order has visible effects.
+// Delayed streams: ordered work runs in order, and missing order has visible effects.
 #include <chrono>
 
 #include "runtime/queue.h"

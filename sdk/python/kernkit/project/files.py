@@ -21,7 +21,7 @@ def folder_of(path: pathlib.Path) -> pathlib.Path:
     """The folder itself, without links and relative parts. UserError: the folder does not exist."""
     try:
         found = path.resolve(strict=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: links form a circle
+    except (OSError, RuntimeError) as error:  # RuntimeError: links form a cycle
         raise UserError(f"folder {path} not found: {error}") from None
     if not found.is_dir():
         raise UserError(f"{path} is not a folder; go to the folder of a library, or name it with --library")

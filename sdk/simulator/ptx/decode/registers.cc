@@ -83,12 +83,12 @@ void Registers::place(Kernel* kernel) const {
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
     return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
   });
-  // Places by size, with the operation after which the place is free; the earliest first.
-  struct Place {
+  // Free slots by size, with the operation after which the slot is free; the earliest first.
+  struct FreeSlot {
     uint32_t last_use, at;
-    bool operator<(const Place& other) const { return last_use > other.last_use; }
+    bool operator<(const FreeSlot& other) const { return last_use > other.last_use; }
   };
-  std::vector<Place> free[9];
+  std::vector<FreeSlot> free[9];
   std::vector<uint32_t> places(sizes_.size(), kNone);
   uint32_t bytes = 0;
   for (const uint32_t number : order) {

@@ -41,14 +41,14 @@ class Image : public Addresses {
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
  private:
-  struct Place {
+  struct Placement {
     unsigned char* at;
     const Variable* variable;
     bool is_managed;
   };
 
   std::unique_ptr<Module> module_;
-  std::map<std::string, Place> places_;  // memory of variables by name
+  std::map<std::string, Placement> places_;  // memory of variables by name
   size_t barrier_ = 0;  // offset of the counter of grid.sync(), after the variables [bytes]
   size_t bytes_ = 0;
   size_t constant_bytes_ = 0;

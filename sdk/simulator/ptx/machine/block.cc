@@ -222,11 +222,11 @@ void Block::leave_barrier(uint32_t number) {
 
 // Uses the wording of reports for kernels compiled for the CPU.
 void Block::throw_deadlock() const {
-  struct Place {
+  struct WaitingThread {
     const Operation* at = nullptr;  // null if the thread has ended
     std::string words;
   };
-  const auto place_of = [&](unsigned thread) -> Place {
+  const auto place_of = [&](unsigned thread) -> WaitingThread {
     for (const Part& part : warps[thread / 32].parts) {
       if ((part.mask >> thread % 32 & 1) == 0) continue;
       const Operation* at = &launch.kernel.code[part.pc];
@@ -237,9 +237,9 @@ void Block::throw_deadlock() const {
     return {};
   };
   unsigned first = threads, other = threads, ended = threads, waiting = 0;
-  Place of_first;
+  WaitingThread of_first;
   for (unsigned thread = 0; thread < threads; ++thread) {
-    const Place place = place_of(thread);
+    const WaitingThread place = place_of(thread);
     if (place.at != nullptr && first == threads) {
       first = thread;
       of_first = place;
@@ -250,7 +250,7 @@ void Block::throw_deadlock() const {
     if (!same && another == threads) another = thread;
   }
   if (other == threads) other = ended;
-  const Place elsewhere = other < threads ? place_of(other) : Place{};
+  const WaitingThread elsewhere = other < threads ? place_of(other) : WaitingThread{};
   throw Fault{
       place_text(*this, first) + std::to_string(waiting) + " of the block's " +
           std::to_string(threads) + " threads wait at " + of_first.words +

@@ -67,11 +67,11 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
   frame = next;
 }
 
-void Warp::call(const Operation& operation, uint32_t lanes_here) {
+void Warp::call(const Operation& operation, uint32_t arrived) {
   const Kernel& kernel = block->launch.kernel;
   const uint32_t known = kernel.calls[operation.target].function;
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // continues lanes with a false guard
-  for (uint32_t left = lanes_here; left != 0; left &= left - 1) {
+  suspend(Part::kReady, active & ~arrived, pc + 1);  // continues lanes with a false guard
+  for (uint32_t left = arrived; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     uint32_t number = known;
     if (known == kNone) {
@@ -89,13 +89,13 @@ void Warp::call(const Operation& operation, uint32_t lanes_here) {
     call(operation, lane, number);
     suspend(Part::kReady, kLane[lane], kernel.functions[number].entry);
   }
-  pick();
+  select_next_part();
 }
 
-void Warp::leave_function(uint32_t lanes_here) {
+void Warp::leave_function(uint32_t arrived) {
   const Kernel& kernel = block->launch.kernel;
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);
-  for (uint32_t left = lanes_here; left != 0; left &= left - 1) {
+  suspend(Part::kReady, active & ~arrived, pc + 1);
+  for (uint32_t left = arrived; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
     const Caller caller = std::move(callers[lane].back());
     callers[lane].pop_back();
@@ -111,7 +111,7 @@ void Warp::leave_function(uint32_t lanes_here) {
     }
     suspend(Part::kReady, kLane[lane], caller.pc);
   }
-  pick();
+  select_next_part();
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -27,7 +27,7 @@ void Warp::start(uint32_t threads) {
   live = active = threads;
   pc = 0;
   next_part = kNone;
-  own_turn = false;
+  runs_early = false;
   parts.clear();
   copies.clear();
   const uint32_t frame = block->launch.kernel.frame;
@@ -43,8 +43,8 @@ bool Warp::is_ready() const {
 }
 
 // Selects the parts with the lowest program counter; returns false if all parts wait.
-bool Warp::pick() {
-  own_turn = false;
+bool Warp::select_next_part() {
+  runs_early = false;
   active = 0;
   pc = next_part = kNone;
   for (const Part& part : parts) {
@@ -70,9 +70,9 @@ void Warp::suspend(Part::State state, uint32_t lanes, uint32_t at, uint32_t barr
 
 void Warp::go_to(uint32_t target) {
   pc = target;
-  if (parts.empty() || own_turn) return;
+  if (parts.empty() || runs_early) return;
   suspend(Part::kReady, active, pc);
-  pick();
+  select_next_part();
 }
 
 void Warp::branch(const Operation& operation, uint32_t taken) {
@@ -81,14 +81,14 @@ void Warp::branch(const Operation& operation, uint32_t taken) {
     ++pc;
   } else if (others == 0) {
     go_to(operation.target);
-  } else if (own_turn) {
+  } else if (runs_early) {
     suspend(Part::kReady, taken, operation.target);
     active = others;
     ++pc;
   } else {
     suspend(Part::kReady, taken, operation.target);
     suspend(Part::kReady, others, pc + 1);
-    pick();
+    select_next_part();
   }
 }
 
@@ -108,7 +108,7 @@ void Warp::branch_by_table(const Operation& operation, uint32_t taken) {
     suspend(Part::kReady, taken & same, table[entry]);
     taken &= ~same;
   }
-  pick();
+  select_next_part();
 }
 
 void Warp::exit(uint32_t lanes) {
@@ -124,16 +124,16 @@ void Warp::exit(uint32_t lanes) {
     return;
   }
   suspend(Part::kReady, active, pc + 1);
-  pick();
+  select_next_part();
 }
 
 // Lanes that name each other in a mask run the operation together, without waiting for ended lanes.
-void Warp::meet(const Operation& operation, uint32_t lanes_here) {
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);  // continues lanes with a false guard
+void Warp::sync_warp(const Operation& operation, uint32_t arrived) {
+  suspend(Part::kReady, active & ~arrived, pc + 1);  // continues lanes with a false guard
   size_t kept = 0;
   for (const Part& part : parts) {
     if (part.state == Part::kMeets && part.pc == pc) {
-      lanes_here |= part.mask;
+      arrived |= part.mask;
     } else {
       parts[kept++] = part;
     }
@@ -142,7 +142,7 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
   const uint32_t here = pc;
   uint32_t complete = 0;
   const uint32_t* masks = lanes<uint32_t>(operation.members);
-  for (uint32_t left = lanes_here; left != 0;) {
+  for (uint32_t left = arrived; left != 0;) {
     const int first = __builtin_ctz(left);
     const uint32_t members = masks[first];
     uint32_t group = 0;
@@ -172,22 +172,22 @@ void Warp::meet(const Operation& operation, uint32_t lanes_here) {
     return;
   }
   suspend(Part::kReady, complete, here + 1);
-  pick();
+  select_next_part();
 }
 
-void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
-  suspend(Part::kReady, active & ~lanes_here, pc + 1);
+void Warp::wait_at_barrier(const Operation& operation, uint32_t arrived) {
+  suspend(Part::kReady, active & ~arrived, pc + 1);
   const uint32_t at = pc;
   active = 0;
-  while (lanes_here != 0) {
-    const int first = __builtin_ctz(lanes_here);
+  while (arrived != 0) {
+    const int first = __builtin_ctz(arrived);
     const uint32_t number = lanes<uint32_t>(operation.src0)[first];
     const uint32_t count = operation.src1 != kNone ? lanes<uint32_t>(operation.src1)[first] : 0;
     uint32_t group = 0;
     const auto* numbers = lanes<uint32_t>(operation.src0);
     for (int l = 0; l < 32; ++l) group |= numbers[l] == number ? kLane[l] : 0;
-    group &= lanes_here;
-    lanes_here &= ~group;
+    group &= arrived;
+    arrived &= ~group;
     if (number >= Block::kBarriers && operation.mode != kModeOfCluster) {
       fault(*this, first, operation,
             "barrier " + std::to_string(number) + " is out of range; a block has barriers 0 to " +
@@ -197,7 +197,7 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t lanes_here) {
     suspend(goes_on ? Part::kReady : Part::kWaits, group, goes_on ? at + 1 : at, number);
     block->arrive(*this, operation, group, number, count);
   }
-  pick();
+  select_next_part();
 }
 
 void Warp::turn_of_another() {
@@ -209,13 +209,13 @@ void Warp::turn_of_another() {
     pc = part.pc;
     active = part.mask;
     next_part = kNone;
-    own_turn = !parts.empty();
+    runs_early = !parts.empty();
     return;
   }
 }
 
 // __syncwarp() synchronises lanes at different operations. Called when no part can continue.
-bool Warp::meet_across_places() {
+bool Warp::sync_call_sites() {
   const Operation* code = block->launch.kernel.code.data();
   const auto only_meets = [&](const Part& part) {
     return part.state == Part::kMeets && code[part.pc].mode == kOnlySynchronises;
@@ -252,7 +252,7 @@ uint32_t Warp::lanes_of(const Operation& operation) const {
 // Executes operations until control flow, or until the pc of the next part.
 void Warp::run_straight(const Operation* code) {
   const Operation* operation = code + pc;
-  const Operation* const end = next_part != kNone && !own_turn ? code + next_part : nullptr;
+  const Operation* const end = next_part != kNone && !runs_early ? code + next_part : nullptr;
   for (; operation->flow == Flow::kNext && operation != end; ++operation) {
     mask = lanes_of(*operation);
     if (mask != 0) operation->run(*this, *operation);
@@ -263,7 +263,7 @@ void Warp::run_straight(const Operation* code) {
 Warp::Stop Warp::run() {
   const Operation* code = block->launch.kernel.code.data();
   BlockHooks* const hooks = block->hooks.get();
-  if (active == 0) pick();
+  if (active == 0) select_next_part();
   int turn = kTurn;
   while (active != 0) {
     run_straight(code);
@@ -278,22 +278,22 @@ Warp::Stop Warp::run() {
       case Flow::kCall: call(operation, here); break;
       case Flow::kReturn: leave_function(here); break;
       case Flow::kExit: exit(here); break;
-      case Flow::kWarpSync: here != 0 ? meet(operation, here) : void(++pc); break;
+      case Flow::kWarpSync: here != 0 ? sync_warp(operation, here) : void(++pc); break;
       case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;
       case Flow::kYield:
         ++pc;
         turn_of_another();
         return Stop::kYields;
     }
-    if (pc >= next_part && active != 0 && !own_turn) {
+    if (pc >= next_part && active != 0 && !runs_early) {
       suspend(Part::kReady, active, pc);
-      pick();
+      select_next_part();
     }
     if (pc <= before && --turn <= 0 && active != 0) {
       turn_of_another();
       return Stop::kYields;
     }
-    if (active == 0 && live != 0 && meet_across_places()) pick();
+    if (active == 0 && live != 0 && sync_call_sites()) select_next_part();
   }
   return live == 0 ? Stop::kEnded : Stop::kWaits;
 }

@@ -70,7 +70,7 @@ struct alignas(64) Warp {
   uint32_t pc = 0;
   uint32_t active = 0;              // lanes of the part that runs; 0 if no part runs
   uint32_t next_part = kNone;       // pc at which another part waits to run
-  bool own_turn = false;            // whether the part runs although another part has a lower pc
+  bool runs_early = false;          // whether the part runs although another part has a lower pc
   std::vector<Part> parts;          // parts that do not run
   std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 
@@ -110,7 +110,7 @@ struct alignas(64) Warp {
   friend struct Block;
   uint32_t lanes_of(const Operation& operation) const;
   void run_straight(const Operation* code);
-  bool pick();
+  bool select_next_part();
   void suspend(Part::State state, uint32_t mask, uint32_t at, uint32_t barrier = 0);
   void go_to(uint32_t target);
   void branch(const Operation& operation, uint32_t taken);
@@ -119,8 +119,8 @@ struct alignas(64) Warp {
   void call(const Operation& operation, int lane, uint32_t function);
   void leave_function(uint32_t lanes);
   void exit(uint32_t lanes);
-  void meet(const Operation& operation, uint32_t lanes);
-  bool meet_across_places();
+  void sync_warp(const Operation& operation, uint32_t lanes);
+  bool sync_call_sites();
   void wait_at_barrier(const Operation& operation, uint32_t lanes);
   void turn_of_another();
 };

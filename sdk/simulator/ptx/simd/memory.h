@@ -36,7 +36,7 @@ void each_of(uint32_t mask, const Step& step) {
 }
 // Returns whether the active lanes are contiguous, in memory and from lane 0 on.
 template <class M, class R>
-bool is_dense(const Warp& warp, const Operation& operation, const Row& row) {
+bool is_dense(const Warp& warp, const Operation& operation, const StridedAccess& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&
          (warp.mask & (warp.mask + 1)) == 0;
 }
@@ -52,9 +52,9 @@ void copy_dense(const Warp& warp, void* to, const void* from) {
 
 template <class M, class R>
 void load_lanes(Warp& warp, const Operation& operation) {
-  Row row;
+  StridedAccess row;
   Places places;
-  const bool in_row = find_row(warp, operation, operation.bytes, Touch::kLoads, &row);
+  const bool in_row = find_strided_access(warp, operation, operation.bytes, Touch::kLoads, &row);
   if (!in_row) find_places(warp, operation, operation.bytes, Touch::kLoads, &places);
   for (int k = 0; k < operation.count; ++k) {
     if (operation.list[k] == kNone) continue;
@@ -75,9 +75,9 @@ void load_lanes(Warp& warp, const Operation& operation) {
 
 template <class M, class R>
 void store_lanes(Warp& warp, const Operation& operation) {
-  Row row;
+  StridedAccess row;
   Places places;
-  const bool in_row = find_row(warp, operation, operation.bytes, Touch::kStores, &row);
+  const bool in_row = find_strided_access(warp, operation, operation.bytes, Touch::kStores, &row);
   if (!in_row) find_places(warp, operation, operation.bytes, Touch::kStores, &places);
   for (int k = 0; k < operation.count; ++k) {
     const R* a = warp.lanes<R>(operation.list[k]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row: an access whose lanes are at equal distances, the common case. One check covers all lanes.
+// An access whose lanes are at equal distances, the common case. One check covers all lanes.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-struct Row {
+struct StridedAccess {
   uintptr_t first;  // address for lane 0, which may be inactive
   int64_t stride;   // distance between adjacent lanes [bytes]
   unsigned char* of(int lane) const {
@@ -27,9 +27,10 @@ inline bool have_stride(const A* registers, A stride) {
   return differences == 0;
 }
 
-/// Finds the row of an access. Returns false if each lane needs its own check, for example to
+/// Finds the stride of an access. Returns false if each lane needs its own check, for example to
 /// report an error.
-inline bool find_row(Warp& warp, const Operation& operation, uint32_t size, Touch touch, Row* row) {
+inline bool find_strided_access(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
+                                StridedAccess* row) {
   constexpr int64_t kFar = 1 << 24;  // largest stride without wraparound [bytes]
   auto first = static_cast<uint64_t>(operation.offset);
   row->stride = 0;

@@ -11,8 +11,8 @@
 
 namespace kernkit::simulator {
 
-/// The reach of an API function.
-enum class Reach {
+/// What an API function uses.
+enum class ApiScope {
   kHost,    // queries or sets state of this process
   kDevice,  // reaches the current device, and returns its planted error
   kUnsafe,  // reaches the device, and is potentially unsafe during a capture
@@ -22,7 +22,7 @@ namespace core {
 
 /// Runs a function of an API: records the call under the function's name, injects a test's error,
 /// and returns the error of `work` or of the device.
-cudaError_t call(const char* function, Reach reach, const std::function<cudaError_t()>& work);
+cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work);
 
 /// Records a finding of memcheck about the current call; returns the error.
 cudaError_t reject(const std::string& what, cudaError_t error);

@@ -34,7 +34,7 @@ enum class Needs {
 /// Initialises the driver's API, as cuInit() and each function of the runtime's API do.
 cudaError_t start_driver();
 /// call() for functions of the driver's API.
-cudaError_t call_driver(const char* function, Needs needs, Reach reach,
+cudaError_t call_driver(const char* function, Needs needs, ApiScope scope,
                         const std::function<cudaError_t()>& work);
 
 /// Creates a context and pushes the context onto the thread's stack.

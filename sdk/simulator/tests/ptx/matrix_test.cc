@@ -10,11 +10,11 @@
 namespace kernkit::simulator {
 namespace {
 
-struct Place {
+struct Element {
   int row, column;
 };
-/// The place of fragment element i of the lane with number t in group g.
-using Layout = std::function<Place(int g, int t, int i)>;
+/// The matrix element of fragment element i of the lane with number t in group g.
+using Layout = std::function<Element(int g, int t, int i)>;
 
 int low(int i) { return i & 1; }
 
@@ -24,49 +24,49 @@ Layout layout_of_small(const std::string& shape, int bits, bool of_a) {
   return [=](int g, int t, int i) {
     const int number = i / each;
     const int row = g + number % rows * 8, column = t * each + i % each + number / rows * 4 * each;
-    return of_a ? Place{row, column} : Place{column, row};
+    return of_a ? Element{row, column} : Element{column, row};
   };
 }
 Layout layout_of_a(const std::string& shape, int bits) {
   if (bits < 8) return layout_of_small(shape, bits, true);
   if (bits == 16 && shape == "m16n8k8")
-    return [](int g, int t, int i) { return Place{i < 2 ? g : g + 8, t * 2 + low(i)}; };
+    return [](int g, int t, int i) { return Element{i < 2 ? g : g + 8, t * 2 + low(i)}; };
   if (bits == 16)  // m16n8k16
     return [](int g, int t, int i) {
-      return Place{(0 <= i && i < 2) || (4 <= i && i < 6) ? g : g + 8,
-                   i < 4 ? t * 2 + low(i) : t * 2 + low(i) + 8};
+      return Element{(0 <= i && i < 2) || (4 <= i && i < 6) ? g : g + 8,
+                     i < 4 ? t * 2 + low(i) : t * 2 + low(i) + 8};
     };
-  if (shape == "m16n8k4") return [](int g, int t, int i) { return Place{i == 0 ? g : g + 8, t}; };
+  if (shape == "m16n8k4") return [](int g, int t, int i) { return Element{i == 0 ? g : g + 8, t}; };
   if (bits == 32)  // m16n8k8
     return [](int g, int t, int i) {
-      return Place{i == 0 || i == 2 ? g : g + 8, i == 0 || i == 1 ? t : t + 4};
+      return Element{i == 0 || i == 2 ? g : g + 8, i == 0 || i == 1 ? t : t + 4};
     };
-  if (shape == "m8n8k16") return [](int g, int t, int i) { return Place{g, t * 4 + i}; };
+  if (shape == "m8n8k16") return [](int g, int t, int i) { return Element{g, t * 4 + i}; };
   if (shape == "m16n8k16")
-    return [](int g, int t, int i) { return Place{i < 4 ? g : g + 8, t * 4 + (i & 3)}; };
+    return [](int g, int t, int i) { return Element{i < 4 ? g : g + 8, t * 4 + (i & 3)}; };
   return [](int g, int t, int i) {  // m16n8k32
-    return Place{(0 <= i && i < 4) || (8 <= i && i < 12) ? g : g + 8,
-                 i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16};
+    return Element{(0 <= i && i < 4) || (8 <= i && i < 12) ? g : g + 8,
+                   i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16};
   };
 }
 Layout layout_of_b(const std::string& shape, int bits) {
   if (bits < 8) return layout_of_small(shape, bits, false);
   if (bits == 16 && shape == "m16n8k8")
-    return [](int g, int t, int i) { return Place{t * 2 + i, g}; };
+    return [](int g, int t, int i) { return Element{t * 2 + i, g}; };
   if (bits == 16)
     return [](int g, int t, int i) {
-      return Place{i < 2 ? t * 2 + low(i) : t * 2 + low(i) + 8, g};
+      return Element{i < 2 ? t * 2 + low(i) : t * 2 + low(i) + 8, g};
     };
-  if (bits == 32) return [](int g, int t, int i) { return Place{i == 0 ? t : t + 4, g}; };
+  if (bits == 32) return [](int g, int t, int i) { return Element{i == 0 ? t : t + 4, g}; };
   return [](int g, int t, int i) {  // 8-bit types
-    return Place{i < 4 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16, g};
+    return Element{i < 4 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16, g};
   };
 }
 Layout layout_of_c(const std::string& shape) {
   if (shape.rfind("m8n8", 0) == 0) {
-    return [](int g, int t, int i) { return Place{g, t * 2 + low(i)}; };
+    return [](int g, int t, int i) { return Element{g, t * 2 + low(i)}; };
   }
-  return [](int g, int t, int i) { return Place{i < 2 ? g : g + 8, t * 2 + low(i)}; };
+  return [](int g, int t, int i) { return Element{i < 2 ? g : g + 8, t * 2 + low(i)}; };
 }
 
 int bits_of(const std::string& type) {
@@ -127,7 +127,7 @@ class PtxMatrix : public Ptx {
     std::vector<uint32_t> registers(static_cast<size_t>(32 * count / each));
     for (int lane = 0; lane < 32; ++lane) {
       for (int i = 0; i < count; ++i) {
-        const Place at = layout(lane / 4, lane % 4, i);
+        const Element at = layout(lane / 4, lane % 4, i);
         const uint32_t code =
             matrix.codes[static_cast<size_t>(at.row * matrix.columns + at.column)];
         registers[static_cast<size_t>(i / each * 32 + lane)] |= code << (i % each * bits);
@@ -205,7 +205,7 @@ class PtxMatrix : public Ptx {
       const int bits = bits_of(types[0]), each = 32 / bits;
       for (int lane = 0; lane < 32; ++lane) {
         for (int i = 0; i < m * n / 32; ++i) {
-          const Place at = layouts[2](lane / 4, lane % 4, i);
+          const Element at = layouts[2](lane / 4, lane % 4, i);
           const uint32_t whole =
               out[static_cast<size_t>(i / each * 32 + lane)] >> (i % each * bits);
           d.codes[static_cast<size_t>(at.row * n + at.column)] =

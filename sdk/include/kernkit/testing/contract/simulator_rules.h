@@ -30,7 +30,7 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule CallersStream: checks that no kernel is launched on a default stream, and that the results
-/// are right while streams lag, with 13 seeds.
+/// are right while streams are delayed, with 13 seeds.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
@@ -51,7 +51,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
     const std::string differs = first_difference(call, plain);
     verdict->add(differs.empty()
                      ? ""
-                     : begin + differs + ", where streams lag (seed " + std::to_string(seed) +
+                     : begin + differs + ", with delayed streams (seed " + std::to_string(seed) +
                            "); expected that its work is in the caller's stream, "
                            "or waits for it and is waited for");
   }

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of `nvcc program.cu`, which links the CUDA runtime statically and keeps code for nvcc's default
+architecture, run by `kernkit run`. Each program verifies its result."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from cuda_tools import tool
+
+HERE = pathlib.Path(__file__).resolve().parent
+SHARED = HERE.parents[1] / "sdk/simulator/tests/programs"
+# Each row: a program, and the options of its libraries.
+PROGRAMS = {path.stem: path for path in sorted([*SHARED.glob("*.cu"), *(HERE / "plain_programs").glob("*.cu")])}
+LIBRARIES = {"driver_api": ["-lcuda"]}
+# Programs that are also compiled without machine code.
+OF_PTX_ALONE = ("block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi", "matrix_multiply", "nbody",
+                "pipeline", "scan", "tensor_core_product", "transpose")  # fmt: skip
+NEWER = {"aggregated_atomics": "80", "cooperative_reduction": "80", "monte_carlo": "80"}  # use instructions of that capability
+
+
+def test_there_are_as_many_programs_as_documented():
+    assert len(PROGRAMS) >= 25 and len(OF_PTX_ALONE) >= 10 and set(OF_PTX_ALONE) <= set(PROGRAMS)
+
+
+def run(root, program):
+    runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
+    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, program], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, options", [*((name, []) for name in PROGRAMS), *((name, ["-arch=compute_80"]) for name in OF_PTX_ALONE)],
+                         ids=lambda value: value if isinstance(value, str) else " ".join(value) or "default")  # fmt: skip
+def test_a_program_is_right(root, tmp_path, name, options):
+    if tool("nvcc") is None:
+        pytest.skip("nvcc is not installed")
+    program = tmp_path / name
+    subprocess.run([tool("nvcc"), PROGRAMS[name], "-I", SHARED, "-o", program, *options, *LIBRARIES.get(name, [])], check=True)
+    done = run(root, program)
+    assert done.returncode == 0 and done.stdout.endswith(f"{name}: passed\n"), done.stdout + done.stderr
