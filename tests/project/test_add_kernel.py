@@ -452,7 +452,7 @@ def test_an_op_with_scratch_keeps_its_contract(with_scratch):
 @pytest.fixture
 def example(root, tmp_path):
     """A copy of the page's project."""
-    return shutil.copytree(root / "docs/examples/gpu_only", tmp_path / "source")
+    return shutil.copytree(root / "docs/gallery/cuda_libraries", tmp_path / "source")
 
 
 def test_the_page_s_library_builds_without_cuda(prefix, example):
