@@ -72,7 +72,7 @@ def environment(root, installed, tmp_path_factory):
     program = folder / "kernkit"
     program.write_text(f"""\
 #!/bin/sh
-export PYTHONPATH={shlex.quote(str(installed))} XDG_CACHE_HOME={shlex.quote(str(folder))}
+export PYTHONPATH={shlex.quote(str(installed))} XDG_CACHE_HOME={shlex.quote(str(folder / "caches"))}
 case $1 in
 run|sanitize)
   command=$1
