@@ -49,7 +49,7 @@ def test_a_page_has_commands_output_and_every_source(entry):
     page = (GALLERY / entry / "README.md").read_text()
     assert len(steps(entry)) == page.count("```sh\n")
     assert sum(output is not None for _, _, output in steps(entry)) == page.count("```text\n") > 0
-    assert needs(entry) or entry == "from_c"
+    assert needs(entry)
     shown = set(re.findall(rf"<!-- from docs/gallery/{entry}/(\S+)", page))
     programs = {path.name for pattern in ("*.py", "*.cu", "*.cc", "*.c") for path in (GALLERY / entry).glob(pattern)}
     assert programs <= shown
@@ -72,7 +72,7 @@ def environment(root, installed, tmp_path_factory):
     program = folder / "kernkit"
     program.write_text(f"""\
 #!/bin/sh
-export PYTHONPATH={shlex.quote(str(installed))} XDG_CACHE_HOME={shlex.quote(str(folder / "caches"))}
+export XDG_CACHE_HOME={shlex.quote(str(folder / "caches"))}
 case $1 in
 run|sanitize)
   command=$1
@@ -88,41 +88,49 @@ exec {shlex.quote(sys.executable)} -B -m kernkit "$@"
             "VIRTUAL_ENV": sys.prefix, "TVM_FFI_CACHE_DIR": str(folder / "tvm-ffi")}  # fmt: skip
 
 
-def cutlass(folder):
-    """The headers of the package nvidia-cutlass, which pip installs into a folder."""
-    words = ["install", "-q", "--no-deps", "--disable-pip-version-check", "--target", str(folder), "nvidia-cutlass"]
-    if subprocess.run([sys.executable, "-m", "pip", *words], stderr=subprocess.DEVNULL).returncode != 0:
-        pytest.skip("nvidia-cutlass cannot be installed")
-    return folder / "cutlass_library/source"
+def has_package(name):
+    try:
+        importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
 
 
-def require(entry, tmp_path):
-    """Skips the test of an entry where a program or a package is missing. Returns more variables of the environment."""
-    found = {}
-    for name in needs(entry):
+def require(entry):
+    """Skips the test of an entry where a program or a package is missing. cutlass() installs CUTLASS, which no other test
+    needs."""
+    for name in sorted(needs(entry) - {"nvidia-cutlass"}):
         if name == "nvcc":
             if not shutil.which("nvcc"):
                 pytest.skip("nvcc is not installed")
-        elif name == "nvidia-cutlass":
-            found["CUTLASS_DIR"] = str(cutlass(tmp_path / "cutlass"))
-        else:
-            try:
-                importlib.metadata.distribution(name)
-            except importlib.metadata.PackageNotFoundError:
-                pytest.skip(f"{name} is not installed: ./kk test --with torch,jax,clients")
+        elif not has_package(name):
+            pytest.skip(f"{name} is not installed: ./kk test --with torch,jax,clients")
     if any("kernkit run" in commands or "kernkit sanitize" in commands for commands, _, _ in steps(entry)):
         if not (ROOT / "build/release" / SIMULATOR).with_name("driver").joinpath("libcuda.so.1").exists():
             pytest.skip("no libcuda.so.1 in the build: ./kk build makes it where the headers of CUDA 13 are")
-    return found
 
 
-@pytest.mark.all
-@pytest.mark.parametrize("entry", ENTRIES)
+def cutlass(folder):
+    """The folder with the package nvidia-cutlass: pip installs the package there."""
+    words = ["install", "-q", "--no-deps", "--disable-pip-version-check", "--target", str(folder), "nvidia-cutlass"]
+    if subprocess.run([sys.executable, "-m", "pip", *words], stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("nvidia-cutlass cannot be installed")
+    return folder
+
+
+# nvcc takes long for CUB and CUTLASS.
+BY_TIER = [pytest.param(entry, marks=pytest.mark.slow if entry == "cuda_libraries" else pytest.mark.all) for entry in ENTRIES]
+
+
+@pytest.mark.parametrize("entry", BY_TIER)
 def test_the_commands_print_what_the_page_shows(entry, environment, tmp_path):
-    more = require(entry, tmp_path)
-    folder = shutil.copytree(GALLERY / entry, tmp_path / entry)
+    require(entry)
+    if "nvidia-cutlass" in needs(entry) and not has_package("nvidia-cutlass"):
+        path = os.pathsep.join([environment["PYTHONPATH"], str(cutlass(tmp_path / "cutlass"))])
+        environment = {**environment, "PYTHONPATH": path}
+    folder = shutil.copytree(GALLERY / entry, tmp_path / entry, ignore=shutil.ignore_patterns("build", "__pycache__"))
     for commands, code, output in steps(entry):
-        done = subprocess.run(["bash", "-ec", commands], cwd=folder, env={**environment, **more}, capture_output=True, text=True)
+        done = subprocess.run(["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True)
         assert done.returncode == code, done.stdout + done.stderr
         if output is not None:  # tools report on stderr; messages about the machine may be there as well
             assert output in (done.stdout, done.stdout + done.stderr), done.stderr
