@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "sdk/python"))
 
 # The slowest files, with which ./kk test begins, so that no worker ends with one of these files alone.
 LONG = ("builds", "frameworks_builds", "headers", "simulator", "fuzz", "format", "cuda_code", "vectorised",
-        "examples", "wheel", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
+        "examples", "wheel", "gallery", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list) -> None:

@@ -19,7 +19,7 @@ copyright = "the authors of kernkit; licence Apache-2.0"
 language = "en"
 
 root_doc = "README"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md"]
+include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/gallery/*/README.md", "docs/reference/*.md"]
 exclude_patterns = ["build", ".venv", ".git", "bench", "kernels", "sdk", "template", "tests", "docs/site"]
 extensions = [
     "myst_parser",

@@ -2,7 +2,7 @@
 """The site's navigation: README's table of pages becomes a tree of pages for each group of its questions.
 
 The table's first column begins with the group, as in "Start: how do I get a library?". The tables of the reference's index
-become the pages below the index.
+and of the gallery's become the pages below the index.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import Any, Dict, List
 from sphinx.application import Sphinx
 
 _TABLE = re.compile(r"^\| (?:question|topic) \|.*?(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(([\w/-]+\.md)\)")
-INDEX = "docs/reference/index"
+_LINK = re.compile(r"\]\(([\w/-]+\.md)(?:#[\w-]+)?\)")
+INDEXES = ("docs/reference/index", "docs/gallery")
 # Pages that README names outside of the table.
 OTHERS = {"More": ["docs/glossary.md", "CONTRIBUTING.md", "CHANGELOG.md"]}
 
@@ -35,8 +35,9 @@ def add_toctrees(app: Sphinx, document: str, content: List[str]) -> None:
     if document == app.config.root_doc:
         for caption, pages in {**groups(content[0]), **OTHERS}.items():
             content[0] += toctree(caption, [f"/{page}" for page in pages])
-    elif document == INDEX:
-        content[0] += toctree("", [page for table in _TABLE.findall(content[0]) for page in _LINK.findall(table)])
+    elif document in INDEXES:
+        pages = [page for table in _TABLE.findall(content[0]) for page in _LINK.findall(table)]
+        content[0] += toctree("", list(dict.fromkeys(pages)))  # two rows may link to one page
 
 
 def setup(app: Sphinx) -> Dict[str, Any]:

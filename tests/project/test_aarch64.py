@@ -56,7 +56,7 @@ def test_loops_are_vectorised(kernels):
 def test_a_call_and_an_error_from_c(root, kernels, dlpack_include, tmp_path):
     program = tmp_path / "main"
     run("aarch64-linux-gnu-gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I", root / "sdk/include",
-        "-isystem", dlpack_include, root / "tests/consumers/c/main.c", "-o", program, "-ldl")  # fmt: skip
+        "-isystem", dlpack_include, root / "docs/gallery/from_c/main.c", "-o", program, "-ldl")  # fmt: skip
     assert run(*QEMU, program, kernels).splitlines() == [
         "2 4 6",
         "TypeError: scale(): takes 3 arguments (y, x, factor), got 2",

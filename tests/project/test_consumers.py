@@ -217,7 +217,7 @@ def test_c_program(root, library, outside, tmp_path, dlpack_include):
     program = tmp_path / "main"
     run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
         "-I", root / "sdk/include", "-isystem", dlpack_include,
-        outside / "c/main.c", "-o", program, "-ldl")  # fmt: skip
+        root / "docs/gallery/from_c/main.c", "-o", program, "-ldl")  # fmt: skip
     assert run(program, library).splitlines() == [
         "2 4 6",
         "TypeError: scale(): takes 3 arguments (y, x, factor), got 2",

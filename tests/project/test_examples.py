@@ -173,7 +173,7 @@ def test_threads_and_streams(root, build):
     assert rejected(tvm_ffi.load_module(str(library)).fails) == text
 
 
-@pytest.mark.parametrize("example", ["row_sum.cu", "on_cpu/shift/shift.cu"])
+@pytest.mark.parametrize("example", ["gallery/reduction/row_sum.cu", "examples/on_cpu/shift/shift.cu"])
 def test_compiles_with_nvcc(root, dlpack_include, tmp_path, example):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
@@ -181,4 +181,4 @@ def test_compiles_with_nvcc(root, dlpack_include, tmp_path, example):
     command += ["-DKERNKIT_WITH_CUDA", "-DKERNKIT_COMPILED"]
     command += ["-I", root / "sdk/include", "-I", root / "docs/examples/on_cpu"]
     command += ["-isystem", dlpack_include, "-c", "-o", tmp_path / "o"]
-    subprocess.run([*command, root / "docs/examples" / example], check=True)
+    subprocess.run([*command, root / "docs" / example], check=True)

@@ -64,7 +64,7 @@ def site(clone, environment):
 def pages(root):
     """The pages of the site by their paths in the repository, without endings."""
     found = [root / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
-    found += [*(root / "docs").glob("*.md"), *(root / "docs/reference").glob("*.md")]
+    found += [path for pattern in ("*.md", "gallery/*/README.md", "reference/*.md") for path in (root / "docs").glob(pattern)]
     return sorted(str(path.relative_to(root).with_suffix("")) for path in found)
 
 

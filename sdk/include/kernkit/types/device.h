@@ -10,10 +10,10 @@
 
 namespace kernkit {
 
-/// True in a library whose CUDA files are compiled (kernkit_add_library() sets the macro). Guard
-/// the call of a kernel's CUDA implementation with `if constexpr (kWithCuda)`, so that a CPU-only
-/// build does not need it.
-#if defined(KERNKIT_WITH_CUDA)
+/// True in a library whose CUDA files are compiled (kernkit_add_library() sets the macro), and in a
+/// file that nvcc compiles. Guard the call of a kernel's CUDA implementation with
+/// `if constexpr (kWithCuda)`, so that a CPU-only build does not need it.
+#if defined(KERNKIT_WITH_CUDA) || defined(__CUDACC__)
 inline constexpr bool kWithCuda = true;
 #else
 inline constexpr bool kWithCuda = false;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of one's own: y[i] = sum of row i of x.
 #include "kernkit/cuda/launch.h"
 #include "kernkit/expect.h"
+#include "kernkit/export.h"
 
-namespace kernkit::kernels {
+namespace {
+
+using kernkit::TensorView;
 
 // [kernel]
 constexpr int kThreads = 256;
@@ -22,13 +24,16 @@ __global__ void row_sum_kernel(int64_t columns, float* y, const float* x) {
 }
 
 void row_sum(TensorView y, TensorView x) {
-  Dim rows("rows"), columns("columns");
-  KERNKIT_EXPECT(x).dtype(dl_float32).cuda().shape(rows, columns).contiguous();
-  KERNKIT_EXPECT(y).dtype(dl_float32).same_device(x).shape(rows).contiguous().no_overlap(x);
-  cuda::Launch launch(y, x);
+  kernkit::Dim rows("rows"), columns("columns");
+  KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().shape(rows, columns).contiguous();
+  KERNKIT_EXPECT(y).same_dtype(x).same_device(x).shape(rows).contiguous().no_overlap(x);
+  if (rows.value() == 0) return;
+  kernkit::cuda::Launch launch(y, x);
   launch(row_sum_kernel, {rows.value(), kThreads}, columns.value(), y.data<float>(),
          x.data<const float>());
 }
 // [/kernel]
 
-}  // namespace kernkit::kernels
+}  // namespace
+
+KERNKIT_EXPORT(row_sum, "(Tensor(a!) y, Tensor x) -> ()", "y[i] = sum of row i of x.", row_sum)
