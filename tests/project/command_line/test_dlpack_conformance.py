@@ -2,7 +2,9 @@
 """`kernkit conformance --dlpack`: each rule passes for a correct producer and fails for a producer that breaks the rule."""
 
 import pathlib
+import re
 
+import numpy as np
 import pytest
 
 pytest.importorskip("ml_dtypes")
@@ -111,9 +113,10 @@ def test_a_crash_is_a_result(rule):
     assert (found.status, found.reason) == (results.FAIL, reason)
 
 
+@pytest.mark.skipif(np.__version__.startswith("2.0."), reason="NumPy 2.0 has no max_version, dl_device and copy")
 def test_numpy_keeps_every_required_rule(capsys):
     assert cli.main(["conformance", "--dlpack", "numpy"]) == 0
-    assert "43 / 0 / 2 / 11" in capsys.readouterr().out
+    assert re.search(r"\| pass / FAIL / advice / n/a +\| +\| \d+ / 0 / ", capsys.readouterr().out)
 
 
 def test_a_package_without_exports_is_not_accused(monkeypatch):
