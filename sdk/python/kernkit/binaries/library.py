@@ -14,7 +14,7 @@ from .identity import read_identity
 from .ops import read_lines
 from .startup import flushes_subnormals
 
-_OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_backward_|_library_ctx$)(.+)")
+_OP = re.compile(r"__tvm_ffi_(?!_metadata_|_doc_|_backward_|_library_(?:ctx|bin)$)(.+)")
 _DF_SYMBOLIC, _DF_1_NODELETE = 0x2, 0x8
 
 

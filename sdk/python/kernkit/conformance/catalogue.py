@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules and the products of each kind."""
+
+from typing import Any, Callable, Dict, List, NamedTuple
+
+from .dlpack import copy_rules, device_rules, dtype_rules, exchange_rules, layout_rules, lifetime_rules, producers, protocol_rules
+from .library import argument_rules, error_rules, file_rules, loading_rules, metadata_rules, subject
+from .rule import Rule
+
+
+class Kind(NamedTuple):
+    """One kind of product."""
+
+    title: str
+    rules: List[Rule]
+    open: Callable[[str, Callable[[str], None]], Any]  # (name of the product, report of the current step) -> the product
+
+
+KINDS: Dict[str, Kind] = {
+    "library": Kind(
+        "TVM-FFI ABI",
+        # The first rule that loads the library compares the process before and after.
+        [*file_rules.RULES, *loading_rules.RULES, *metadata_rules.RULES, *argument_rules.RULES, *error_rules.RULES],
+        subject.Subject,
+    ),
+    "dlpack": Kind(
+        "DLPack",
+        [*protocol_rules.RULES, *device_rules.RULES, *layout_rules.RULES, *dtype_rules.RULES, *copy_rules.RULES,
+         *lifetime_rules.RULES, *exchange_rules.RULES],
+        producers.find,
+    ),
+}  # fmt: skip
+
+
+def rule_of(kind: str, name: str) -> Rule:
+    """The rule of this name."""
+    return next(rule for rule in KINDS[kind].rules if rule.name == name)

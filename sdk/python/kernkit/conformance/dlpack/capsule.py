@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The capsule that __dlpack__() returns, as a consumer in C reads it."""
+
+import ctypes
+import itertools
+import math
+import struct
+from typing import Any, List, Optional, Tuple, Union
+
+from ..rule import Broken
+from .structures import DLManagedTensor, DLManagedTensorVersioned, DLTensor
+
+_api = ctypes.PyDLL(None)
+for _name, _result, *_types in (("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object),
+                                ("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p),
+                                ("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)):  # fmt: skip
+    getattr(_api, _name).restype, getattr(_api, _name).argtypes = _result, _types
+
+LEGACY, VERSIONED = b"dltensor", b"dltensor_versioned"
+# A capsule keeps the address of its name.
+_USED = {name: ctypes.create_string_buffer(b"used_" + name) for name in (LEGACY, VERSIONED)}
+_kept: List[Any] = []  # callbacks, which a deleter may call at any later time
+DELETER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # called with the GIL held
+_FORMATS = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (1, 16): "H", (1, 32): "I", (1, 64): "Q",
+            (2, 16): "e", (2, 32): "f", (2, 64): "d", (6, 8): "?"}  # fmt: skip
+
+
+class Capsule:
+    """A capsule that is not consumed yet."""
+
+    def __init__(self, capsule: Any) -> None:
+        """Broken: the object is no capsule with a tensor of DLPack."""
+        if type(capsule).__name__ != "PyCapsule":
+            raise Broken(f"__dlpack__() returns an object of type {type(capsule).__name__}; DLPack has a PyCapsule")
+        self.capsule: Optional[Any] = capsule
+        self.name: bytes = _api.PyCapsule_GetName(capsule) or b""
+        if self.name not in _USED:
+            raise Broken(f'the capsule has the name "{self.name.decode(errors="replace")}"; DLPack has dltensor and dltensor_versioned')
+        self.address: int = _api.PyCapsule_GetPointer(capsule, self.name)
+        self.managed: Union[DLManagedTensor, DLManagedTensorVersioned] = (
+            DLManagedTensorVersioned if self.is_versioned else DLManagedTensor).from_address(self.address)  # fmt: skip
+
+    @property
+    def is_versioned(self) -> bool:
+        return self.name == VERSIONED
+
+    @property
+    def version(self) -> Tuple[int, int]:
+        """The version in the capsule; (0, 8) for a capsule without one."""
+        return (self.managed.version.major, self.managed.version.minor) if isinstance(self.managed, DLManagedTensorVersioned) else (0, 8)
+
+    @property
+    def flags(self) -> int:
+        return int(self.managed.flags) if isinstance(self.managed, DLManagedTensorVersioned) else 0
+
+    @property
+    def tensor(self) -> DLTensor:
+        tensor: DLTensor = self.managed.dl_tensor
+        return tensor
+
+    @property
+    def data(self) -> int:
+        """The address of the first element; 0 for a NULL pointer without an offset."""
+        return int((self.tensor.data or 0) + self.tensor.byte_offset)
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return tuple(self.tensor.shape[i] for i in range(self.tensor.ndim))
+
+    @property
+    def strides(self) -> Tuple[int, ...]:
+        """The strides in elements; those of a compact row-major tensor for a NULL pointer."""
+        if self.tensor.strides:
+            return tuple(self.tensor.strides[i] for i in range(self.tensor.ndim))
+        return tuple(math.prod(self.shape[i + 1 :]) for i in range(self.tensor.ndim))
+
+    @property
+    def dtype(self) -> Tuple[int, int, int]:
+        """(code, bits, lanes)."""
+        return self.tensor.dtype.code, self.tensor.dtype.bits, self.tensor.dtype.lanes
+
+    def elements(self) -> List[Any]:
+        """All elements in row-major order, read through data, byte_offset and strides. Only for dtypes that Python has."""
+        code, bits, lanes = self.dtype
+        if lanes != 1 or (code, bits) not in _FORMATS:
+            raise Broken(f"the dtype has code {code}, {bits} bits and {lanes} lanes, where int32, float32 or alike was made")
+        form = "=" + _FORMATS[code, bits]
+        size, strides = bits // 8, self.strides
+        return [struct.unpack(form, ctypes.string_at(self.data + size * sum(map(int.__mul__, index, strides)), size))[0]
+                for index in itertools.product(*map(range, self.shape))]  # fmt: skip
+
+    def count_deletions(self) -> List[int]:
+        """A list that gets one entry for each call of the deleter, which is the producer's afterwards as before."""
+        calls: List[int] = []
+        original = self.managed.deleter
+
+        def counted(address: int) -> None:
+            calls.append(address)
+            if original and len(calls) == 1:  # a second call would free memory twice
+                DELETER(original)(address)
+
+        _kept.append(DELETER(counted))
+        self.managed.deleter = ctypes.cast(_kept[-1], ctypes.c_void_p).value
+        return calls
+
+    def consume(self) -> None:
+        """Renames the capsule and drops it, as a consumer does. The deleter is the caller's from now on."""
+        if _api.PyCapsule_SetName(self.capsule, ctypes.cast(_USED[self.name], ctypes.c_char_p)):
+            raise RuntimeError("PyCapsule_SetName failed")
+        self.capsule = None
+
+    def delete(self) -> None:
+        """Calls the deleter of a consumed tensor with the GIL held."""
+        if self.managed.deleter:
+            DELETER(self.managed.deleter)(self.address)
+
+    def drop(self) -> None:
+        """Drops the capsule without consuming it."""
+        self.capsule = None

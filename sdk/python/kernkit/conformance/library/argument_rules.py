@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules about a function's arguments. A call with arguments that the function rejects returns an error; no call crashes."""
+
+import ctypes
+
+from ..rule import MUST, SHOULD, Broken, Rules
+from . import abi, sources
+from .calls import MANY, is_rejected, numbers_of_arguments
+from .subject import Outcome, Subject
+from .values import Values, none, unknown
+
+RULES = Rules()
+
+
+def _require_error_object(name: str, outcome: Outcome) -> None:
+    if outcome.failed and outcome.raised is None:
+        raise Broken(f"{name}() returns {outcome.code} and sets no error")
+
+
+@RULES.add(MUST, sources.SAFE_CALL)
+def argument_count(subject: Subject) -> None:
+    """A call with fewer or more arguments than the function has parameters returns an error and reads no memory past the
+    arguments."""
+    for name in subject.functions:
+        known = subject.parameters(name)
+        outcomes = {count: subject.call(name, [none()] * count) for count in (0, MANY)}
+        for outcome in outcomes.values():
+            _require_error_object(name, outcome)
+        accepted = [count for count, outcome in outcomes.items() if not outcome.failed]
+        if known is not None and any(count != len(known) for count in accepted):
+            raise Broken(f"{name}() accepts {accepted[-1]} arguments; its metadata has {len(known)} parameters")
+        # Without metadata, a function may take any number of arguments.
+
+
+@RULES.add(MUST, sources.TYPES)
+def none_arguments(subject: Subject) -> None:
+    """A call whose arguments are None returns an error, unless every parameter is optional, and never crashes."""
+    for name in subject.functions:
+        for count in numbers_of_arguments(subject, name):
+            outcome = subject.call(name, [none()] * count)
+            _require_error_object(name, outcome)
+            if not outcome.failed and is_rejected(subject, name, "none"):
+                raise Broken(f"{name}() accepts None for {', '.join(subject.parameters(name) or [])}")
+
+
+@RULES.add(MUST, sources.TYPES)
+def wrong_types(subject: Subject) -> None:
+    """A call whose arguments are all floats, bools, texts, dtypes or devices returns an error where a parameter has another
+    type, and never crashes."""
+    values = Values(subject.host).by_type()
+    for name in subject.functions:
+        for count in numbers_of_arguments(subject, name):
+            for kind, value in values.items():
+                outcome = subject.call(name, [value] * count)
+                _require_error_object(name, outcome)
+                if not outcome.failed and is_rejected(subject, name, kind):
+                    raise Broken(f"{name}() accepts a {kind} for {', '.join(subject.parameters(name) or [])}")
+
+
+@RULES.add(SHOULD, sources.CONVENTION)
+def unknown_type(subject: Subject) -> None:
+    """A call with arguments of a type index that no release defines does not crash, and returns an error where the metadata
+    has types."""
+    for name in subject.functions:
+        for count in numbers_of_arguments(subject, name):
+            outcome = subject.call(name, [unknown()] * count)
+            _require_error_object(name, outcome)
+            if not outcome.failed and is_rejected(subject, name, "dtype"):
+                raise Broken(f"{name}() accepts arguments of the undefined type index {abi.UNKNOWN}")
+
+
+@RULES.add(SHOULD, sources.SAFE_CALL)
+def small_tensors(subject: Subject) -> None:
+    """A call whose arguments are float32 tensors of one element on the CPU returns, and reads or writes no memory past the
+    element."""
+    values = Values(subject.host)
+    for name in subject.functions:
+        for count in numbers_of_arguments(subject, name):
+            for value in values.tensors().values():
+                _require_error_object(name, subject.call(name, [value] * count))
+
+
+@RULES.add(MUST, sources.OBJECTS)
+def borrowed_arguments(subject: Subject) -> None:
+    """A call leaves the array of its arguments as it was; a call that returns an error also the reference counts of its
+    arguments and the fields of its tensors."""
+    values = Values(subject.host)
+    tensor = bytes(values.dltensor)
+    for name in subject.functions:
+        for count in numbers_of_arguments(subject, name):
+            for value in (values.str_object, values.tensor_object, values.tensors()["DLTensor*"]):
+                is_object = value.type_index >= abi.FIRST_OBJECT
+                before = abi.strong_count(value.pointer) if is_object else 0
+                outcome = subject.call(name, [value] * count)
+                after = abi.strong_count(value.pointer) if is_object else 0
+                if outcome.changed:
+                    raise Broken(f"{name}() changes the array of its arguments, which is const")
+                if outcome.failed and after != before:
+                    raise Broken(f"{name}() fails and leaves an argument with {after} references instead of {before}")
+                if outcome.failed and bytes(values.dltensor) != tensor:
+                    ctypes.memmove(ctypes.addressof(values.dltensor), tensor, len(tensor))
+                    raise Broken(f"{name}() fails and changes the DLTensor of an argument")

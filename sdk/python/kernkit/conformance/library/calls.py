@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that a function must survive, and the types of its parameters."""
+
+from typing import Iterator, List, Tuple
+
+from . import abi
+from .subject import Outcome, Subject
+from .values import none
+
+MANY = 65  # more arguments than any known function has
+_UNKNOWN_ARITY = 40  # the most arguments that are tried where no metadata has the number
+
+# {type of the metadata: the kinds of values that the type does not accept}
+_NOT_A_TENSOR = {"float", "bool", "short str", "str", "dtype", "device", "none"}
+REJECTED = {
+    "DLTensor*": _NOT_A_TENSOR - {"none"},
+    "ffi.Tensor": _NOT_A_TENSOR,
+    "int": {"float", "short str", "str", "dtype", "device", "none"},
+    "float": {"short str", "str", "dtype", "device", "none"},
+    "bool": {"float", "short str", "str", "dtype", "device", "none"},
+    "ffi.String": {"float", "bool", "dtype", "device", "none"},
+    "str": {"float", "bool", "dtype", "device", "none"},
+}
+
+
+def numbers_of_arguments(subject: Subject, name: str) -> List[int]:
+    """The numbers of arguments that reach the conversion of a function's arguments."""
+    known = subject.parameters(name)
+    return list(range(1, _UNKNOWN_ARITY + 1)) if known is None else [len(known)] if known else []
+
+
+def is_rejected(subject: Subject, name: str, kind: str) -> bool:
+    """Whether the function's metadata has a parameter that accepts no value of the kind."""
+    return any(kind in REJECTED.get(type_, ()) for type_ in subject.parameters(name) or ())
+
+
+def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
+    """For each function one call that returns an error, with its arguments: no argument, many, or one None."""
+    for name in subject.functions:
+        for arguments in ([], [none()] * MANY, [none()]):
+            outcome = subject.call(name, arguments)
+            if outcome.failed:
+                yield name, arguments, outcome
+                break

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the rules of one product in child processes, and reports a crash as the result of the rule that was running."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import sys
+from typing import Any, Dict, Iterator, List, Optional, Sequence
+
+from ..errors import UserError
+from .catalogue import KINDS, rule_of
+from .rule import Result, broken
+
+PATIENCE = 60.0  # the longest time between two steps of a rule [s]
+_PYTHON = pathlib.Path(__file__).resolve().parents[2]  # the folder of the package
+
+
+def _lines(process: "subprocess.Popen[bytes]", pipe: int, patience: float) -> Iterator[Optional[Dict[str, Any]]]:
+    """The child's lines; None at the end if the child sent none for `patience` seconds."""
+    buffer = b""
+    while True:
+        if not select.select([pipe], [], [], patience)[0]:
+            process.kill()
+            yield None
+            return
+        content = os.read(pipe, 65536)
+        if not content:
+            return
+        *lines, buffer = (buffer + content).split(b"\n")
+        yield from map(json.loads, lines)
+
+
+def _end_of(code: int) -> str:
+    """The end of a process in words: a signal, or an exit code."""
+    return f"crashed ({signal.Signals(-code).name})" if code < 0 else f"ended its process with exit code {code}"
+
+
+def _run_child(kind: str, product: str, names: Sequence[str], patience: float) -> List[Result]:
+    """The results of one child process: of all rules, or up to the rule that ended the process."""
+    readable, writable = os.pipe()
+    path = os.pathsep.join(filter(None, [str(_PYTHON), os.environ.get("PYTHONPATH", "")]))
+    words = [sys.executable, "-m", f"{__package__}.child", str(writable), kind, product, *names]
+    results: List[Result] = []
+    running, step, stopped = "", "", False
+    with subprocess.Popen(words, pass_fds=[writable], env={**os.environ, "PYTHONPATH": path},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # fmt: skip
+        os.close(writable)
+        for line in _lines(process, readable, patience):
+            if line is None:
+                stopped = True
+            elif "unusable" in line:
+                raise UserError(line["unusable"])
+            elif "result" in line:
+                results.append(Result(*line["result"]))
+                running = ""
+            else:
+                running, step = line.get("rule", running), line.get("step", "")
+    os.close(readable)
+    if len(results) < len(names):
+        if not running:
+            what = f"did not load within {patience:g} s" if stopped else f"{_end_of(process.returncode)} while it was opened"
+            raise UserError(f"{product}: the product {what}; open it in Python to find the reason")
+        what = f"did not return within {patience:g} s" if stopped else _end_of(process.returncode)
+        results.append(broken(rule_of(kind, running), what + (f" in {step}" if step else "")))
+    return results
+
+
+def run(kind: str, product: str, names: Optional[Sequence[str]] = None, patience: float = PATIENCE) -> List[Result]:
+    """The results of the rules of these names, by default of all rules of the kind, in the order of the catalogue.
+    UserError: the product cannot be opened."""
+    names = [rule.name for rule in KINDS[kind].rules] if names is None else list(names)
+    results: List[Result] = []
+    while len(results) < len(names):
+        results += _run_child(kind, product, names[len(results) :], patience)
+    return results

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of rules and results, in Markdown with aligned columns."""
+
+from typing import Dict, List, Sequence
+
+from .rule import ADVICE, FAIL, NOT_APPLICABLE, PASS, Result, Rule
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> List[str]:
+    """The lines of a table. The first row is the header."""
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    cells.insert(1, ["-" * width for width in widths])
+    return ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in cells]
+
+
+def results_table(rules: Sequence[Rule], results: Dict[str, List[Result]]) -> List[str]:
+    """The status of each rule (row) for each product (column)."""
+    known = {product: {result.rule: result.status for result in found} for product, found in results.items()}
+    rows = [["rule", "level", *known]]
+    rows += [[rule.name, rule.level, *(found[rule.name] for found in known.values())] for rule in rules]
+    rows.append(["pass / FAIL / advice / n/a", "", *(counts(found) for found in results.values())])
+    return aligned(rows)
+
+
+def counts(results: Sequence[Result]) -> str:
+    """The numbers of results, as in "20 / 1 / 0 / 2"."""
+    return " / ".join(str(sum(result.status == status for result in results)) for status in (PASS, FAIL, ADVICE, NOT_APPLICABLE))
+
+
+def reasons(rules: Sequence[Rule], results: Dict[str, List[Result]], statuses: Sequence[str]) -> List[str]:
+    """A line for each result with one of the statuses: product, rule, reason and, for a failure, the rule's source."""
+    sources = {rule.name: f" [{rule.source}]" for rule in rules}
+    return [f"{'not applicable' if result.status == NOT_APPLICABLE else result.status}: {product}: {result.rule}: {result.reason}"
+            + (sources[result.rule] if result.status in (FAIL, ADVICE) else "")
+            for product, found in results.items() for result in found if result.status in statuses]  # fmt: skip
+
+
+def rules_table(rules: Sequence[Rule]) -> List[str]:
+    """Name, level, sentence and source of each rule."""
+    return aligned([["rule", "level", "holds when", "source"], *([rule.name, rule.level, rule.sentence, rule.source] for rule in rules)])
