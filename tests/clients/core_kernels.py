@@ -463,7 +463,6 @@ def test_streams_and_events():
     np.testing.assert_array_equal(x.numpy(), np.full(64, 7))
 
 
-@pytest.mark.xfail(strict=True, reason="cuUserObjectCreate() is not supported yet")
 def test_graphs():
     x, add = zeros(64, np.int32), compiled(STEPS, "add")
     stream.sync()

@@ -4,6 +4,7 @@
 
 #include "libcuda/driver_call.h"
 #include "libcudart/graph_nodes.h"
+#include "libcudart/user_objects.h"
 
 namespace kernkit::simulator::driver {
 namespace {
@@ -182,6 +183,29 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
   return call("cuGraphExecUpdate", ApiScope::kDevice, [&] {
     return core::update_instance(exec, graph, reinterpret_cast<GraphExecUpdateResultInfo*>(info));
   });
+}
+
+CUresult cuUserObjectCreate(CUuserObject* object, void* pointer, CUhostFn destroy, unsigned count,
+                            unsigned flags) {
+  return call("cuUserObjectCreate", ApiScope::kHost,
+              [&] { return core::create_user_object(object, pointer, destroy, count, flags); });
+}
+CUresult cuUserObjectRetain(CUuserObject object, unsigned count) {
+  return call("cuUserObjectRetain", ApiScope::kHost,
+              [&] { return core::retain_user_object(object, count); });
+}
+CUresult cuUserObjectRelease(CUuserObject object, unsigned count) {
+  return call("cuUserObjectRelease", ApiScope::kHost,
+              [&] { return core::release_user_object(object, count); });
+}
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count,
+                                 unsigned flags) {
+  return call("cuGraphRetainUserObject", ApiScope::kHost,
+              [&] { return core::retain_in_graph(graph, object, count, flags); });
+}
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned count) {
+  return call("cuGraphReleaseUserObject", ApiScope::kHost,
+              [&] { return core::release_in_graph(graph, object, count); });
 }
 
 }  // extern "C"

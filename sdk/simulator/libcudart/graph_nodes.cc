@@ -211,7 +211,7 @@ std::vector<GraphNode> cloned(const std::vector<GraphNode>& nodes) {
 cudaError_t core::clone_graph(cudaGraph_t* copy, cudaGraph_t graph) {
   if (copy == nullptr || !graph_exists(graph)) return cudaErrorInvalidValue;
   if (has_memory_nodes(*graph)) return cudaErrorNotSupported;
-  *copy = new CUgraph_st{cloned(graph->nodes)};
+  *copy = new CUgraph_st{cloned(graph->nodes), graph->user_objects};
   state().graphs.insert(*copy);
   return cudaSuccess;
 }
@@ -223,7 +223,9 @@ cudaError_t core::add_child_graph(const NodePosition& position, cudaGraph_t chil
   node.kind = NodeKind::kGraph;
   node.graph = cloned(child->nodes);
   node.handle = std::make_shared<CUgraphNode_st>();
-  return add(position, std::move(node));
+  const cudaError_t error = add(position, std::move(node));
+  if (error == cudaSuccess) position.graph->user_objects.add(child->user_objects);
+  return error;
 }
 
 cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {

@@ -67,7 +67,7 @@
   X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) \
   X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
   X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
-  X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) \
+  X(cudaGraphRemoveDependencies) \
   X(cudaGraphUpload_ptsz) X(cudaGraphicsEGLRegisterImage) \
   X(cudaGraphicsGLRegisterBuffer) X(cudaGraphicsGLRegisterImage) X(cudaGraphicsMapResources) \
   X(cudaGraphicsResourceGetMappedEglFrame) X(cudaGraphicsResourceGetMappedMipmappedArray) \
@@ -123,7 +123,6 @@
   X(cudaStreamIsCapturing_ptsz) X(cudaStreamQuery_ptsz) X(cudaStreamSetAttribute) \
   X(cudaStreamSetAttribute_ptsz) X(cudaStreamSynchronize_ptsz) \
   X(cudaStreamUpdateCaptureDependencies) X(cudaStreamUpdateCaptureDependencies_ptsz) \
-  X(cudaStreamWaitEvent_ptsz) X(cudaUserObjectCreate) X(cudaUserObjectRelease) \
-  X(cudaUserObjectRetain) X(cudaVDPAUGetDevice) X(cudaVDPAUSetVDPAUDevice) \
+  X(cudaStreamWaitEvent_ptsz) X(cudaVDPAUGetDevice) X(cudaVDPAUSetVDPAUDevice) \
   X(cudaWaitExternalSemaphoresAsync) X(cudaWaitExternalSemaphoresAsync_ptsz)
 // clang-format on

@@ -144,7 +144,8 @@ cudaError_t core::instantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned
         "cudaGraphExecDestroy() on the existing one first",
         cudaErrorNotSupported);
   }
-  *exec = new CUgraphExec_st{std::move(nodes), (flags & kAutoFreeOnLaunch) != 0};
+  *exec = new CUgraphExec_st{std::move(nodes), (flags & kAutoFreeOnLaunch) != 0, 0,
+                             graph->user_objects};
   state().execs.insert(*exec);
   return cudaSuccess;
 }
@@ -192,7 +193,7 @@ cudaError_t core::launch_graph(cudaGraphExec_t exec, cudaStream_t stream) {
   ++exec->launches;
   give(device_of(stream), stream,
        {0,
-        [ended = exec->ended] {
+        [ended = exec->ended, references = exec->user_objects] {
           race_release(ended.get());
           ++*ended;
         },

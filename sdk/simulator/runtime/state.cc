@@ -66,6 +66,8 @@ void State::reset(std::vector<CudaDevice> new_devices) {
   events.clear();
   graphs.clear();
   execs.clear();
+  for (auto* object : user_objects) delete object;
+  user_objects.clear();
   for (auto& [function, kernel] : kernels) kernel.opted_in_shared_memory = -1;
   if (devices.empty()) return;
   for (auto& [handle, module] : modules) {

@@ -21,15 +21,18 @@
 #include "runtime/core/contexts.h"
 #include "runtime/pool.h"
 #include "runtime/queue.h"
+#include "runtime/user_objects.h"
 #include "schedule/schedule.h"
 
 struct CUgraph_st {
   std::vector<kernkit::simulator::GraphNode> nodes;
+  kernkit::simulator::UserObjectReferences user_objects;
 };
 struct CUgraphExec_st {
   std::vector<kernkit::simulator::GraphNode> nodes;  // flattened nodes
   bool frees_on_launch = false;  // whether a launch frees memory of the last launch
   unsigned launches = 0;         // number of launches on streams; *ended of them have ended
+  kernkit::simulator::UserObjectReferences user_objects;
   std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
 };
 struct CUstream_st {
@@ -142,6 +145,7 @@ struct State {
   std::set<CUevent_st*> events;
   std::set<CUgraph_st*> graphs;
   std::set<CUgraphExec_st*> execs;
+  std::set<CUuserObject_st*> user_objects;
 
   // Kernels and modules are registered when their code is loaded.
   std::map<const void*, KernelInfo> kernels;

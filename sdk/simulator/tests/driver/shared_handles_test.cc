@@ -53,6 +53,25 @@ TEST_F(DriverAndRuntime, OnlyTheRuntimesErrorsBecomeItsLastError) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
 }
 
+TEST_F(DriverAndRuntime, UserObjectsLiveAsLongAsGraphs) {
+  start();
+  int destroyed = 0;
+  CUuserObject object = nullptr;
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuUserObjectCreate(
+                &object, &destroyed, [](void* count) { ++*static_cast<int*>(count); }, 1,
+                CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuUserObjectRetain(object, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphRetainUserObject(graph, object, 2, CU_GRAPH_USER_OBJECT_MOVE), CUDA_SUCCESS);
+  EXPECT_EQ(cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphReleaseUserObject(graph, object, 1), CUDA_SUCCESS);
+  EXPECT_EQ(destroyed, 0);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(destroyed, 1);
+}
+
 TEST_F(DriverAndRuntime, ACaptureTakesCallsOfBothApis) {
   start();
   const CUfunction scale = function(load(kScale), "scale");

@@ -281,6 +281,47 @@ void footprint(cudaStream_t stream) {
   check(cudaStreamDestroy(other));
 }
 
+// An object that graphs, their copies and their launches keep alive.
+void user_objects(cudaStream_t stream) {
+  int destroyed = 0;
+  const auto count_destroyed = [](void* count) { ++*static_cast<int*>(count); };
+  cudaUserObject_t object;
+  EXPECT(cudaErrorInvalidValue, cudaUserObjectCreate(&object, &destroyed, count_destroyed, 1, 0));
+  EXPECT(cudaErrorInvalidValue, cudaUserObjectCreate(&object, &destroyed, count_destroyed, 0,
+                                                     cudaUserObjectNoDestructorSync));
+  check(cudaUserObjectCreate(&object, &destroyed, count_destroyed, 2,
+                             cudaUserObjectNoDestructorSync));
+  cudaGraph_t graph, clone, parent;
+  cudaGraphNode_t node;
+  cudaGraphExec_t exec;
+  check(cudaGraphCreate(&graph, 0));
+  check(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+  check(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
+  EXPECT(cudaErrorInvalidValue,
+         cudaGraphRetainUserObject(graph, object, 2, cudaGraphUserObjectMove));
+  EXPECT(cudaErrorInvalidValue, cudaGraphReleaseUserObject(graph, object, 2));
+  check(cudaUserObjectRelease(object, 1));
+  EXPECT(cudaErrorInvalidValue, cudaUserObjectRelease(object, 1));
+  check(cudaGraphClone(&clone, graph));
+  check(cudaGraphCreate(&parent, 0));
+  check(cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, clone));
+  check(cudaGraphDestroy(graph));
+  check(cudaGraphDestroy(clone));
+  check(cudaGraphInstantiate(&exec, parent));
+  check(cudaGraphDestroy(parent));
+  EXPECT(0, destroyed);
+  check(cudaGraphLaunch(exec, stream));
+  check(cudaGraphExecDestroy(exec));
+  check(cudaStreamSynchronize(stream));
+  EXPECT(1, destroyed);
+  EXPECT(cudaErrorInvalidValue, cudaUserObjectRetain(object, 1));
+  check(cudaUserObjectCreate(&object, &destroyed, count_destroyed, 1,
+                             cudaUserObjectNoDestructorSync));
+  check(cudaUserObjectRetain(object, 1));
+  check(cudaUserObjectRelease(object, 2));
+  EXPECT(2, destroyed);
+}
+
 int main() {
   Buffers all;
   std::iota(all.x.begin(), all.x.end(), -300);
@@ -369,6 +410,7 @@ int main() {
   }
   for (cudaGraph_t each : {graph, other, outer}) check(cudaGraphDestroy(each));
   for (int* memory : {all.device_x, all.device_y, all.sum}) check(cudaFree(memory));
+  user_objects(stream);
   check(cudaStreamDestroy(stream));
   return verdict("graph_nodes", right);
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/user_objects.h"
+
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+
+void destroy_unreferenced(CUuserObject_st* object) {
+  if (object->owned != 0 || object->held != 0) return;
+  state().user_objects.erase(object);
+  object->destroy(object->pointer);
+  delete object;
+}
+
+void UserObjectReferences::add(CUuserObject_st* object, unsigned count) {
+  counts_[object] += count;
+  object->held += count;
+}
+
+void UserObjectReferences::add(const UserObjectReferences& other) {
+  for (const auto& [object, count] : other.counts_) {
+    counts_[object] += count;
+    object->held += count;
+  }
+}
+
+bool UserObjectReferences::release(CUuserObject_st* object, unsigned count) {
+  const auto found = counts_.find(object);
+  if (found == counts_.end() || found->second < count) return false;
+  found->second -= count;
+  if (found->second == 0) counts_.erase(found);
+  object->held -= count;
+  destroy_unreferenced(object);
+  return true;
+}
+
+UserObjectReferences::~UserObjectReferences() {
+  for (const auto& [object, count] : counts_) {
+    object->held -= count;
+    destroy_unreferenced(object);
+  }
+}
+
+}  // namespace kernkit::simulator

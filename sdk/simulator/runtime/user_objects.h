@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of the program that live until the last graph with a reference to them is gone.
+#pragma once
+
+#include <map>
+
+/// The target of cudaUserObject_t and CUuserObject.
+struct CUuserObject_st {
+  void* pointer;            // argument of `destroy`
+  void (*destroy)(void*);   // called after the last reference was released
+  unsigned long owned = 0;  // number of references of the program
+  unsigned long held = 0;   // number of references of graphs and of their launches
+};
+
+namespace kernkit::simulator {
+
+/// References of a graph, of an executable graph or of a launch. A copy has references of its own.
+class UserObjectReferences {
+ public:
+  UserObjectReferences() = default;
+  UserObjectReferences(const UserObjectReferences& other) { add(other); }
+  UserObjectReferences(UserObjectReferences&& other) noexcept { counts_.swap(other.counts_); }
+  UserObjectReferences& operator=(UserObjectReferences other) noexcept {
+    counts_.swap(other.counts_);
+    return *this;
+  }
+  ~UserObjectReferences();
+
+  void add(CUuserObject_st* object, unsigned count);
+  void add(const UserObjectReferences& other);
+  /// Releases references. Returns false, and releases nothing, if there are fewer than `count`.
+  bool release(CUuserObject_st* object, unsigned count);
+
+ private:
+  std::map<CUuserObject_st*, unsigned long> counts_;
+};
+
+/// Calls an object's function and deletes the object if there is no reference.
+void destroy_unreferenced(CUuserObject_st* object);
+
+}  // namespace kernkit::simulator
