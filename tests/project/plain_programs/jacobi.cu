@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jacobi's iteration for Laplace's equation: a stencil of five points, whose change is reduced by an atomic.
+// Jacobi's iteration for Laplace's equation: a stencil of five points, whose change is reduced by
+// an atomic.
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -9,7 +10,8 @@
 constexpr int kSize = 34, kSteps = 50;
 
 __global__ void step(float* next, const float* x, float* change) {
-  const int i = blockIdx.y * blockDim.y + threadIdx.y + 1, j = blockIdx.x * blockDim.x + threadIdx.x + 1;
+  const int i = blockIdx.y * blockDim.y + threadIdx.y + 1,
+            j = blockIdx.x * blockDim.x + threadIdx.x + 1;
   if (i >= kSize - 1 || j >= kSize - 1) return;
   const int at = i * kSize + j;
   next[at] = 0.25f * (x[at - 1] + x[at + 1] + x[at - kSize] + x[at + kSize]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps until a point leaves the Mandelbrot set: threads of a warp that loop for different times. The points are
-// multiples of 2^-6, and the steps few, so that each product and sum is exact in double precision.
+// Steps until a point leaves the Mandelbrot set: threads of a warp that loop for different times.
+// The points are multiples of 2^-6, and the steps few, so that each product and sum is exact in
+// double precision.
 #include <vector>
 
 #include "check.h"
@@ -20,7 +21,8 @@ __host__ __device__ int steps_of(int column, int row) {
 }
 
 __global__ void mandelbrot(int* steps) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x,
+            row = blockIdx.y * blockDim.y + threadIdx.y;
   steps[row * kWidth + column] = steps_of(column, row);
 }
 

@@ -45,7 +45,8 @@ int main() {
     float3 sum = {0, 0, 0};
     for (const float4& other : bodies) sum = add_force(sum, bodies[i], other);
     const float size = std::abs(sum.x) + std::abs(sum.y) + std::abs(sum.z);
-    const float error = std::abs(sum.x - found[i].x) + std::abs(sum.y - found[i].y) + std::abs(sum.z - found[i].z);
+    const float error =
+        std::abs(sum.x - found[i].x) + std::abs(sum.y - found[i].y) + std::abs(sum.z - found[i].z);
     right &= error <= 1e-4f * size;
   }
   return verdict("nbody", right);

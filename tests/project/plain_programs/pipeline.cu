@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two streams that copy and compute parts of an array, ordered by events, with a callback of the host.
+// Two streams that copy and compute parts of an array, ordered by events, with a callback of the
+// host.
 #include <vector>
 
 #include "check.h"
@@ -31,7 +32,8 @@ int main() {
     check(cudaEventRecord(computed, computing));
     check(cudaStreamWaitEvent(copying, computed, 0));
     check(cudaMemcpyAsync(from, to, kPart * sizeof(int), cudaMemcpyDeviceToHost, copying));
-    check(cudaLaunchHostFunc(copying, [](void* count) { ++*static_cast<int*>(count); }, &callbacks));
+    check(cudaLaunchHostFunc(
+        copying, [](void* count) { ++*static_cast<int*>(count); }, &callbacks));
     check(cudaEventDestroy(arrived));
     check(cudaEventDestroy(computed));
   }

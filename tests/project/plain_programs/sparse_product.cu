@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of a sparse matrix in compressed rows and a vector: a warp for each row, reduced by shuffles.
+// The product of a sparse matrix in compressed rows and a vector: a warp for each row, reduced by
+// shuffles.
 #include <vector>
 
 #include "check.h"
 
-__global__ void product(int rows, const int* starts, const int* columns, const double* values, const double* x, double* y) {
+__global__ void product(int rows, const int* starts, const int* columns, const double* values,
+                        const double* x, double* y) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   if (row >= rows) return;
   double sum = 0;
   for (int i = starts[row] + lane; i < starts[row + 1]; i += 32) sum += values[i] * x[columns[i]];
-  for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(0xffffffff, sum, distance);
+  for (int distance = 16; distance > 0; distance /= 2)
+    sum += __shfl_down_sync(0xffffffff, sum, distance);
   if (lane == 0) y[row] = sum;
 }
 
@@ -36,7 +39,8 @@ int main() {
   }
   double* y;
   check(cudaMalloc(&y, rows * sizeof(double)));
-  product<<<(rows + 3) / 4, 128>>>(rows, on_device(starts), on_device(columns), on_device(values), on_device(x), y);
+  product<<<(rows + 3) / 4, 128>>>(rows, on_device(starts), on_device(columns), on_device(values),
+                                   on_device(x), y);
   check(cudaGetLastError());
   check(cudaMemcpy(found.data(), y, rows * sizeof(double), cudaMemcpyDeviceToHost));
   return verdict("sparse_product", found == expected);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of matrices of float16 by tensor cores (nvcuda::wmma), with a warp for each tile of 16 x 16.
+// A product of matrices of float16 by tensor cores (nvcuda::wmma), with a warp for each tile of 16
+// x 16.
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -34,7 +35,8 @@ int main() {
   }
   for (int i = 0; i < kSize; ++i) {
     for (int j = 0; j < kSize; ++j) {
-      for (int k = 0; k < kSize; ++k) expected[i * kSize + j] += __half2float(a[i * kSize + k]) * __half2float(b[j * kSize + k]);
+      for (int k = 0; k < kSize; ++k)
+        expected[i * kSize + j] += __half2float(a[i * kSize + k]) * __half2float(b[j * kSize + k]);
     }
   }
   half *device_a, *device_b;
