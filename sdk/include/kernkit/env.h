@@ -26,10 +26,11 @@ void* set_current_stream(DLDevice device, void* stream);
 /// Sets a current stream for a scope: `StreamGuard guard(x.device(), stream);`
 class StreamGuard {
  public:
-  /// Makes `stream` current on `device`. Throws as set_current_stream() does.
+  /// Makes `stream` current on `device` for this thread. Throws as set_current_stream() does.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
-  /// Restores the previous stream.
+  /// Restores the previous stream. Never throws. Destroy the guard in the thread that created the
+  /// guard.
   ~StreamGuard();
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
@@ -50,10 +51,11 @@ TensorAllocator set_current_allocator(TensorAllocator allocator);
 /// Sets a current allocator for a scope.
 class AllocatorGuard {
  public:
-  /// Makes `allocator` current. Throws as set_current_allocator() does.
+  /// Makes `allocator` current for this thread. Throws as set_current_allocator() does.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
-  /// Restores the previous allocator.
+  /// Restores the previous allocator. Never throws. Destroy the guard in the thread that created
+  /// the guard.
   ~AllocatorGuard();
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;
