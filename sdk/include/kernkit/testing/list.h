@@ -28,7 +28,7 @@ class TestList {
   explicit TestList(const Elements&... elements) {
     (push(T(elements)), ...);
   }
-  /// Makes a list of the elements of a vector.
+  /// Makes a list of the elements of a vector. Throws RuntimeError for bytes without a host.
   explicit TestList(const std::vector<T>& elements) {
     for (const T& element : elements) push(element);
   }

@@ -36,7 +36,8 @@ class Simulator {
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
-  /// Waits for the device and returns "" or the faults of its kernels, one a line.
+  /// Waits for the device and returns "" or the faults of its kernels since the backend was made,
+  /// one a line.
   std::string faults() {
     (void)cudaDeviceSynchronize();
     std::string text;

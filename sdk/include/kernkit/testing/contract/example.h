@@ -24,7 +24,7 @@ class Example {
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
-  /// A tensor of this dtype and shape.
+  /// A tensor of this dtype and shape [elements].
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
   /// A list of these elements.
@@ -63,9 +63,9 @@ class Example {
   const std::vector<Example>& elements() const { return elements_; }
   /// Returns whether the tensor is on_cpu().
   bool stays_on_cpu() const { return stays_on_cpu_; }
-  /// Returns the dtype of a tensor.
+  /// Returns the dtype of a tensor; {} for other arguments.
   DLDataType dtype() const { return dtype_; }
-  /// Returns the sizes of a tensor.
+  /// Returns the sizes of a tensor [elements]; empty for other arguments.
   const std::vector<int64_t>& shape() const { return shape_; }
   /// Returns the values of values(); empty for the default.
   const std::vector<double>& values() const { return values_; }

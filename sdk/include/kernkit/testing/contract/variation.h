@@ -33,7 +33,8 @@ struct Variation {
 /// The variations of a rule.
 using Variations = std::vector<Variation>;
 
-/// Returns whether the text contains the name as a word.
+/// Returns whether the text contains the name as a word: no letter, digit or '_' precedes or
+/// follows the name.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -44,7 +45,8 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Returns the names of arguments, "x", "x or y"; for elements, the names of their lists.
+/// Returns the names of arguments, given by index: "x", "x or y"; for elements, the names of their
+/// lists.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -90,7 +92,7 @@ inline std::string first_difference(const Call& got, const Call& wanted) {
 }
 
 /// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
-/// otherwise the outcome and the expected outcome.
+/// otherwise the outcome and the expected outcome. Throws the errors of Call::run().
 inline std::string violation_of(const Contract& contract, Place& place, const Variation& variation,
                                 Call& call) {
   variation.change(call);
@@ -150,7 +152,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
 
 /// Returns violation_of(), followed by a call with poisoned memory around the tensors if there is
 /// no violation: AddressSanitizer then reports reads of that memory, even if the op does not use
-/// what it reads.
+/// what it reads. Throws the errors of Call::run().
 inline std::string violation(const Contract& contract, Place& place, const Variation& variation) {
   Call call(contract, place);
   std::string text = violation_of(contract, place, variation, call);
