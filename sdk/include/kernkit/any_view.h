@@ -71,6 +71,12 @@ KernkitAny view_text(const char* data, size_t size);
 /// A borrowed value of any type. Converts implicitly from None (nullptr), bool, numbers, dtypes,
 /// devices, C strings and std::string, tensors and their views, Function, Any, and an Optional of
 /// these. Has the layout of KernkitAny. As a parameter it matches the schema type `Any`.
+///
+/// Reading is that of Any: type_index() and is_none() describe the value, cast<T>(name) returns the
+/// value as a T, or throws TypeError for another type and ValueError for a number out of range,
+/// both with `name`; is<T>() returns whether cast<T>() succeeds, try_cast<T>() an Optional<T>,
+/// empty where cast<T>() throws. A view that cast() returns is valid as long as the object that was
+/// read. get() returns the KernkitAny.
 class AnyView : public detail::AnyValue {
  public:
   /// None.

@@ -26,8 +26,15 @@ struct detail::Result<Any> {
 };
 
 /// Owns its value: releases its object, if any. Converts implicitly from all results of an exported
-/// function; cast<T>() reads the value. As a parameter (a value that the kernel keeps) and as a
-/// result it matches the schema type `Any`.
+/// function. As a parameter (a value that the kernel keeps) and as a result it matches the schema
+/// type `Any`.
+///
+/// type_index() and is_none() describe the value. cast<T>(name) returns the value as a T, which may
+/// be any parameter type of an exported function, or throws TypeError for another type and
+/// ValueError for a number out of range, both with `name`; is<T>() returns whether cast<T>()
+/// succeeds, try_cast<T>() an Optional<T>, empty where cast<T>() throws. A view that cast() returns
+/// is valid as long as the object that was read. get() returns the KernkitAny, valid as long as
+/// this object.
 class Any : public detail::AnyValue {
  public:
   /// None.
