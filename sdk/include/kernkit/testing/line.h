@@ -162,9 +162,10 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Returns two items of a batch, each as tensor i of the example. If the example states no values,
-/// the floats of the second item are half of the first item's, so that no sum, mean or maximum of
-/// both items equals that of one item.
+/// Returns two items of a batch, each as tensor i of the example, whose argument is `argument`. If
+/// the example states no values, the floats of the second item are half of the first item's, so
+/// that no sum, mean or maximum of both items equals that of one item; otherwise, and for integers,
+/// the second item has the values in reverse order.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;

@@ -35,8 +35,8 @@ class TestList {
   TestList(const TestList&) = delete;
   TestList& operator=(const TestList&) = delete;
 
-  /// Returns the list as an argument for messages that name it `name`, valid during the list's
-  /// lifetime.
+  /// Returns the list as an argument for messages that name the argument `name`, which must outlive
+  /// the view. The view is valid during the lifetime of the list.
   ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
 
  private:

@@ -47,7 +47,7 @@ class Simulator {
 
   /// The runtime that a contract test changes and reads.
   struct Runtime : simulator::CudaRuntime {
-    /// Resets the runtime to this number of devices, with the defaults of CudaDevice.
+    /// Resets the runtime to this number of devices, each with the defaults of CudaDevice.
     explicit Runtime(int devices)
         : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
     /// Makes an access of a kernel to these bytes a fault, from the stream's next work on. See

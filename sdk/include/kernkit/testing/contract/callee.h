@@ -59,7 +59,7 @@ class Callee {
   /// Returns whether the line of take_schema() matches the function; true without such a line.
   bool schema_fits() const { return fits_; }
 
-  /// Returns the name of the op.
+  /// Returns the name of the op, valid as long as this object.
   const std::string& name() const { return name_; }
   /// Returns the schema line; "" unless the op reports its schema, as ops of KERNKIT_EXPORT do.
   const std::string& schema_text() const { return text_; }

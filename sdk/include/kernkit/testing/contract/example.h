@@ -59,17 +59,20 @@ class Example {
   bool is_tensor() const { return is_tensor_; }
   /// Returns whether list() made this object.
   bool is_list() const { return is_list_; }
-  /// Returns the elements of a list; empty for other arguments.
+  /// Returns the elements of a list, valid as long as this object; empty for other arguments.
   const std::vector<Example>& elements() const { return elements_; }
   /// Returns whether the tensor is on_cpu().
   bool stays_on_cpu() const { return stays_on_cpu_; }
   /// Returns the dtype of a tensor; {} for other arguments.
   DLDataType dtype() const { return dtype_; }
-  /// Returns the sizes of a tensor [elements]; empty for other arguments.
+  /// Returns the sizes of a tensor [elements], valid as long as this object; empty for other
+  /// arguments.
   const std::vector<int64_t>& shape() const { return shape_; }
-  /// Returns the values of values(); empty for the default.
+  /// Returns the values that the other values() set, valid as long as this object; empty for the
+  /// default.
   const std::vector<double>& values() const { return values_; }
-  /// Returns the value if it is neither a tensor nor a list, otherwise None.
+  /// Returns the value, valid as long as this object, if it is neither a tensor nor a list,
+  /// otherwise None.
   const Any& value() const { return value_; }
 
  private:

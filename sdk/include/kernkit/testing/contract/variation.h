@@ -74,8 +74,9 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// Returns "" or the first difference between the results of two calls, of which differ(got,
-/// wanted) compares the Elements: "of y, element 3 is 7, not 14".
+/// Returns "" or the first difference between the results of two calls, which have run: "of y,
+/// element 3 is 7, not 14", or another number of results. differ(got, wanted) returns "" or the
+/// difference of two Elements.
 template <class Differ>
 std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
   if (got.results().size() != wanted.results().size()) return "it gives another number of results";
@@ -86,7 +87,8 @@ std::string first_difference(const Call& got, const Call& wanted, const Differ& 
   }
   return "";
 }
-/// Returns the first difference between the results of two calls, as difference() compares them.
+/// Returns "" or the first difference between the results of two calls, which have run, as
+/// difference() compares them.
 inline std::string first_difference(const Call& got, const Call& wanted) {
   return first_difference(got, wanted, difference);
 }
