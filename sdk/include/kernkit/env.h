@@ -8,9 +8,10 @@
 
 namespace kernkit {
 
-/// The current stream of the caller's framework, for this thread and device; null (the default
-/// stream) if the framework set none or the process has no host. A thread started by a kernel has
-/// no stream: read the stream before, and pass it on.
+/// Returns the current stream of the caller's framework, for this thread and device, for CUDA a
+/// cudaStream_t; null (the default stream) if the framework set none or the process has no host. A
+/// thread started by a kernel has no stream: read the stream before, and pass it on. Throws
+/// nothing.
 inline void* current_stream(DLDevice device) {
   auto* get_stream = host_api::env_get_stream.get();
   if (get_stream == nullptr) return nullptr;
@@ -40,8 +41,9 @@ class StreamGuard {
   void* previous_;
 };
 
-/// The allocator of the caller's framework, which Tensor::FromEnvAlloc() uses; null if none was set
-/// or the process has no host.
+/// Returns the allocator of the caller's framework, which Tensor::FromEnvAlloc() uses: that of this
+/// thread, otherwise that of the process; null if none was set or the process has no host. Throws
+/// nothing.
 TensorAllocator current_allocator();
 
 /// Makes `allocator` current for this thread; null removes the allocator. Returns the previous

@@ -201,5 +201,7 @@ class Expect {
 
 /// Begins the checks of a TensorView or Tensor, as a kernkit::Expect:
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
-/// schema line, or the expression in the parentheses. Errors have the line of the macro.
+/// schema line, or the expression in the parentheses. Errors have the line of the macro. Throws
+/// ValueError for a Tensor that is read-only, InternalError for an undefined Tensor, and the errors
+/// of the checks.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

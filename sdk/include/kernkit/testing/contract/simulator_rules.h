@@ -31,8 +31,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule CallersStream: checks that no kernel is launched on a default stream, and that the results
-/// are right while streams are delayed, with 13 seeds. Adds each call, and its violation if there is
-/// one, to *verdict. Throws RuntimeError if CUDA fails.
+/// are right while streams are delayed, with 13 seeds. Adds each call, and its violation if there
+/// is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
