@@ -266,7 +266,8 @@ endfunction()
 # kernkit_find_cutlass()
 #
 # Finds the headers of CUTLASS: in the checkout named by CUTLASS_DIR, a CMake variable or an
-# environment variable, otherwise in the Python package nvidia-cutlass. Does nothing without CUDA.
+# environment variable, otherwise in the Python package nvidia-cutlass. Does nothing without CUDA,
+# and in a second call. Call kernkit_find_cuda() before.
 #
 # Creates the target kernkit::cutlass, for LIBRARIES of kernkit_add_kernel().
 #

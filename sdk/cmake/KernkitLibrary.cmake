@@ -210,7 +210,9 @@ endfunction()
 # Adds a library that exports ops and the kernkit_* functions, and nothing else. It has no undefined
 # symbols, links the CUDA runtime statically if an op needs it, and is never unmapped, so that no
 # deleter dangles. kernkit_add_kernel() adds ops; the current source folder is on the include path
-# of their files.
+# of their files. Call kernkit_find_cuda() before; without that call no CUDA file is compiled.
+#
+#   <name>  name of the library and of its targets
 #
 # Creates:
 #   <name>           the shared library lib<name>.so

@@ -9,6 +9,9 @@ include_guard(GLOBAL)
 # contains the folder's files, the library, and the modules that `kernkit bindings` writes from the
 # library's schemas. A build by scikit-build-core installs the folder as component "python".
 #
+#   <library>  library of kernkit_add_library()
+#   <folder>   folder of the package's .py and .pyi files, relative to the current source folder
+#
 # Creates the target <library>_python, which is part of ALL.
 #
 # Stops with an error without a Python interpreter of 3.9 or later, and in an editable installation
@@ -50,6 +53,8 @@ endfunction()
 #
 # Installs the library with a CMake package of the project's version, which find_package(<library>)
 # finds. Does nothing in a build by scikit-build-core or as a part of another project.
+#
+#   <library>  library of kernkit_add_library()
 #
 # Creates the imported target <library>::<library> in projects that find the package. It has the
 # exported C symbols, which kernkit/host/module.h calls. A version with the same major and minor

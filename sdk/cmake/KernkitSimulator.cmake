@@ -31,6 +31,8 @@ endfunction()
 # Compiles the library's ops for the CPU, .cu files included, for tests that link the objects.
 # Leaves out ops that are GPU_ONLY, and ops whose CUDA tests run by PTX. A second call does nothing.
 #
+#   <library>  library of kernkit_add_library(), with the ops that were added so far
+#
 # Creates the target <library>_on_fibers, object files with kernkit::simulator_fibers, built on
 # request.
 function(kernkit_add_on_fibers library)
@@ -89,6 +91,9 @@ endfunction()
 # program links the library's own objects if no op has a .cu file, nvcc's objects if all ops run by
 # PTX, otherwise the objects of kernkit_add_on_fibers().
 #
+#   <library>  library of kernkit_add_library(), after all calls of kernkit_add_kernel()
+#   <file>     C++ source, relative to the current source folder
+#
 # Creates a program with the name of the file, contract_test for contract_test.cc.
 #
 # Stops with an error if GoogleTest is not found.
@@ -121,6 +126,10 @@ endfunction()
 # the component ptx and nvcc are installed, otherwise by fibers, with KERNKIT_ON_FIBERS defined.
 # Registers the tests with ctest. The contracts of a file run here, not in <library>_test. An op
 # that runs in neither way has a test that is skipped with the reason.
+#
+#   <library>  library of kernkit_add_library(), after all calls of kernkit_add_kernel() and after
+#              kernkit_add_tests()
+#   <folder>   folder of the tests, relative to the current source folder
 #
 # Creates:
 #   <library>_ptx_test, <op>_ptx_test    the tests by PTX, of all ops and of one op

@@ -37,6 +37,8 @@ endfunction()
 # Links nvcc's objects of a target, which needs no kernkit, with the simulator in place of the CUDA
 # runtime. Compiles the target with -lineinfo, so that reports name source lines.
 #
+#   <target>  program or library with .cu files and the property CUDA_ARCHITECTURES
+#
 # Creates the target <target>_simulated: a program for a program, and for a library an interface
 # target that tests link.
 #

@@ -189,6 +189,9 @@ endfunction()
 # KERNKIT_TEST_LINE lines, and can call the functions of its op and of the ops that USES of
 # kernkit_add_kernel() names.
 #
+#   <library>  library of kernkit_add_library()
+#   <folder>   folder of the tests, relative to the current source folder
+#
 # Creates:
 #   <library>_test        the tests of all ops; <library>_ops_test if an op has the library's name
 #   <op>_test             the tests of one op, linked on request
@@ -201,9 +204,12 @@ endfunction()
 
 # kernkit_add_benchmarks(<library> <folder> [CPU_ONLY])
 #
-# Adds a Google Benchmark program for each op that has an <op>_bench.cc in the folder.
+# Adds a Google Benchmark program for each op that was added so far and has an <op>_bench.cc in the
+# folder.
 #
-#   CPU_ONLY  no benchmark runs on a GPU
+#   <library>  library of kernkit_add_library()
+#   <folder>   folder of the benchmarks, relative to the current source folder
+#   CPU_ONLY   no benchmark runs on a GPU
 #
 # Creates:
 #   <op>_bench          the benchmarks of one op, linked on request

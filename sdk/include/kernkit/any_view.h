@@ -71,6 +71,12 @@ KernkitAny view_text(const char* data, size_t size);
 /// A borrowed value of any type. Converts implicitly from None (nullptr), bool, numbers, dtypes,
 /// devices, C strings and std::string, tensors and their views, Function, Any, and an Optional of
 /// these. Has the layout of KernkitAny. As a parameter it matches the schema type `Any`.
+///
+/// Reading is that of Any: type_index() and is_none() describe the value, cast<T>(name) returns the
+/// value as a T, or throws TypeError for another type and ValueError for a number out of range,
+/// both with `name`; is<T>() returns whether cast<T>() succeeds, try_cast<T>() an Optional<T>,
+/// empty where cast<T>() throws. A view that cast() returns is valid as long as the object that was
+/// read. get() returns the KernkitAny.
 class AnyView : public detail::AnyValue {
  public:
   /// None.
@@ -79,7 +85,8 @@ class AnyView : public detail::AnyValue {
   AnyView(std::nullptr_t) {}  // NOLINT(runtime/explicit)
   /// Borrows the value of an Any, which must outlive the view.
   AnyView(const AnyValue& value) : AnyValue(value.get()) {}  // NOLINT(runtime/explicit)
-  /// Borrows a value in the layout of the C ABI. Its type is not checked.
+  /// Borrows a value in the layout of the C ABI, whose object or text must outlive the view. The
+  /// type is not checked.
   explicit AnyView(const KernkitAny& any) : AnyValue(any) {}
 
   /// A bool, number, dtype or device. Throws ValueError for an unsigned integer above 2^63 - 1.
@@ -87,14 +94,15 @@ class AnyView : public detail::AnyValue {
   AnyView(T value) {  // NOLINT(runtime/explicit)
     detail::Result<T>::set(&any_, value);
   }
-  /// Text with a terminating NUL, borrowed.
+  /// Text with a terminating NUL, borrowed: `text` must outlive the view, and must not be null.
   AnyView(const char* text) { set(kKernkitRawStr).c_str = text; }  // NOLINT(runtime/explicit)
   /// std::string, or another class with c_str() and size(): copied up to 7 bytes, otherwise
-  /// borrowed. Throws ValueError for a longer text that contains NUL.
+  /// borrowed from `text`, which must then outlive the view. Throws ValueError for a longer text
+  /// that contains NUL.
   template <class T, class = decltype(std::declval<const T&>().c_str())>
   AnyView(const T& text)  // NOLINT(runtime/explicit)
       : AnyValue(detail::view_text(text.c_str(), text.size())) {}
-  /// A tensor that the caller keeps alive, borrowed.
+  /// A tensor that the caller keeps alive, borrowed; must not be null.
   AnyView(const DLTensor* tensor) {  // NOLINT(runtime/explicit)
     set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
   }
@@ -106,7 +114,8 @@ class AnyView : public detail::AnyValue {
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }
-  /// The value of an Optional, or None if it is empty.
+  /// The value of an Optional, or None if the Optional is empty. Throws the errors of the
+  /// conversion from T.
   template <class T, std::enable_if_t<std::is_constructible_v<AnyView, const T&>, int> = 0>
   AnyView(const Optional<T>& value)  // NOLINT(runtime/explicit)
       : AnyView(value.has_value() ? AnyView(*value) : AnyView()) {}

@@ -13,11 +13,12 @@ class BytesView {
  public:
   /// No bytes.
   constexpr BytesView() = default;
-  /// Borrows `size` bytes at `data`, which may be null if `size` is 0.
+  /// Borrows `size` bytes at `data`, which must outlive the view; `data` may be null if `size` is
+  /// 0.
   BytesView(const void* data, size_t size)
       : data_(static_cast<const unsigned char*>(data)), size_(size) {}
 
-  /// Address of the first byte; may be null if there are none.
+  /// Address of the first byte, valid as long as the borrowed bytes; may be null if there are none.
   constexpr const unsigned char* data() const { return data_; }
   /// Number of bytes.
   constexpr size_t size() const { return size_; }
@@ -25,9 +26,9 @@ class BytesView {
   constexpr bool empty() const { return size_ == 0; }
   /// Byte i. The index is not checked.
   constexpr unsigned char operator[](size_t i) const { return data_[i]; }
-  /// Iterator at the first byte.
+  /// Iterator at the first byte, valid as long as the borrowed bytes.
   constexpr const unsigned char* begin() const { return data_; }
-  /// Iterator past the last byte.
+  /// Iterator past the last byte, valid as long as the borrowed bytes.
   constexpr const unsigned char* end() const { return data_ + size_; }
 
  private:

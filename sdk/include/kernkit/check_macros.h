@@ -5,26 +5,34 @@
 
 #include "kernkit/expect.h"
 
-/// Throws ValueError unless tensor x is on a CUDA device, RuntimeError in a library without CUDA.
-/// Returns the kernkit::Expect, so that more checks may follow; so do the other macros of this
-/// file.
+/// Throws ValueError unless tensor x is on a CUDA device, RuntimeError for a CUDA tensor in a
+/// library without CUDA. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_CUDA(x) KERNKIT_EXPECT(x).cuda()
-/// Throws ValueError unless tensor x is in CPU memory.
+/// Throws ValueError unless tensor x is in CPU memory. Returns the kernkit::Expect, so that more
+/// checks may follow.
 #define KERNKIT_CHECK_CPU(x) KERNKIT_EXPECT(x).cpu()
-/// Throws ValueError unless the elements of x are dense in row-major order.
+/// Throws ValueError unless the elements of tensor x are dense in row-major order; an empty tensor
+/// passes. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_CONTIGUOUS(x) KERNKIT_EXPECT(x).contiguous()
-/// Throws ValueError unless the elements of each row (the last dimension) of x are adjacent.
+/// Throws ValueError unless the elements of each row (the last dimension) of tensor x are adjacent.
+/// Rows of at most one element, rank 0 and an empty tensor pass. Returns the kernkit::Expect, so
+/// that more checks may follow.
 #define KERNKIT_CHECK_LAST_DIM_CONTIGUOUS(x) KERNKIT_EXPECT(x).last_dim_contiguous()
-/// Throws ValueError unless x is on a CUDA device and contiguous, RuntimeError in a library without
-/// CUDA.
+/// Throws ValueError unless tensor x is on a CUDA device and contiguous, RuntimeError for a CUDA
+/// tensor in a library without CUDA. Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_INPUT(x) KERNKIT_EXPECT(x).cuda().contiguous()
-/// Throws ValueError unless tensor x has d dimensions.
+/// Throws ValueError unless tensor x has d dimensions. Returns the kernkit::Expect, so that more
+/// checks may follow.
 #define KERNKIT_CHECK_DIM(d, x) KERNKIT_EXPECT(x).rank(d)
-/// Throws ValueError unless tensors a and b have one shape.
+/// Throws ValueError unless tensors a and b have one shape. Returns the kernkit::Expect, so that
+/// more checks may follow.
 #define KERNKIT_CHECK_SHAPE(a, b) KERNKIT_EXPECT(a).same_shape(b)
-/// Throws TypeError unless the dtype of x is dt: a DLDataType, or a list such as floating{}.
+/// Throws TypeError unless the dtype of tensor x is dt: a DLDataType, or a list such as floating{}.
+/// Returns the kernkit::Expect, so that more checks may follow.
 #define KERNKIT_CHECK_DTYPE(x, dt) KERNKIT_EXPECT(x).dtype(dt)
-/// Throws TypeError unless tensors a and b have one dtype.
+/// Throws TypeError unless tensors a and b have one dtype. Returns the kernkit::Expect, so that
+/// more checks may follow.
 #define KERNKIT_CHECK_SAME_DTYPE(a, b) KERNKIT_EXPECT(a).same_dtype(b)
-/// Throws ValueError unless tensors a and b are on one device.
+/// Throws ValueError unless tensors a and b are on one device. Returns the kernkit::Expect, so that
+/// more checks may follow.
 #define KERNKIT_CHECK_DEVICE(a, b) KERNKIT_EXPECT(a).same_device(b)

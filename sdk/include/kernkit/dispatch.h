@@ -66,7 +66,8 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 }  // namespace detail
 
 /// Calls `function(type_tag<T>{})` once, for the T of the list whose dtype is `dtype`. Throws
-/// TypeError with the supported dtypes if there is none; the error has the line of this call.
+/// TypeError with the supported dtypes if there is none; the error has the line `where`, by default
+/// that of this call. Exceptions of `function` reach the caller.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;

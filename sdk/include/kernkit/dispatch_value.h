@@ -30,9 +30,10 @@ namespace detail {
 bool fits_int32(std::initializer_list<TensorView> views);
 }  // namespace detail
 
-/// Calls `function(std::integral_constant<int64_t, V>{})` for the V that equals `value`. Throws
-/// ValueError with the argument's name and the values if there is none: `dispatch_int<64, 128,
-/// 256>(d.value(), "head_dim", [&](auto tag) { ... });`
+/// Calls `function(std::integral_constant<int64_t, V>{})` once, for the V that equals `value`.
+/// Throws ValueError with the argument's name and the values if there is none; the error has the
+/// line `where`, by default that of this call. Exceptions of `function` reach the caller:
+/// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });`
 template <int64_t... V, class Function>
 void dispatch_int(int64_t value, const char* name, Function&& function,
                   Where where = {__builtin_FILE(), __builtin_LINE()}) {
@@ -48,7 +49,8 @@ void dispatch_int(int64_t value, const char* name, Function&& function,
 /// strides included, and hold the number of elements, so that a loop with `i < n` ends; otherwise
 /// with int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ...
 /// });` (A step larger than 1 may exceed 2^31 beyond n: add it in int64_t.) Throws ValueError for a
-/// view whose elements cannot be counted (see TensorView::numel).
+/// view whose elements cannot be counted (see TensorView::numel). Exceptions of `function` reach
+/// the caller.
 template <class Function>
 void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
   if (detail::fits_int32(views)) {

@@ -8,9 +8,10 @@
 
 namespace kernkit {
 
-/// The current stream of the caller's framework, for this thread and device; null (the default
-/// stream) if the framework set none or the process has no host. A thread started by a kernel has
-/// no stream: read the stream before, and pass it on.
+/// Returns the current stream of the caller's framework, for this thread and device, for CUDA a
+/// cudaStream_t; null (the default stream) if the framework set none or the process has no host. A
+/// thread started by a kernel has no stream: read the stream before, and pass it on. Throws
+/// nothing.
 inline void* current_stream(DLDevice device) {
   auto* get_stream = host_api::env_get_stream.get();
   if (get_stream == nullptr) return nullptr;
@@ -26,10 +27,11 @@ void* set_current_stream(DLDevice device, void* stream);
 /// Sets a current stream for a scope: `StreamGuard guard(x.device(), stream);`
 class StreamGuard {
  public:
-  /// Makes `stream` current on `device`. Throws as set_current_stream() does.
+  /// Makes `stream` current on `device` for this thread. Throws as set_current_stream() does.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
-  /// Restores the previous stream.
+  /// Restores the previous stream. Never throws. Destroy the guard in the thread that created the
+  /// guard.
   ~StreamGuard();
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
@@ -39,8 +41,9 @@ class StreamGuard {
   void* previous_;
 };
 
-/// The allocator of the caller's framework, which Tensor::FromEnvAlloc() uses; null if none was set
-/// or the process has no host.
+/// Returns the allocator of the caller's framework, which Tensor::FromEnvAlloc() uses: that of this
+/// thread, otherwise that of the process; null if none was set or the process has no host. Throws
+/// nothing.
 TensorAllocator current_allocator();
 
 /// Makes `allocator` current for this thread; null removes the allocator. Returns the previous
@@ -50,10 +53,11 @@ TensorAllocator set_current_allocator(TensorAllocator allocator);
 /// Sets a current allocator for a scope.
 class AllocatorGuard {
  public:
-  /// Makes `allocator` current. Throws as set_current_allocator() does.
+  /// Makes `allocator` current for this thread. Throws as set_current_allocator() does.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
-  /// Restores the previous allocator.
+  /// Restores the previous allocator. Never throws. Destroy the guard in the thread that created
+  /// the guard.
   ~AllocatorGuard();
   AllocatorGuard(const AllocatorGuard&) = delete;
   AllocatorGuard& operator=(const AllocatorGuard&) = delete;

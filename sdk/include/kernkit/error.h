@@ -42,11 +42,12 @@ struct Where {
 /// The exception that kernkit throws. Copies share one text, so copying does not throw.
 class Error : public std::exception {
  public:
-  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`. Without memory the error
-  /// becomes "MemoryError: out of memory".
+  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null. Throws
+  /// nothing: without memory the error becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {});
-  /// Copies and deletes `text`, which `new` created: an exception is slower if it has to run a
-  /// destructor during unwinding.
+  /// Copies `error_kind`, one of the names in kernkit::kind, and copies and deletes `text`, which
+  /// `new` created: an exception is slower if it has to run a destructor during unwinding. Without
+  /// memory the error becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, Message* text, Where where = {});
   /// Shares the text of the other error.
   Error(const Error& other) noexcept;
@@ -190,17 +191,23 @@ template <class A, class B>
   }((a), (b))})                                                                                    \
   ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) &                   \
       kernkit_mismatch.stream()
-/// Throws InternalError with both operands unless a == b (see KERNKIT_ICHECK_OP).
+/// Throws InternalError with both operands unless a == b. Integers compare by value; operands are
+/// evaluated once; more text may be streamed (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_EQ(a, b) KERNKIT_ICHECK_OP(a, ==, b)
-/// Throws InternalError with both operands unless a != b (see KERNKIT_ICHECK_OP).
+/// Throws InternalError with both operands unless a != b. Integers compare by value; operands are
+/// evaluated once; more text may be streamed (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_NE(a, b) KERNKIT_ICHECK_OP(a, !=, b)
-/// Throws InternalError with both operands unless a < b (see KERNKIT_ICHECK_OP).
+/// Throws InternalError with both operands unless a < b. Integers compare by value; operands are
+/// evaluated once; more text may be streamed (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_LT(a, b) KERNKIT_ICHECK_OP(a, <, b)
-/// Throws InternalError with both operands unless a <= b (see KERNKIT_ICHECK_OP).
+/// Throws InternalError with both operands unless a <= b. Integers compare by value; operands are
+/// evaluated once; more text may be streamed (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_LE(a, b) KERNKIT_ICHECK_OP(a, <=, b)
-/// Throws InternalError with both operands unless a > b (see KERNKIT_ICHECK_OP).
+/// Throws InternalError with both operands unless a > b. Integers compare by value; operands are
+/// evaluated once; more text may be streamed (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_GT(a, b) KERNKIT_ICHECK_OP(a, >, b)
-/// Throws InternalError with both operands unless a >= b (see KERNKIT_ICHECK_OP).
+/// Throws InternalError with both operands unless a >= b. Integers compare by value; operands are
+/// evaluated once; more text may be streamed (see KERNKIT_ICHECK_OP).
 #define KERNKIT_ICHECK_GE(a, b) KERNKIT_ICHECK_OP(a, >=, b)
 
 namespace kernkit::detail {

@@ -13,8 +13,9 @@ namespace kernkit {
 /// for the next check. Use the class through KERNKIT_EXPECT.
 class Expect {
  public:
-  /// Checks of `tensor`. Messages use its name, or `expression` if it has none; errors have the
-  /// line `where`.
+  /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if there
+  /// is none; errors have the line `where`. The DLTensor and the texts must outlive this object.
+  /// Throws nothing.
   Expect(const TensorView& tensor, const char* expression, Where where)
       : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
 
@@ -41,8 +42,8 @@ class Expect {
     return *this;
   }
   /// Throws ValueError unless the shape matches [elements]: each entry is an integer, a Dim or a
-  /// multiple of a Dim. An unbound Dim takes the size that it finds. InternalError for a multiple
-  /// of an unbound Dim. Returns *this.
+  /// multiple of a Dim. An unbound Dim takes the size that it finds. Throws InternalError for a
+  /// multiple of an unbound Dim. Returns *this.
   template <class... D>
   Expect& shape(D&&... wanted) {
     int32_t i = 0;
@@ -52,8 +53,8 @@ class Expect {
     return *this;
   }
 
-  /// Throws ValueError unless the tensor is on this device; RuntimeError for CUDA in a library
-  /// without CUDA. Returns *this.
+  /// Throws ValueError unless the tensor is on this device. Throws RuntimeError instead for a CUDA
+  /// tensor in a library without CUDA, unless `wanted` is the CPU. Returns *this.
   Expect& device(DLDevice wanted) {
     const bool possible = kWithCuda || !is_cuda(wanted);
     if (x_.device() != wanted || !possible) failure().device(device_name(wanted).c_str());
@@ -64,14 +65,14 @@ class Expect {
     if (!is_cpu(x_.device())) failure().device("cpu");
     return *this;
   }
-  /// Throws ValueError unless the tensor is on a CUDA device; RuntimeError when this library has no
-  /// CUDA. Returns *this.
+  /// Throws ValueError unless the tensor is on a CUDA device; RuntimeError for a CUDA tensor if
+  /// this library was built without CUDA. Returns *this.
   Expect& cuda() {
     if (!kWithCuda || !is_cuda(x_.device())) failure().device("cuda");
     return *this;
   }
-  /// Throws ValueError unless the tensor is on the CPU or a CUDA device; RuntimeError for CUDA when
-  /// this library was built without CUDA. Returns *this.
+  /// Throws ValueError unless the tensor is on the CPU or a CUDA device; RuntimeError for a CUDA
+  /// tensor if this library was built without CUDA. Returns *this.
   Expect& cpu_or_cuda() {
     if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device())))
       failure().device("cpu or cuda");
@@ -120,7 +121,8 @@ class Expect {
   }
   /// Throws ValueError unless the strides match [elements]: each entry is an integer, a Dim or a
   /// multiple of a Dim. The stride of a dimension of size 1 does not matter, nor do strides of an
-  /// empty tensor: an unbound Dim takes such a value until something else binds it. Returns *this.
+  /// empty tensor: an unbound Dim takes such a value until something else binds it. Throws
+  /// InternalError for a multiple of an unbound Dim. Returns *this.
   template <class... D>
   Expect& strides(D&&... wanted) {
     size_t i = 0;
@@ -144,7 +146,8 @@ class Expect {
   }
   /// Throws ValueError if the tensors share memory, unless they have the same elements in the same
   /// order, so that computing in place is allowed; also if elements of this tensor overlap each
-  /// other. Returns *this.
+  /// other, or if the elements of a tensor cannot be counted (see TensorView::numel). Returns
+  /// *this.
   KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
     const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {
@@ -153,8 +156,8 @@ class Expect {
     if (detail::may_overlap(x_.get(), other.get(), true)) failure().overlap(other, "partially ");
     return *this;
   }
-  /// Throws ValueError if the tensors share memory, or if elements of this tensor overlap each
-  /// other. Returns *this.
+  /// Throws ValueError if the tensors share memory, if elements of this tensor overlap each other,
+  /// or if the elements of a tensor cannot be counted (see TensorView::numel). Returns *this.
   Expect& no_overlap(const TensorView& other) {
     if (detail::may_overlap(x_.get(), other.get(), false)) failure().overlap(other, "");
     return *this;
@@ -198,5 +201,7 @@ class Expect {
 
 /// Begins the checks of a TensorView or Tensor, as a kernkit::Expect:
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
-/// schema line, or the expression in the parentheses. Errors have the line of the macro.
+/// schema line, or the expression in the parentheses. Errors have the line of the macro. Throws
+/// ValueError for a Tensor that is read-only, InternalError for an undefined Tensor, and the errors
+/// of the checks.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

@@ -100,7 +100,8 @@ struct float16 {
 
   /// An uninitialised value.
   float16() = default;
-  /// Rounds to nearest, ties to even, subnormal results included; NaN stays NaN.
+  /// Rounds to nearest, ties to even, subnormal results included; overflow gives infinity, NaN
+  /// stays NaN.
   KERNKIT_HOST_DEVICE explicit float16(float value) : bits(detail::float_to_float16(value)) {}
   /// The exact value, subnormal numbers included.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::float16_to_float(bits); }
@@ -113,7 +114,7 @@ struct bfloat16 {
 
   /// An uninitialised value.
   bfloat16() = default;
-  /// Rounds to nearest, ties to even; NaN stays NaN.
+  /// Rounds to nearest, ties to even; overflow gives infinity, NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
   /// The exact value.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }

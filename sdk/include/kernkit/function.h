@@ -36,27 +36,31 @@ class Function {
  public:
   /// Refers to no function.
   Function() = default;
-  /// Adds an owner to an object of type index 68 (kKernkitFunction); null refers to no function.
+  /// Adds an owner to an object of type index 68 (kKernkitFunction), which is not checked; null
+  /// refers to no function.
   static Function share(KernkitObject* object) {
     return Function(detail::ObjectRef::share(object));
   }
-  /// Takes over a reference that the caller owns.
+  /// Takes over a reference that the caller owns, to an object of type index 68 (kKernkitFunction),
+  /// which is not checked; null refers to no function.
   static Function adopt(KernkitObject* object) {
     return Function(detail::ObjectRef::adopt(object));
   }
-  /// Returns the reference, which the caller then owns; this object then refers to no function.
+  /// Returns the reference, which the caller then owns, or null; this object then refers to no
+  /// function.
   KernkitObject* detach() { return object_.detach(); }
 
   /// True if this object refers to a function.
   bool defined() const { return object_.get() != nullptr; }
-  /// The host's object, borrowed; null if undefined.
+  /// The host's object, borrowed: valid while an owner exists. Null if undefined.
   KernkitObject* get() const { return object_.get(); }
 
   /// Calls the function with C++ values that convert to AnyView or Any, and returns its result.
   /// Throws HostError, an Error with the kind and the message of the callee's error; if that error
-  /// leaves the kernel, the caller gets the original error. The function must be defined(). Pass a
-  /// tensor as a Tensor: a callback may keep it, and a Python callback crashes when it reads a
-  /// borrowed DLTensor*.
+  /// leaves the kernel, the caller gets the original error. Throws also InternalError if undefined,
+  /// TypeError for a result with null or malformed contents, and the errors of the conversions.
+  /// Pass a tensor as a Tensor: a callback may keep it, and a Python callback crashes when it reads
+  /// a borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
     static_assert(
@@ -83,7 +87,7 @@ class Function {
     return Any::adopt(result);
   }
 
-  /// A view of the function as an argument; None if undefined.
+  /// A view of the function as an argument, valid while an owner exists; None if undefined.
   operator AnyView() const {  // NOLINT(runtime/explicit)
     KernkitAny any{};
     if (defined()) any.type_index = kKernkitFunction;

@@ -53,16 +53,17 @@ class ListView {
    public:
     /// Points to element i of `list`, which must outlive the iterator.
     Iterator(const ListView& list, size_t i) : list_(&list), i_(i) {}
-    /// Reads the element, as operator[] does.
+    /// Reads the element, with the errors of operator[]. The position must not be past the last
+    /// element.
     T operator*() const { return (*list_)[i_]; }
-    /// Advances to the next element.
+    /// Advances to the next element, and returns this iterator.
     Iterator& operator++() {
       ++i_;
       return *this;
     }
     /// True for equal positions; both iterators must belong to one list.
     bool operator==(const Iterator& other) const { return i_ == other.i_; }
-    /// True for different positions.
+    /// True for different positions; both iterators must belong to one list.
     bool operator!=(const Iterator& other) const { return i_ != other.i_; }
 
    private:
@@ -71,7 +72,7 @@ class ListView {
   };
   /// Iterator at the first element, valid as long as this ListView.
   Iterator begin() const { return Iterator(*this, 0); }
-  /// Iterator past the last element.
+  /// Iterator past the last element, valid as long as this ListView.
   Iterator end() const { return Iterator(*this, size()); }
 
  private:

@@ -26,8 +26,15 @@ struct detail::Result<Any> {
 };
 
 /// Owns its value: releases its object, if any. Converts implicitly from all results of an exported
-/// function; cast<T>() reads the value. As a parameter (a value that the kernel keeps) and as a
-/// result it matches the schema type `Any`.
+/// function. As a parameter (a value that the kernel keeps) and as a result it matches the schema
+/// type `Any`.
+///
+/// type_index() and is_none() describe the value. cast<T>(name) returns the value as a T, which may
+/// be any parameter type of an exported function, or throws TypeError for another type and
+/// ValueError for a number out of range, both with `name`; is<T>() returns whether cast<T>()
+/// succeeds, try_cast<T>() an Optional<T>, empty where cast<T>() throws. A view that cast() returns
+/// is valid as long as the object that was read. get() returns the KernkitAny, valid as long as
+/// this object.
 class Any : public detail::AnyValue {
  public:
   /// None.
@@ -52,14 +59,16 @@ class Any : public detail::AnyValue {
 
   /// Converts a result type of an exported function. Text, bytes, lists and tuples become objects
   /// of the host: RuntimeError without a host. ValueError for an unsigned integer above 2^63 - 1,
-  /// InternalError for an undefined Tensor or Function.
+  /// InternalError for an undefined Tensor or Function. Throws also the host's error, and
+  /// std::bad_alloc.
   template <class T, std::enable_if_t<detail::kIsResult<T> && !std::is_void_v<T> &&
                                           !std::is_base_of_v<AnyValue, T>,
                                       int> = 0>
   Any(T value) {  // NOLINT(runtime/explicit)
     detail::Result<T>::set(&any_, std::move(value));
   }
-  /// A copy of a text with a terminating NUL. Throws RuntimeError without a host.
+  /// A copy of a text with a terminating NUL; must not be null. Throws RuntimeError without a host,
+  /// and the host's error.
   Any(const char* text) {
     detail::set_string(&any_, text, strlen(text));
   }  // NOLINT(runtime/explicit)
@@ -70,13 +79,13 @@ class Any : public detail::AnyValue {
       : AnyValue(detail::own(view.get(), name)) {}
   Any(TensorView) = delete;
 
-  /// Takes over a value whose reference the caller owns.
+  /// Takes over a value whose reference the caller owns. The value is not checked.
   static Any adopt(const KernkitAny& any) {
     Any owned;
     owned.any_ = any;
     return owned;
   }
-  /// Releases ownership of the value to the caller; None remains.
+  /// Returns the value with its reference, which the caller then owns; None remains.
   KernkitAny detach() noexcept {
     const KernkitAny any = any_;
     any_ = KernkitAny{};

@@ -26,11 +26,12 @@ class Shape {
     if (size_ > kInline) data_ = new int64_t[size_];
     for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
   }
-  /// A copy of a literal, as in `Shape s = {4, 8};`.
+  /// A copy of a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if more than 8 sizes
+  /// cannot be allocated.
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
   /// A copy of the int64_t elements of a std::vector, std::array or another class with data() and
-  /// size().
+  /// size(). Throws std::bad_alloc if more than 8 sizes cannot be allocated.
   template <class Sizes,
             std::enable_if_t<
                 !std::is_convertible_v<const Sizes&, ShapeView> &&
@@ -62,9 +63,9 @@ class Shape {
   size_t size() const { return size_; }
   /// True for rank 0.
   bool empty() const { return size_ == 0; }
-  /// Address of the first size, for reading.
+  /// Address of the first size, for reading, valid until this object is assigned or destroyed.
   const int64_t* data() const { return data_; }
-  /// Address of the first size.
+  /// Address of the first size, valid until this object is assigned or destroyed.
   int64_t* data() { return data_; }
   /// Size i. The index is not checked.
   int64_t operator[](size_t i) const { return data_[i]; }
@@ -72,13 +73,13 @@ class Shape {
   int64_t& operator[](size_t i) { return data_[i]; }
   /// Size i. Throws IndexError for i >= size().
   int64_t at(size_t i) const { return ShapeView(data_, size_).at(i); }
-  /// Iterator at the first size, for reading.
+  /// Iterator at the first size, for reading, valid until this object is assigned or destroyed.
   const int64_t* begin() const { return data_; }
-  /// Iterator past the last size, for reading.
+  /// Iterator past the last size, for reading, valid until this object is assigned or destroyed.
   const int64_t* end() const { return data_ + size_; }
-  /// Iterator at the first size.
+  /// Iterator at the first size, valid until this object is assigned or destroyed.
   int64_t* begin() { return data_; }
-  /// Iterator past the last size.
+  /// Iterator past the last size, valid until this object is assigned or destroyed.
   int64_t* end() { return data_ + size_; }
 
  private:

@@ -42,7 +42,8 @@ class Tensor {
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
   /// Allocates by `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0 and
   /// sets *out to a tensor object, or returns -1 with an error in the host's slot. Throws TypeError
-  /// and ValueError as above, and the function's error.
+  /// for a dtype without bits, ValueError if the shape has a negative size or more than 2^63 - 1
+  /// bytes, the function's error, and RuntimeError if the function fails without an error.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
@@ -57,8 +58,9 @@ class Tensor {
     return adopt(detail::import_to_host(detail::NDAllocation<Alloc>::make(
         std::move(alloc), shape, nullptr, dtype, device, std::forward<Args>(args)...)));
   }
-  /// FromNDAlloc() with other strides, such as those of a transposed layout. ValueError if the
-  /// strides exceed the memory of the shape's elements, which the allocator returns.
+  /// FromNDAlloc() with other strides [elements], such as those of a transposed layout. Throws
+  /// ValueError unless each size has a stride and all elements are in the memory of a dense tensor
+  /// of that shape, which the allocator returns; and the errors of FromNDAlloc().
   template <class Alloc, class... Args>
   static Tensor FromNDAllocStrided(Alloc alloc, ShapeView shape, ShapeView strides,
                                    DLDataType dtype, DLDevice device, Args&&... args) {
@@ -66,29 +68,33 @@ class Tensor {
         std::move(alloc), shape, &strides, dtype, device, std::forward<Args>(args)...)));
   }
 
-  /// Takes over a DLPack tensor: its deleter is called once, when the last owner is released or
-  /// before this function throws. ValueError, or TypeError for a dtype without bits, describes a
-  /// tensor that is invalid, of another major version, or not aligned and contiguous as required
-  /// (in bytes; 0 requires nothing). RuntimeError without a host in the process.
+  /// Takes over a DLPack tensor and returns an owner, with the tensor's flags: the tensor's deleter
+  /// is called once, when the last owner is released or before this function throws. ValueError, or
+  /// TypeError for a dtype without bits, describes a tensor that is null, invalid, of another major
+  /// version, or not aligned and contiguous as required (in bytes; 0 requires nothing).
+  /// RuntimeError without a host in the process.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
-  /// FromDLPackVersioned() for DLPack before 1.0, which has no version and no flags.
+  /// FromDLPackVersioned(), with its errors, for DLPack before 1.0, which has no version and no
+  /// flags.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
-  /// Exports a new owner to another library, which calls the deleter. The flags are exported as
-  /// well. Throws InternalError for an undefined Tensor, RuntimeError without a host in the
-  /// process.
+  /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter. The
+  /// flags are exported as well. Throws InternalError for an undefined Tensor, RuntimeError without
+  /// a host in the process, and the host's error.
   DLManagedTensorVersioned* ToDLPackVersioned() const;
-  /// ToDLPackVersioned() for DLPack before 1.0. ValueError for a read-only tensor, because there is
-  /// no flag.
+  /// ToDLPackVersioned(), with its errors, for DLPack before 1.0. Throws ValueError for a read-only
+  /// tensor, because there is no flag.
   DLManagedTensor* ToDLPack() const;
 
-  /// Adds an owner to an object of type index 70 (kKernkitTensor); null gives an undefined Tensor.
-  /// Messages use `name`, which must outlive the Tensor.
+  /// Adds an owner to an object of type index 70 (kKernkitTensor), which is not checked; null gives
+  /// an undefined Tensor. Messages use `name`, which must outlive the Tensor.
   static Tensor share(KernkitObject* object, const char* name = nullptr) {
     return Tensor(detail::ObjectRef::share(object), name);
   }
-  /// Takes over a reference that the caller owns; null gives an undefined Tensor.
+  /// Takes over a reference that the caller owns, to an object of type index 70 (kKernkitTensor),
+  /// which is not checked; null gives an undefined Tensor. Messages use `name`, which must outlive
+  /// the Tensor.
   static Tensor adopt(KernkitObject* object, const char* name = nullptr) {
     return Tensor(detail::ObjectRef::adopt(object), name);
   }
@@ -103,9 +109,10 @@ class Tensor {
     if (!defined()) return 0;
     return static_cast<uint32_t>(__atomic_load_n(&object_.get()->ref_counts, __ATOMIC_RELAXED));
   }
-  /// DLPack's flag READ_ONLY: other code relies on the contents.
+  /// DLPack's flag READ_ONLY: other code relies on the contents. False for an undefined Tensor.
   bool is_read_only() const { return (flags_ & 1) != 0; }
-  /// DLPack's flag IS_COPIED: the producer made a copy for this consumer alone.
+  /// DLPack's flag IS_COPIED: the producer made a copy for this consumer alone. False for an
+  /// undefined Tensor.
   bool is_copied() const { return (flags_ & 2) != 0; }
 
   /// A view for reading and writing, valid while an owner exists. Throws ValueError for a read-only
@@ -124,8 +131,7 @@ class Tensor {
   /// A view for reading only, such as the input of a kernel, valid while an owner exists. Throws
   /// InternalError for an undefined Tensor.
   TensorView read_only_view() const { return TensorView(get(), name_); }
-  /// Same as view(), with its ValueError. A temporary does not convert, because its view would
-  /// dangle.
+  /// Same as view(), with its errors. A temporary does not convert, because its view would dangle.
   operator TensorView() const& { return view(); }  // NOLINT(runtime/explicit)
   /// Deleted: the view of a temporary would dangle.
   operator TensorView() const&& = delete;  // NOLINT(runtime/explicit)
@@ -136,44 +142,54 @@ class Tensor {
     return reinterpret_cast<const DLTensor*>(object_.get() + 1);
   }
 
-  /// Number of dimensions. Throws InternalError for an undefined Tensor, as all accessors do.
+  /// Number of dimensions. Throws InternalError for an undefined Tensor.
   int32_t ndim() const { return get()->ndim; }
-  /// ndim() under PyTorch's name.
+  /// ndim() under PyTorch's name. Throws InternalError for an undefined Tensor.
   int32_t dim() const { return get()->ndim; }
-  /// Type of the elements.
+  /// Type of the elements. Throws InternalError for an undefined Tensor.
   DLDataType dtype() const { return get()->dtype; }
-  /// Device of the memory: kind and index.
+  /// Device of the memory: kind and index. Throws InternalError for an undefined Tensor.
   DLDevice device() const { return get()->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
+  /// Throws InternalError for an undefined Tensor.
   uint64_t byte_offset() const { return get()->byte_offset; }
-  /// Sizes of all dimensions [elements], valid while an owner exists.
+  /// Sizes of all dimensions [elements], valid while an owner exists. Throws InternalError for an
+  /// undefined Tensor.
   ShapeView sizes() const { return read_only_view().sizes(); }
-  /// sizes() under NumPy's name.
+  /// sizes() under NumPy's name. Throws InternalError for an undefined Tensor.
   ShapeView shape() const { return read_only_view().sizes(); }
   /// Size of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
-  /// [-ndim, ndim).
+  /// [-ndim, ndim). Throws InternalError for an undefined Tensor.
   int64_t size(int64_t i) const { return read_only_view().size(i); }
-  /// Strides of all dimensions [elements], valid while an owner exists.
+  /// Strides of all dimensions [elements], valid while an owner exists. Throws InternalError for an
+  /// undefined Tensor.
   StridesView strides() const { return read_only_view().strides(); }
-  /// Stride of dimension i [elements]. Throws IndexError outside [-ndim, ndim).
+  /// Stride of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
+  /// [-ndim, ndim), InternalError for an undefined Tensor.
   int64_t stride(int64_t i) const { return read_only_view().stride(i); }
   /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
-  /// or the product exceeds int64.
+  /// or the product exceeds int64. Throws InternalError for an undefined Tensor.
   int64_t numel() const { return read_only_view().numel(); }
-  /// True if the elements are dense in row-major order (see TensorView::is_contiguous).
+  /// True if the elements are dense in row-major order (see TensorView::is_contiguous). Throws
+  /// InternalError for an undefined Tensor.
   bool is_contiguous() const { return read_only_view().is_contiguous(); }
-  /// is_contiguous() under tvm-ffi's name.
+  /// is_contiguous() under tvm-ffi's name. Throws InternalError for an undefined Tensor.
   bool IsContiguous() const { return read_only_view().is_contiguous(); }
-  /// True if the address of the first element is a multiple of `alignment` [bytes] (see
-  /// kernkit::IsAligned).
+  /// True if the address of the first element, byte_offset included, is a multiple of `alignment`
+  /// [bytes], which must not be 0 (see kernkit::IsAligned). Throws InternalError for an undefined
+  /// Tensor.
   bool IsAligned(size_t alignment) const { return kernkit::IsAligned(*get(), alignment); }
   /// Address of the first element, byte_offset applied; may be null if numel() is 0. Throws
-  /// ValueError for a read-only tensor.
+  /// ValueError for a read-only tensor, and for a null address with elements; InternalError for an
+  /// undefined Tensor.
   void* data_ptr() const { return view().data_ptr(); }
-  /// Address of the first element for reading, byte_offset applied, also for a read-only tensor.
+  /// Address of the first element for reading, byte_offset applied, also for a read-only tensor;
+  /// may be null if numel() is 0. Throws ValueError for a null address with elements, InternalError
+  /// for an undefined Tensor.
   const void* const_data_ptr() const { return read_only_view().data_ptr(); }
   /// Typed address of the first element: `data<const float>()` reads any tensor. Throws TypeError
-  /// if elements are not stored as T, ValueError for a read-only tensor unless T is const.
+  /// if elements are not stored as T, ValueError for a read-only tensor unless T is const, and for
+  /// a null address with elements; InternalError for an undefined Tensor.
   template <class T>
   T* data() const {
     return (std::is_const_v<T> ? read_only_view() : view()).template data<T>();
@@ -192,7 +208,7 @@ class Tensor {
 /// result exceeds 2^63 - 1, InternalError for an undefined Tensor.
 inline size_t GetDataSize(const Tensor& tensor) { return GetDataSize(*tensor.get()); }
 
-/// Allocates an uninitialised tensor through the caller's framework, with the errors of
+/// Returns an uninitialised tensor, allocated through the caller's framework, with the errors of
 /// Tensor::FromEnvAlloc(): `Tensor y = alloc_tensor({n, 8}, dl_float32, x.device());`
 inline Tensor alloc_tensor(ShapeView shape, DLDataType dtype, DLDevice device) {
   return Tensor::FromEnvAlloc(shape, dtype, device);

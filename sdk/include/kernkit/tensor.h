@@ -86,13 +86,15 @@ class TensorView {
   }
   /// sizes() under NumPy's name.
   KERNKIT_ACCESSOR ShapeView shape() const { return sizes(); }
-  /// Size of dimension i [elements]. Throws IndexError outside [-ndim, ndim).
+  /// Size of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
+  /// [-ndim, ndim).
   int64_t size(int64_t i) const { return tensor_->shape[index(i)]; }
 
-  /// Strides of all dimensions [elements]; computed if the DLTensor has none, which DLPack defines
-  /// as row-major.
+  /// Strides of all dimensions [elements], valid as long as the DLTensor; computed if the DLTensor
+  /// has none, which DLPack defines as row-major.
   KERNKIT_ACCESSOR StridesView strides() const { return {tensor_->strides, sizes()}; }
-  /// Stride of dimension i [elements]. Throws IndexError outside [-ndim, ndim).
+  /// Stride of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
+  /// [-ndim, ndim).
   int64_t stride(int64_t i) const { return strides()[index(i)]; }
 
   /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
@@ -132,9 +134,9 @@ class TensorView {
   /// is_contiguous() under tvm-ffi's name.
   bool IsContiguous() const { return is_contiguous(); }
 
-  /// The argument's name, or null if it has none.
+  /// The argument's name, as passed to the constructor, or null if there is none.
   KERNKIT_ACCESSOR const char* name() const { return name_; }
-  /// The DLTensor, borrowed.
+  /// The DLTensor, borrowed, as passed to the constructor.
   KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }
 
  private:
@@ -149,7 +151,8 @@ class TensorView {
   const char* name_;
 };
 
-/// Appends "float32 [4, 8]", with unusual properties: "cuda:1 float16 [4, 8] strides [16, 1]".
+/// Appends "float32 [4, 8]", with unusual properties: "cuda:1 float16 [4, 8] strides [16, 1]", and
+/// returns `out`. Reads no elements.
 [[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {

@@ -12,7 +12,8 @@ namespace kernkit {
 /// Owns its elements; copies share the elements until one copy is changed. As a parameter it is a
 /// copy of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); a ListView is
 /// cheaper if only the call reads the list. As a result it becomes a list. Lists of lists, which a
-/// schema line cannot express, require KERNKIT_EXPORT_TYPED.
+/// schema line cannot express, require KERNKIT_EXPORT_TYPED. Threads may use copies of an array at
+/// the same time, but not one object while a thread changes it.
 template <class T>
 class Array {
  public:
@@ -21,12 +22,12 @@ class Array {
 
   /// No elements.
   Array() = default;
-  /// Copies a literal, as in `Array<double>{1, 2}`.
+  /// Copies a literal, as in `Array<double>{1, 2}`. Throws std::bad_alloc without memory.
   Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
-  /// Takes over a vector.
+  /// Takes over a vector. Throws std::bad_alloc without memory.
   Array(std::vector<T> values)
       : block_(new Block{1, std::move(values)}) {}  // NOLINT(runtime/explicit)
-  /// Copies the elements [first, last).
+  /// Copies the elements [first, last). Throws std::bad_alloc without memory.
   template <class It, class = typename std::iterator_traits<It>::iterator_category>
   Array(It first, It last) : Array(std::vector<T>(first, last)) {}
   /// Shares the elements.
@@ -67,14 +68,17 @@ class Array {
     return block_ == nullptr ? const_iterator() : block_->values.cend();
   }
 
-  /// Makes this array the only owner of its elements, and returns them for changes.
+  /// Makes this array the only owner of its elements, by a copy if another array shares them, and
+  /// returns them for changes. The reference is valid until this array is copied, assigned, moved
+  /// or destroyed. Throws std::bad_alloc without memory.
   std::vector<T>& own() {
     if (block_ == nullptr || __atomic_load_n(&block_->owners, __ATOMIC_ACQUIRE) != 1) {
       *this = Array(std::vector<T>(begin(), end()));
     }
     return block_->values;
   }
-  /// Appends an element, after a copy of the elements if another array shares them.
+  /// Appends an element, after a copy of the elements if another array shares them. Throws
+  /// std::bad_alloc without memory.
   void push_back(T value) { own().push_back(std::move(value)); }
 
  private:

@@ -40,7 +40,7 @@ class Scratch {
   }
 
   /// The memory as T*, aligned to 16 bytes if the caller passed the tensor. May be null for 0
-  /// bytes.
+  /// bytes. Valid as long as this object, or as the caller's tensor.
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);

@@ -18,7 +18,8 @@ class Dim {
 
   /// The name for messages, as passed to the constructor.
   const char* name() const { return name_; }
-  /// True once a tensor's size or stride has set the value.
+  /// True once a tensor's size or stride has set the value. A value that only suggest() has set
+  /// does not count.
   bool is_bound() const { return bound_by_ != nullptr; }
   /// The size. Throws InternalError if no tensor has bound it.
   int64_t value() const {
@@ -38,7 +39,8 @@ class Dim {
     }
     return value_ == size;
   }
-  /// Sets the value for a stride that does not matter, unless the Dim is bound.
+  /// Sets the value to a stride [elements] that does not matter, unless the Dim is bound. The next
+  /// accepts() may still bind another value.
   void suggest(int64_t stride) {
     if (bound_by_ != nullptr) return;
     value_ = stride;
@@ -62,8 +64,9 @@ struct ScaledDim {
   /// The multiplier.
   int64_t factor;
 
-  /// Whether `size` equals the product, overflow excluded. Binds a Dim that was only suggested by a
-  /// stride, if `factor` divides `size`. Throws InternalError for an unbound Dim.
+  /// Returns whether `size` equals the product, overflow excluded. Binds a Dim that was only
+  /// suggested by a stride, if `factor` divides `size`, and then records `tensor`, a name that must
+  /// outlive the Dim. Throws InternalError for an unbound Dim.
   bool accepts(int64_t size, const char* tensor) const {
     if (!dim.is_bound() && dim.is_suggested_ && factor > 0) {
       return size % factor == 0 && dim.accepts(size / factor, tensor);

@@ -101,7 +101,8 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 /// floats write the op on compute_t<T> (see apply.h): a whole register is then converted at once,
 /// several times as fast as an op that converts each element. An op that does as little as a
 /// product or a sum declares `static constexpr bool kWaitsForMemory = true;`: beyond the
-/// first-level cache the loop then uses the register width with which memory is fastest.
+/// first-level cache the loop then uses the register width with which memory is fastest. Throws
+/// only what the op throws; the output is then partly written.
 template <class Op, class Out, class... In>
 void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,

@@ -11,11 +11,11 @@ namespace kernkit::cpu {
 /// Returns the number of threads on which a loop of this library may run, including the caller's
 /// thread, from 1 to 256. The default is the environment variable KERNKIT_THREADS, else
 /// OMP_NUM_THREADS, else the number of processors that the process may use within its container's
-/// quota, at most 8.
+/// quota, at most 8. Safe from any thread.
 int threads() noexcept;
 
 /// Sets threads() for the whole library; a count above 256 counts as 256. Throws ValueError for a
-/// count below 1.
+/// count below 1. Safe from any thread; a loop that runs keeps its number.
 void set_threads(int count);
 
 namespace detail {

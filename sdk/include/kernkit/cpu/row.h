@@ -54,7 +54,8 @@ class Row {
   /// Computes op(in[i]...) once, not rounded, and returns the results for several passes. The
   /// results are in memory of this thread until the row ends, so later writes to the inputs do not
   /// change them. Each call in a row takes memory for d elements. rows() throws MemoryError if the
-  /// system has none.
+  /// system has none. rows() throws RuntimeError if the body overwrote an input that load() or
+  /// map() returned.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
     begin_pass(in...);
@@ -62,21 +63,23 @@ class Row {
   }
 
   /// Returns the sum of op(in[i]...) in the type that op returns; 0 for an empty row. The order of
-  /// the additions depends only on d and that type.
+  /// the additions depends only on d and that type. rows() throws RuntimeError if the body
+  /// overwrote an input that load() or map() returned.
   template <class Op, class... In>
   KERNKIT_INLINE auto sum(const Op& op, const In&... in) const {
     begin_pass(in...);
     return reduce<detail::Sum, void>(op, nullptr, at(in)...);
   }
 
-  /// Returns the largest op(in[i]...): NaN if any is NaN, -infinity for an empty row.
+  /// Returns the largest op(in[i]...): NaN if any is NaN, -infinity for an empty row. rows() throws
+  /// RuntimeError if the body overwrote an input that load() or map() returned.
   template <class Op, class... In>
   KERNKIT_INLINE auto max(const Op& op, const In&... in) const {
     begin_pass(in...);
     return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
-  /// Stores `value`, rounded to T, in *at. `at` is aligned to T.
+  /// Stores `value`, rounded once to T, in *at. `at` is aligned to T.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
@@ -85,6 +88,7 @@ class Row {
 
   /// Stores out[i] = op(in[i]...), rounded once, and returns the written row, as load() does. `out`
   /// may be one of the inputs. The output must not overlap an input otherwise; this is not checked.
+  /// rows() throws RuntimeError if the body overwrote an input that load() or map() returned.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
@@ -95,7 +99,8 @@ class Row {
   }
 
   /// Does map() and sum() in one pass: stores out[i] = op(in[i]...), rounded once, and returns the
-  /// sum of the results before rounding.
+  /// sum of the results before rounding, in the type that op returns. `out` is as for map(). rows()
+  /// throws RuntimeError if the body overwrote an input that load() or map() returned.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
     begin_pass(in...);

@@ -38,8 +38,8 @@
 // third of the speed (Cascade Lake).
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 /// Marks a function whose loops are vectorised, which g++ does not do at -O2, and into which all
-/// calls are inlined (flatten). The arguments are further optimisation options of g++, as string
-/// literals.
+/// calls are inlined (flatten). The arguments, at least one, are further optimisation options of
+/// g++, as string literals. Defined for g++ with optimisation only.
 #define KERNKIT_VECTORISED_BY(...)                                                                \
   __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off",         \
                           "no-schedule-insns2", "no-tree-loop-distribute-patterns", __VA_ARGS__), \

@@ -20,8 +20,9 @@ __device__ __forceinline__ T* dynamic_shared() {
 #else
 
 namespace kernkit::simulator {
-/// Returns the dynamic shared memory of the running block, for dynamic_shared() in the simulator's
-/// fibers.
+/// Returns the dynamic shared memory of the running block, at a multiple of 1024 bytes, for
+/// dynamic_shared() in the simulator's fibers. A call outside of a kernel prints a message and
+/// aborts the process.
 void* dynamic_shared_memory();
 }  // namespace kernkit::simulator
 

@@ -78,7 +78,7 @@ class Launch {
         guard_(device_.device_id),
         stream_(get_cuda_stream(device_)) {}
 
-  /// Returns the device of the tensors, such as {kDLCUDA, 1}.
+  /// Returns the device of all tensors, such as {kDLCUDA, 1}.
   DLDevice device() const { return device_; }
   /// Returns the stream of the caller's framework on the device, see get_cuda_stream().
   cudaStream_t stream() const { return stream_; }

@@ -21,7 +21,7 @@ struct Extent {
   /// Takes the numbers, unchecked, of up to three dimensions: `{blocks}`, `{32, 8}`.
   constexpr Extent(int64_t x_, int64_t y_ = 1, int64_t z_ = 1)  // NOLINT(runtime/explicit)
       : x(x_), y(y_), z(z_) {}
-  /// Converts CUDA's dim3.
+  /// Converts CUDA's dim3, with the numbers in x, y and z.
   constexpr Extent(dim3 extent)  // NOLINT(runtime/explicit)
       : x(extent.x), y(extent.y), z(extent.z) {}
 
@@ -109,7 +109,7 @@ struct LaunchConfig {
   }
 };
 
-/// Appends "[3, 1, 1]" to a message and returns the message.
+/// Appends "[3, 1, 1]", the numbers in x, y and z, and returns `out`.
 [[gnu::cold]] inline Message& operator<<(Message& out, Extent extent) {
   return out << "[" << extent.x << ", " << extent.y << ", " << extent.z << "]";
 }

@@ -96,12 +96,16 @@ class Row {
   }
 
   /// Returns the sum of op(x[i]...) to each thread, in the type that op returns; 0 for an empty
-  /// row. The order of the additions depends only on d and kWidth.
+  /// row. The order of the additions depends only on d and kWidth. In a row that is too long for
+  /// registers, a use of a result of load(), keep() or map() traps after the body overwrote its
+  /// memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
     return reduce(detail::Plus{}, 0, op, in...);
   }
   /// Returns the largest op(x[i]...) to each thread: NaN if any is NaN, -infinity for an empty row.
+  /// In a row that is too long for registers, a use of a result of load(), keep() or map() traps
+  /// after the body overwrote its memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
@@ -109,7 +113,8 @@ class Row {
 
   /// Stores out[i] = op(x[i]...), rounded once, and returns the written row, as load() does. `out`
   /// may be an input: each thread reads its own elements first. The output must not overlap an
-  /// input otherwise; this is not checked.
+  /// input otherwise; this is not checked. In a row that is too long for registers, a use of a
+  /// result of load(), keep() or map() traps after the body overwrote its memory.
   template <class Op, class Out, class... In>
   __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
     if constexpr (kPacks == 0) {

@@ -35,7 +35,7 @@ class Message {
   Message& operator=(Message&&) = delete;
   ~Message() { free(data_); }
 
-  /// This object as an lvalue, so that `Message().stream() << x` reaches every overload.
+  /// Returns this object as an lvalue, so that `Message().stream() << x` reaches every overload.
   Message& stream() { return *this; }
 
   /// The text with a terminating NUL; never null. Valid until the next append.
@@ -48,7 +48,7 @@ class Message {
   /// Appends `size` bytes and returns this object. `text` may be null if `size` is 0. Without
   /// memory the text stays as it is.
   [[gnu::cold]] Message& append(const char* text, size_t size);
-  /// Drops spaces at the end.
+  /// Removes the spaces at the end of the text.
   [[gnu::cold]] void trim();
   /// Appends a number in decimal, and returns this object.
   [[gnu::cold]] Message& append_signed(int64_t value);
@@ -61,30 +61,30 @@ class Message {
   size_t capacity_ = 0;
 };
 
-/// Appends a C string, or "(null)" for a null pointer.
+/// Appends a C string, or "(null)" for a null pointer, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, const char* text);
-/// Appends one character.
+/// Appends one character, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, char c);
-/// Appends "true" or "false".
+/// Appends "true" or "false", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, bool value);
-/// Appends an address in hexadecimal.
+/// Appends an address in hexadecimal, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
-/// Appends "nullptr".
+/// Appends "nullptr", and returns `out`.
 [[gnu::cold]] inline Message& operator<<(Message& out, decltype(nullptr)) {
   return out << "nullptr";
 }
-/// Appends 15 digits, or 17 if 15 do not read back as the same number.
+/// Appends 15 digits, or 17 if 15 do not read back as the same number, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, double value);
-/// Appends dtype_name(): "float32".
+/// Appends dtype_name(), such as "float32", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
-/// Appends device_name(): "cuda:1".
+/// Appends device_name(), such as "cuda:1", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
-/// Appends sizes as a list: "[4, 8]".
+/// Appends sizes as a list, such as "[4, 8]", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
-/// Appends strides [elements] as a list: "[8, 1]".
+/// Appends strides [elements] as a list, such as "[8, 1]", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
-/// Appends integers, and enums that `+` converts to integers, in decimal.
+/// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`.
 template <class T,
           std::enable_if_t<(std::is_integral_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, char> &&
                                !std::is_same_v<T, bool>,
@@ -97,7 +97,8 @@ Message& operator<<(Message& out, T value) {
     return out.append_unsigned(static_cast<uint64_t>(value));
   }
 }
-/// Appends the text of a class with data() and size() of characters, such as std::string.
+/// Appends the text of a class with data() and size() of characters, such as std::string, and
+/// returns `out`.
 template <
     class T,
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,

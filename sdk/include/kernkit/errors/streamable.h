@@ -30,7 +30,7 @@ inline constexpr bool kIsStreamable<
 
 /// Appends what `value` prints to a std::ostream. The file must include `<sstream>`. (Out is a
 /// Message, and is checked before T: otherwise the check of T would consider this operator for
-/// std::ostream.)
+/// std::ostream.) Returns `out`. Throws std::bad_alloc, and what the class's operator throws.
 template <class Out, class T, std::enable_if_t<std::is_same_v<Out, Message>, int> = 0,
           std::enable_if_t<detail::kIsStreamable<T>, int> = 0>
 [[gnu::cold]] Out& operator<<(Out& out, const T& value) {

@@ -17,7 +17,8 @@ class ModuleFunction {
   /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,
   /// nullptr for None, and all values that convert to AnyView or Any; omitted trailing arguments
   /// take their defaults. Returns its result, None for an op without results. Throws an Error with
-  /// the kind and the message of the function's error.
+  /// the kind and the message of the function's error, and the errors of the conversions. Safe from
+  /// any thread, as far as the op is.
   template <class... Args>
   Any operator()(const Args&... args) const {
     return call({AnyView(detail::pass(args))...});
@@ -25,14 +26,16 @@ class ModuleFunction {
   /// Calls the function with these arguments, and returns its result. Throws as operator() does.
   Any call(std::initializer_list<AnyView> args) const;
 
-  /// The op's name, without the symbol's prefix.
+  /// The op's name, without the symbol's prefix, valid as long as this object.
   const std::string& name() const { return name_; }
   /// The schema line, such as "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()";
   /// "" if the library has none. Throws the library's error.
   std::string schema() const;
-  /// The documentation of the op: one or more sentences, or "". Throws the library's error.
+  /// The documentation of the op: one or more sentences, or "" if the library has none. Throws the
+  /// library's error.
   std::string doc() const;
-  /// The library's metadata of the function as JSON, or "". Throws the library's error.
+  /// The library's metadata of the function as JSON, or "" if the library has none. Throws the
+  /// library's error.
   std::string metadata() const;
 
  private:
@@ -59,11 +62,12 @@ class Module {
   /// (with the loader's message), or if the library exports no function.
   static Module load(const std::string& path);
 
-  /// The function with this name. Throws ValueError with the exported names if there is none.
+  /// The function with this name, such as "scale". Throws ValueError with the exported names if
+  /// there is none.
   ModuleFunction operator[](const std::string& name) const;
-  /// All functions, sorted by name.
+  /// All functions that the library exports, sorted by name.
   std::vector<ModuleFunction> functions() const;
-  /// The path that load() was called with.
+  /// The path that load() was called with, valid as long as this object.
   const std::string& path() const { return path_; }
 
  private:

@@ -12,7 +12,8 @@ namespace kernkit {
 /// of its own callback, traceback included, and not a copy.
 class HostError : public Error {
  public:
-  /// Shares the error object, of type index 67 (kKernkitError), and copies its kind and message.
+  /// Shares the error object, of type index 67 (kKernkitError), which is not null, and copies its
+  /// kind and message.
   [[gnu::cold]] explicit HostError(detail::ObjectRef object);
   /// The host's error object, borrowed: valid as long as a copy of this error.
   KernkitObject* object() const noexcept { return object_.get(); }

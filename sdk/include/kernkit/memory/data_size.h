@@ -30,7 +30,8 @@ inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
 inline size_t GetDataSize(const TensorView& tensor) {
   return GetDataSize(tensor.numel(), tensor.dtype());
 }
-/// Size of a tensor's elements without gaps [bytes]. Throws ValueError as for a TensorView.
+/// Size of a tensor's elements without gaps [bytes]. Throws ValueError if a size is negative or the
+/// result exceeds 2^63 - 1.
 inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
 
 /// True if DLTensor::data on such a device is an address, not the handle of a buffer: CPU, CUDA,

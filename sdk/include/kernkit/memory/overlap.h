@@ -69,7 +69,8 @@ inline bool overlaps(const TensorView& a, const TensorView& b) {
 }
 
 /// True if both views have the same elements in the same order: address, dtype, shape, and the
-/// strides of every dimension longer than 1. An output may then replace its input.
+/// strides of every dimension longer than 1. An output may then replace its input. Compares no
+/// contents, and throws nothing.
 inline bool same_elements(const TensorView& a, const TensorView& b) {
   return detail::same_elements(a.get(), b.get());
 }

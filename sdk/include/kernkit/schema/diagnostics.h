@@ -60,7 +60,7 @@ struct ShapeErrorText {
   const char* text;  ///< text of the compile error, without "kernkit schema: "
 };
 
-/// The texts of an error; "kNone" and "" for no error.
+/// Returns the texts of an error, which are never released; "kNone" and "" for no error.
 constexpr ShapeErrorText shape_error_text(ShapeError error) {
   KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_TEXT)
   return {"kNone", ""};

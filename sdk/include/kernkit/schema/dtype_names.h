@@ -7,15 +7,16 @@
 
 namespace kernkit::schema {
 
-/// Number of characters of the word at text[begin]: letters, digits and '_'.
+/// Returns the number of characters of the word at text[begin]: letters, digits and '_'. The text
+/// has a terminating NUL.
 constexpr int word_size(const char* text, int begin) {
   int size = 0;
   while (detail::is_name_char(text[begin + size])) ++size;
   return size;
 }
 
-/// The position of the word that follows "or", where the word before "or" is at `begin` and has
-/// `size` characters. Spaces are skipped.
+/// Returns the position of the word that follows "or", where the word before "or" is at `begin` and
+/// has `size` characters. Spaces are skipped. The text has a terminating NUL.
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;
@@ -24,12 +25,14 @@ constexpr int next_word(const char* text, int begin, int size) {
   return at;
 }
 
-/// Whether the word is the name of a dtype.
+/// Returns whether the `size` characters at text[begin] are the name of a dtype, as dtype_name() of
+/// dtype.h writes it.
 constexpr bool is_dtype(const char* text, int begin, int size) {
   return parse_dtype_name(text + begin, static_cast<size_t>(size)).bits != 0;
 }
 
-/// The index of the parameter with this name, or -1. `Schema` is a Schema or a Signature.
+/// Returns the index of the parameter whose name is the `size` characters at text[begin], or -1.
+/// `Schema` is a Schema or a Signature, and `line` was parsed from `text`.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {

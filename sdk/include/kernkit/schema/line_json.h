@@ -251,9 +251,11 @@ class LineJson {
 
 namespace kernkit::schema {
 
-/// Writes the line as a JSON object into `out`, without a NUL, and returns its size; only returns
-/// the size if `out` is null. `text` is the line, and `shapes` is null for a line without shapes
-/// and dtypes. Parameters and results may be incomplete, as the parser leaves them at an error.
+/// Writes the line as a JSON object into `out`, without a NUL, and returns the size of the JSON
+/// [bytes]; only returns the size if `out` is null. `text` is the line from which `schema` and
+/// `shapes` were parsed, and `shapes` is null for a line without shapes and dtypes. Parameters and
+/// results may be incomplete, as the parser leaves them at an error. docs/calling-convention.md has
+/// the keys.
 constexpr size_t write_json(const char* text, const Signature& schema, const ShapeLine* shapes,
                             char* out) {
   detail::JsonText json(out);

@@ -6,7 +6,8 @@
 
 namespace kernkit::schema {
 
-/// Parses a decimal integer with an optional sign. False for other text, and beyond int64.
+/// Parses `size` characters as a decimal integer with an optional sign '-'. Returns false for other
+/// text, and beyond int64; *out is then unspecified.
 constexpr bool parse_int(const char* text, int size, int64_t* out) {
   const bool negative = size > 0 && text[0] == '-';
   int64_t value = 0;
@@ -120,9 +121,9 @@ constexpr bool is_word(const char* text, int size, const char (&word)[4]) {
 
 }  // namespace detail
 
-/// Parses a decimal number, as "-12.5e-3", rounded to the nearest double (ties to even), or "inf",
-/// "-inf", "nan". False for other text, for a number that rounds to infinity, and for more than 800
-/// digits.
+/// Parses `size` characters as a decimal number, such as "-12.5e-3", rounded to the nearest double
+/// (ties to even), or as "inf", "-inf", "nan". Returns false for other text, for a number that
+/// rounds to infinity, and for more than 800 digits; *out is then unspecified.
 constexpr bool parse_float(const char* text, int size, double* out) {
   const bool negative = size > 0 && text[0] == '-';
   int i = negative ? 1 : 0;

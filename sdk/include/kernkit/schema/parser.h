@@ -246,11 +246,13 @@ class Parser : private SizeParser {
 
 namespace kernkit::schema {
 
-/// Parses a schema line with its shapes, at compile time or at run time. Reports errors in `error`
-/// and `position` of the two parts of the result; throws nothing.
+/// Parses a schema line with its shapes, at compile time or at run time. `text` has a terminating
+/// NUL, and positions in the result count its characters from 0. Reports errors in `error` and
+/// `position` of the two parts of the result; throws nothing.
 constexpr ParsedLine parse_line(const char* text) { return detail::Parser(text).parse(); }
 
-/// The parameters and results of a line. Reports an error in `error` and `position` of the result.
+/// Returns the parameters and results of a line, as parse_line() parses the line. Reports an error
+/// in `error` and `position` of the result; throws nothing.
 constexpr Schema parse(const char* text) { return parse_line(text).schema; }
 
 }  // namespace kernkit::schema

@@ -94,7 +94,7 @@ struct Value {
   constexpr int rank() const { return run < 0 ? count : count - 1; }
   /// True for the shape "[...]".
   constexpr bool is_all_run() const { return count == 1 && run == 0; }
-  /// Index of size i, counted as in Name::place.
+  /// Index of size i in the tensor, counted as in Name::place: from 0, after "..." from the end.
   constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
@@ -123,14 +123,15 @@ struct ShapeLine {
   Node nodes[kMaxNodes];     ///< operands precede their operation
   Value values[kMaxValues];  ///< parameters, then results
 
-  /// Whether tensor v determines a name or "...".
+  /// Whether tensor v, counted as in `values`, determines a name or "...".
   constexpr bool binds(int v) const {
     for (int i = 0; i < num_names; ++i) {
       if (!names[i].is_parameter && names[i].value == v) return true;
     }
     return run_of == v;
   }
-  /// Whether the line promises that the op computes each index of "..." alone.
+  /// Whether the line promises that the op computes each index of "..." alone: every "..." of the
+  /// line is "each...", and there is at least one.
   constexpr bool is_each() const {
     bool any = false;
     for (int i = 0; i < num_sizes; ++i) {

@@ -30,7 +30,7 @@ using schema::Value;
 }
 
 /// The run of sizes of `x` that "..." matches [elements]. `value` must have a run, and `x` at least
-/// its rank.
+/// its rank. Valid as long as the sizes of `x`.
 inline ShapeView run_of(const DLTensor* x, const Value& value) {
   return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
 }

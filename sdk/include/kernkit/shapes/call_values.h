@@ -20,16 +20,18 @@ struct CallValue {
 /// The value of an argument that no shape depends on, such as a float or a str.
 struct Nothing {};
 
-/// The part of an argument that shapes depend on, as a number or an address: cold functions take it
-/// by value, so that the caller keeps the argument in registers.
+/// Returns the DLTensor of a view, borrowed. The functions plain() return the part of an argument
+/// that shapes depend on, as a number or an address: cold functions take it by value, so that the
+/// caller keeps the argument in registers.
 inline const DLTensor* plain(const TensorView& x) { return x.get(); }
-/// The DLTensor of an owned tensor, borrowed. Throws InternalError for an undefined Tensor.
+/// Returns the DLTensor of an owned tensor, valid while an owner exists. Throws InternalError for
+/// an undefined Tensor.
 inline const DLTensor* plain(const Tensor& x) { return x.get(); }
-/// The dtype itself.
+/// Returns the dtype itself.
 inline DLDataType plain(DLDataType x) { return x; }
-/// The address of a list, which must outlive the result.
+/// Returns the address of a list, which must outlive the result.
 inline const ListView<TensorView>* plain(const ListView<TensorView>& x) { return &x; }
-/// An integer as int64_t; Nothing for a bool, a float and other types.
+/// Returns an integer as int64_t; Nothing for a bool, a float and other types.
 template <class T>
 auto plain(const T& x) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -38,21 +40,22 @@ auto plain(const T& x) {
     return Nothing();
   }
 }
-/// The part of an optional argument's value: null, 0 or {} for None.
+/// Returns plain() of an optional argument's value, with its errors; null, 0 or {} for None.
 template <template <class> class Optional, class T>
 auto plain(const Optional<T>& x) -> decltype(x.has_value(), plain(*x)) {
   return x.has_value() ? plain(*x) : decltype(plain(*x)){};
 }
 
-/// The CallValue of a tensor, or of None for null.
+/// Returns the CallValue of a tensor, borrowed, or of None for null.
 KERNKIT_ACCESSOR inline CallValue call_value(const DLTensor* x) { return {x, nullptr, 0, {}}; }
-/// The CallValue of an int.
+/// Returns the CallValue of an int.
 KERNKIT_ACCESSOR inline CallValue call_value(int64_t x) { return {nullptr, nullptr, x, {}}; }
-/// The CallValue of a ScalarType, or of None for {}.
+/// Returns the CallValue of a ScalarType, or of None for {}.
 KERNKIT_ACCESSOR inline CallValue call_value(DLDataType x) { return {nullptr, nullptr, 0, x}; }
-/// The CallValue of an argument that no shape depends on.
+/// Returns the CallValue of an argument that no shape depends on.
 KERNKIT_ACCESSOR inline CallValue call_value(Nothing) { return {}; }
-/// The CallValue of a list, or of None for null. The tensor is the first of the list.
+/// Returns the CallValue of a list, borrowed, or of None for null. The tensor is the first of the
+/// list. Throws TypeError if the first element is no tensor.
 inline CallValue call_value(const ListView<TensorView>* x) {
   const bool has_first = x != nullptr && !x->empty();
   return {has_first ? (*x)[0].get() : nullptr, x, 0, {}};

@@ -11,7 +11,8 @@
 
 namespace kernkit::shapes {
 
-/// Throws the error of throw_shape_error() for the arguments of a call, as plain() returns them.
+/// Throws the error of throw_shape_error() for the arguments of a call, as plain() returns them:
+/// ValueError for a shape or a device, TypeError for a dtype. The arguments do not match the line.
 template <class Line, class... Plain>
 [[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void throw_mismatch(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
@@ -28,8 +29,8 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   }
 }
 
-/// Checks a tuple of results: RuntimeError for a result with a shape in the line that is not new
-/// memory (see check_new()).
+/// Checks a tuple of results. Throws RuntimeError for a result with a shape in the line that is not
+/// new memory (see check_new()). `arguments` are those of the call, as plain() returns them.
 template <class Line, class Tuple, class... Plain, size_t... I>
 [[gnu::noinline]] KERNKIT_LOCAL void check_tuple(const Tuple& results, std::index_sequence<I...>,
                                                  Plain... arguments) {
@@ -38,8 +39,9 @@ template <class Line, class Tuple, class... Plain, size_t... I>
   check_results<Line, Checks<Line>>(all, get<I>(results)...);
 }
 
-/// Checks the result of a call: RuntimeError for a result with a shape in the line that is not new
-/// memory (see check_new()). A result of another type than a tensor or a tuple needs no check.
+/// Checks the result of a call. Throws RuntimeError for a result with a shape in the line that is
+/// not new memory (see check_new()). `arguments` are those of the call, as plain() returns them. A
+/// result of another type than a tensor or a tuple needs no check.
 template <class Line, class R, class... Plain>
 KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
   if constexpr (std::is_same_v<R, Tensor>) {

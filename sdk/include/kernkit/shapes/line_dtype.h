@@ -7,7 +7,7 @@
 
 namespace kernkit::shapes {
 
-/// The dtype with this name, or {}.
+/// Returns the dtype named by the `size` characters at text[begin], or {} if they name none.
 constexpr DLDataType dtype_at(const char* text, int begin, int size) {
   DLDataType dtype{};
   return parse_dtype(text + begin, static_cast<size_t>(size), &dtype) ? dtype : DLDataType{};

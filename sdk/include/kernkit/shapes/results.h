@@ -19,11 +19,12 @@ inline constexpr bool kIsTuple = false;
 template <class T>
 inline constexpr bool kIsTuple<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>> = true;
 
-/// The address of a result that is a tensor; null for an undefined Tensor.
+/// Returns the address of a result that is a tensor, valid as long as the result; null for an
+/// undefined Tensor.
 inline const Tensor* tensor_of(const Tensor& result) {
   return result.defined() ? &result : nullptr;
 }
-/// Null, for a result that is not a tensor.
+/// Returns null, for a result that is not a tensor.
 template <class T>
 const Tensor* tensor_of(const T&) {
   return nullptr;
@@ -36,6 +37,7 @@ void check_new(const schema::Signature& schema, const char* text, const Value* r
                const Tensor* const* tensors, const CallValue* values);
 
 /// Throws RuntimeError as check_new() does. `values` has one value for each parameter of the call.
+/// `result` are the results of the call, in the order of the line.
 template <class Line, class Checks, class... Result>
 KERNKIT_LOCAL void check_results(const CallValue* values, const Result&... result) {
   constexpr int kParams = Checks::kSchema.num_params;

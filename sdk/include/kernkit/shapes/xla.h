@@ -16,7 +16,8 @@ inline constexpr bool kOwnsTensor = std::is_same_v<T, Tensor>;
 template <class T>
 inline constexpr bool kOwnsTensor<Optional<T>> = kOwnsTensor<T>;
 
-/// Index of the first parameter that owns a tensor, or -1.
+/// Returns the index of the first parameter of a function that owns a tensor, counted from 0, or
+/// -1.
 template <class R, class... Params>
 constexpr int first_owner(R (*)(Params...)) {
   constexpr bool kOwns[] = {kOwnsTensor<std::decay_t<Params>>..., false};
@@ -26,7 +27,7 @@ constexpr int first_owner(R (*)(Params...)) {
   return -1;
 }
 
-/// Length of the op's longest parameter name [bytes].
+/// Returns the length of the op's longest parameter name, without a NUL [bytes].
 template <class Line>
 constexpr size_t longest_name() {
   int longest = 0;
@@ -42,7 +43,8 @@ inline constexpr size_t kOwnerTextSize = sizeof(Line::kName) + sizeof(": ") + lo
 /// A text with room for "op: parameter", for any parameter of the op.
 template <class Line>
 using OwnerText = FixedText<kOwnerTextSize<Line>>;
-/// "op: parameter" for the parameter with this index, which owns a tensor; an empty text for -1.
+/// Returns "op: parameter" for the parameter with this index, which owns a tensor; an empty text
+/// for -1.
 template <class Line>
 constexpr OwnerText<Line> owner_text(int index) {
   OwnerText<Line> result{};
@@ -71,8 +73,8 @@ struct XlaOp {
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
-/// XLA's error for what raise() has stored in the host or in this library: kind and message. `name`
-/// is the op's.
+/// Returns XLA's error for the error that raise() has stored in the host or in this library, with
+/// its kind and message, as the handler returns the error to XLA. `name` is the op's.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 
 /// Calls the op's exported function with XLA's arguments on this device, and copies the returned
@@ -112,7 +114,8 @@ KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                XlaArguments<Line>::kReturns > 0,
                                                run_for_xla<Line, Function>};
 
-/// call_from_xla() of an op with a fast path for plain calls on the CPU.
+/// Calls call_from_xla() of an op, with a fast path for plain calls on the CPU. Returns null, or
+/// XLA's error with the op's message.
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
                                                        const KernkitXlaCallFrame& frame) noexcept {

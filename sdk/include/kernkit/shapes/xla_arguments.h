@@ -27,8 +27,9 @@ enum class XlaFault : uint8_t {
 /// Throws TypeError for parameter `name`. `got`: the number or the dtype that XLA passed.
 [[noreturn, gnu::cold]] void throw_xla_error(XlaFault fault, const char* name, int64_t got = 0);
 
-/// A str or a ScalarType, copied to `memory` with a terminating NUL; or a Device. ValueError for a
-/// text that contains NUL, and for an invalid name of a device.
+/// Returns the argument for a str or a ScalarType, copied with a terminating NUL to `memory`, which
+/// must outlive the argument; or for a Device. Throws ValueError, which names parameter `name`, for
+/// a text that contains NUL, and for an invalid name of a device.
 [[gnu::cold]] KernkitAny text_from_xla(const KernkitXlaText& text, schema::Type type,
                                        const char* name, Message* memory);
 

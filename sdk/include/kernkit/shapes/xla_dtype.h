@@ -49,7 +49,8 @@ constexpr XlaDTypes xla_dtypes() {
 KERNKIT_LOCAL inline constexpr XlaDTypes kDTypeOfXla = xla_dtypes();
 }  // namespace detail
 
-/// The dtype of a buffer; {} for a dtype that DLPack lacks or has in another layout.
+/// Returns the dtype of a buffer, for a number of XLA_FFI_DataType (xla/ffi/api/c_api.h); {} for a
+/// dtype that DLPack lacks or has in another layout.
 constexpr DLDataType dtype_of_xla(int number) {
   const auto i = static_cast<unsigned>(number);
   return i < detail::kMostXlaDTypes ? detail::kDTypeOfXla.at[i] : DLDataType{};

@@ -52,7 +52,7 @@ struct XlaLine {
     }
   }
 
-  /// Whether XLA passes a parameter of this type as a text: str, ScalarType and Device.
+  /// Returns whether XLA passes a parameter of this type as a text: str, ScalarType and Device.
   static constexpr bool is_text(schema::Type type) {
     return type == schema::Type::kStr || type == schema::Type::kScalarType ||
            type == schema::Type::kDevice;

@@ -48,7 +48,7 @@ struct XlaGpuMemory {
 
 /// Copies the `count` tensors that the op returned into XLA's `buffers`, and releases them. Throws
 /// RuntimeError for a tensor that is not contiguous or that differs in shape, dtype or device from
-/// the result in the line, for which XLA has allocated.
+/// the result in the line, for which XLA has allocated. Throws also RuntimeError if CUDA fails.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef held = kernkit::detail::ObjectRef::adopt(returned->v.object);

@@ -57,13 +57,14 @@ class Item {
   /// An exemption, such as by_row().
   Item(Exemption exemption)  // NOLINT(runtime/explicit)
       : exemption_(std::move(exemption)), is_exemption_(true) {}
-  /// An argument: anything that Example accepts.
+  /// An argument: anything that Example accepts. Throws RuntimeError for a text or bytes without a
+  /// host.
   template <class T, std::enable_if_t<std::is_constructible_v<Example, T> &&
                                           !std::is_same_v<std::decay_t<T>, Item>,
                                       int> = 0>
   Item(T&& example) : example_(std::forward<T>(example)) {}  // NOLINT(runtime/explicit)
 
-  /// Appends the item to the list of its kind.
+  /// Appends the argument to *examples, or the exemption to *exemptions.
   void add_to(std::vector<Example>* examples, std::vector<Exemption>* exemptions) const {
     if (is_exemption_) {
       exemptions->push_back(exemption_);
@@ -78,10 +79,11 @@ class Item {
   bool is_exemption_ = false;
 };
 
-/// Registers a GoogleTest test for each rule, named after the rule, in the suite `Contract/<op>`.
-/// `function` and `metadata` are the op's exported symbols; `items` returns its arguments and
-/// exemptions, and is called when a test runs. `file` and `line` are the place of failures. Returns
-/// true.
+/// Registers a GoogleTest test for each rule, named after the rule, in the suite `Contract/<op>`,
+/// or `Contract/<op>/2` for the second example of the op. `function` and `metadata` are the op's
+/// exported symbols; `items` returns its arguments and exemptions, and is called when a test runs.
+/// `file` and `line` are the place of failures; `file` must outlive the tests. Returns true. Call
+/// the function before the tests run.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line);

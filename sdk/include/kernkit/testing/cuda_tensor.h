@@ -37,20 +37,21 @@ class CudaTensor {
   /// Frees the memory. Never throws.
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
-  /// Copies all elements from host memory, after all work of the device. Throws RuntimeError if
-  /// CUDA fails, also for an error of that work.
+  /// Copies all elements from host memory in row-major order, after all work of the device. Throws
+  /// RuntimeError if CUDA fails, also for an error of that work.
   void upload(const T* from) {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(dl_.data, from, bytes_, cudaMemcpyHostToDevice));
   }
-  /// Copies all elements to host memory, after all work of the device. Throws the errors of
-  /// upload().
+  /// Copies all elements to host memory in row-major order, after all work of the device. Throws
+  /// the errors of upload().
   void download(T* to) const {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, dl_.data, bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// Returns the DLTensor. A test may change it to an invalid tensor.
+  /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change it to an
+  /// invalid tensor.
   DLTensor* dl() { return &dl_; }
   /// Returns a view for messages that name the argument `name`, which must outlive the view. The
   /// view is valid during the lifetime of the tensor.

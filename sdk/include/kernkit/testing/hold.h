@@ -29,7 +29,8 @@ class Hold {
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
-  /// Lets the work of the stream run. Never throws.
+  /// Lets the work of the stream run, from any thread and without waiting for the work. Never
+  /// throws.
   void release() { released_ = true; }
 
  private:

@@ -34,7 +34,7 @@ struct DeviceAlloc {
   void AllocData(DLTensor* tensor) const {
     is_cuda(tensor->device) ? CudaAlloc().AllocData(tensor) : CPUNDAlloc().AllocData(tensor);
   }
-  /// Frees the memory of AllocData().
+  /// Frees the memory of AllocData(); ignores null `data`. Never throws.
   void FreeData(DLTensor* tensor) const noexcept {
     is_cuda(tensor->device) ? CudaAlloc().FreeData(tensor) : CPUNDAlloc().FreeData(tensor);
   }

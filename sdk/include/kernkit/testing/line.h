@@ -26,7 +26,7 @@ struct NamedResults {
   /// "(Tensor(out!) y[n], Tensor x[n]) -> ()" for "(Tensor x[n]) -> Tensor y[n]".
   std::string line = "(";
 
-  /// Reads the results from the schema line of the op.
+  /// Reads the results from the schema line of the op, which is valid.
   explicit NamedResults(const Callee& callee) {
     const std::string& text = callee.schema_text();
     for (int i = 0; i < callee.schema().num_returns; ++i) {
@@ -76,6 +76,7 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 }
 
 /// Returns "" or the mismatch between the line and the op's results: a shape, dtype or device.
+/// `outcome` is that of call.run().
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
@@ -123,7 +124,8 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
 }
 
 /// Rule Results: checks at each place that the results have the shape, dtype and device of the
-/// line.
+/// line. Adds each call, and its violation if there is one, to *verdict. Throws the errors of
+/// Call::run().
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make_place : places_of(contract)) {
     const std::unique_ptr<Place> place = make_place();
@@ -135,7 +137,8 @@ inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule OutputsAreNotRead: checks that the old contents of an output that is only written, (out!),
-/// do not change any result.
+/// do not change any result. Adds each call, and its violation if there is one, to *verdict. Throws
+/// the errors of Call::run().
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make_place : places_of(contract)) {
     const std::unique_ptr<Place> place = make_place();
@@ -159,9 +162,10 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Returns two items of a batch, each as tensor i of the example. If the example states no values,
-/// the floats of the second item are half of the first item's, so that no sum, mean or maximum of
-/// both items equals that of one item.
+/// Returns two items of a batch, each as tensor i of the example, whose argument is `argument`. If
+/// the example states no values, the floats of the second item are half of the first item's, so
+/// that no sum, mean or maximum of both items equals that of one item; otherwise, and for integers,
+/// the second item has the values in reverse order.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;
@@ -174,7 +178,8 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
           make_elements(argument.dtype, argument.numel(), values)};
 }
 
-/// Returns "" or the difference between the results for a batch of two and for two calls.
+/// Returns "" or the difference between the results for a batch of two and for two calls. Throws
+/// the errors of Call::run().
 inline std::string batch_differs(const Contract& contract, Place& place) {
   Call batch(contract, place);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
@@ -209,7 +214,8 @@ inline std::string batch_differs(const Contract& contract, Place& place) {
 }
 
 /// Rule ItemsAreComputedAlone: checks the promise of each...: one call with a batch gives what a
-/// call for each item gives.
+/// call for each item gives. Adds each call, and its violation if there is one, to *verdict. Throws
+/// the errors of Call::run().
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
   const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;
@@ -240,7 +246,8 @@ inline std::vector<Rule> line_rules() {
 }
 
 /// Returns "" or the failure of the first rule of line_rules() that is broken. Reports a crash of
-/// the same test in an earlier process instead of repeating the crash.
+/// the same test in an earlier process instead of repeating the crash. Call the function in a
+/// GoogleTest test. Throws the errors of Call::run().
 inline std::string line_failure(const Contract& contract) {
   const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
   const std::vector<Crash> crashes = earlier_crashes();

@@ -28,15 +28,15 @@ class TestList {
   explicit TestList(const Elements&... elements) {
     (push(T(elements)), ...);
   }
-  /// Makes a list of the elements of a vector.
+  /// Makes a list of the elements of a vector. Throws RuntimeError for bytes without a host.
   explicit TestList(const std::vector<T>& elements) {
     for (const T& element : elements) push(element);
   }
   TestList(const TestList&) = delete;
   TestList& operator=(const TestList&) = delete;
 
-  /// Returns the list as an argument for messages that name it `name`, valid during the list's
-  /// lifetime.
+  /// Returns the list as an argument for messages that name the argument `name`, which must outlive
+  /// the view. The view is valid during the lifetime of the list.
   ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
 
  private:

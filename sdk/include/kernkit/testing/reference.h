@@ -41,7 +41,7 @@ struct FloatFormat<float> {
       kMantissaBits = 23;                  ///< bits of the mantissa, without the hidden bit
 };
 
-/// Returns the value of To with the bits of `from`. The types have one size.
+/// Returns the value of To with the bits of `from`. Types of different sizes do not compile.
 template <class To, class From>
 To copy_bits(From from) {
   static_assert(sizeof(To) == sizeof(From), "copy_bits needs types of one size");

@@ -40,8 +40,8 @@ inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_a
 template <class T>
 class HostTensor {
  public:
-  /// Allocates a tensor of this shape from `of` and sets each element to `fill`. Throws
-  /// std::bad_alloc without memory. The shape has no negative size.
+  /// Allocates a tensor of this shape from `of` and sets each element to `fill`. The shape has no
+  /// negative size. Throws std::bad_alloc without memory, and the exceptions of `of`.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
                       const TestMemory& of = kHostMemory)
       : shape_(std::move(shape)), placement_(placement), of_(of) {
@@ -77,16 +77,17 @@ class HostTensor {
     of_.release(memory_);
   }
 
-  /// Returns the address of the first element.
+  /// Returns the address of the first element, valid during the lifetime of the tensor.
   T* begin() { return reinterpret_cast<T*>(memory_ + kGuard) + placement_.first; }
-  /// Returns the address past the last element.
+  /// Returns the address past the last element, valid during the lifetime of the tensor.
   T* end() { return begin() + size_; }
-  /// Returns element i in row-major order, unchecked.
+  /// Returns element i in row-major order, counted from 0. The index is not checked.
   T& operator[](int64_t i) { return begin()[i]; }
   /// Returns the number of elements.
   int64_t size() const { return size_; }
 
-  /// Returns the DLTensor. A test may change it to an invalid tensor.
+  /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change it to an
+  /// invalid tensor.
   DLTensor* dl() { return &dl_; }
   /// Returns a view for messages that name the argument `name`, which must outlive the view. The
   /// view is valid during the lifetime of the tensor.

@@ -81,7 +81,7 @@ inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 /// byte up.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
-/// Size of one element, lanes included [bits].
+/// Size of one element, lanes included [bits]: the product of bits and lanes.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   const uint32_t key = dtype_key(dtype);
   return (key >> 8 & 0xff) * (key >> 16);

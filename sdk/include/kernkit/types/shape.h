@@ -27,7 +27,7 @@ class ShapeView {
   template <size_t N>
   constexpr ShapeView(const int64_t (&array)[N]) : data_(array), size_(N) {}
 
-  /// Address of the first size; may be null if there are none.
+  /// Address of the first size, valid as long as the borrowed array; may be null if there are none.
   constexpr const int64_t* data() const { return data_; }
   /// Number of sizes: the rank of the tensor.
   constexpr size_t size() const { return size_; }
@@ -37,9 +37,9 @@ class ShapeView {
   constexpr int64_t operator[](size_t i) const { return data_[i]; }
   /// Size i. Throws IndexError for i >= size(). Defined in kernkit/error.h.
   int64_t at(size_t i) const;
-  /// Iterator at the first size.
+  /// Iterator at the first size, valid as long as the borrowed array.
   constexpr const int64_t* begin() const { return data_; }
-  /// Iterator past the last size.
+  /// Iterator past the last size, valid as long as the borrowed array.
   constexpr const int64_t* end() const { return data_ + size_; }
 
   /// True for equal ranks and equal sizes.
@@ -84,6 +84,7 @@ constexpr bool checked_product(ShapeView sizes, int64_t* out) {
 class StridesView {
  public:
   /// Borrows one stride for each size [elements]; null computes the strides of a row-major tensor.
+  /// Both arrays must outlive the view.
   constexpr StridesView(const int64_t* strides, ShapeView sizes)
       : strides_(strides), sizes_(sizes) {}
 
@@ -102,11 +103,11 @@ class StridesView {
   /// stride.
   class Iterator {
    public:
-    /// Points to stride `i` of the view.
+    /// Points to stride `i` of the view, which must outlive the iterator.
     constexpr Iterator(const StridesView* view, size_t i) : view_(view), i_(i) {}
-    /// The stride [elements].
+    /// Reads or computes the stride [elements]. The position must not be past the last stride.
     constexpr int64_t operator*() const { return (*view_)[i_]; }
-    /// Advances to the next stride.
+    /// Advances to the next stride, and returns this iterator.
     constexpr Iterator& operator++() { return ++i_, *this; }
     /// True for different positions; both iterators must belong to one view.
     constexpr bool operator!=(Iterator other) const { return i_ != other.i_; }
@@ -117,7 +118,7 @@ class StridesView {
   };
   /// Iterator at the first stride, valid as long as this view.
   constexpr Iterator begin() const { return {this, 0}; }
-  /// Iterator past the last stride.
+  /// Iterator past the last stride, valid as long as this view.
   constexpr Iterator end() const { return {this, size()}; }
 
  private:

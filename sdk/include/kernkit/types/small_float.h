@@ -126,12 +126,12 @@ struct float4_e2m1fn_x2 {
 
   /// An uninitialised pair.
   float4_e2m1fn_x2() = default;
-  /// Packs two elements; `low` is the first.
+  /// Packs two elements: `low`, the first, into bits 0 to 3, and `high` into bits 4 to 7.
   KERNKIT_HOST_DEVICE float4_e2m1fn_x2(float4_e2m1fn low, float4_e2m1fn high)
       : bits(static_cast<uint8_t>(low.bits | (high.bits << 4))) {}
-  /// The first element.
+  /// The first element, from bits 0 to 3.
   KERNKIT_HOST_DEVICE float4_e2m1fn low() const { return from_bits(bits & 0xfu); }
-  /// The second element.
+  /// The second element, from bits 4 to 7.
   KERNKIT_HOST_DEVICE float4_e2m1fn high() const { return from_bits(bits >> 4); }
 
  private:

@@ -15,7 +15,8 @@
 
 namespace kernkit::testing::cpu_benchmark {
 
-/// Times calls of an op by the wall clock, one in each iteration of the state.
+/// Times calls of an op by the wall clock, one in each iteration of the state. Exceptions of `call`
+/// are not caught.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   for (auto _ : state) {
@@ -36,8 +37,10 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
 }  // namespace detail
 
 /// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, or
-/// `<op>/<dtype>/<library>-threads` with all threads. `body(tag, state)` is the benchmark, with the
-/// tag of dispatch(). Rows are timed by the wall clock.
+/// `<op>/<dtype>/<library>-threads` with all threads. `sizes` adds the names of a row's arguments
+/// and their values to the row. `body(tag, state)` is the benchmark, with the tag of dispatch();
+/// its exceptions are not caught. Rows are timed by the wall clock. Call the function before
+/// benchmarks run.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   const std::string implementation = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
@@ -45,8 +48,9 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 }
 
 /// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread; none with all
-/// threads. `bytes(tag, state)` is the number of bytes that the op reads and writes: memcpy reads
-/// one half and writes the other half.
+/// threads. `sizes` adds the names of a row's arguments and their values to the row. `bytes(tag,
+/// state)` returns the number of bytes that the op reads and writes: memcpy reads one half and
+/// writes the other half. A row throws std::bad_alloc without memory.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

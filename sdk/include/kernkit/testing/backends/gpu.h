@@ -30,7 +30,8 @@ class Gpu {
 
   /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test reads what an op made.
   struct CudaAlloc {
-    /// Sets `data` to managed memory of the tensor's size. Throws RuntimeError if CUDA fails.
+    /// Sets `data` to uninitialised managed memory of the tensor's size. Throws RuntimeError if
+    /// CUDA fails, ValueError for a size of more than 2^63 - 1 bytes.
     void AllocData(DLTensor* tensor) const {
       tensor->data = kManagedMemory.allocate(GetDataSize(*tensor));
     }

@@ -13,15 +13,16 @@ namespace kernkit::testing {
 /// An event that records a time.
 class GpuEvent {
  public:
-  /// Creates an event of the current device. RuntimeError where CUDA reports an error.
+  /// Creates an event of the current device. Throws RuntimeError if CUDA fails.
   GpuEvent() { KERNKIT_CUDA_CHECK(cudaEventCreate(&event_)); }
   ~GpuEvent() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
 
-  /// Records the event in the stream.
+  /// Records the event in the stream. Throws RuntimeError if CUDA fails.
   void record(cudaStream_t stream) const { KERNKIT_CUDA_CHECK(cudaEventRecord(event_, stream)); }
-  /// Time from `start` to this event [seconds]. Both events have happened.
+  /// Returns the time from `start` to this event [seconds]. Both events have happened, otherwise
+  /// CUDA fails. Throws RuntimeError if CUDA fails.
   double seconds_since(const GpuEvent& start) const {
     float milliseconds = 0;
     KERNKIT_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.event_, event_));
@@ -33,10 +34,11 @@ class GpuEvent {
 };
 
 /// A stream of the current device, and memory of twice the size of its second-level cache.
-/// RuntimeError where CUDA reports an error.
+/// Functions throw RuntimeError if CUDA fails.
 class GpuClock {
  public:
-  /// Creates the clock's events and its stream on the current device.
+  /// Creates the stream and allocates the memory on the current device. Throws RuntimeError if CUDA
+  /// fails.
   GpuClock() {
     int cache = 0;
     KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
@@ -47,12 +49,14 @@ class GpuClock {
   GpuClock(const GpuClock&) = delete;
   GpuClock& operator=(const GpuClock&) = delete;
 
-  /// Returns the stream whose work the clock measures.
+  /// Returns the stream whose work the clock measures, which does not synchronise with the default
+  /// stream; valid as long as the clock.
   cudaStream_t stream() const { return stream_; }
 
-  /// Times of `count` calls of launch(stream()) [seconds]. The second-level cache is overwritten
-  /// before each call, which takes longer than the host takes to enqueue the call. The host waits
-  /// once, for all calls.
+  /// Returns the times of `count` calls of launch(stream()) [seconds], in order. The second-level
+  /// cache is overwritten before each call, which takes longer than the host takes to enqueue the
+  /// call. The host waits once, for all calls. Throws RuntimeError if CUDA fails, and the
+  /// exceptions of `launch`.
   template <class Launch>
   std::vector<double> cold_seconds(int count, const Launch& launch) const {
     const std::vector<GpuEvent> starts(static_cast<size_t>(count)), ends(starts.size());
@@ -74,8 +78,9 @@ class GpuClock {
   cudaStream_t stream_ = nullptr;
 };
 
-/// The clock of device 0. It is never destroyed: at the end of the program the driver may be
-/// unloaded.
+/// Returns the clock of the program, which the first call creates on the current device. The clock
+/// is never destroyed: at the end of the program the driver may be unloaded. The first call throws
+/// RuntimeError if CUDA fails.
 inline const GpuClock& gpu_clock() {
   static const auto* clock = new GpuClock;
   return *clock;

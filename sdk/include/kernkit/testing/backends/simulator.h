@@ -36,7 +36,8 @@ class Simulator {
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
-  /// Waits for the device and returns "" or the faults of its kernels, one a line.
+  /// Waits for the device and returns "" or the faults of its kernels since the backend was made,
+  /// one a line.
   std::string faults() {
     (void)cudaDeviceSynchronize();
     std::string text;
@@ -46,7 +47,7 @@ class Simulator {
 
   /// The runtime that a contract test changes and reads.
   struct Runtime : simulator::CudaRuntime {
-    /// Resets the runtime to this number of devices, with the defaults of CudaDevice.
+    /// Resets the runtime to this number of devices, each with the defaults of CudaDevice.
     explicit Runtime(int devices)
         : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
     /// Makes an access of a kernel to these bytes a fault, from the stream's next work on. See

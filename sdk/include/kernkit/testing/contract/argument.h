@@ -37,7 +37,7 @@ struct Argument {
   std::optional<std::vector<int64_t>> claimed_shape;
   bool claims_null = false;  ///< whether DLTensor::data is NULL
 
-  /// Returns the number of elements.
+  /// Returns the number of elements: the product of `shape`, which is not checked.
   int64_t numel() const {
     int64_t n = 1;
     for (const int64_t size : shape) n *= size;

@@ -7,7 +7,8 @@
 
 namespace kernkit::testing::contract {
 
-/// Rule Count: passes one argument too many, one too few, and none; each is a TypeError.
+/// Returns the variations of rule Count: one argument too many, one too few, and none; the op must
+/// reject each with TypeError.
 inline Variations wrong_counts(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
@@ -24,7 +25,8 @@ inline Variations wrong_counts(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Returns a change that replaces argument i by a value that is no tensor.
+/// Returns a change of a call that replaces argument i, counted from 0, by a value that is no
+/// tensor.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -32,8 +34,8 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
   };
 }
 
-/// Returns the arguments of which the type can be changed: those of the example, and elements of
-/// its lists.
+/// Returns the indices of the arguments of which the type can be changed: those of the example, and
+/// elements of its lists.
 inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   std::vector<size_t> all;
   for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -42,7 +44,8 @@ inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   return all;
 }
 
-/// Rule None: passes None for each argument; a TypeError unless the argument is optional.
+/// Returns the variations of rule None: None for each argument; the op must reject each with
+/// TypeError unless the argument is optional.
 inline Variations none(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
@@ -58,7 +61,8 @@ inline Variations none(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Returns a change that replaces argument i by a float32 tensor of two elements.
+/// Returns a change of a call that replaces argument i, counted from 0, by a float32 tensor of two
+/// elements.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {
     Argument tensor;
@@ -70,8 +74,8 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
   };
 }
 
-/// Rule Types: passes a tensor, an int, a float and a str for each argument of another type; each
-/// is a TypeError. A bool, an int and a float accept an int.
+/// Returns the variations of rule Types: a tensor, an int, a float and a str for each argument of
+/// another type; the op must reject each with TypeError. A bool, an int and a float accept an int.
 inline Variations wrong_types(const Contract& contract, const Place&) {
   using schema::Type;
   Variations all;
@@ -98,8 +102,9 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Rule Defaults: leaves out arguments at the end and returns a sentence for each call whose
-/// results differ from those with the schema's defaults. Adds the number of calls to `tried`.
+/// Checks rule Defaults: leaves out arguments at the end and returns a sentence for each call whose
+/// results differ from those with the schema's defaults. Adds the number of calls to *tried. Throws
+/// the errors of Call::run().
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& place,
                                                size_t* tried) {
   std::vector<std::string> violations;

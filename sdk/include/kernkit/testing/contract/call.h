@@ -17,8 +17,9 @@ namespace kernkit::testing::contract {
 /// the call.
 class Call {
  public:
-  /// Makes the arguments of the example at this place. Bytes around the tensors hold `around`;
-  /// `salt` selects the values. The contract and the place must outlive the call.
+  /// Makes the arguments of the example at this place, without memory for the tensors. Bytes around
+  /// the tensors will hold `around`; `salt` selects the values. The contract and the place must
+  /// outlive the call.
   Call(const Contract& contract, Place& place, unsigned char around = 0xa5, unsigned salt = 0)
       : passed(contract.num_arguments()), contract_(&contract), place_(&place), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -65,7 +66,8 @@ class Call {
   /// Number of arguments that are passed. Arguments beyond the schema are None.
   size_t passed;
 
-  /// Sets new values in the same memory, except for values stated by the example, and uploads them.
+  /// Sets new values in the memory of prepare(), except for values stated by the example, and
+  /// uploads them. `salt` selects the values. Throws RuntimeError if CUDA fails.
   void renew(unsigned salt) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (contract_->examples()[i].values().empty()) arguments[i].values = some_values(i, salt);
@@ -74,9 +76,10 @@ class Call {
     upload();
   }
 
-  /// Writes the arguments to memory, calls the op, reads the memory, and returns the outcome.
-  /// `poisoned`: memory that belongs to no tensor is poisoned during the call (poisoned_memory.h).
-  /// Throws std::bad_alloc, or RuntimeError if CUDA fails.
+  /// Writes the arguments to memory, calls the op, reads the memory, and returns the outcome;
+  /// errors and exceptions of the op are part of the outcome. `poisoned`: memory that belongs to no
+  /// tensor is poisoned during the call (poisoned_memory.h). Throws std::bad_alloc, RuntimeError if
+  /// CUDA fails, and the host's error if an argument's object cannot be made.
   Outcome run(bool poisoned = false) {
     prepare();
     if (poisoned) poison_around();
@@ -92,14 +95,17 @@ class Call {
   /// float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
   std::string text() const;
 
-  /// First step of run(): allocates memory, writes the arguments to it and uploads them.
+  /// First step of run(): frees the memory of an earlier call, allocates memory, writes the
+  /// arguments to it and uploads them. Throws std::bad_alloc, or RuntimeError if CUDA fails.
   void prepare();
-  /// Second step of run(): calls the op and returns its outcome.
+  /// Second step of run(), after prepare(): calls the op and returns its outcome. Throws the host's
+  /// error if an argument's object cannot be made.
   Outcome invoke();
-  /// Third step of run(): reads the memory and the results. A fault of the place makes the outcome
-  /// a failure.
+  /// Third step of run(), after invoke(): reads the memory and the results. A fault of the place
+  /// makes the outcome a failure.
   void collect(Outcome* outcome);
-  /// Writes the bytes of the arguments to memory again.
+  /// Writes the bytes of the arguments to the memory of prepare() again. Throws RuntimeError if
+  /// CUDA fails.
   void upload() {
     for (Memory& memory : memories_) {
       if (memory.data != nullptr) {
@@ -113,26 +119,26 @@ class Call {
     std::string name;   ///< name of the argument, or "the result"
     Elements elements;  ///< contents in row-major order
   };
-  /// Returns the results of the last run: the tensors that it wrote, except scratch, then the
-  /// returned tensors and numbers.
+  /// Returns the results of the last run, valid until the next run: the tensors that it wrote,
+  /// except scratch, then the returned tensors and numbers.
   const std::vector<Result>& results() const { return results_; }
 
-  /// Returns "" or the first stray write: "byte 132 from the first element of y". `inside`:
-  /// searches memory of tensors that are only read; otherwise memory of no tensor.
+  /// Returns "" or the first stray write of the last run: "byte 132 from the first element of y".
+  /// `inside`: searches memory of tensors that are only read; otherwise memory of no tensor.
   std::string stray_write(bool inside) const;
-  /// Returns "" if no byte in or around any tensor was written, otherwise the name of the first
-  /// argument whose memory was written.
+  /// Returns "" if the last run wrote no byte in or around any tensor, otherwise the name of the
+  /// first argument whose memory was written.
   std::string any_write() const {
     for (size_t i = 0; i < memories_.size(); ++i) {
       if (memories_[i].before != memories_[i].after) return contract_->name_of(i);
     }
     return "";
   }
-  /// Returns "" or the name of the first output of which no element was changed.
+  /// Returns "" or the name of the first output of which the last run changed no element.
   std::string unwritten() const;
-  /// Returns the place of the tensors.
+  /// Returns the place of the tensors, which outlives the call.
   Place& place() const { return *place_; }
-  /// Returns the contract of the op.
+  /// Returns the contract of the op, which outlives the call.
   const Contract& contract() const { return *contract_; }
 
  private:

@@ -9,7 +9,7 @@
 namespace kernkit::testing::contract {
 
 /// Visits every call of the variation rules from which the op is not exempt, and the example, at
-/// each place.
+/// each place. Throws the errors of Call::run(), and the exceptions of `visit`.
 inline void for_each_call(const Contract& contract,
                           const std::function<void(const Call& call, const Outcome& outcome,
                                                    const Variation& variation)>& visit) {
@@ -27,13 +27,14 @@ inline void for_each_call(const Contract& contract,
   }
 }
 
-/// Returns "scale() with x on rocm:0: " followed by `did`, what the op did.
+/// Returns "scale() with x on rocm:0: " followed by `did`, a clause on what the op did.
 inline std::string describe(const Call& call, const Variation& variation, const std::string& did) {
   return call.contract().callee().name() + "() " + variation.what + call.place().suffix() + ": " +
          did;
 }
 
-/// Rule Example: checks on the CPU that the op accepts its example and writes every output.
+/// Rule Example: checks on the CPU that the op accepts its example and writes every output. Adds
+/// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cpu()) return;
   Place place;
@@ -52,7 +53,8 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
                                        " as it was; expected that what (a!) marks is written");
 }
 
-/// Rule Defaults: checks at each place that arguments left out take the schema's defaults.
+/// Rule Defaults: checks at each place that arguments left out take the schema's defaults. Adds
+/// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {
   for (const MakePlace make : places_of(contract)) {
     const std::unique_ptr<Place> place = make();
@@ -63,7 +65,7 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
 }
 
 /// Rule Sentences: checks that an error begins with the op, names one of the changed arguments, and
-/// is no InternalError.
+/// is no InternalError. Adds the call, and a violation if there is one, to *verdict.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -88,7 +90,7 @@ inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome
 }
 
 /// Rule CBoundary: checks that a failed call returns -1 with an error set in the host, and throws
-/// nothing.
+/// nothing. Adds the call, and a violation if there is one, to *verdict.
 inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
@@ -97,7 +99,8 @@ inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcom
                           "; expected an error set in the host, and -1");
 }
 
-/// Checks that a rejected call wrote no byte of its arguments.
+/// Checks that a rejected call wrote no byte of its arguments. Adds the call, and a violation if
+/// there is one, to *verdict.
 inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   if (outcome.accepted) return;
@@ -109,7 +112,8 @@ inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcom
                                               "that a rejected call writes nothing"));
 }
 
-/// Rule InputsAreNotWritten: checks that an accepted call wrote only what (a!) marks.
+/// Rule InputsAreNotWritten: checks that an accepted call wrote only what (a!) marks. Adds the
+/// call, and a violation if there is one, to *verdict.
 inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                    const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted) return;
@@ -119,7 +123,8 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                      " was written; expected that only what (a!) marks is written");
 }
 
-/// Rule StaysInside: checks that an accepted call wrote no byte around the tensors.
+/// Rule StaysInside: checks that an accepted call wrote no byte around the tensors. Adds the call,
+/// and a violation if there is one, to *verdict.
 inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                        const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted || variation.may == May::kStayInsideOrReject) return;
@@ -157,7 +162,7 @@ inline std::vector<Rule> cpu_rules() {
 }
 
 /// Tries rules with an op and returns a verdict for each. Each rule makes calls of its own, except
-/// that the rules on every call share them.
+/// that the rules on every call share them. Throws the errors of Call::run().
 inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
   std::vector<Verdict> verdicts(rules.size());
   std::vector<size_t> of_calls;
@@ -179,7 +184,7 @@ inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Cont
                 });
   return verdicts;
 }
-/// Tries one rule with an op and returns its verdict.
+/// Tries one rule with an op and returns its verdict. Throws the errors of Call::run().
 inline Verdict try_rule(const Rule& rule, const Contract& contract) {
   return try_rules({rule}, contract)[0];
 }

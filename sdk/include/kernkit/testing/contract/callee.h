@@ -32,7 +32,8 @@ struct Outcome {
 class Callee {
  public:
   /// Reads the schema from the metadata. `function` and `metadata` are the symbols
-  /// `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`.
+  /// `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`. schema_text() is "" if the metadata fail
+  /// or have no line. Throws TypeError for metadata that are no text.
   Callee(std::string name, KernkitFunction function, KernkitFunction metadata)
       : name_(std::move(name)), function_(function) {
     KernkitAny json{};
@@ -58,24 +59,24 @@ class Callee {
   /// Returns whether the line of take_schema() matches the function; true without such a line.
   bool schema_fits() const { return fits_; }
 
-  /// Returns the name of the op.
+  /// Returns the name of the op, valid as long as this object.
   const std::string& name() const { return name_; }
   /// Returns the schema line; "" unless the op reports its schema, as ops of KERNKIT_EXPORT do.
   const std::string& schema_text() const { return text_; }
-  /// Returns the parsed schema line.
+  /// Returns the parsed schema line, whose positions count characters of schema_text().
   const schema::Schema& schema() const { return schema_; }
-  /// Returns parameter i, counted from 0.
+  /// Returns parameter i, counted from 0. The index is not checked.
   const schema::Param& param(size_t i) const { return schema_.params[i]; }
   /// Returns the number of parameters.
   size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
-  /// Returns the name of parameter i in the schema line.
+  /// Returns the name of parameter i, counted from 0, in the schema line. The index is not checked.
   std::string argument_name(size_t i) const {
     const schema::Span span = param(i).name;
     return text_.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
   }
 
-  /// Calls the op through its C symbol and returns the outcome, which takes the error from the
-  /// host. Catches C++ exceptions that cross the boundary.
+  /// Calls the op through its C symbol with borrowed arguments and returns the outcome, which takes
+  /// the error from the host. Catches an Error or another std::exception that crosses the boundary.
   Outcome call(const std::vector<KernkitAny>& args) const {
     Outcome outcome;
     KernkitAny result{};

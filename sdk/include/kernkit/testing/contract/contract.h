@@ -37,20 +37,22 @@ class Contract {
     }
   }
 
-  /// Returns the op.
+  /// Returns the op, valid as long as this object.
   const Callee& callee() const { return callee_; }
   /// Returns the number of arguments of the example; arguments with defaults may be missing.
   size_t num_arguments() const { return num_arguments_; }
   /// Returns the examples of all arguments, None for missing ones, followed by the elements of
-  /// lists.
+  /// lists; valid as long as this object.
   const std::vector<Example>& examples() const { return examples_; }
   /// Returns the indices of the arguments and the list elements that are tensors in the example.
   const std::vector<size_t>& tensors() const { return tensors_; }
-  /// Returns the index of the parameter of argument i: for an element, that of its list.
+  /// Returns the index of the parameter of argument i: for an element, that of its list. The index
+  /// is not checked.
   size_t parameter_of(size_t i) const { return parameters_[i]; }
-  /// Returns whether argument i is an element of a list.
+  /// Returns whether argument i is an element of a list. The index is not checked.
   bool is_element(size_t i) const { return parameters_[i] != i; }
-  /// Returns the indices of a list's elements, in order.
+  /// Returns the indices of the elements of the list with index `list`, in order; empty for other
+  /// arguments.
   std::vector<size_t> elements_of(size_t list) const {
     std::vector<size_t> elements;
     for (size_t i = list + 1; i < parameters_.size(); ++i) {
@@ -58,11 +60,13 @@ class Contract {
     }
     return elements;
   }
-  /// Returns whether the schema marks argument i as written.
+  /// Returns whether the schema marks argument i as written, (a!) or (out!); for an element,
+  /// whether it marks the list. The index is not checked.
   bool is_written(size_t i) const { return callee_.param(parameters_[i]).is_written; }
-  /// Returns whether argument i is written and its contents are compared: it is not scratch.
+  /// Returns whether argument i is written and its contents are compared: it is not scratch. The
+  /// index is not checked.
   bool is_result(size_t i) const { return is_written(i) && !examples_[i].is_scratch(); }
-  /// Returns the name of argument i, as in a message: "x", "xs[1]".
+  /// Returns the name of argument i, as in a message: "x", "xs[1]". The index is not checked.
   std::string name_of(size_t i) const {
     std::string name = callee_.argument_name(parameters_[i]);
     if (!is_element(i)) return name;
@@ -99,20 +103,21 @@ class Contract {
     return text.c_str();
   }
 
-  /// Returns the exemption of the op from a rule, or null. The contract owns the exemption.
+  /// Returns the exemption of the op from the rule of this name, such as "Layouts", or null. The
+  /// contract owns the exemption.
   const Exemption* excuse(const std::string& rule) const {
     for (const Exemption& exemption : exemptions_) {
       if (exemption.kind == Exemption::kWithout && exemption.rule == rule) return &exemption;
     }
     return nullptr;
   }
-  /// Returns false with cuda_only().
+  /// Returns whether the op has a CPU implementation: false with cuda_only().
   bool runs_on_cpu() const { return !has(Exemption::kCudaOnly); }
-  /// Returns false with cpu_only().
+  /// Returns whether the op has a CUDA implementation: false with cpu_only().
   bool runs_on_cuda() const { return !has(Exemption::kCpuOnly); }
-  /// Returns true with by_row().
+  /// Returns whether the op works row by row: true with by_row().
   bool works_by_row() const { return has(Exemption::kByRow); }
-  /// Returns all exemptions and properties of the op.
+  /// Returns all exemptions and properties of the op, valid as long as this object.
   const std::vector<Exemption>& exemptions() const { return exemptions_; }
 
  private:

@@ -13,7 +13,8 @@ inline std::string begin_of(const Contract& contract, const Place& place) {
   return contract.callee().name() + "()" + place.suffix() + ": ";
 }
 
-/// Returns whether the op runs its example on a device. Rule RunsOnCuda reports the failure.
+/// Returns whether the op runs its example on a device; false for an op with cpu_only(). Rule
+/// RunsOnCuda reports the failure. Throws RuntimeError if CUDA fails.
 inline bool accepts_cuda(const Contract& contract) {
   if (!contract.runs_on_cuda()) return false;
   CudaPlace place;
@@ -21,7 +22,8 @@ inline bool accepts_cuda(const Contract& contract) {
 }
 
 /// Rule Capture: checks that a call can be captured into a graph, writes nothing before the replay,
-/// and gives the results of a call when it is replayed with other inputs, twice.
+/// and gives the results of a call when it is replayed with other inputs, twice. Adds each call,
+/// and its violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void is_captured(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -62,7 +64,8 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 }
 
 #if !defined(KERNKIT_ON_GPU)
-/// Returns the runtime calls of one call of the op, after a first call.
+/// Returns the runtime calls of one call of the op, in order, after a first call. Throws
+/// RuntimeError if CUDA fails.
 inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
   (void)call->run();
   call->prepare();
@@ -75,7 +78,8 @@ inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
 }
 
 /// Rule FailedLaunch: makes each launch, allocation and copy of a call fail in turn, and checks
-/// that the op raises a RuntimeError that names the CUDA error.
+/// that the op raises a RuntimeError that names the CUDA error. Adds each call, and its violation
+/// if there is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<simulator::CudaCall> calls;
@@ -107,7 +111,8 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule EarlierErrors: checks that the op runs after an earlier failed call of the runtime, and
-/// leaves the error of that call to cudaGetLastError().
+/// leaves the error of that call to cudaGetLastError(). Adds each call, and its violation if there
+/// is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;
@@ -127,7 +132,8 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule Uninitialised: checks that the results are the same for three values of the bytes of new
-/// memory.
+/// memory. Adds each call, and its violation if there is one, to *verdict. Throws RuntimeError if
+/// CUDA fails.
 inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<Call::Result> first;

@@ -40,45 +40,51 @@ class CudaPlace : public Place {
   cudaStream_t stream() const { return stream_; }
   /// Returns the CUDA device of the constructor, such as {kDLCUDA, 1}.
   DLDevice device() const override { return {kDLCUDA, device_}; }
-  /// Returns memory of cudaMalloc(). Throws RuntimeError if CUDA fails.
+  /// Returns uninitialised memory of cudaMalloc() on the device, which release() frees. Throws
+  /// RuntimeError if CUDA fails.
   void* allocate(size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     void* memory = nullptr;
     KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
     return memory;
   }
-  /// Frees memory of allocate().
+  /// Frees memory of allocate(). Ignores errors of CUDA.
   void release(void* memory) override { (void)cudaFree(memory); }
-  /// Copies bytes to the device in the order of the stream. Throws RuntimeError if CUDA fails.
+  /// Copies `bytes` bytes of the host to the device in the order of the stream. Throws RuntimeError
+  /// if CUDA fails.
   void upload(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
   }
-  /// Copies bytes from the device after the work of the stream.
+  /// Copies `bytes` bytes of the device to the host after the work of the stream. Ignores errors of
+  /// the copy. Throws RuntimeError if the device cannot be made current.
   void download(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
-  /// Closes bytes to kernels from the stream's next work on.
+  /// Closes `bytes` bytes to kernels from the stream's next work on; does nothing on a GPU.
   void poison(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
-  /// Waits for the device and opens the allocation to kernels.
+  /// Waits for the device and opens the whole allocation to kernels; does nothing else on a GPU.
+  /// Throws RuntimeError if the device cannot be made current.
   void unpoison(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
     runtime.open(memory, stream_);
   }
-  /// Sets the seed of the order of blocks and threads.
+  /// Sets the seed of the order of blocks and threads; does nothing on a GPU.
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
-  /// Makes the stream and the pool current, as a framework does before a call.
+  /// Makes the stream and the pool current for this thread, as a framework does before a call.
+  /// Throws RuntimeError without a host.
   void enter() override {
     current_ = this;
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
-  /// Restores the stream and the allocator before enter().
+  /// Restores the stream and the allocator that were current before enter(). Never throws.
   void leave() override { guards_.reset(); }
-  /// Deletes the records of the runtime. Returns false after a fault or an error, on another
-  /// current device, or with allocated memory.
+  /// Deletes the records of the runtime and returns true if the place is as good as new: false
+  /// after a fault or an error, with another current device than device 0, and while memory is
+  /// allocated. The caller then makes a new place.
   bool renew() override {
     int current = 0;
     runtime.clear();

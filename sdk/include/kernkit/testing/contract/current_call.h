@@ -18,7 +18,7 @@ struct CurrentCall {
   char text[2048] = {};                   ///< beginning of Call::text(), without a terminating 0
   std::string variation;                  ///< change of the example, such as "with x on rocm:0"
 
-  /// Begins a call with this text, of which the first 2048 characters are kept.
+  /// Begins a call with this text, of which the first 2048 bytes are kept.
   void begin(const std::string& call) {
     size = 0;
     const size_t length = std::min(call.size(), sizeof(text));
@@ -30,7 +30,7 @@ struct CurrentCall {
   void end() { has_returned = true; }
 };
 
-/// Returns the object of the process.
+/// Returns the one object of the process, which exists until the end of the process.
 inline CurrentCall& current_call() {
   static CurrentCall call;
   return call;
@@ -39,7 +39,7 @@ inline CurrentCall& current_call() {
 /// Names the variation of the calls made during the object's lifetime.
 class NamedVariation {
  public:
-  /// Sets CurrentCall::variation to `what`.
+  /// Sets CurrentCall::variation to `what`, such as "with x on rocm:0".
   explicit NamedVariation(const std::string& what) { current_call().variation = what; }
   NamedVariation(const NamedVariation&) = delete;
   NamedVariation& operator=(const NamedVariation&) = delete;

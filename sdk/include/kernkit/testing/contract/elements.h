@@ -37,7 +37,7 @@ struct NumberFormat {
   double epsilon = 0;  ///< step of floats at 1, 2^-mantissa bits; 0 for integers
   double largest = 0;  ///< largest integer; for floats other than double, the largest power of two
 };
-/// Returns the limits of a dtype's numbers.
+/// Returns the limits of a dtype's numbers; 0 for a dtype that is no number.
 inline NumberFormat format_of(DLDataType dtype) {
   NumberFormat format;
   if (!is_number(dtype)) return format;
@@ -56,8 +56,8 @@ inline NumberFormat format_of(DLDataType dtype) {
   return format;
 }
 
-/// Returns element i as a number: exact, except for 64-bit integers beyond 2^53. The dtype
-/// is_number().
+/// Returns element i, counted from 0 and not checked, as a number: exact, except for 64-bit
+/// integers beyond 2^53. Throws TypeError unless the dtype is_number().
 inline double number_at(const Elements& elements, size_t i) {
   double value = 0;
   dispatch(Numbers{}, elements.dtype, [&](auto tag) {
@@ -73,8 +73,8 @@ inline double number_at(const Elements& elements, size_t i) {
   return value;
 }
 
-/// Returns n elements with these values, repeated and rounded to the dtype. A bool is the parity of
-/// the value. A dtype that is no number gets bytes.
+/// Returns n elements with these values, at least one, repeated and rounded to the dtype. A bool is
+/// the parity of the value. A dtype that is no number gets bytes.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
   Elements made{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
   if (!is_number(dtype)) {
@@ -101,7 +101,7 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
   return made;
 }
 
-/// Returns a number as in messages.
+/// Returns a number as in messages, with 15 or 17 digits.
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
 /// Returns "" if the results are equal, otherwise "element 3 is 7, not 14". Floats may differ by 4

@@ -24,7 +24,7 @@ class Example {
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
-  /// A tensor of this dtype and shape.
+  /// A tensor of this dtype and shape [elements].
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
   /// A list of these elements.
@@ -59,17 +59,20 @@ class Example {
   bool is_tensor() const { return is_tensor_; }
   /// Returns whether list() made this object.
   bool is_list() const { return is_list_; }
-  /// Returns the elements of a list; empty for other arguments.
+  /// Returns the elements of a list, valid as long as this object; empty for other arguments.
   const std::vector<Example>& elements() const { return elements_; }
   /// Returns whether the tensor is on_cpu().
   bool stays_on_cpu() const { return stays_on_cpu_; }
-  /// Returns the dtype of a tensor.
+  /// Returns the dtype of a tensor; {} for other arguments.
   DLDataType dtype() const { return dtype_; }
-  /// Returns the sizes of a tensor.
+  /// Returns the sizes of a tensor [elements], valid as long as this object; empty for other
+  /// arguments.
   const std::vector<int64_t>& shape() const { return shape_; }
-  /// Returns the values of values(); empty for the default.
+  /// Returns the values that the other values() set, valid as long as this object; empty for the
+  /// default.
   const std::vector<double>& values() const { return values_; }
-  /// Returns the value if it is neither a tensor nor a list, otherwise None.
+  /// Returns the value, valid as long as this object, if it is neither a tensor nor a list,
+  /// otherwise None.
   const Any& value() const { return value_; }
 
  private:

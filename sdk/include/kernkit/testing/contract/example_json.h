@@ -51,7 +51,8 @@ inline std::string json_of(const Example& example) {
   }
 }
 
-/// The parsed form of a line, as in the metadata of an op.
+/// Returns the parsed form of a line as JSON, as in the metadata of an op
+/// (docs/calling-convention.md has the keys). A line with an error gives what was parsed before.
 inline std::string parsed_json(const std::string& text) {
   const auto line = std::make_unique<schema::ParsedLine>(schema::parse_line(text.c_str()));
   const schema::Schema& schema = line->schema;

@@ -8,7 +8,8 @@
 
 namespace kernkit::testing::contract::gpu {
 
-/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example.
+/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example. Adds each call, and
+/// its violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaPlace place;
@@ -34,7 +35,8 @@ inline Outcome run_settled(Call* call, CudaPlace* place) {
 
 /// Rule CallersStream: uploads new inputs after a hold on the stream. If the op does not wait for
 /// them, or its work is not ordered before the copy of the results, the results differ. Checks also
-/// that the call does not wait.
+/// that the call does not wait. Adds each call, and its violation if there is one, to *verdict.
+/// Throws RuntimeError if CUDA fails.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;

@@ -19,8 +19,9 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
           [=](Call& call) { call.arguments[i].strides = strides; }};
 }
 
-/// Rule Layouts: each tensor with gaps, backwards, broadcast and transposed. An op that does not
-/// accept a layout must not read it as if it were dense.
+/// Returns the variations of rule Layouts: each tensor with gaps, backwards, broadcast and
+/// transposed. An op that does not accept a layout must reject the call with ValueError, not read
+/// the tensor as if it were dense.
 inline Variations layouts(const Contract& contract, Place& place) {
   Variations all;
   const Call call(contract, place);
@@ -53,7 +54,8 @@ inline Variations layouts(const Contract& contract, Place& place) {
   return all;
 }
 
-/// Calls make(name, indices) for each tensor, then for all: "x", "every tensor".
+/// Calls make(name, indices) for each tensor if there are several, then for all tensors: "x",
+/// "every tensor". Makes no call for an op without tensors.
 template <class Make>
 void for_one_and_all(const Contract& contract, const Make& make) {
   const std::vector<size_t>& tensors = contract.tensors();
@@ -63,8 +65,9 @@ void for_one_and_all(const Contract& contract, const Make& make) {
   if (!tensors.empty()) make(std::string("every tensor"), tensors);
 }
 
-/// Rule NullStrides: passes tensors without strides, which are row-major in DLPack before 1.2. None
-/// for an op that keeps its tensors, which accepts no borrowed tensors.
+/// Returns the variations of rule NullStrides: tensors without strides, which are row-major in
+/// DLPack before 1.2. The op must accept each. None for an op that keeps its tensors, which accepts
+/// no borrowed tensors. Runs the op once, with the errors of Call::run().
 inline Variations null_strides(const Contract& contract, Place& place) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
@@ -84,8 +87,8 @@ inline Variations null_strides(const Contract& contract, Place& place) {
   return all;
 }
 
-/// Rule ByteOffset: puts 8, 64 and 256 bytes of the address into byte_offset. The first element is
-/// at the same address: the op must accept the call.
+/// Returns the variations of rule ByteOffset: 8, 64 and 256 bytes of the address in byte_offset.
+/// The first element is at the same address: the op must accept the call.
 inline Variations byte_offsets(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
@@ -100,7 +103,8 @@ inline Variations byte_offsets(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Rule Unaligned: tensors that begin 1, 2, 3, 5 and 8 elements after an aligned address.
+/// Returns the variations of rule Unaligned: tensors that begin 1, 2, 3, 5 and 8 elements after an
+/// aligned address. The op gives the same results or throws ValueError.
 inline Variations unaligned(const Contract& contract, const Place&) {
   Variations all;
   for (const int64_t first : {1, 2, 3, 5, 8}) {
@@ -116,7 +120,7 @@ inline Variations unaligned(const Contract& contract, const Place&) {
 }
 
 /// Returns the variation in which tensor i uses the memory of tensor `with`, `shift` elements from
-/// its first: "with y in the memory of x".
+/// its first: "with y in the memory of x". The op gives the same results or throws ValueError.
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
   std::string where = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
   return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + where,
@@ -156,15 +160,18 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
   }
   return all;
 }
-/// Rule PartialOverlap: an output that overlaps another tensor without being the same.
+/// Returns the variations of rule PartialOverlap: an output that overlaps another tensor without
+/// being the same. The op gives the same results or throws ValueError.
 inline Variations partial_overlaps(const Contract& contract, const Place&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/false);
 }
-/// Rule InPlace: an output that is one of the inputs.
+/// Returns the variations of rule InPlace: an output that is one of the inputs. The op gives the
+/// same results or throws ValueError.
 inline Variations in_place(const Contract& contract, const Place&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/true);
 }
-/// Rule SharedInputs: pairs of tensors that are only read, in the same or in overlapping memory.
+/// Returns the variations of rule SharedInputs: pairs of tensors that are only read, in the same or
+/// in overlapping memory. The op gives the same results or throws ValueError.
 inline Variations shared_inputs(const Contract& contract, const Place&) {
   Variations all = sharings(contract, false, true);
   for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));

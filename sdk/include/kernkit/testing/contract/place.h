@@ -19,7 +19,7 @@ class Place {
   /// A place ends after the calls that use it.
   virtual ~Place() = default;
 
-  /// Returns the device of tensors.
+  /// Returns the device of tensors, here the CPU.
   virtual DLDevice device() const { return {kDLCPU, 0}; }
   /// Returns memory of `bytes` bytes at a multiple of 256 bytes. Throws std::bad_alloc without
   /// memory.
@@ -30,25 +30,29 @@ class Place {
   }
   /// Frees memory of allocate().
   virtual void release(void* memory) { std::free(memory); }
-  /// Copies bytes of the host to memory of the place.
+  /// Copies `bytes` bytes of the host to memory of the place. A CUDA device throws RuntimeError if
+  /// CUDA fails.
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
-  /// Copies bytes of the place to the host, after all work that the op began.
+  /// Copies `bytes` bytes of the place to the host, after all work that the op began. A CUDA device
+  /// throws RuntimeError if the device cannot be made current.
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
-  /// Poisons bytes of allocate()'s memory: AddressSanitizer reports an access by the op.
+  /// Poisons `bytes` bytes of allocate()'s memory: AddressSanitizer reports an access by the op.
   virtual void poison(void* memory, size_t bytes) { poison_memory(memory, bytes); }
-  /// Unpoisons the bytes, after all work that the op began has ended.
+  /// Makes `bytes` bytes accessible again, after all work that the op began has ended. A CUDA
+  /// device throws RuntimeError if the device cannot be made current.
   virtual void unpoison(void* memory, size_t bytes) { unpoison_memory(memory, bytes); }
 
-  /// Sets the caller's device and stream, before a call.
+  /// Sets the caller's device and stream, before a call. Does nothing on the CPU.
   virtual void enter() {}
-  /// Resets what enter() set, after a call.
+  /// Resets what enter() set, after a call. Does nothing on the CPU.
   virtual void leave() {}
-  /// Makes the place as good as new. Returns false if only a new place is.
+  /// Makes the place as good as new and returns true; returns false if that is impossible, and the
+  /// caller makes a new place.
   virtual bool renew() { return true; }
-  /// Makes threads of a device run in another order from now on.
+  /// Makes threads of a device run in the order of this seed from now on. Does nothing on the CPU.
   virtual void reorder(unsigned) {}
-  /// Returns a fault in this place that the op did not report, or "".
+  /// Returns a fault in this place that the op did not report, or "". The CPU has none.
   virtual std::string fault() { return ""; }
 
   /// Returns whether the device is the CPU.
@@ -59,7 +63,7 @@ class Place {
   }
 };
 
-/// Returns the CPU, for tensors that stay there.
+/// Returns the CPU, for tensors that stay there. The object exists until the end of the process.
 inline Place& cpu_place() {
   static Place place;
   return place;

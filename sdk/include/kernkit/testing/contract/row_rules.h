@@ -6,8 +6,9 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns "" or the first result whose bytes differ from row `row` of the wanted result, which has
-/// `rows` rows: "y has other bits in row 2". With rows = 1, compares whole results.
+/// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the wanted
+/// result, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
+/// results. Both calls have run.
 inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, int64_t rows) {
   for (size_t k = 0; k < wanted.results().size(); ++k) {
     const std::vector<unsigned char>& all = wanted.results()[k].elements.bytes;
@@ -24,7 +25,8 @@ inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, 
   return "";
 }
 
-/// Reduces the tensors that have as many rows as the first output, `rows`, to row `row`.
+/// Reduces the tensors that have as many rows as the first output, `rows`, to row `row`, counted
+/// from 0. The contents of these tensors are set, as Call::plain() sets them.
 inline void leave_row(Call* call, int64_t row, int64_t rows) {
   for (Argument& argument : call->arguments) {
     if (!argument.is_tensor || argument.shape.empty() || argument.shape[0] != rows) continue;
@@ -37,7 +39,8 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
 }
 
 /// Rule RowAlone: computes each row alone, and all rows again in other runs, on CUDA with another
-/// order of threads, and compares the bits with those of the batch.
+/// order of threads, and compares the bits with those of the batch. Adds each call, and its
+/// violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
   for (const MakePlace make_place : places_of(contract)) {

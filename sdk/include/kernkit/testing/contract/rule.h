@@ -29,7 +29,7 @@ using MakePlace = std::unique_ptr<Place> (*)();
 
 /// Returns the places where the op runs: the CPU and a CUDA device, as its exemptions and the
 /// program permit. Leaves out a place where the op rejects its example, which rules Example and
-/// RunsOnCuda report.
+/// RunsOnCuda report. Runs the example at each place, with the errors of Call::run().
 inline std::vector<MakePlace> places_of(const Contract& contract) {
   std::vector<MakePlace> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Place>(); });
@@ -60,7 +60,8 @@ struct Rule {
 };
 
 /// Calls visit() for each variation of the example at each place, in a place that is as good as
-/// new. NamedVariation names the variation meanwhile.
+/// new. NamedVariation names the variation meanwhile. Throws the errors of Call::run(), and the
+/// exceptions of `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Place& place, const Variation& variation)>& visit) {

@@ -9,18 +9,20 @@
 
 namespace kernkit::testing::contract {
 
-/// Adapts a rule that does not change its place to MakeVariations.
+/// Adapts a rule that does not change its place to MakeVariations. Returns the variations of the
+/// rule, with the errors of `make`.
 template <Variations (*make)(const Contract&, const Place&)>
 Variations at_any_place(const Contract& contract, Place& place) {
   return make(contract, place);
 }
 
-/// Returns one variation without a change.
+/// Returns one variation, which changes nothing: the op must accept the example.
 inline Variations example_itself(const Contract&, Place&) {
   return {{"with its example", May::kGiveSame, kind::ValueError, {}, [](Call&) {}}};
 }
 
-/// Returns the rules that try variations of the example, on the CPU and on CUDA devices.
+/// Returns the rules that try variations of the example, on the CPU and on CUDA devices; valid
+/// until the end of the process.
 inline const std::vector<Rule>& variation_rules() {
   static const std::vector<Rule> rules = {
       {"Count", "too many or too few arguments are a TypeError", at_any_place<wrong_counts>, {}},

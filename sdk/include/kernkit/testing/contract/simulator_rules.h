@@ -8,7 +8,8 @@
 namespace kernkit::testing::contract {
 
 /// Rule RunsOnCuda: checks that the CUDA implementation accepts the example and gives the results
-/// of the CPU implementation, if there is one.
+/// of the CPU implementation, if there is one. Adds each call, and its violation if there is one,
+/// to *verdict. Throws RuntimeError if CUDA fails.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaPlace place;
@@ -30,7 +31,8 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule CallersStream: checks that no kernel is launched on a default stream, and that the results
-/// are right while streams are delayed, with 13 seeds.
+/// are right while streams are delayed, with 13 seeds. Adds each call, and its violation if there
+/// is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
@@ -58,7 +60,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule TensorsDevice: checks that kernels run on the tensors' device whichever device is current,
-/// and that the caller's device stays current, also after a failed launch.
+/// and that the caller's device stays current, also after a failed launch. Adds each call, and its
+/// violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void tensors_device(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   const std::pair<int, int> cases[] = {{1, 0}, {0, 2}};
@@ -96,7 +99,7 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Returns "" or the first of these functions that the op called.
+/// Returns "" or the name of the first call whose function is in `names`.
 inline std::string called(const std::vector<simulator::CudaCall>& calls,
                           const std::vector<std::string>& names) {
   for (const simulator::CudaCall& call : calls) {
@@ -129,7 +132,8 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
 }
 
 /// Rule NoSynchronisation: checks that a call makes none of the runtime's calls that wait for the
-/// device.
+/// device. Adds each call, and its violation if there is one, to *verdict. Throws RuntimeError if
+/// CUDA fails.
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
@@ -151,7 +155,8 @@ inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallo
                                                      "cudaFree",      "cudaFreeHost"};
 
 /// Rule NoAllocation: checks that a call makes no call of kAllocating, and that three calls leave
-/// no object.
+/// no object. Adds each call, and its violation if there is one, to *verdict. Throws RuntimeError
+/// if CUDA fails.
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
@@ -175,7 +180,8 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule Scratch: checks that a captured call with tensors larger than before allocates nothing:
-/// memory that the op keeps between calls would grow.
+/// memory that the op keeps between calls would grow. Adds each call, and its violation if there is
+/// one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaPlace place;

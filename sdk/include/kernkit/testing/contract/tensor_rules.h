@@ -31,7 +31,7 @@ inline std::vector<DLDataType> some_dtypes() {
 inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str(); }
 
 /// Returns the variation in which these tensors have another dtype. The op gives the example's
-/// numbers or throws TypeError.
+/// numbers, or for a dtype that is no number any result inside the tensors, or throws TypeError.
 inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
                              DLDataType dtype) {
   return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
@@ -42,7 +42,8 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
           }};
 }
 
-/// Rule MixedDtypes: gives one of several tensors each other dtype.
+/// Returns the variations of rule MixedDtypes: one of several tensors has another dtype, for each
+/// dtype of some_dtypes(). The permitted outcomes are those of other_dtype().
 inline Variations mixed_dtypes(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -54,8 +55,9 @@ inline Variations mixed_dtypes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Rule Dtypes: gives each dtype to all tensors that have one dtype in the example. An unknown
-/// dtype must be rejected.
+/// Returns the variations of rule Dtypes: all tensors that have one dtype in the example have each
+/// dtype of some_dtypes(), with the outcomes of other_dtype(), and an unknown dtype, which the op
+/// must reject with TypeError.
 inline Variations dtypes(const Contract& contract, const Place&) {
   Variations all;
   std::vector<size_t> done;
@@ -75,8 +77,8 @@ inline Variations dtypes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Returns the variation in which tensor i has this shape. The op stays inside the tensors or
-/// throws ValueError.
+/// Returns the variation in which tensor i has this shape [elements]. The op stays inside the
+/// tensors or throws ValueError.
 inline Variation other_shape(const Contract& contract, size_t i,
                              const std::vector<int64_t>& shape) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
@@ -96,8 +98,8 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
           [=](Call& call) { call.arguments[i].size = size; }};
 }
 
-/// Rule Shapes: one dimension more or fewer, one element more or fewer; for a list, one element
-/// fewer.
+/// Returns the variations of rule Shapes: one dimension more or fewer, one element more or fewer;
+/// for a list, one element fewer. The op stays inside the tensors or throws ValueError.
 inline Variations shapes(const Contract& contract, const Place&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -122,8 +124,8 @@ inline Variations shapes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Rule ImpossibleShapes: negative sizes, and more elements than int64 counts; each is a
-/// ValueError. Only the DLTensor claims these sizes.
+/// Returns the variations of rule ImpossibleShapes: negative sizes, and more elements than int64
+/// counts; the op must reject each with ValueError. Only the DLTensor claims these sizes.
 inline Variations impossible_shapes(const Contract& contract, const Place&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
@@ -147,8 +149,9 @@ inline Variations impossible_shapes(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Rule Empty: sets each size of the example to 0, in all tensors that have the size, and then all
-/// sizes. An empty tensor needs no memory. A list may be empty as well.
+/// Returns the variations of rule Empty: each size of the example is 0, in all tensors that have
+/// the size, and then all sizes are. An empty tensor needs no memory. A list may be empty as well.
+/// The op stays inside the tensors or throws ValueError.
 inline Variations empties(const Contract& contract, const Place&) {
   Variations all;
   for (size_t i = 0; i < contract.num_arguments(); ++i) {
@@ -177,8 +180,8 @@ inline Variations empties(const Contract& contract, const Place&) {
   return all;
 }
 
-/// Returns the variation in which the DLTensor of these tensors claims another device, which is a
-/// ValueError.
+/// Returns the variation in which the DLTensor of these tensors claims another device; the op must
+/// reject the call with ValueError.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool one = which.size() == 1 && contract.tensors().size() > 1;
@@ -189,7 +192,8 @@ inline Variation on_device(const Contract& contract, const std::vector<size_t>& 
           }};
 }
 
-/// Rule MixedDevices: moves one tensor to another device.
+/// Returns the variations of rule MixedDevices: one of several tensors claims another device, which
+/// the op must reject with ValueError.
 inline Variations mixed_devices(const Contract& contract, const Place& place) {
   Variations all;
   std::vector<DLDevice> others = {{kDLCUDA, place.is_cpu() ? 0 : place.device().device_id + 1},
@@ -202,7 +206,8 @@ inline Variations mixed_devices(const Contract& contract, const Place& place) {
   return all;
 }
 
-/// Rule OtherDevices: moves all tensors to a device for which the op has no code.
+/// Returns the variations of rule OtherDevices: all tensors claim a device for which the op has no
+/// code, which the op must reject with ValueError. None for a place on a CUDA device.
 inline Variations other_devices(const Contract& contract, const Place& place) {
   Variations all;
   if (!place.is_cpu() || contract.tensors().empty()) return all;

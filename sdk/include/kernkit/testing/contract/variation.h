@@ -33,7 +33,8 @@ struct Variation {
 /// The variations of a rule.
 using Variations = std::vector<Variation>;
 
-/// Returns whether the text contains the name as a word.
+/// Returns whether the text contains the name as a word: no letter, digit or '_' precedes or
+/// follows the name.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -44,7 +45,8 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Returns the names of arguments, "x", "x or y"; for elements, the names of their lists.
+/// Returns the names of arguments, given by index: "x", "x or y"; for elements, the names of their
+/// lists.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -72,8 +74,9 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// Returns "" or the first difference between the results of two calls, of which differ(got,
-/// wanted) compares the Elements: "of y, element 3 is 7, not 14".
+/// Returns "" or the first difference between the results of two calls, which have run: "of y,
+/// element 3 is 7, not 14", or another number of results. differ(got, wanted) returns "" or the
+/// difference of two Elements.
 template <class Differ>
 std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
   if (got.results().size() != wanted.results().size()) return "it gives another number of results";
@@ -84,13 +87,14 @@ std::string first_difference(const Call& got, const Call& wanted, const Differ& 
   }
   return "";
 }
-/// Returns the first difference between the results of two calls, as difference() compares them.
+/// Returns "" or the first difference between the results of two calls, which have run, as
+/// difference() compares them.
 inline std::string first_difference(const Call& got, const Call& wanted) {
   return first_difference(got, wanted, difference);
 }
 
 /// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
-/// otherwise the outcome and the expected outcome.
+/// otherwise the outcome and the expected outcome. Throws the errors of Call::run().
 inline std::string violation_of(const Contract& contract, Place& place, const Variation& variation,
                                 Call& call) {
   variation.change(call);
@@ -150,7 +154,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
 
 /// Returns violation_of(), followed by a call with poisoned memory around the tensors if there is
 /// no violation: AddressSanitizer then reports reads of that memory, even if the op does not use
-/// what it reads.
+/// what it reads. Throws the errors of Call::run().
 inline std::string violation(const Contract& contract, Place& place, const Variation& variation) {
   Call call(contract, place);
   std::string text = violation_of(contract, place, variation, call);

@@ -20,7 +20,7 @@ struct GlobalTraffic {
   uint64_t fewest_sectors = 0;  ///< sectors if the bytes of each request were contiguous
   uint64_t unique_sectors = 0;  ///< distinct sectors of each launch; only set for a kernel
 
-  /// Returns the bytes of the moved sectors [bytes].
+  /// Returns the size of the moved sectors, 32 bytes each [bytes].
   uint64_t moved_bytes() const { return 32 * sectors; }
   /// Returns the sectors moved in excess, as a share of the sectors needed: 0 is best; 4-byte loads
   /// with a stride of 32 bytes or more have 7. 0 without traffic.
@@ -110,7 +110,7 @@ std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budge
 /// Several objects count independently.
 class Counting {
  public:
-  /// Begins to count, from 0.
+  /// Begins to count the kernels that are launched from now on, from 0.
   Counting();
   /// Ends counting. With no other tool, later kernels run without instrumentation.
   ~Counting();
@@ -120,7 +120,8 @@ class Counting {
   /// Returns the counters of each kernel that ran so far, by name. Waits for the current device; an
   /// error of the device stays set for the caller.
   std::vector<KernelCounters> kernels() const;
-  /// Returns the counters of the only kernel. Throws std::logic_error if none or several ran.
+  /// Returns the counters of the only kernel, as kernels() does. Throws std::logic_error if none or
+  /// several ran.
   KernelCounters kernel() const;
 
  private:

@@ -80,26 +80,28 @@ class CudaRuntime {
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
 
-  /// Returns the calls so far, in order, except cudaGetLastError, cudaGetErrorName and the like,
-  /// and except the calls by which nvcc's code registers kernels.
+  /// Returns the calls since the reset or clear(), in order, except cudaGetLastError,
+  /// cudaGetErrorName and the like, and except the calls by which nvcc's code registers kernels.
   std::vector<CudaCall> calls() const;
-  /// Returns the number of recorded calls of `function`, such as "cudaMalloc".
+  /// Returns the number of calls of `function`, such as "cudaMalloc", among calls().
   size_t count(const std::string& function) const;
-  /// Returns the accepted launches so far, in order, also of kernels that did not run.
+  /// Returns the accepted launches since the reset or clear(), in order, also of kernels that did
+  /// not run.
   std::vector<CudaLaunch> launches() const;
   /// Deletes the records of calls and launches.
   void clear();
 
   /// Makes the k-th call of `function` from now on (1 is the next call) fail with `error` without
-  /// effect. An empty `function` means any function that calls() records.
+  /// effect. An empty `function` means any function that calls() records. Several plans may exist;
+  /// the reset deletes them.
   void fail(const std::string& function, int k, cudaError_t error);
   /// Plants `error` in this thread (kPending) or on `device`, as if earlier work had left the
   /// error. Throws std::out_of_range for a device that does not exist.
   void plant(CudaFault fault, cudaError_t error, int device = 0);
   /// Sets the result of cudaDriverGetVersion(), such as 12080 for CUDA 12.8; 0 means no driver.
   void set_driver_version(int version);
-  /// Sets whether kernels run from now on. A CUDA thread runs until it waits for other threads, a
-  /// block until it waits for another block.
+  /// Sets whether kernels run from now on; false by default: launches are then recorded only. A
+  /// CUDA thread runs until it waits for other threads, a block until it waits for another block.
   void run_kernels(bool run);
   /// Sets the seed for the order of blocks and threads and for the delay of streams. With seed 0,
   /// blocks and threads start in ascending order, and streams have no delay. A program with
@@ -113,16 +115,17 @@ class CudaRuntime {
   /// occupy only the pages that are accessed, which are zero instead of poisoned. With `grid` 0,
   /// all blocks run.
   void sample_blocks(uint64_t grid, unsigned blocks);
-  /// Sets the byte that fills new memory: a result that changes with the byte depends on
-  /// uninitialised memory. Shared memory is filled with another byte.
+  /// Sets the byte that fills new memory, 0xcd by default: a result that changes with the byte
+  /// depends on uninitialised memory. Shared memory is filled with another byte.
   void set_poison(unsigned char byte);
   /// Sets the time without progress after which a kernel, or else the process, is stopped [s]; 20
   /// by default. Progress: a thread starts, ends, synchronises at a barrier or a warp function, or
   /// changes memory by an atomic. Without a start or an end the limit is 15 times as long. The same
   /// limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
   void set_watchdog(double seconds);
-  /// Returns the errors of kernels so far: "scale: block [0, 0, 0], thread [7, 0, 0]: ...". They
-  /// were printed to stderr, and further calls that reach the device return cudaErrorLaunchFailure.
+  /// Returns the errors of kernels since the reset: "scale: block [0, 0, 0], thread [7, 0, 0]:
+  /// ...". They were printed to stderr, and further calls that reach the device return
+  /// cudaErrorLaunchFailure.
   std::vector<std::string> faults() const;
   /// Returns the number of races between CUDA threads that ThreadSanitizer reported since the
   /// reset; 0 in a program built without it. Under ThreadSanitizer a CUDA thread takes some hundred
@@ -142,8 +145,9 @@ extern "C" {
 /// Closes these bytes of an allocation to kernels from this point of the stream on. An access by a
 /// PTX kernel is a fault; AddressSanitizer reports an access by another kernel. (AddressSanitizer
 /// misses up to 7 bytes before the end of a range that ends between two multiples of 8.) Copies and
-/// memsets may access the bytes.
+/// memsets may access the bytes. Ignores memory of no allocation.
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
-/// Opens the whole allocation around `memory` to kernels, from this point of the stream on.
+/// Opens the whole allocation around `memory` to kernels, from this point of the stream on. Ignores
+/// memory of no allocation.
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
 }
