@@ -141,7 +141,7 @@ endmacro()
 
 # Tests are compiled without optimisation, in a third of the time. Kernels keep their options.
 function(_kernkit_compile_test target)
-  target_compile_options(${target} PRIVATE "$<$<CONFIG:Release,Debug>:-O0>")
+  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release,Debug>>:-O0>")
 endfunction()
 
 # The name of the program with the tests of all ops. If an op has the library's name, the op's
