@@ -19,6 +19,15 @@ def download(folder, wanted, *options):
     return path
 
 
+def install(folder, wanted):
+    """The folder, into which pip installs a distribution without its dependencies. Skips the test if the distribution is not
+    available."""
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--disable-pip-version-check", "--target", folder, wanted]
+    if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip(f"{wanted} cannot be installed")
+    return folder
+
+
 def flashinfer_folders(csrc):
     """FlashInfer's include folders."""
     data, internal = csrc.parent, csrc / "nv_internal"

@@ -11,6 +11,7 @@ import tvm_ffi
 from commands import ENVIRONMENT, run
 from cuda_tools import cuobjdump
 from kernkit.scaffold import components
+from published import install
 
 HEAD = """\
 cmake_minimum_required(VERSION 3.25)
@@ -461,3 +462,17 @@ def test_the_page_s_library_builds_without_cuda(prefix, example):
     x = np.ones(3, "float32")
     with pytest.raises(ValueError, match=r"^cumsum\(\): x: device cpu is not supported; expected cuda$"):
         ops.cumsum(x.copy(), x)
+
+
+@pytest.mark.slow
+def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
+    if not shutil.which("nvcc"):
+        pytest.skip("nvcc is not installed")
+    cutlass = install(tmp_path / "wheel", "nvidia-cutlass") / "cutlass_library/source"
+    run("cmake", "-S", example, "-B", example / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=ON",
+        "-DCMAKE_CUDA_ARCHITECTURES=90-real", f"-DCUTLASS_DIR={cutlass}")  # fmt: skip
+    run("cmake", "--build", example / "build")
+    library = example / "build/libgpu_ops.so"
+    kernels = cuobjdump(library, "--list-elf")
+    assert kernels.count("sm_90") >= 2, kernels  # CUB's and CUTLASS's; cuBLAS has its own kernels
+    assert "libcublas.so" in run("readelf", "-d", library)

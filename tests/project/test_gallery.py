@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from published import install
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GALLERY, INDEX = ROOT / "docs/gallery", ROOT / "docs/gallery.md"
@@ -97,8 +98,8 @@ def has_package(name):
 
 
 def require(entry):
-    """Skips the test of an entry where a program or a package is missing. cutlass() installs CUTLASS, which no other test
-    needs."""
+    """Skips the test of an entry where a program or a package is missing. The test installs CUTLASS, which few
+    tests need."""
     for name in sorted(needs(entry) - {"nvidia-cutlass"}):
         if name == "nvcc":
             if not shutil.which("nvcc"):
@@ -110,14 +111,6 @@ def require(entry):
             pytest.skip("no libcuda.so.1 in the build: ./kk build makes it where the headers of CUDA 13 are")
 
 
-def cutlass(folder):
-    """The folder with the package nvidia-cutlass: pip installs the package there."""
-    words = ["install", "-q", "--no-deps", "--disable-pip-version-check", "--target", str(folder), "nvidia-cutlass"]
-    if subprocess.run([sys.executable, "-m", "pip", *words], stderr=subprocess.DEVNULL).returncode != 0:
-        pytest.skip("nvidia-cutlass cannot be installed")
-    return folder
-
-
 # nvcc takes long for CUB and CUTLASS.
 BY_TIER = [pytest.param(entry, marks=pytest.mark.slow if entry == "cuda_libraries" else pytest.mark.all) for entry in ENTRIES]
 
@@ -126,7 +119,7 @@ BY_TIER = [pytest.param(entry, marks=pytest.mark.slow if entry == "cuda_librarie
 def test_the_commands_print_what_the_page_shows(entry, environment, tmp_path):
     require(entry)
     if "nvidia-cutlass" in needs(entry) and not has_package("nvidia-cutlass"):
-        path = os.pathsep.join([environment["PYTHONPATH"], str(cutlass(tmp_path / "cutlass"))])
+        path = os.pathsep.join([environment["PYTHONPATH"], str(install(tmp_path / "cutlass", "nvidia-cutlass"))])
         environment = {**environment, "PYTHONPATH": path}
     folder = shutil.copytree(GALLERY / entry, tmp_path / entry, ignore=shutil.ignore_patterns("build", "__pycache__"))
     for commands, code, output in steps(entry):
