@@ -2,6 +2,7 @@
 """Rules about a function's arguments. A call with arguments that the function rejects returns an error; no call crashes."""
 
 import ctypes
+from typing import Sequence, Tuple
 
 from ..rule import MUST, SHOULD, Broken, Rules
 from . import abi, sources
@@ -15,6 +16,20 @@ RULES = Rules()
 def _require_error_object(name: str, outcome: Outcome) -> None:
     if outcome.failed and outcome.raised is None:
         raise Broken(f"{name}() returns {outcome.code} and sets no error")
+
+
+def _require_rejection(subject: Subject, values: Sequence[Tuple[str, abi.Any, str]]) -> None:
+    """Calls each function with arguments that are all one value. A call returns an error if the metadata has a parameter that
+    accepts no value of the kind.
+
+    values: (kind for is_rejected(), value, what an accepting function accepts, with the parameters' types as {types})."""
+    for name in subject.functions:
+        for count in numbers_of_arguments(subject, name):
+            for kind, value, what in values:
+                outcome = subject.call(name, [value] * count)
+                _require_error_object(name, outcome)
+                if not outcome.failed and is_rejected(subject, name, kind):
+                    raise Broken(f"{name}() accepts {what.format(types=', '.join(subject.parameters(name) or []))}")
 
 
 @RULES.add(MUST, sources.SAFE_CALL)
@@ -35,38 +50,22 @@ def argument_count(subject: Subject) -> None:
 @RULES.add(MUST, sources.TYPES)
 def none_arguments(subject: Subject) -> None:
     """A call whose arguments are None returns an error, unless every parameter is optional, and never crashes."""
-    for name in subject.functions:
-        for count in numbers_of_arguments(subject, name):
-            outcome = subject.call(name, [none()] * count)
-            _require_error_object(name, outcome)
-            if not outcome.failed and is_rejected(subject, name, "none"):
-                raise Broken(f"{name}() accepts None for {', '.join(subject.parameters(name) or [])}")
+    _require_rejection(subject, [("none", none(), "None for {types}")])
 
 
 @RULES.add(MUST, sources.TYPES)
 def wrong_types(subject: Subject) -> None:
     """A call whose arguments are all floats, bools, texts, dtypes or devices returns an error where a parameter has another
     type, and never crashes."""
-    values = Values(subject.host).by_type()
-    for name in subject.functions:
-        for count in numbers_of_arguments(subject, name):
-            for kind, value in values.items():
-                outcome = subject.call(name, [value] * count)
-                _require_error_object(name, outcome)
-                if not outcome.failed and is_rejected(subject, name, kind):
-                    raise Broken(f"{name}() accepts a {kind} for {', '.join(subject.parameters(name) or [])}")
+    by_type = Values(subject.host).by_type()
+    _require_rejection(subject, [(kind, value, f"a {kind} for {{types}}") for kind, value in by_type.items()])
 
 
 @RULES.add(SHOULD, sources.CONVENTION)
 def unknown_type(subject: Subject) -> None:
     """A call with arguments of a type index that no release defines does not crash, and returns an error where the metadata
     has types."""
-    for name in subject.functions:
-        for count in numbers_of_arguments(subject, name):
-            outcome = subject.call(name, [unknown()] * count)
-            _require_error_object(name, outcome)
-            if not outcome.failed and is_rejected(subject, name, "dtype"):
-                raise Broken(f"{name}() accepts arguments of the undefined type index {abi.UNKNOWN}")
+    _require_rejection(subject, [("dtype", unknown(), f"arguments of the undefined type index {abi.UNKNOWN}")])
 
 
 @RULES.add(SHOULD, sources.SAFE_CALL)

@@ -3,6 +3,7 @@
 
 from typing import Iterator, List, Tuple
 
+from ..rule import NotApplicable
 from . import abi
 from .subject import Outcome, Subject
 from .values import none
@@ -35,10 +36,15 @@ def is_rejected(subject: Subject, name: str, kind: str) -> bool:
 
 
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
-    """For each function one call that returns an error, with its arguments: no argument, many, or one None."""
+    """For each function one call that returns an error, with its arguments: no argument, many, or one None. NotApplicable: no
+    call returns an error."""
+    found = False
     for name in subject.functions:
         for arguments in ([], [none()] * MANY, [none()]):
             outcome = subject.call(name, arguments)
             if outcome.failed:
+                found = True
                 yield name, arguments, outcome
                 break
+    if not found:
+        raise NotApplicable("no call of a function returns an error")
