@@ -21,20 +21,20 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import timeit
 import zipfile
 
 import build_cost
 import tvm_ffi
-from rows import ROOT, Rows, interleaved
+from rows import ROOT, Rows, interleaved, processor
 
 BUILD = ROOT / "build/release"
 OWN, PEER, TORCH = "kernkit", "tvm-ffi", "torch extension"
 LIBRARIES = {OWN: BUILD / "lib/libscale_kernkit.so", PEER: BUILD / "lib/libscale_tvm_ffi.so"}
 TORCH_SOURCE = ROOT / "bench/peers/scale_torch.cc"
 TORCH_MODULE = "scale_torch"
-RUNTIMES = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 
 PEER_PROJECT = {
     "pyproject.toml": """\
@@ -103,8 +103,7 @@ def torch_command():
 
     found = build_cost.without_dependencies(build_cost.commands(BUILD)["kernels/scale/scale.cc"])
     words = [word for word in found[1:-2] if re.match("-(O|f|march|DNDEBUG)", word)]
-    folders = [*cpp_extension.include_paths(), *pathlib.Path(sys.prefix, "include").glob("python3*")]
-    folders.append(pathlib.Path(importlib.import_module("sysconfig").get_path("include")))
+    folders = [*cpp_extension.include_paths(), sysconfig.get_path("include")]
     includes = [part for folder in folders for part in ("-isystem", str(folder))]
     return [found[0], *words, "-std=c++20", *includes, f"-DTORCH_EXTENSION_NAME={TORCH_MODULE}", "-c", str(TORCH_SOURCE)]
 
@@ -158,9 +157,11 @@ def measure_compiling(rows, repetitions=3):
 
 
 def required(library):
-    """The shared libraries that a library requires besides those of the compiler and of libc."""
-    text = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
-    return sorted(set(re.findall(r"\(NEEDED\).*\[(.*)\]", text)) - RUNTIMES)
+    """The shared libraries that a library requires besides those of every Linux."""
+    from kernkit.binaries.library import read_library
+    from kernkit.binaries.rules import NEEDED
+
+    return sorted(set(read_library(library).needed) - NEEDED)
 
 
 def build_wheel(folder, source, **environment):
@@ -218,13 +219,6 @@ def measure_wheels(rows, folder):
         rows.add(f"cost/wheel/{whose}", [wheel.stat().st_size], "bytes")
         tags[whose] = tag(wheel)
     return tags
-
-
-def processor():
-    """The vendor, family and model of the processor, as in "AMD family 25 model 17"."""
-    fields = dict(re.findall(r"(?m)^(vendor_id|cpu family|model)\s*: (\S+)$", pathlib.Path("/proc/cpuinfo").read_text()))
-    vendor = {"AuthenticAMD": "AMD", "GenuineIntel": "Intel"}.get(fields["vendor_id"], fields["vendor_id"])
-    return f"{vendor} family {fields['cpu family']} model {fields['model']}"
 
 
 def record(rows, extra):

@@ -12,6 +12,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def processor():
+    """The processor according to the system: vendor, family and model."""
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    vendor, family, model = (re.search(rf"^{key}\s*: (.+)$", text, re.M)[1] for key in ("vendor_id", "cpu family", "model"))
+    vendor = {"GenuineIntel": "Intel", "AuthenticAMD": "AMD"}.get(vendor, vendor)
+    return f"{vendor} family {family} model {model}"
+
+
 class Rows:
     """Collects samples, and writes them at the end of the context: with Rows(__doc__) as rows: ..."""
 

@@ -20,27 +20,18 @@ import json
 import os
 import pathlib
 import random
-import re
 import statistics
 import time
 import timeit
 
 import numpy as np
 import tvm_ffi
-from rows import ROOT
+from rows import ROOT, processor
 
 SIZES = [size << 10 for size in (4, 16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 512 << 10)]
 SECONDS = 0.002
 PAGE, PAST_LINE = 4096, 16
 LIBRARIES = ROOT / "build/release/lib"
-
-
-def processor():
-    """The processor according to the system: vendor, family and model."""
-    text = pathlib.Path("/proc/cpuinfo").read_text()
-    vendor, family, model = (re.search(rf"^{key}\s*: (.+)$", text, re.M)[1] for key in ("vendor_id", "cpu family", "model"))
-    vendor = {"GenuineIntel": "Intel", "AuthenticAMD": "AMD"}.get(vendor, vendor)
-    return f"{vendor} family {family} model {model}"
 
 
 class Timers:
