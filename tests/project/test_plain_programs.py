@@ -12,13 +12,12 @@ from cuda_tools import tool
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "sdk/simulator/tests/programs"
-# Each row: a program, and the options of its libraries.
 PROGRAMS = {path.stem: path for path in sorted([*SHARED.glob("*.cu"), *(HERE / "plain_programs").glob("*.cu")])}
+# Options of the linker.
 LIBRARIES = {"driver_api": ["-lcuda"]}
 # Programs that are also compiled without machine code.
 OF_PTX_ALONE = ("block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi", "matrix_multiply", "nbody",
                 "pipeline", "scan", "tensor_core_product", "transpose")  # fmt: skip
-NEWER = {"aggregated_atomics": "80", "cooperative_reduction": "80", "monte_carlo": "80"}  # use instructions of that capability
 
 
 def test_there_are_as_many_programs_as_documented():

@@ -91,8 +91,7 @@ def test(options: Options) -> None:
         return
     presets = {"quick": ["release"], "all": ["release", "asan_core"], "slow": ["release", "asan", "clang"]}[options.tier]
     chosen = {"quick": "not all and not slow", "all": "not slow", "slow": ""}[options.tier]
-    labels = ["--exclude-label", "all"] * (options.tier == "quick")
-    kernkit("test", *(f"--preset={preset}" for preset in presets), *labels, "--jobs", tools.JOBS, "--",
+    kernkit("test", *(f"--preset={preset}" for preset in presets), "--jobs", tools.JOBS, "--",
             "tests", "-m", chosen, "--numprocesses", tools.JOBS, "--dist", "loadfile", "--no-loadscope-reorder")  # fmt: skip
 
 
