@@ -12,16 +12,13 @@ void destroy_unreferenced(CUuserObject_st* object) {
   delete object;
 }
 
-void UserObjectReferences::add(CUuserObject_st* object, unsigned count) {
+void UserObjectReferences::add(CUuserObject_st* object, unsigned long count) {
   counts_[object] += count;
   object->held += count;
 }
 
 void UserObjectReferences::add(const UserObjectReferences& other) {
-  for (const auto& [object, count] : other.counts_) {
-    counts_[object] += count;
-    object->held += count;
-  }
+  for (const auto& [object, count] : other.counts_) add(object, count);
 }
 
 bool UserObjectReferences::release(CUuserObject_st* object, unsigned count) {

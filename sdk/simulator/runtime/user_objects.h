@@ -26,7 +26,7 @@ class UserObjectReferences {
   }
   ~UserObjectReferences();
 
-  void add(CUuserObject_st* object, unsigned count);
+  void add(CUuserObject_st* object, unsigned long count);
   void add(const UserObjectReferences& other);
   /// Releases references. Returns false, and releases nothing, if there are fewer than `count`.
   bool release(CUuserObject_st* object, unsigned count);
