@@ -26,8 +26,7 @@ def run_client(root):
             importlib.metadata.distribution(PACKAGES[client])
         except importlib.metadata.PackageNotFoundError:
             pytest.skip(f"{PACKAGES[client]} is not installed: ./kk test --with clients")
-        # Without a buffer for C's standard output, tests read what kernels have printed so far.
-        environment = {"KK_ROOT": str(root), **os.environ, "PYTHONPATH": str(root / "sdk/python"), "PYTHONUNBUFFERED": "1"}
+        environment = {"KK_ROOT": str(root), **os.environ, "PYTHONPATH": str(root / "sdk/python")}
         words = ["--runtime", runtime, sys.executable, "-B", *words]
         return subprocess.run([sys.executable, "-B", "-m", "kernkit", *command, *words], cwd=FOLDER, env=environment,
                               capture_output=True, text=True)  # fmt: skip

@@ -17,6 +17,7 @@
 #include "ptx/machine/instrumented_kernel.h"
 #include "ptx/modules.h"
 #include "ptx/parser/unsupported.h"
+#include "ptx/semantics/printf.h"
 
 // A symbol that makes the linker keep this file, see ptx/CMakeLists.txt.
 extern "C" void kernkit_simulator_ptx() {}
@@ -147,6 +148,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                             hooks.get(),
                             kernel.instrumented.get()};
   const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
+  ptx::flush_printed();
   if (ptx::tools != nullptr) ptx::tools->end(name, result.sentence, result.tool);
   *error = result.error;
   return result.sentence;

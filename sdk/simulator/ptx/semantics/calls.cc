@@ -47,7 +47,7 @@ void print(Warp& warp, const Operation& operation) {
     }
     const std::string text = text_at(warp, lane, operation, format);
     const Printed printed = formatted(warp, lane, operation, text, arguments);
-    std::fputs(printed.text.c_str(), stdout);
+    print_text(printed.text);
     set_result<int32_t>(warp, operation, lane, printed.arguments);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/semantics/printf.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -8,6 +9,8 @@
 
 namespace kernkit::simulator::ptx {
 namespace {
+
+std::atomic<bool> buffer_has_text{false};
 
 // Loads a value for one lane by a synthetic load operation.
 template <class T>
@@ -90,6 +93,15 @@ Printed formatted(Warp& warp, int lane, const Operation& operation, const std::s
     i = end;
   }
   return result;
+}
+
+void print_text(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  buffer_has_text = true;
+}
+
+void flush_printed() {
+  if (buffer_has_text.exchange(false)) std::fflush(stdout);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -18,4 +18,10 @@ struct Printed {
 Printed formatted(Warp& warp, int lane, const Operation& operation, const std::string& format,
                   uint64_t arguments);
 
+/// Writes a text of a kernel to the buffer of the standard output.
+void print_text(const std::string& text);
+/// Writes the texts of kernels from the buffer to the standard output. CUDA does so when the host
+/// synchronises.
+void flush_printed();
+
 }  // namespace kernkit::simulator::ptx

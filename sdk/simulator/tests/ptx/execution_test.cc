@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Execution of kernels in PTX: memory, divergence, barriers, warps, atomics, calls.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "execution_fixture.h"
@@ -667,8 +670,11 @@ TEST_F(PtxExecution, Prints) {
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(module.launch("k", 1, 2, 0), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  std::fflush(stdout);
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "-7 1.25 ab\n-7 1.25 ab\n");
+  struct stat file;
+  ASSERT_EQ(fstat(STDOUT_FILENO, &file), 0);
+  const std::string expected = "-7 1.25 ab\n-7 1.25 ab\n";
+  EXPECT_EQ(static_cast<size_t>(file.st_size), expected.size());  // nothing is in the buffer
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), expected);
   EXPECT_EQ(fault(), "none");
 }
 TEST_F(PtxExecution, PrintingReturnsTheNumberOfArguments) {
