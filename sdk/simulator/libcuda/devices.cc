@@ -91,6 +91,11 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid_v2(uuid, device); }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  // The runtime has no name for this deprecated attribute: no device launches such a kernel.
+  if (attribute == CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH) {
+    return read_properties("cuDeviceGetAttribute", device,
+                           [&](const DeviceProperties&) { return store(value, 0); });
+  }
   return call_without_context("cuDeviceGetAttribute", [&] {
     return core::read_device_attribute(value, static_cast<int>(attribute), device);
   });

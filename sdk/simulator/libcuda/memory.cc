@@ -267,6 +267,22 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
     return core::create_pool(pool, reinterpret_cast<const MemPoolProps*>(properties));
   });
 }
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location,
+                                CUmemAllocationType type) {
+  return call_without_context("cuMemGetDefaultMemPool", [&] {
+    return core::find_default_pool(pool, reinterpret_cast<const MemLocation*>(location), type);
+  });
+}
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return call_without_context("cuMemGetMemPool", [&] {
+    return core::find_current_pool(pool, reinterpret_cast<const MemLocation*>(location), type);
+  });
+}
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return call_without_context("cuMemSetMemPool", [&] {
+    return core::set_current_pool(reinterpret_cast<const MemLocation*>(location), type, pool);
+  });
+}
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   return call_without_context("cuMemPoolDestroy", [&] { return core::destroy_pool(pool); });
 }

@@ -193,6 +193,26 @@ cudaError_t pool_of(MemoryPool** pool, int device,
   return cudaSuccess;
 }
 
+// Calls `work` with the device of a location.
+template <class Work>
+cudaError_t with_device_of(const MemLocation* location, int allocation_type, const Work& work) {
+  if (location == nullptr) return cudaErrorInvalidValue;
+  const int type = location->type;
+  const bool is_managed = allocation_type == kAllocationManaged;
+  const bool is_known = type == kLocationDevice || type == kLocationHost ||
+                        type == kLocationHostNuma || (is_managed && type == kLocationNone);
+  if (!is_known || (!is_managed && allocation_type != kAllocationPinned)) {
+    return cudaErrorInvalidValue;
+  }
+  if (is_managed || type != kLocationDevice) {
+    return reject_argument(
+        "location: only pinned memory of a device has memory pools; use a location of type "
+        "cudaMemLocationTypeDevice and cudaMemAllocationTypePinned",
+        cudaErrorNotSupported);
+  }
+  return work(location->id);
+}
+
 }  // namespace
 
 namespace core {
@@ -209,6 +229,18 @@ cudaError_t set_current_pool(int device, MemoryPool* pool) {
   if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
   state_of(device).pool = found;
   return cudaSuccess;
+}
+cudaError_t find_default_pool(MemoryPool** pool, const MemLocation* location, int allocation_type) {
+  return with_device_of(location, allocation_type,
+                        [&](int device) { return find_default_pool(pool, device); });
+}
+cudaError_t find_current_pool(MemoryPool** pool, const MemLocation* location, int allocation_type) {
+  return with_device_of(location, allocation_type,
+                        [&](int device) { return find_current_pool(pool, device); });
+}
+cudaError_t set_current_pool(const MemLocation* location, int allocation_type, MemoryPool* pool) {
+  return with_device_of(location, allocation_type,
+                        [&](int device) { return set_current_pool(device, pool); });
 }
 cudaError_t find_pool_of_memory(MemoryPool** pool, const void* address) {
   const Allocation* allocation = allocation_of(address);
@@ -245,6 +277,18 @@ cudaError_t cudaDeviceGetMemPool(MemoryPool** pool, int device) {
 cudaError_t cudaDeviceSetMemPool(int device, MemoryPool* pool) {
   return call("cudaDeviceSetMemPool", ApiScope::kHost,
               [&] { return core::set_current_pool(device, pool); });
+}
+cudaError_t cudaMemGetDefaultMemPool(MemoryPool** pool, MemLocation* location, int type) {
+  return call("cudaMemGetDefaultMemPool", ApiScope::kHost,
+              [&] { return core::find_default_pool(pool, location, type); });
+}
+cudaError_t cudaMemGetMemPool(MemoryPool** pool, MemLocation* location, int type) {
+  return call("cudaMemGetMemPool", ApiScope::kHost,
+              [&] { return core::find_current_pool(pool, location, type); });
+}
+cudaError_t cudaMemSetMemPool(MemLocation* location, int type, MemoryPool* pool) {
+  return call("cudaMemSetMemPool", ApiScope::kHost,
+              [&] { return core::set_current_pool(location, type, pool); });
 }
 cudaError_t cudaMemPoolCreate(MemoryPool** pool, const MemPoolProps* properties) {
   return call("cudaMemPoolCreate", ApiScope::kHost,

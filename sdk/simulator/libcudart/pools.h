@@ -16,6 +16,11 @@ namespace kernkit::simulator::core {
 cudaError_t find_default_pool(MemoryPool** pool, int device);
 cudaError_t find_current_pool(MemoryPool** pool, int device);
 cudaError_t set_current_pool(int device, MemoryPool* pool);
+/// The same functions by a location and an allocation type, the number in cudaMemAllocationType:
+/// only pinned memory of a device has pools, other memory is cudaErrorNotSupported.
+cudaError_t find_default_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
+cudaError_t find_current_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
+cudaError_t set_current_pool(const MemLocation* location, int allocation_type, MemoryPool* pool);
 cudaError_t create_pool(MemoryPool** pool, const MemPoolProps* properties);
 cudaError_t destroy_pool(const MemoryPool* pool);
 /// Sets and reads an attribute by its number in cudaMemPoolAttr.

@@ -46,6 +46,7 @@ struct MemLocation {
   int type, id;
 };
 enum MemLocationType : int {
+  kLocationNone = 0,
   kLocationDevice = 1,
   kLocationHost = 2,
   kLocationHostNuma = 3,

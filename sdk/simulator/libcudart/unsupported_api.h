@@ -87,13 +87,13 @@
   X(cudaMallocArray) X(cudaMallocAsync_ptsz) \
   X(cudaMallocFromPoolAsync_ptsz) X(cudaMallocMipmappedArray) \
   X(cudaMemDiscardAndPrefetchBatchAsync) X(cudaMemDiscardAndPrefetchBatchAsync_ptsz) \
-  X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) X(cudaMemGetDefaultMemPool) \
-  X(cudaMemGetMemPool) X(cudaMemPoolExportPointer) \
+  X(cudaMemDiscardBatchAsync) X(cudaMemDiscardBatchAsync_ptsz) \
+  X(cudaMemPoolExportPointer) \
   X(cudaMemPoolExportToShareableHandle) \
   X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) \
   \
   X(cudaMemPrefetchAsync_ptsz) X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) \
-  X(cudaMemRangeGetAttribute) X(cudaMemRangeGetAttributes) X(cudaMemSetMemPool) \
+  X(cudaMemRangeGetAttribute) X(cudaMemRangeGetAttributes) \
   X(cudaMemcpy2DArrayToArray) X(cudaMemcpy2DArrayToArray_ptds) X(cudaMemcpy2DAsync_ptsz) \
   X(cudaMemcpy2DFromArray) X(cudaMemcpy2DFromArrayAsync) X(cudaMemcpy2DFromArrayAsync_ptsz) \
   X(cudaMemcpy2DFromArray_ptds) X(cudaMemcpy2DToArray) X(cudaMemcpy2DToArrayAsync) \

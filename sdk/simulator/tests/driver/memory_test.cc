@@ -131,6 +131,15 @@ TEST_F(DriverMemory, PoolsAreThoseOfTheRuntime) {
   cuuint64_t used = 0;
   EXPECT_EQ(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
   EXPECT_GE(used, 100u);
+  CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  EXPECT_EQ(cuMemSetMemPool(&device, CU_MEM_ALLOCATION_TYPE_PINNED, pool), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemGetMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
+  EXPECT_EQ(current, pool);
+  EXPECT_EQ(cuMemGetDefaultMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
+  EXPECT_NE(current, pool);
+  device.type = CU_MEM_LOCATION_TYPE_HOST;
+  EXPECT_EQ(cuMemGetMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_PINNED),
+            CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cudaFreeAsync(reinterpret_cast<void*>(address), nullptr), cudaSuccess);
   EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
   EXPECT_EQ(cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);

@@ -73,7 +73,12 @@ int main() {
   }
 
   // cudaMallocAsync() allocates from the current pool, which has a maximum size.
-  check(cudaDeviceSetMemPool(0, own));
+  cudaMemLocation device = {cudaMemLocationTypeDevice, 0};
+  check(cudaMemSetMemPool(&device, cudaMemAllocationTypePinned, own));
+  check(cudaMemGetMemPool(&current, &device, cudaMemAllocationTypePinned));
+  EXPECT(true, own == current);
+  check(cudaMemGetDefaultMemPool(&current, &device, cudaMemAllocationTypePinned));
+  EXPECT(true, of_device == current);
   char *first, *second = nullptr;
   check(cudaMallocAsync(&first, 6 << 20, stream));
   EXPECT(6ull << 20, bytes_of(own, cudaMemPoolAttrUsedMemCurrent));
@@ -129,6 +134,13 @@ int main() {
   EXPECT(cudaErrorInvalidValue, cudaMemPoolDestroy(of_device));
   EXPECT(cudaErrorInvalidValue, cudaDeviceSetMemPool(0, own));
   EXPECT(cudaErrorInvalidDevice, cudaDeviceGetDefaultMemPool(&current, 99));
+  cudaMemLocation none_such = {cudaMemLocationTypeDevice, 99};
+  EXPECT(cudaErrorInvalidDevice,
+         cudaMemGetMemPool(&current, &none_such, cudaMemAllocationTypePinned));
+  EXPECT(cudaErrorNotSupported, cudaMemGetMemPool(&current, &device, cudaMemAllocationTypeManaged));
+  none_such.type = cudaMemLocationTypeInvalid;
+  EXPECT(cudaErrorInvalidValue,
+         cudaMemGetMemPool(&current, &none_such, cudaMemAllocationTypePinned));
   properties.location.id = 99;
   EXPECT(cudaErrorInvalidDevice, cudaMemPoolCreate(&own, &properties));
   properties.location = {cudaMemLocationTypeHost, 0};
