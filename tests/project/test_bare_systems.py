@@ -4,10 +4,12 @@ requirements, without git, without make, and from the wheel alone. The times of 
 build/junit/bare_systems.json."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import bare_systems
 import pytest
@@ -93,6 +95,9 @@ def systems(root, first, archive, folder):
 @pytest.fixture(scope="module")
 def record(root):
     """Records the times of a step, and writes all times to a file."""
+    sys.path.insert(0, str(root / "bench/python"))
+    from rows import processor
+
     rows = []
     path = pathlib.Path(root, "build/junit/bare_systems.json")
 
@@ -108,7 +113,8 @@ def record(root):
         )
         print(rows[-1])
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(rows, indent=1) + "\n")
+        times = {"processor": processor(), "cores": os.cpu_count(), "rows": rows}
+        path.write_text(json.dumps(times, indent=1) + "\n")
 
     return keep
 

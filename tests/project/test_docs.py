@@ -139,6 +139,14 @@ def test_the_costs_are_those_of_the_record(monkeypatch):
     assert record["processor"] == "AMD family 25 model 1" and "AMD processor (family 25, model 1)" in text
 
 
+def test_the_times_of_readme_are_those_of_the_record():
+    record = json.loads((ROOT / "bench/results/cpu/bare_systems_amd_25_17.json").read_text())
+    seconds = {row["step"]: round(row["wall_s"]) for row in record["rows"] if row["code"] == 0}
+    demo, test, new, all_, add = (f"{seconds[step]} s" for step in ("demo", "test", "new", "all", "add"))
+    text = " ".join((ROOT / "README.md").read_text().split())
+    assert record["cores"] == 2 and f"took {demo}, {test}, {new}, {all_} and {add}, with" in text
+
+
 def test_readme_prints_the_documented_output_and_error(tmp_path):
     environment = {**os.environ, "TVM_FFI_CACHE_DIR": str(tmp_path)}
     result = subprocess.run(
