@@ -115,7 +115,7 @@ cudaError_t find_function(const char* name, void** function, int version, cuuint
 
 template <class Work>
 CUresult call_before_init(const char* function, const Work& work) {
-  return result_of(core::call_driver(function, Needs::kNothing, ApiScope::kHost, work));
+  return result_of(core::call_driver(function, Needs::kNothing, ApiScope::kProcess, work));
 }
 
 }  // namespace

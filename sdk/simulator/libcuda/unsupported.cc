@@ -18,7 +18,7 @@ int report_missing(const char* function, std::atomic<bool>* is_reported) {
                  "call out, or run the program on a GPU\n",
                  function);
   }
-  return core::call_driver(function, core::Needs::kNothing, ApiScope::kHost,
+  return core::call_driver(function, core::Needs::kNothing, ApiScope::kProcess,
                            [] { return cudaErrorNotSupported; });
 }
 

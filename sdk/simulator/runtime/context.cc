@@ -5,6 +5,7 @@
 #include "runtime/core/events.h"
 #include "runtime/core/memory.h"
 #include "runtime/core/streams.h"
+#include "runtime/forked_process.h"
 #include "runtime/ranges.h"
 #include "runtime/state.h"
 
@@ -88,6 +89,8 @@ cudaError_t reject(const std::string& what, cudaError_t error) {
 }
 
 cudaError_t start_driver() {
+  const cudaError_t rejected = reject_forked_process();
+  if (rejected != cudaSuccess) return rejected;
   if (state().devices.empty()) return cudaErrorNoDevice;
   state().driver_started = true;
   return cudaSuccess;
@@ -98,6 +101,8 @@ cudaError_t call_driver(const char* function, Needs needs, ApiScope scope,
   return core::call(function, scope, [&] {
     if (needs == Needs::kNothing) return work();
     if (!state().driver_started) return cudaErrorInitializationError;
+    const cudaError_t rejected = reject_forked_process();
+    if (rejected != cudaSuccess) return rejected;
     if (needs == Needs::kInit) return work();
     const CUctx_st* const current = current_context();
     if (current == nullptr) return cudaErrorDeviceUninitialized;

@@ -123,11 +123,11 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
               [&] { return core::read_priorities(least, greatest); });
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", ApiScope::kHost,
+  return call("cudaDriverGetVersion", ApiScope::kProcess,
               [&] { return core::read_driver_version(version); });
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return call("cudaRuntimeGetVersion", ApiScope::kHost, [&] {
+  return call("cudaRuntimeGetVersion", ApiScope::kProcess, [&] {
     *version = CUDART_VERSION;
     return cudaSuccess;
   });

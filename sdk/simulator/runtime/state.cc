@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/sanitizers.h"
+#include "runtime/forked_process.h"
 #include "runtime/host_function.h"
 
 namespace kernkit::simulator {
@@ -16,6 +17,7 @@ State& state() {
   static State& the_state = *[] {
     auto* made = new State;
     made->reset({CudaDevice()});
+    detect_forks();
     return made;
   }();
   return the_state;
@@ -119,6 +121,10 @@ bool is_blocking_copy(const char* function) {
   return begins_with(function, "cuMemcpy") && std::strstr(function, "Async") == nullptr;
 }
 
+bool reaches_device(ApiScope scope) {
+  return scope == ApiScope::kDevice || scope == ApiScope::kUnsafe;
+}
+
 cudaError_t planted() {
   const auto device = static_cast<size_t>(thread_state().device);
   if (device >= state().device_states.size()) return cudaSuccess;
@@ -140,7 +146,7 @@ cudaError_t core::call(const char* function, ApiScope scope,
   if (*caller == '\0') of_thread.entry = function;
   cudaError_t error = in_host_function() ? cudaErrorNotPermitted : injected(function);
   const bool runs = error == cudaSuccess;
-  if (error == cudaSuccess && scope != ApiScope::kHost) {
+  if (error == cudaSuccess && reaches_device(scope)) {
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
     // A call that waits reports the error, after which the host has waited.
     const bool waits = std::strstr(function, "Synchronize") != nullptr ||
@@ -164,8 +170,11 @@ cudaError_t core::call(const char* function, ApiScope scope,
 
 cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work) {
   const cudaError_t error = core::call(function, scope, [&] {
+    if (scope == ApiScope::kProcess) return work();
+    const cudaError_t rejected = reject_forked_process();
+    if (rejected != cudaSuccess) return rejected;
     state().driver_started = true;
-    if (scope == ApiScope::kHost) return work();
+    if (!reaches_device(scope)) return work();
     const cudaError_t destroyed = use_primary_context();
     return destroyed != cudaSuccess ? destroyed : work();
   });

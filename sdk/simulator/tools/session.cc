@@ -11,6 +11,7 @@
 
 #include "kernkit/simulator/initcheck.h"
 #include "kernkit/simulator/racecheck.h"
+#include "runtime/forked_process.h"
 #include "runtime/queue.h"
 #include "runtime/state.h"
 #include "tools/copy_races.h"
@@ -110,6 +111,7 @@ Session::Session() {
 }
 
 void Session::end_process() {
+  if (is_forked_process()) return;  // the parent reports what this process has a copy of
   const std::lock_guard<std::recursive_mutex> of_runtime(state().mutex);
   process_.synchronised = !has_unwaited_kernels();
   for (size_t device = 0; device < state().devices.size(); ++device) {

@@ -13,9 +13,10 @@ namespace kernkit::simulator {
 
 /// What an API function uses.
 enum class ApiScope {
-  kHost,    // queries or sets state of this process
-  kDevice,  // reaches the current device, and returns its planted error
-  kUnsafe,  // reaches the device, and is potentially unsafe during a capture
+  kProcess,  // reads a fact of the API, before and without its initialisation
+  kHost,     // queries or sets state of this process
+  kDevice,   // reaches the current device, and returns its planted error
+  kUnsafe,   // reaches the device, and is potentially unsafe during a capture
 };
 
 namespace core {

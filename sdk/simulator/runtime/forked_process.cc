@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/forked_process.h"
+
+#include <pthread.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+namespace {
+
+bool is_forked = false, is_reported = false;
+
+// Another thread of the parent may have held the mutex, and no thread of the child releases it.
+void begin_child() {
+  new (&state().mutex) std::recursive_mutex;
+  is_forked = is_forked || state().driver_started;
+}
+
+}  // namespace
+
+void detect_forks() { (void)pthread_atfork(nullptr, nullptr, begin_child); }
+
+bool is_forked_process() { return is_forked; }
+
+cudaError_t reject_forked_process() {
+  if (!is_forked) return cudaSuccess;
+  if (!std::exchange(is_reported, true)) {
+    note_fault(std::string(thread_state().function) +
+               "(): fork() created this process after its parent had called CUDA; create the "
+               "process before, or start a new program, as multiprocessing of Python does with "
+               "\"spawn\"");
+  }
+  return cudaErrorInitializationError;
+}
+
+}  // namespace kernkit::simulator
