@@ -266,7 +266,7 @@ def links_the_machine(program):
     return "kernkit_simulator_ptx" in run("nm", program)
 
 
-@pytest.mark.all
+@pytest.mark.slow
 def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     """Its tests and its contract, with the other ops' or in a file of its own, run on nvcc's objects. If
     they cannot, or if KERNKIT_TESTS_ON_PTX is OFF, the op is compiled for the CPU; CMake reports the

@@ -14,7 +14,8 @@ TOOLS = [*sanitize.TOOLS, "counters"]
 OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 # Host calls that fail on purpose, which memcheck reports.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
-OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverModules.AKernelOfPtxTextRuns:"
+OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"
+                    "DriverModules.AKernelOfPtxTextRuns:"
                     "DriverModules.ArgumentsAreInOneBuffer:DriverModules.InvalidPtxIsAnErrorOfTheLoad:"
                     "DriverModules.ALaunchBeyondALimitIsAnError:DriverModules.AnOutOfBoundsStoreIsAnErrorOfTheContext:"
                     "DriverModules.TheLinkerJoinsPtx:DriverAndRuntime.OnlyTheRuntimesErrorsBecomeItsLastError:RandomCalls.*")  # fmt: skip

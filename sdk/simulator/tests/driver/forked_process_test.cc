@@ -90,6 +90,7 @@ TEST_F(ForkedProcess, AProcessEndsWhileItsThreadsCall) {
           unsigned n = 16;
           float factor = 2;
           if (cudaMalloc(&x, n * sizeof(float)) != cudaSuccess) return;
+          if (cudaMemset(x, 0, n * sizeof(float)) != cudaSuccess) return;
           void* arguments[] = {&x, &n, &factor};
           for (;;) (void)cuLaunchKernel(scale, 1, 1, 1, 16, 1, 1, 0, nullptr, arguments, nullptr);
         }).detach();

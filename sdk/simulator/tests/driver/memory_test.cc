@@ -137,12 +137,16 @@ TEST_F(DriverMemory, PoolsAreThoseOfTheRuntime) {
   EXPECT_EQ(current, pool);
   EXPECT_EQ(cuMemGetDefaultMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
   EXPECT_NE(current, pool);
-  device.type = CU_MEM_LOCATION_TYPE_HOST;
-  EXPECT_EQ(cuMemGetMemPool(&current, &device, CU_MEM_ALLOCATION_TYPE_PINNED),
-            CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cudaFreeAsync(reinterpret_cast<void*>(address), nullptr), cudaSuccess);
   EXPECT_EQ(cuMemPoolDestroy(pool), CUDA_SUCCESS);
   EXPECT_EQ(cuMemPoolTrimTo(pool, 0), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(DriverMemory, PoolsOfTheHostAreNotSupported) {
+  start();
+  CUmemoryPool pool = nullptr;
+  CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0};
+  EXPECT_EQ(cuMemGetMemPool(&pool, &host, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_NOT_SUPPORTED);
 }
 
 }  // namespace
