@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run tests of a package that compiles CUDA kernels in the simulator, unmodified, and count how they end.
+
+    python bench/client_suites numba numba.cuda.tests --settings numba-cuda/testing/pytest.ini --out numba.json
+
+A seed draws tests from all tests that pytest collects, before the first test runs. Each test is a process of its own,
+pytest under `kernkit run`, with a time limit. The JSON file is written after each test: a second run with the same file
+continues. The Markdown table is printed at the end.
+"""
+
+import argparse
+import concurrent.futures
+import importlib.metadata
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "bench/python"), str(pathlib.Path(__file__).parent)]
+
+from endings import Ending, classify, table  # noqa: E402
+from rows import processor  # noqa: E402
+
+# The distribution whose version is recorded, by the name of a client.
+DISTRIBUTIONS = {"numba": "numba-cuda", "cupy": "cupy-cuda13x", "triton": "triton", "cuda.core": "cuda-core"}
+# Options of the package's settings would select tests again.
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "-o", "addopts="]
+
+
+def command(options, *words):
+    """The command line of a run of pytest in the simulator."""
+    runtime = ["--runtime", str(options.runtime)] if options.runtime else []
+    settings = ["-c", str(options.settings.resolve())] if options.settings else []
+    return [sys.executable, "-m", "kernkit", "run", *runtime, *options.run_options, sys.executable, *PYTEST, *settings, *words]
+
+
+def environment():
+    paths = [str(ROOT / "sdk/python"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def selection(options, name=""):
+    """The words of pytest that select a test by its name, or all tests."""
+    if options.tests.is_dir():
+        return [str(options.tests.resolve() / name)]
+    file, *rest = name.split("::")
+    module = [str(options.tests), *pathlib.PurePath(file).with_suffix("").parts] if name else [str(options.tests)]
+    return ["--pyargs", "::".join([".".join(module), *rest])]
+
+
+def collect(options):
+    """The sorted names of all tests; the file of a test is relative to the folder or module of all tests."""
+    words = ["--collect-only", "--continue-on-collection-errors", *selection(options)]
+    done = subprocess.run(command(options, *words), cwd=options.cwd, env=environment(), capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if "::" in line and not line.startswith(("ERROR", "FAILED"))]
+    if not lines:
+        sys.exit(f"{options.tests}: pytest collects no test\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    folder = os.path.commonpath([os.path.dirname(line.split("::")[0]) for line in lines])
+    return sorted({line[len(folder) :].lstrip("/") for line in lines})
+
+
+def run_test(options, name):
+    """The ending of a test, and its time [s]."""
+    started = time.monotonic()
+    process = subprocess.Popen(command(options, "--tb=short", *selection(options, name)), cwd=options.cwd, env=environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)  # fmt: skip
+    try:
+        out, errors = process.communicate(timeout=options.limit)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        out, errors = process.communicate()
+        code = None
+    return classify(code, out, errors), time.monotonic() - started
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser.add_argument("client", choices=DISTRIBUTIONS)
+    parser.add_argument("tests", type=pathlib.Path, help="the folder or the module of the tests")
+    parser.add_argument("--settings", type=pathlib.Path, metavar="FILE", help="the package's settings of pytest, such as a pytest.ini")
+    parser.add_argument("--count", type=int, default=500, help="the number of tests (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="the seed by which the tests are drawn (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=60, metavar="S", help="the time limit of a test (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests at a time (default: %(default)s)")
+    parser.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE", help="the JSON file")
+    parser.add_argument("--runtime", type=pathlib.Path, metavar="LIBRARY", help="the compiled libcudart.so.13")
+    parser.add_argument("--run-option", dest="run_options", action="append", default=[], metavar="OPTION", help="an option of kernkit run")
+    options = parser.parse_args()
+    options.cwd = options.settings.resolve().parent if options.settings else None
+    names = collect(options)
+    drawn = random.Random(options.seed).sample(names, min(options.count, len(names)))
+    context = {"client": options.client, "version": importlib.metadata.version(DISTRIBUTIONS[options.client]), "collected": len(names),
+               "seed": options.seed, "limit_s": options.limit, "processor": processor()}  # fmt: skip
+    results = {}
+    if options.out.exists():
+        record = json.loads(options.out.read_text())
+        if record["context"] != context:
+            parser.error(f"{options.out} is the record of another run: {record['context']}; name another file")
+        results = record["results"]
+    lock = threading.Lock()
+
+    def run_and_record(name):
+        ending, seconds = run_test(options, name)
+        with lock:
+            results[name] = {"ending": ending.kind, "reason": ending.reason, "seconds": round(seconds, 1)}
+            options.out.write_text(json.dumps({"context": context, "results": results}, indent=1) + "\n")
+            print(f"{len(results)}/{len(drawn)} {ending.kind}: {name} {ending.reason}", file=sys.stderr, flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run_and_record, [name for name in drawn if name not in results]))
+    print(table(context, {name: Ending(row["ending"], row["reason"]) for name, row in results.items()}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a test of another package ends in the simulator, from the output of pytest, and the table of all endings."""
+
+import collections
+import re
+from typing import Any, Dict, NamedTuple, Optional
+
+PASSED, SKIPPED, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT = "passed", "skipped", "unsupported", "failed", "crashed", "timed out"
+# What only a GPU or its compiler has: the test inspects machine code, or requires a library that has only machine code.
+MACHINE_CODE = "machine code"
+KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
+
+_COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
+_UNSUPPORTED = re.compile(r"kernkit: .*(?:not supported|unsupported)|CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported")
+_MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b")
+
+
+class Ending(NamedTuple):
+    kind: str  # one of KINDS
+    reason: str = ""
+
+
+def _reason(text: str) -> str:
+    """The last line of an exception, without places."""
+    lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
+    return next((line for line in reversed(lines) if line), "")[:200]
+
+
+def classify(code: Optional[int], out: str, errors: str) -> Ending:
+    """The ending of a process of pytest that ran one test: its exit code (None at the time limit, negative for a
+    signal) and its output. Tests that pytest skips, or whose failure the package expects, do not count as failures."""
+    if code is None:
+        return Ending(TIMED_OUT)
+    counts = collections.Counter({kind: int(count) for count, kind in _COUNT.findall(out.splitlines()[-1] if out.strip() else "")})
+    if code == 0 and counts["passed"] + counts["xfailed"] + counts["xpassed"] > 0:
+        return Ending(PASSED)
+    if code == 0 and counts["skipped"] > 0:
+        return Ending(SKIPPED, next((line for line in out.splitlines() if line.startswith("SKIPPED")), ""))
+    both = errors + "\n" + out
+    unsupported = next((line.strip() for line in both.splitlines() if _UNSUPPORTED.search(line)), "")
+    reason = _reason(out)
+    if _MACHINE_CODE.search(unsupported) or (code == 1 and _MACHINE_CODE.search(reason)):
+        return Ending(MACHINE_CODE, unsupported or reason)
+    if unsupported:
+        return Ending(UNSUPPORTED, unsupported)
+    if code < 0 or code > 128:
+        return Ending(CRASHED, f"exit code {code}")
+    return Ending(FAILED, reason or f"exit code {code}")
+
+
+def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
+    """A Markdown table of the counts, followed by the reasons and the tests that did not pass."""
+    counts = collections.Counter(ending.kind for ending in endings.values())
+    considered = len(endings) - counts[SKIPPED] - counts[MACHINE_CODE]
+    lines = [
+        f"{context['client']} {context['version']}: {len(endings)} of {context['collected']} tests, drawn by seed {context['seed']}, "
+        f"{context['limit_s']:g} s each, {context['processor']}.", "",
+        "| " + " | ".join(KINDS) + " |", "| " + " | ".join("---" for _ in KINDS) + " |",
+        "| " + " | ".join(str(counts[kind]) for kind in KINDS) + " |", "",
+        f"Passed: {counts[PASSED]} of {considered} tests that neither the package skips nor need machine code.", "",
+    ]  # fmt: skip
+    by_reason = collections.defaultdict(list)
+    for name, ending in endings.items():
+        if ending.kind not in (PASSED, SKIPPED):
+            by_reason[ending].append(name)
+    for ending, names in sorted(by_reason.items(), key=lambda item: (KINDS.index(item[0].kind), -len(item[1]))):
+        lines.append(f"- {ending.kind}, {len(names)}: {ending.reason}\n  " + "\n  ".join(sorted(names)))
+    return "\n".join(lines)

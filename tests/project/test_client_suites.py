@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How bench/client_suites counts the tests of another package, by tests that end in each way."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+TESTS = """
+import os, sys, time, pytest
+
+def test_passes(): pass
+def test_is_skipped(): pytest.skip("no reason")
+@pytest.mark.xfail
+def test_is_expected_to_fail(): assert False
+def test_has_a_wrong_value(): assert 1 == 2
+def test_crashes(): os.abort()
+def test_calls_what_is_missing(): raise RuntimeError("CUDA_ERROR_NOT_SUPPORTED")
+def test_inspects_machine_code(): raise RuntimeError("nvdisasm is missing")
+def test_does_not_end(): time.sleep(600)
+class TestOfAClass:
+    @pytest.mark.parametrize("text", ["a/b::c"])
+    def test_passes(self, text): pass
+"""
+ENDINGS = {
+    "test_passes": "passed", "test_is_skipped": "skipped", "test_is_expected_to_fail": "passed", "test_has_a_wrong_value": "failed",
+    "test_crashes": "crashed", "test_calls_what_is_missing": "unsupported", "test_inspects_machine_code": "machine code",
+    "test_does_not_end": "timed out", "TestOfAClass::test_passes[a/b::c]": "passed",
+}  # fmt: skip
+
+
+@pytest.fixture
+def run_suite(root, tmp_path):
+    """Runs the program over TESTS, which a package of the name of Numba's tests contains."""
+    runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
+    if not runtime.exists():
+        pytest.skip("the simulator's runtime is not built: nvcc is missing")
+    for folder in ("numba_tests", "numba_tests/deeper", "numba_cuda-1.0.dist-info"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "numba_cuda-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: numba-cuda\nVersion: 1.0\n")
+    for folder in ("numba_tests", "numba_tests/deeper"):
+        (tmp_path / folder / "__init__.py").touch()
+    (tmp_path / "numba_tests/test_one.py").write_text(TESTS)
+    (tmp_path / "numba_tests/deeper/test_two.py").write_text("def test_passes(): pass\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --pyargs numba_tests\n")
+
+    def run(tests, *words):
+        command = [sys.executable, "-B", root / "bench/client_suites", "numba", tests, "--out", tmp_path / "out.json", "--limit", "8",
+                   "--settings", tmp_path / "pytest.ini", "--runtime", runtime, *words]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout, json.loads((tmp_path / "out.json").read_text())
+
+    return run
+
+
+@pytest.mark.all
+def test_each_ending_is_counted(run_suite):
+    printed, record = run_suite("numba_tests")
+    expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}
+    assert {name: row["ending"] for name, row in record["results"].items()} == expected
+    assert "| 4 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 4 of 8 tests" in printed
+    assert "- failed, 1: assert 1 == 2\n  test_one.py::test_has_a_wrong_value" in printed
+    assert record["context"]["collected"] == len(expected) and record["context"]["version"] == "1.0"
+
+
+@pytest.mark.all
+def test_a_seed_draws_and_a_second_run_continues(run_suite, tmp_path):
+    _, first = run_suite(tmp_path / "numba_tests", "--count", "3", "--seed", "5")
+    assert len(first["results"]) == 3
+    (lost, *_) = first["results"]
+    kept = {name: {**row, "seconds": -1} for name, row in first["results"].items() if name != lost}
+    (tmp_path / "out.json").write_text(json.dumps({**first, "results": kept}))
+    _, second = run_suite(tmp_path / "numba_tests", "--count", "3", "--seed", "5")
+    assert second["results"].keys() == first["results"].keys()
+    assert [row["seconds"] for name, row in second["results"].items() if name != lost] == [-1, -1]
