@@ -4,7 +4,8 @@
 import subprocess
 
 import pytest
-from kernkit import cli
+from kernkit import cli, sdk
+from kernkit.simulator import prebuilt
 
 IDENTITY = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none; kernkit=0.1.0"
 
@@ -84,3 +85,20 @@ def test_versions_of_the_tools_are_printed(capsys):
     lines = dict(line.split(" ", 1) for line in env(capsys)[1] if " " in line)
     assert lines["cmake"].startswith(("3.", "4.")) and lines["kernkit"] == cli.version()
     assert {"python", "system", "libc", "processor", "c++", "ninja", "nvcc"} <= set(lines)
+
+
+def simulator_line(capsys):
+    return next(line for line in env(capsys)[1] if line.startswith("simulator "))
+
+
+def test_the_runtime_of_the_simulator_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(prebuilt, "find", lambda: None)
+    assert simulator_line(capsys) == "simulator compiled at the first run"
+    monkeypatch.undo()
+    (tmp_path / "kernkit_simulator").mkdir()
+    prebuilt.write_record(tmp_path / "kernkit_simulator", sdk.sdk_folder(), "0.1.0", "13.0")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert simulator_line(capsys) == "simulator prebuilt, kernkit-simulator 0.1.0, with the driver's functions of CUDA 13.0"
+    record = tmp_path / "kernkit_simulator" / prebuilt.RECORD
+    record.write_text('{"version": "0.2.0"}')
+    assert simulator_line(capsys).startswith("simulator compiled at the first run; the runtime of kernkit-simulator 0.2.0 is not used: it was ")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runtime of `kernkit run`: how it is compiled and kept. A script replaces CMake."""
+"""The runtime of `kernkit run`: how it is found, compiled and kept. A script replaces CMake."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -8,6 +9,8 @@ import subprocess
 import sys
 
 import pytest
+from kernkit.scaffold import components
+from kernkit.simulator import prebuilt
 
 CMAKE = """\
 #!/bin/sh
@@ -26,7 +29,8 @@ class Place:
     """A folder with an environment that is not on PATH, the only folder on PATH, and a cache."""
 
     def __init__(self, root, folder):
-        self.folder, self.bin = folder, folder / "bin"
+        folder.mkdir(exist_ok=True)
+        self.folder, self.bin, self.sdk = folder, folder / "bin", root / "sdk"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
         (packages,) = folder.glob("venv/lib/python3*/site-packages")
         here = [place for place in sys.path if place.endswith("-packages")]
@@ -35,7 +39,7 @@ class Place:
         for name in TOOLS:
             (self.bin / name).symlink_to(shutil.which(name))
         subprocess.run(["g++", "-shared", "-x", "c++", "/dev/null", "-o", folder / "library.so"], check=True)
-        (folder / "program").write_text("#!/bin/sh\necho ran\n")
+        (folder / "program").write_text('#!/bin/sh\necho ran\n[ -z "$SHOW" ] || echo "$LD_PRELOAD"\n')
         (folder / "program").chmod(0o755)
         self.environment = {"PATH": str(self.bin), "XDG_CACHE_HOME": str(folder / "cache"), "CALLS": str(folder / "calls"),
                             "LIBRARY": str(folder / "library.so")}  # fmt: skip
@@ -44,6 +48,18 @@ class Place:
         program = self.folder / "venv/bin" / name
         program.write_text(text)
         program.chmod(0o755)
+
+    def install_prebuilt(self, **changed):
+        """Installs a package kernkit_simulator, with the digest of the sources of this kernkit."""
+        (packages,) = self.folder.glob("venv/lib/python3*/site-packages")
+        package = packages / "kernkit_simulator"
+        (package / "driver").mkdir(parents=True)
+        for name in ("libcudart.so.13", "driver/libcuda.so.1"):
+            shutil.copy(self.folder / "library.so", package / name)
+        prebuilt.write_record(package, self.sdk, "0.1.0", "13.0")
+        record = json.loads((package / prebuilt.RECORD).read_text())
+        (package / prebuilt.RECORD).write_text(json.dumps({**record, **changed}))
+        return package
 
     def start(self, **more):
         words = [self.folder / "venv/bin/python", "-B", "-m", "kernkit", "run", self.folder / "program"]
@@ -113,3 +129,58 @@ def test_two_processes_at_once_compile_once(place):
     processes = [place.start() for _ in range(3)]
     assert [process.communicate()[0] for process in processes] == ["ran\n"] * 3
     assert len(place.calls()) == 2
+
+
+def test_a_prebuilt_runtime_is_used_in_its_place(place):
+    """Neither CMake nor Ninja is installed, and nothing is written into the cache."""
+    package = place.install_prebuilt()
+    libraries = f"{package}/libcudart.so.13:{package}/driver/libcuda.so.1"
+    assert place.run(SHOW="1") == (0, f"ran\n{libraries}\n", "")
+    assert not list(place.folder.glob("cache/kernkit/run-*"))
+
+
+OTHER_SOURCES = ("kernkit: the runtime of kernkit-simulator 0.0.9 is not used: it was compiled from other sources than those of "
+                 "kernkit 0.1.0; install the kernkit-simulator that was built with this kernkit, or uninstall kernkit-simulator\n")  # fmt: skip
+
+
+@pytest.mark.parametrize("record", [{"digest": "0123", "version": "0.0.9"}, {"digest": None, "version": "0.0.9", "form": 2}])
+def test_a_prebuilt_runtime_of_other_sources_is_not_used(place, record):
+    """The runtime is compiled; later runs print nothing."""
+    place.install("cmake", CMAKE)
+    place.install("ninja")
+    place.install_prebuilt(**record)
+    code, printed, errors = place.run()
+    assert (code, printed) == (0, "ran\n") and len(place.calls()) == 2
+    assert errors.startswith(OTHER_SOURCES + "kernkit: compiling the runtime, once, into ")
+    assert place.run() == (0, "ran\n", "")
+
+
+def test_a_prebuilt_runtime_that_cannot_be_preloaded_is_not_used(root, tmp_path):
+    place = Place(root, tmp_path / "two words")
+    package = place.install_prebuilt()
+    code, _, errors = place.run()
+    assert code == 3 and (f"kernkit: the runtime of kernkit-simulator 0.1.0 is not used: its folder {package} has a space or a colon, which "
+                          "LD_PRELOAD does not support; install it into an environment without these characters in its path\n") in errors  # fmt: skip
+
+
+def test_a_library_s_copy_has_the_digest_of_the_installed_kernkit(root, tmp_path):
+    """A prebuilt runtime serves a library's copy of the simulator, too."""
+    copy, development = tmp_path / "kernkit", tmp_path / "kernkit_dev"
+    shutil.copytree(root / "sdk", copy, ignore=lambda *_: {"__pycache__"})
+    components.remove_others(str(copy), "ptx")
+    components.move_development(str(copy), str(development))
+    assert not (copy / "simulator").exists()
+    assert prebuilt.digest_of_sources(copy, development) == prebuilt.digest_of_sources(root / "sdk")
+    names = prebuilt.sources_of_runtime(root / "sdk").keys()
+    assert prebuilt.sources_of_runtime(copy, development).keys() == names
+    assert "simulator/executor.h" in names and not [name for name in names if name.startswith("simulator/tests/")]
+
+
+@pytest.mark.parametrize("path", ["simulator/ptx/simd/dispatch.cc", "include/kernkit/base/version.h", "cmake/KernkitLibrary.cmake"])
+def test_a_changed_source_changes_the_digest(root, tmp_path, path):
+    for name in prebuilt.sources_of_runtime(root / "sdk"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / "sdk" / name, tmp_path / name)
+    assert prebuilt.digest_of_sources(tmp_path) == prebuilt.digest_of_sources(root / "sdk")
+    (tmp_path / path).write_text((tmp_path / path).read_text() + "\n")
+    assert prebuilt.digest_of_sources(tmp_path) != prebuilt.digest_of_sources(root / "sdk")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Print the versions that a bug report needs: of kernkit, the tools, the machine, the libraries.
+"""Print the versions that a bug report needs: of kernkit, the tools, the machine, the simulator's runtime, the libraries.
 
 Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line has the identity
 in the file that Python would load, and the version that is installed. Nothing is loaded.
@@ -19,6 +19,7 @@ from ..bench import machine
 from ..binaries.identity import as_line, read_identity
 from ..errors import UserError
 from ..sdk import version
+from ..simulator import prebuilt
 
 TOOLS = ("c++", "cmake", "ninja", "nvcc")
 
@@ -76,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(name, about[name])
     for name in TOOLS:
         print(name, version_of_tool(name))
+    print("simulator", prebuilt.description())
     for name, found in about["versions"].items():
         print(name, found)
     found = list(lines(arguments.packages, installed()))

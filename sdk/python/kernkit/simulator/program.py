@@ -17,7 +17,7 @@ from ..binaries.fatbin import FatbinError, read_architectures
 from ..errors import UserError
 from . import clients
 from .runtime import NAME as RUNTIME
-from .runtime import build_runtime, driver_of, drop_ins_of, folder_of_caches, folder_of_clients
+from .runtime import driver_of, drop_ins_of, folder_of_caches, folder_of_clients, find_or_build_runtime
 from .single_file import compile_source, is_source
 
 GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # has a folder for each GPU that NVIDIA's driver found
@@ -142,8 +142,9 @@ def report_gpu() -> None:
 
 
 def runtime_of(arguments: argparse.Namespace) -> pathlib.Path:
-    """The runtime of the option --runtime, or kernkit's runtime, which is compiled at the first use."""
-    runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else build_runtime()
+    """The runtime of the option --runtime, or kernkit's runtime, which is compiled at the first use unless a prebuilt
+    runtime is installed."""
+    runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else find_or_build_runtime()
     if not runtime.is_file():
         raise UserError(f"--runtime: file {runtime} not found; leave out the option to build the runtime")
     return runtime

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, compiled once by CMake and kept, and
-beside it, in a folder of its own, the driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13 if
-cuda.h of CUDA 13 is installed.
+"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, and beside it, in a folder of its own, the
+driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13. The package kernkit_simulator has them
+prebuilt. Without the package, CMake compiles them once; libcuda.so.1 and libnvJitLink.so.13 require cuda.h of CUDA 13.
 
-A runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
+A compiled runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
 neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
 """
 
@@ -17,12 +17,13 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from typing import Dict, List, Optional
+from typing import Dict, List, Mapping, Optional
 
 from .. import programs
 from ..errors import UserError
 from ..project import manifest
 from ..sdk import development_folder, sdk_folder, version
+from . import prebuilt
 
 NAME = "libcudart.so.13"
 DRIVER = "driver/libcuda.so.1"  # relative to the runtime's folder
@@ -152,9 +153,10 @@ def error_in(log: pathlib.Path) -> str:
     return " ".join(found[0].split()) if found else "no error was printed"
 
 
-def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path) -> pathlib.Path:
-    """Compiles the runtime in the folder of builds. UserError: CMake or a compiler failed."""
-    environment = {**os.environ, "PATH": search_path()}
+def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path, variables: Mapping[str, str] = {}) -> pathlib.Path:
+    """Compiles the runtime in the folder of builds, with further environment variables. UserError: CMake or a compiler
+    failed."""
+    environment = {**os.environ, "PATH": search_path(), **variables}
     options = generator(environment["PATH"])
     (folder / "source").mkdir(exist_ok=True)
     project, text = folder / "source/CMakeLists.txt", PROJECT.format(sdk=sdk.as_posix())
@@ -181,8 +183,19 @@ def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path) -> pathlib.Path:
     return folder / "build/kernkit_cudart" / NAME
 
 
-def build_runtime() -> pathlib.Path:
-    """The path of kernkit's runtime, which is compiled if none of these sources is kept."""
+def find_or_build_runtime() -> pathlib.Path:
+    """The path of kernkit's runtime: the prebuilt runtime of these sources, otherwise the runtime that build_runtime()
+    keeps."""
+    found = prebuilt.find()
+    if found is None:
+        return build_runtime()
+    problem = prebuilt.problem_of(found)
+    return build_runtime(f"the runtime of kernkit-simulator {found.version} is not used: {problem}") if problem else found.folder / NAME
+
+
+def build_runtime(reason: str = "") -> pathlib.Path:
+    """The path of a runtime that was compiled from these sources. If none is kept, the function prints the reason for the
+    compilation and compiles the runtime."""
     sdk = sdk_folder()
     digest = digest_of(sdk)
     folder = folder_of_builds(digest)
@@ -193,6 +206,8 @@ def build_runtime() -> pathlib.Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if runtime := kept_runtime(folder, digest):  # compiled while this process waited
             return runtime
+        if reason:
+            print(f"kernkit: {reason}", file=sys.stderr)
         print(f"kernkit: compiling the runtime, once, into {folder}", file=sys.stderr)
         compiled = compile_runtime(folder, sdk)
         for path in drop_ins_of(compiled):
