@@ -9,7 +9,7 @@ import pytest
 from rendering import run
 
 SUFFIXES = {".py", ".sh", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ""}
-FOLDERS = ("sdk", "template", "docs", "bench", "tests", ".ci", ".github")
+FOLDERS = ("sdk", "template", "docs", "bench", "tests", "wheels", ".ci", ".github")
 # A call of pip with the name, or a requirement on the name.
 BY_NAME = re.compile(r"pip3? (?:install|wheel|download)\b[^\n`;]*[ '\"]kernkit(?:[-=<>~\[][-\w.*=<>~]*)?(?=[\s'\"`;,.)]|$)")
 REQUIRED = re.compile(r"^(?:#: )?kernkit(?:-\w+)? *[=<>~]=|requires = \[.*[\"']kernkit|pip_install\([^)\n]*[\"']kernkit", re.MULTILINE)

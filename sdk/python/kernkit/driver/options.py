@@ -33,6 +33,7 @@ class Options:
     step: str = ""  # step of ./kk gpu: "build", "run" or "" for both
     architectures: str = ""  # GPU architectures, for example "90;120", or the target processor
     is_check: bool = False  # whether ./kk release only checks
+    is_simulator: bool = False  # whether ./kk dist also makes the wheel kernkit-simulator
     without_ptx: bool = False  # whether CUDA tests run on the code that g++ compiled
     benchmark_options: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
 
@@ -57,7 +58,8 @@ _OF_EVERY_COMMAND = ("--cuda", "--no-cuda")
 _LISTS = "; ./kk --help lists them"
 # {option: the only command that has the option, and an example}.
 _BELONGS = {"--compare": ("bench", "--compare OLD.json"), "--rounds": ("bench", "--rounds=15"), BENCHMARK: ("bench", ""),
-            "--check": ("release", "--check"), "--build": ("gpu", "--build"), "--run": ("gpu", "--run")}  # fmt: skip
+            "--check": ("release", "--check"), "--simulator": ("dist", "--simulator"), "--build": ("gpu", "--build"),
+            "--run": ("gpu", "--run")}  # fmt: skip
 
 
 def _existing_file(text: str) -> str:
@@ -117,6 +119,7 @@ def _parser(name: str, command: Command) -> _Parser:
         "--no-cuda": {"action": "store_const", "const": "OFF", "dest": "cuda"},
         "--no-ptx": {"action": "store_true", "dest": "without_ptx"},
         "--check": {"action": "store_true", "dest": "is_check"},
+        "--simulator": {"action": "store_true", "dest": "is_simulator"},
         "--all": {"action": "store_const", "const": "all", "dest": "tier"},
         "--slow": {"action": "store_const", "const": "slow", "dest": "tier"},
         "--compare": {**value, "type": _existing_file},

@@ -11,12 +11,14 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from .. import programs, sdk
 from ..errors import UserError
 from ..project import git
 from ..release import readiness
+from ..simulator import prebuilt
+from . import simulator_wheel
 from .options import Options
 from .tools import PYTHON, ROOT, print_heading, run
 from .wheel import build_archive
@@ -67,31 +69,61 @@ def difference(first: pathlib.Path, second: pathlib.Path) -> str:
     return f"{first.name}: the archives of two folders differ {at}; remove what depends on folder, umask or time"
 
 
-def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Path]:
-    """The sdist and the wheel of a commit: built in two folders with different file mode creation masks, and the wheel
-    also from the sdist. The time in the archives is the time of the commit.
+def _time_of(commit: str) -> str:
+    """The time of a commit [s since 1970]."""
+    return git.output(ROOT, "log", "-1", "--format=%ct", commit)
 
-    folder: an empty folder for the builds. UserError: two builds have different bytes."""
+
+def _build_in_folders(commit: str, folder: pathlib.Path, build: Callable[[pathlib.Path], Dict[str, pathlib.Path]]
+                      ) -> List[Dict[str, pathlib.Path]]:  # fmt: skip
+    """The results of build(sources) in each of FOLDERS, which are below `folder` and have the sources of a commit."""
     sources = folder / "sources.tar"
     git.output(ROOT, "archive", "--output", str(sources), commit)
-    epoch = git.output(ROOT, "log", "-1", "--format=%ct", commit)
     builds: List[Dict[str, pathlib.Path]] = []
     for name, mask in FOLDERS:
         former = os.umask(mask)
         try:
             _unpack(sources, folder / name)
-            builds.append(_build(folder / name, ("sdist", "wheel"), epoch))
+            builds.append(build(folder / name))
         finally:
             os.umask(former)
-    (sdist,) = (path for path in builds[0].values() if path.suffix == ".gz")
-    _unpack(sdist, folder / FROM_SDIST)
-    (unpacked,) = (folder / FROM_SDIST).iterdir()
-    builds.append(_build(unpacked, ("wheel",), epoch))
+    return builds
+
+
+def _require_equal(builds: List[Dict[str, pathlib.Path]]) -> None:
+    """UserError: an archive differs from the archive of the same name in the first build."""
     for build in builds[1:]:
         for file, path in sorted(build.items()):
             if message := difference(builds[0][file], path):
                 raise UserError(message)
+
+
+def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Path]:
+    """The sdist and the wheel of a commit: built in two folders with different file mode creation masks, and the wheel
+    also from the sdist. The time in the archives is the time of the commit.
+
+    folder: an empty folder for the builds. UserError: two builds have different bytes."""
+    epoch = _time_of(commit)
+    builds = _build_in_folders(commit, folder, lambda sources: _build(sources, ("sdist", "wheel"), epoch))
+    (sdist,) = (path for path in builds[0].values() if path.suffix == ".gz")
+    _unpack(sdist, folder / FROM_SDIST)
+    (unpacked,) = (folder / FROM_SDIST).iterdir()
+    builds.append(_build(unpacked, ("wheel",), epoch))
+    _require_equal(builds)
     return sorted(builds[0].values())
+
+
+def reproducible_simulator(commit: str, folder: pathlib.Path, processor: str = "") -> pathlib.Path:
+    """The wheel kernkit-simulator of a commit: compiled in two folders with different file mode creation masks. The time
+    in the wheel is the time of the commit.
+
+    folder: an empty folder for the builds. processor: see simulator_wheel.build(). UserError: the builds have different
+    bytes, or a build failed."""
+    epoch = _time_of(commit)
+    builds = _build_in_folders(commit, folder, lambda sources: simulator_wheel.build(sources, epoch, processor))
+    _require_equal(builds)
+    (wheel,) = builds[0].values()
+    return wheel
 
 
 def environment_with(folder: pathlib.Path, *installs: Tuple[Any, ...]) -> pathlib.Path:
@@ -102,20 +134,22 @@ def environment_with(folder: pathlib.Path, *installs: Tuple[Any, ...]) -> pathli
     return folder / "bin"
 
 
-def bill_of_materials(wheel: pathlib.Path, tools: pathlib.Path, folder: pathlib.Path) -> str:
+def bill_of_materials(wheel: pathlib.Path, project: pathlib.Path, tools: pathlib.Path, folder: pathlib.Path) -> str:
     """A CycloneDX document (JSON) with the packages of a new environment in which only the wheel is installed.
 
-    tools: folder with the program cyclonedx-py. folder: a folder for the environment."""
-    own = ("--no-index", "--no-deps", "--find-links", wheel.parent, "kernkit")
+    project: the wheel's pyproject.toml. tools: folder with the program cyclonedx-py. folder: a folder for the
+    environment."""
+    package = wheel.name.partition("-")[0]
+    own = ("--no-index", "--no-deps", "--find-links", wheel.parent, package)
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         lines = archive.read(name).decode().partition("\n\n")[0].splitlines()
     needed = [line.partition(": ")[2] for line in lines if line.startswith("Requires-Dist: ")]
-    programs_of_wheel = environment_with(folder, own, tuple(needed))
-    run(programs_of_wheel / "kernkit", "--version", stdout=subprocess.DEVNULL)
+    programs_of_wheel = environment_with(folder, own, *([tuple(needed)] if needed else []))
+    run(programs_of_wheel / "python", "-c", f"import {package}")
     run(programs_of_wheel / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "uninstall", "--yes", "setuptools", "pip")
     done = programs.run([tools / "cyclonedx-py", "environment", "--output-reproducible", "--mc-type", "library",
-                         "--pyproject", ROOT / "pyproject.toml", programs_of_wheel / "python"],
+                         "--pyproject", project, programs_of_wheel / "python"],
                         capture_output=True, text=True)  # fmt: skip
     if done.returncode != 0:
         raise UserError(f"cyclonedx-py failed: {done.stderr}")
@@ -126,26 +160,34 @@ def bill_of_materials(wheel: pathlib.Path, tools: pathlib.Path, folder: pathlib.
 
 
 def dist(options: Options) -> None:
-    """Makes in dist/ the sdist and the wheel of the last commit, their bill of materials and SHA256SUMS."""
+    """Makes in dist/ the sdist and the wheel of the last commit, with --simulator also the wheel kernkit-simulator, their
+    bills of materials and SHA256SUMS."""
     commit = git.output(ROOT, "rev-parse", "HEAD")
     if git.output(ROOT, "status", "--porcelain"):
         print("note: uncommitted changes are not part of the archives")
     target = ROOT / DIST
+    projects = {"kernkit": ROOT / "pyproject.toml", prebuilt.PACKAGE: ROOT / simulator_wheel.PROJECT / "pyproject.toml"}
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         print_heading(f"sdist and wheel of {commit[:12]}, in two folders")
         archives = reproducible_archives(commit, folder)
+        if options.is_simulator:
+            print_heading(f"kernkit-simulator of {commit[:12]}, compiled in two folders")
+            (folder / "simulator").mkdir()
+            archives.append(reproducible_simulator(commit, folder / "simulator"))
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir()
         made = [pathlib.Path(shutil.copyfile(path, target / path.name)) for path in archives]
         print_heading("checks of the package's metadata, and the bill of materials")
         tools = environment_with(folder / "tools", ("-r", ROOT / REQUIREMENTS))
         run(tools / "twine", "check", "--strict", *made)
-        run(tools / "validate-pyproject", ROOT / "pyproject.toml")
-        (wheel,) = (path for path in made if path.suffix == ".whl")
-        bill = target / f"kernkit-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
-        bill.write_text(bill_of_materials(wheel, tools, folder / "wheel"), encoding="utf-8")
-    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in (*made, bill)]
+        for wheel in [path for path in made if path.suffix == ".whl"]:
+            package = wheel.name.partition("-")[0]
+            run(tools / "validate-pyproject", projects[package])
+            bill = target / f"{package}-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
+            bill.write_text(bill_of_materials(wheel, projects[package], tools, folder / f"environment of {package}"), encoding="utf-8")
+            made.append(bill)
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made]
     (target / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     print("".join(sums), end="")
 

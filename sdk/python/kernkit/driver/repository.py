@@ -36,6 +36,8 @@ usage: ./kk COMMAND [options]
   cuda-matrix    also compile and inspect the CUDA code with the compilers from PyPI
   dist           make in dist/ the sdist and the wheel of the last commit, which are built in two folders and must
                  have equal bytes, their bill of materials (CycloneDX) and SHA256SUMS
+  dist --simulator           also make the wheel kernkit-simulator: the runtime of run, counters and sanitize,
+                             compiled for this machine's processor; needs the headers of CUDA 13
   release        check what a release requires, then make dist/; --check: only list what is missing
 """ + gpu.USAGE + """
   --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
@@ -197,7 +199,7 @@ def check_installed(options: Options) -> None:
 
 def plan(options: Options) -> Dict[str, str]:
     """The preparations that a command needs from ./kk."""
-    prepares = "nothing" if options.is_check else COMMANDS[options.command].prepared(options)
+    prepares = "nothing" if options.is_check else "all" if options.is_simulator else COMMANDS[options.command].prepared(options)
     return {"prepares": prepares, "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),
             **(gpu.plan(options) if options.command == "gpu" else {})}  # fmt: skip
@@ -214,8 +216,8 @@ COMMANDS: Dict[str, Command] = {
     "demo": Command(demo, options=(BENCHMARK,)),
     "docs": Command(docs, "docs"),
     "cuda-matrix": Command(cuda_matrix),
-    "dist": Command(dist, "python"),
-    "release": Command(release, "python", options=("--check",)),
+    "dist": Command(dist, "python", options=("--simulator",)),
+    "release": Command(release, "python", options=("--check", "--simulator")),
     "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",
                        "GpuStream/add*Captured*", "--tests", "tests/gpu", "--also", "bench/gpu/torch_bench.py"),
 }

@@ -25,6 +25,24 @@ def build_archive(
     run_here(PYTHON, "-c", code, cwd=sources, stdout=subprocess.DEVNULL, env={**os.environ, **environment})
 
 
+def repair(wheel: pathlib.Path, output: str, environment: Dict[str, str], sources: pathlib.Path = ROOT) -> None:
+    """Writes a wheel with stripped libraries and the platform tag of the glibc that they need into a folder below
+    `sources`. scikit-build-core's tag is only "linux". UserError: auditwheel rejects the wheel."""
+    done = programs.run(
+        ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", output, str(wheel)],
+        cwd=sources, env={**os.environ, **environment, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
+        umask=0o022,  # the modes of folders in the wheel
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise UserError(f"auditwheel rejected the wheel\n{done.stderr}")
+
+
+def for_processor(processor: str) -> Dict[str, str]:
+    """Environment variables for the wheel of another processor: the platform in the wheel's tag, and Debian's folder of
+    GNU tools for the processor."""
+    return {"_PYTHON_HOST_PLATFORM": f"linux-{processor}", "PATH": f"/usr/{processor}-linux-gnu/bin:{os.environ['PATH']}"}
+
+
 def build_wheel(preset: str = "release") -> None:
     """Makes a wheel of the library in build/release, which the tests have tested; `pip wheel .` would compile again.
     The same sources give the same bytes, as archives hold no time of day. dist/ keeps the wheel of `release` when
@@ -33,21 +51,15 @@ def build_wheel(preset: str = "release") -> None:
     run("cmake", "--preset", preset)
     run("cmake", "--build", "--preset", preset, "--target", f"{library_name()}_python")
     made = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1735689600")}
-    if preset != "release":  # the platform in the wheel's tag, and Debian's folder of GNU tools for the architecture
-        made.update(_PYTHON_HOST_PLATFORM=f"linux-{preset}", PATH=f"/usr/{preset}-linux-gnu/bin:{os.environ['PATH']}")
+    if preset != "release":
+        made.update(for_processor(preset))
     for folder in ["build/wheel"] + ["dist"] * (preset == "release"):
         shutil.rmtree(ROOT / folder, ignore_errors=True)
     settings = {"wheel.cmake": "false", "wheel.platlib": "true", "wheel.packages": package,
                 "sdist.include": package}  # fmt: skip
     build_archive("wheel", "build/wheel", settings, made)
-    # scikit-build-core's tag is only "linux"; auditwheel finds the glibc that the library needs.
     (wheel,) = (ROOT / "build/wheel").glob("*.whl")
-    repaired = programs.run(
-        ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", "dist", str(wheel)],
-        cwd=ROOT, env={**os.environ, **made, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
-    )  # fmt: skip
-    if repaired.returncode != 0:
-        raise UserError(f"auditwheel rejected the wheel\n{repaired.stderr}")
+    repair(wheel, "dist", made)
     build_archive("sdist", "dist", {}, made)
     run("ls", "-l", "dist")
 

@@ -49,10 +49,12 @@ def _urls(values: Mapping[str, str], version: str) -> Dict[str, str]:
     return {**(of_source if source else {}), **({"Documentation": values["site_url"]} if values["site_url"] else {})}
 
 
-def metadata(root: pathlib.Path) -> Dict[str, Any]:
-    """Fields of [project] in pyproject.toml. A field without a value is empty. UserError: addresses.toml is wrong."""
+def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, Any]:
+    """Fields of [project] in pyproject.toml. A field without a value is empty. UserError: addresses.toml is wrong.
+
+    root: folder of the repository. readme_path: the text of the package's page, a path below `root`."""
     values, version = addresses.read(root), sdk.version_of(root / "sdk")
-    readme = (root / "README.md").read_text(encoding="utf-8")
+    readme = (root / readme_path).read_text(encoding="utf-8")
     page = package_page(readme, root, values["source_url"], version)
     authors: List[str] = values["authors"].split("; ") if values["authors"] else []
     return {
@@ -64,5 +66,7 @@ def metadata(root: pathlib.Path) -> Dict[str, Any]:
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> Dict[str, Any]:
-    """The hook of scikit-build-core, which calls it in the folder of the sources."""
-    return metadata(pathlib.Path())
+    """The hook of scikit-build-core, which calls it in the folder of pyproject.toml.
+
+    settings: the arguments `root` and `readme_path` of metadata() for another folder than that of the repository."""
+    return metadata(pathlib.Path(settings.get("root", ".")), settings.get("readme_path", "README.md"))
