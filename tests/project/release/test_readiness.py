@@ -114,6 +114,7 @@ def test_the_command_accepts_a_complete_commit(root, repository):
 def test_a_check_prepares_nothing(root):
     assert "prepares=nothing\n" in kk(root, root, "--plan", "release", "--check").stdout
     assert "prepares=python\n" in kk(root, root, "--plan", "release").stdout
+    assert "prepares=all\n" in kk(root, root, "--plan", "release", "--simulator").stdout  # needs a compiler
     done = kk(root, root, "test", "--check")
     assert done.stderr == "kk: --check belongs to release: ./kk release --check\n"
 

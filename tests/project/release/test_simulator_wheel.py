@@ -18,6 +18,7 @@ from cuda_tools import include_of, tool
 from kernkit.binaries.elf import ElfFile
 from kernkit.binaries.glibc import platform_tag
 from kernkit.driver import release, simulator_wheel
+from kernkit.driver.options import Options
 from kernkit.errors import UserError
 from kernkit.simulator import prebuilt, runtime
 
@@ -40,6 +41,11 @@ def test_the_version_of_cuda_is_read(tmp_path, monkeypatch):
     assert simulator_wheel.version_of_cuda() == "13.1"
 
 
+def test_a_processor_without_the_simulator_is_an_error():
+    with pytest.raises(UserError, match="^dist --arch aarch64: only the wheel kernkit-simulator depends on the processor; add --simulator$"):
+        release.dist(Options("dist", architectures="aarch64"))
+
+
 @pytest.fixture(scope="module")
 def folder(root, tmp_path_factory):
     """The folder of the builds of the last commit."""
@@ -51,21 +57,28 @@ def folder(root, tmp_path_factory):
     return tmp_path_factory.mktemp("builds")
 
 
-@pytest.fixture(scope="module")
-def simulator(root, folder):
-    """The wheel kernkit-simulator."""
+def build(root, folder, processor=""):
+    """The wheel kernkit-simulator of the last commit."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(release, "ROOT", root)
         patch.setenv("PATH", f"{sys.prefix}/bin:{os.environ['PATH']}")  # auditwheel
-        return release.reproducible_simulator("HEAD", folder)
+        return release.reproducible_simulator("HEAD", folder, processor)
+
+
+@pytest.fixture(scope="module")
+def simulator(root, folder):
+    return build(root, folder)
+
+
+def unpack(wheel, folder):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def unpacked(simulator, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("unpacked")
-    with zipfile.ZipFile(simulator) as archive:
-        archive.extractall(folder)
-    return folder
+    return unpack(simulator, tmp_path_factory.mktemp("unpacked"))
 
 
 @pytest.fixture(scope="module")
@@ -102,17 +115,22 @@ def kernkit(environment, folder, *words):
     return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.slow
-def test_the_tag_is_that_of_the_libraries(simulator, unpacked):
+def check_tag(wheel, package, machine):
     """The name of the wheel has auditwheel's tag, which kernkit's own reader of ELF files confirms."""
     versions = set()
     for name in LIBRARIES:
-        file = ElfFile(unpacked / prebuilt.PACKAGE / name)
+        file = ElfFile(package / name)
         versions |= set(file.needed_versions().values())
+        assert file.machine == machine
         assert file.names_of_symbols() is None, "the library is not stripped"
-    (tag,) = re.findall(r"^kernkit_simulator-\d+\.\d+\.\d+-py3-none-(manylinux_2_\d+_x86_64)(?:\.\w+)*\.whl$", simulator.name)
-    assert tag == platform_tag("x86_64", versions)
-    assert simulator.stat().st_size < 2_000_000
+    (tag,) = re.findall(rf"^kernkit_simulator-\d+\.\d+\.\d+-py3-none-(manylinux_2_\d+_{machine})(?:\.\w+)*\.whl$", wheel.name)
+    assert tag == platform_tag(machine, versions)
+    assert wheel.stat().st_size < 2_000_000
+
+
+@pytest.mark.slow
+def test_the_tag_is_that_of_the_libraries(simulator, unpacked):
+    check_tag(simulator, unpacked / prebuilt.PACKAGE, "x86_64")
 
 
 @pytest.mark.slow
@@ -217,3 +235,36 @@ def test_a_wheel_of_other_sources_is_not_used(environment, tmp_path):
     assert done.returncode == 3 and "kernkit: the runtime of kernkit-simulator " in done.stderr, done.stderr
     assert "is not used: it was compiled from other sources than those of kernkit " in done.stderr
     assert done.stderr.rstrip().splitlines()[-1].startswith("kernkit: neither ninja nor make is installed; ")
+
+
+CALLER = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char** libraries) {
+  int devices = 0, of_driver = 0;
+  void* runtime = dlopen(libraries[1], RTLD_NOW | RTLD_GLOBAL);
+  void* driver = dlopen(libraries[2], RTLD_NOW);
+  if (count < 3 || !runtime || !driver) return puts(dlerror());
+  int (*count_devices)(int*) = (int (*)(int*))dlsym(runtime, "cudaGetDeviceCount");
+  int (*init)(int) = (int (*)(int))dlsym(driver, "cuInit");
+  int (*count_of_driver)(int*) = (int (*)(int*))dlsym(driver, "cuDeviceGetCount");
+  printf("%d ", count_devices(&devices));
+  printf("%d ", init(0));
+  printf("%d ", count_of_driver(&of_driver));
+  printf("%d %d\\n", devices, of_driver);
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("qemu-aarch64") or not shutil.which("aarch64-linux-gnu-g++"),
+                    reason="g++-aarch64-linux-gnu or qemu-user is not installed")  # fmt: skip
+def test_the_wheel_for_aarch64_runs_under_qemu(root, folder, tmp_path):
+    (tmp_path / "builds").mkdir()
+    wheel = build(root, tmp_path / "builds", "aarch64")
+    package = unpack(wheel, tmp_path / "unpacked") / prebuilt.PACKAGE
+    check_tag(wheel, package, "aarch64")
+    (tmp_path / "main.c").write_text(CALLER)
+    run("aarch64-linux-gnu-gcc", "-D_GNU_SOURCE", tmp_path / "main.c", "-o", tmp_path / "main", "-ldl")
+    printed = run("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", tmp_path / "main", *(package / name for name in LIBRARIES[:2]))
+    assert printed == "0 0 0 1 1\n"

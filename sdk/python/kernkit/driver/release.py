@@ -160,8 +160,10 @@ def bill_of_materials(wheel: pathlib.Path, project: pathlib.Path, tools: pathlib
 
 
 def dist(options: Options) -> None:
-    """Makes in dist/ the sdist and the wheel of the last commit, with --simulator also the wheel kernkit-simulator, their
-    bills of materials and SHA256SUMS."""
+    """Makes in dist/ the sdist and the wheel of the last commit, with --simulator also the wheel kernkit-simulator for
+    this machine's processor and for that of --arch, their bills of materials and SHA256SUMS."""
+    if options.architectures and not options.is_simulator:
+        raise UserError(f"dist --arch {options.architectures}: only the wheel kernkit-simulator depends on the processor; add --simulator")
     commit = git.output(ROOT, "rev-parse", "HEAD")
     if git.output(ROOT, "status", "--porcelain"):
         print("note: uncommitted changes are not part of the archives")
@@ -171,22 +173,24 @@ def dist(options: Options) -> None:
         folder = pathlib.Path(temporary)
         print_heading(f"sdist and wheel of {commit[:12]}, in two folders")
         archives = reproducible_archives(commit, folder)
-        if options.is_simulator:
-            print_heading(f"kernkit-simulator of {commit[:12]}, compiled in two folders")
-            (folder / "simulator").mkdir()
-            archives.append(reproducible_simulator(commit, folder / "simulator"))
+        for processor in ["", *filter(None, [options.architectures])] if options.is_simulator else []:
+            print_heading(f"kernkit-simulator of {commit[:12]} for {processor or 'this machine'}, compiled in two folders")
+            builds = folder / f"simulator {processor}"
+            builds.mkdir()
+            archives.append(reproducible_simulator(commit, builds, processor))
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir()
         made = [pathlib.Path(shutil.copyfile(path, target / path.name)) for path in archives]
         print_heading("checks of the package's metadata, and the bill of materials")
         tools = environment_with(folder / "tools", ("-r", ROOT / REQUIREMENTS))
         run(tools / "twine", "check", "--strict", *made)
-        for wheel in [path for path in made if path.suffix == ".whl"]:
-            package = wheel.name.partition("-")[0]
-            run(tools / "validate-pyproject", projects[package])
-            bill = target / f"{package}-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
-            bill.write_text(bill_of_materials(wheel, projects[package], tools, folder / f"environment of {package}"), encoding="utf-8")
-            made.append(bill)
+        for package, project in projects.items():
+            wheels = [path for path in made if path.name.startswith(f"{package}-") and path.suffix == ".whl"]
+            if wheels:  # the first wheel is that of this machine
+                run(tools / "validate-pyproject", project)
+                bill = target / f"{package}-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
+                bill.write_text(bill_of_materials(wheels[0], project, tools, folder / f"environment of {package}"), encoding="utf-8")
+                made.append(bill)
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made]
     (target / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     print("".join(sums), end="")

@@ -37,7 +37,8 @@ usage: ./kk COMMAND [options]
   dist           make in dist/ the sdist and the wheel of the last commit, which are built in two folders and must
                  have equal bytes, their bill of materials (CycloneDX) and SHA256SUMS
   dist --simulator           also make the wheel kernkit-simulator: the runtime of run, counters and sanitize,
-                             compiled for this machine's processor; needs the headers of CUDA 13
+                             compiled for this machine's processor; needs the headers of CUDA 13;
+                             with --arch aarch64 also the wheel for aarch64, by Debian's cross compiler
   release        check what a release requires, then make dist/; --check: only list what is missing
 """ + gpu.USAGE + """
   --cuda         install the CUDA compiler (wheels, about 300 MB) if nvcc is not found
@@ -216,8 +217,8 @@ COMMANDS: Dict[str, Command] = {
     "demo": Command(demo, options=(BENCHMARK,)),
     "docs": Command(docs, "docs"),
     "cuda-matrix": Command(cuda_matrix),
-    "dist": Command(dist, "python", options=("--simulator",)),
-    "release": Command(release, "python", options=("--check", "--simulator")),
+    "dist": Command(dist, "python", options=("--simulator", "--arch")),
+    "release": Command(release, "python", options=("--check", "--simulator", "--arch")),
     "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",
                        "GpuStream/add*Captured*", "--tests", "tests/gpu", "--also", "bench/gpu/torch_bench.py"),
 }
