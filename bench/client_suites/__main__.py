@@ -20,8 +20,9 @@ import sys
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "bench/python"), str(pathlib.Path(__file__).parent)]
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[1]
+sys.path[:0] = [str(ROOT / "bench/python"), str(FOLDER)]
 
 from endings import Ending, classify, table  # noqa: E402
 from rows import processor  # noqa: E402
@@ -39,25 +40,23 @@ def command(options, *words):
     return [sys.executable, "-m", "kernkit", "run", *runtime, *options.run_options, sys.executable, *PYTEST, *settings, *words]
 
 
-def environment():
-    paths = [str(ROOT / "sdk/python"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+def environment(**variables):
+    paths = [str(ROOT / "sdk/python"), str(FOLDER), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
 
 
-def selection(options, name=""):
-    """The words of pytest that select a test by its name, or all tests."""
+def selection(options, file=""):
+    """The words of pytest that select the tests of a file, or all tests."""
     if options.tests.is_dir():
-        return [str(options.tests.resolve() / name)]
-    file, *rest = name.split("::")
-    module = [str(options.tests), *pathlib.PurePath(file).with_suffix("").parts] if name else [str(options.tests)]
-    return ["--pyargs", "::".join([".".join(module), *rest])]
+        return [str(options.tests.resolve() / file)]
+    return ["--pyargs", ".".join([str(options.tests), *file.removesuffix(".py").split("/")]).rstrip(".")]
 
 
 def collect(options):
     """The sorted names of all tests; the file of a test is relative to the folder or module of all tests."""
     words = ["--collect-only", "--continue-on-collection-errors", *selection(options)]
     done = subprocess.run(command(options, *words), cwd=options.cwd, env=environment(), capture_output=True, text=True)
-    lines = [line for line in done.stdout.splitlines() if "::" in line and not line.startswith(("ERROR", "FAILED"))]
+    lines = [line for line in done.stdout.splitlines() if ".py::" in line.split("[")[0] and not line.startswith(("ERROR", "FAILED"))]
     if not lines:
         sys.exit(f"{options.tests}: pytest collects no test\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     folder = os.path.commonpath([os.path.dirname(line.split("::")[0]) for line in lines])
@@ -67,8 +66,9 @@ def collect(options):
 def run_test(options, name):
     """The ending of a test, and its time [s]."""
     started = time.monotonic()
-    process = subprocess.Popen(command(options, "--tb=short", *selection(options, name)), cwd=options.cwd, env=environment(),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)  # fmt: skip
+    words = ["-p", "one_test", "--tb=short", *selection(options, name.split("::")[0])]
+    process = subprocess.Popen(command(options, *words), cwd=options.cwd, env=environment(KERNKIT_TEST=name), start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
     try:
         out, errors = process.communicate(timeout=options.limit)
         code = process.returncode

@@ -12,7 +12,8 @@ KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
 
 _COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
 _UNSUPPORTED = re.compile(r"kernkit: .*(?:not supported|unsupported)|CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported")
-_MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b")
+_MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b"
+                           r"|(?:CURAND|CUBLAS|CUSOLVER|CUSPARSE|CuFFT|cuTENSOR|NCCL)\w*Error")  # fmt: skip
 
 
 class Ending(NamedTuple):

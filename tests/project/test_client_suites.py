@@ -23,11 +23,14 @@ def test_does_not_end(): time.sleep(600)
 class TestOfAClass:
     @pytest.mark.parametrize("text", ["a/b::c"])
     def test_passes(self, text): pass
+TestOfAClass.__name__ = "Test[of]a::class"
+globals()["Test[of]a::class"] = TestOfAClass
 """
 ENDINGS = {
     "test_passes": "passed", "test_is_skipped": "skipped", "test_is_expected_to_fail": "passed", "test_has_a_wrong_value": "failed",
     "test_crashes": "crashed", "test_calls_what_is_missing": "unsupported", "test_inspects_machine_code": "machine code",
     "test_does_not_end": "timed out", "TestOfAClass::test_passes[a/b::c]": "passed",
+    "Test[of]a::class::test_passes[a/b::c]": "passed",
 }  # fmt: skip
 
 
@@ -61,7 +64,7 @@ def test_each_ending_is_counted(run_suite):
     printed, record = run_suite("numba_tests")
     expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}
     assert {name: row["ending"] for name, row in record["results"].items()} == expected
-    assert "| 4 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 4 of 8 tests" in printed
+    assert "| 5 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 9 tests" in printed
     assert "- failed, 1: assert 1 == 2\n  test_one.py::test_has_a_wrong_value" in printed
     assert record["context"]["collected"] == len(expected) and record["context"]["version"] == "1.0"
 
