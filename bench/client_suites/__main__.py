@@ -67,7 +67,7 @@ def run_test(options, name):
     """The ending of a test, and its time [s]."""
     started = time.monotonic()
     words = ["-p", "one_test", "--tb=short", *selection(options, name.split("::")[0])]
-    process = subprocess.Popen(command(options, *words), cwd=options.cwd, env=environment(KERNKIT_TEST=name), start_new_session=True,
+    process = subprocess.Popen(command(options, *words), cwd=options.cwd, env=environment(CLIENT_SUITES_TEST=name), start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
     try:
         out, errors = process.communicate(timeout=options.limit)
