@@ -173,7 +173,7 @@ TEST(LineRules, ABatchGivesWhatItsItemsGive) {
 TEST(LineRules, ResultsAreNewMemory) {
   const auto x = example<float>(4, 3);
   const auto error_of = [](const Contract& contract) {
-    Call call(contract, cpu_place());
+    Call call(contract, cpu_target());
     const Outcome outcome = call.run();
     return outcome.accepted ? std::string() : outcome.kind + ": " + outcome.message;
   };

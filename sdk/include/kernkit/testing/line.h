@@ -112,7 +112,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
     tensor.shape = const_cast<int64_t*>(argument.shape.data());
     tensor.ndim = static_cast<int32_t>(argument.shape.size());
     tensor.dtype = argument.dtype;
-    tensor.device = argument.stays_on_cpu ? cpu_place().device() : call.place().device();
+    tensor.device = argument.stays_on_cpu ? cpu_target().device() : call.target().device();
     one.tensor = &tensor;
   }
   try {
@@ -123,16 +123,17 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   }
 }
 
-/// Rule Results: checks at each place that the results have the shape, dtype and device of the
+/// Rule Results: checks on each target that the results have the shape, dtype and device of the
 /// line. Adds each call, and its violation if there is one, to *verdict. Throws the errors of
 /// Call::run().
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
-    Call call(contract, *place);
+  for (const MakeTarget make_target : places_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
+    Call call(contract, *target);
     const std::string text = other_results(contract, call, call.run());
-    verdict->add(
-        text.empty() ? "" : contract.callee().name() + "()" + place->suffix() + ": result " + text);
+    verdict->add(text.empty()
+                     ? ""
+                     : contract.callee().name() + "()" + target->suffix() + ": result " + text);
   }
 }
 
@@ -140,12 +141,12 @@ inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
 /// do not change any result. Adds each call, and its violation if there is one, to *verdict. Throws
 /// the errors of Call::run().
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
+  for (const MakeTarget make_target : places_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
     for (const size_t i : contract.tensors()) {
       if (!contract.callee().param(contract.parameter_of(i)).is_only_written) continue;
-      Call usual(contract, *place);
-      Call other(contract, *place);
+      Call usual(contract, *target);
+      Call other(contract, *target);
       other.arguments[i].values = {3, 1, 7};
       (void)usual.run();
       (void)other.run();
@@ -155,7 +156,7 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
           });
       verdict->add(differs.empty()
                        ? ""
-                       : contract.callee().name() + "()" + place->suffix() +
+                       : contract.callee().name() + "()" + target->suffix() +
                              " with something else in " + contract.name_of(i) +
                              " before: " + differs + "; (out!) promises that it is never read");
     }
@@ -180,8 +181,8 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
 
 /// Returns "" or the difference between the results for a batch of two and for two calls. Throws
 /// the errors of Call::run().
-inline std::string batch_differs(const Contract& contract, Place& place) {
-  Call batch(contract, place);
+inline std::string batch_differs(const Contract& contract, Target& target) {
+  Call batch(contract, target);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
   for (const size_t i : contract.tensors()) {
     Argument& argument = batch.arguments[i];
@@ -195,7 +196,7 @@ inline std::string batch_differs(const Contract& contract, Place& place) {
   const Outcome outcome = batch.run();
   if (!outcome.accepted) return "a batch of two: " + outcome.text();
   for (size_t item = 0; item < 2; ++item) {
-    Call one(contract, place);
+    Call one(contract, target);
     for (const size_t i : contract.tensors()) one.arguments[i].contents = items[i][item];
     const Outcome alone = one.run();
     if (!alone.accepted) return "an item of a batch alone: " + alone.text();
@@ -227,11 +228,11 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     // With another tensor, or a run that is not first, no framework makes one call for a batch.
     if (value.type == schema::Type::kTensor && line.values[v].run != 0) return;
   }
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
-    const std::string differs = batch_differs(contract, *place);
+  for (const MakeTarget make_target : places_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
+    const std::string differs = batch_differs(contract, *target);
     verdict->add(differs.empty() ? ""
-                                 : contract.callee().name() + "()" + place->suffix() + ": " +
+                                 : contract.callee().name() + "()" + target->suffix() + ": " +
                                        differs + "; each... promises what two calls give");
   }
 }

@@ -18,7 +18,7 @@ struct Argument {
   bool is_list = false;       ///< whether `value` is unused and the elements follow as arguments
   size_t size = 0;            ///< number of elements of a list that are passed, from the first
   bool is_written = false;    ///< whether the schema marks the argument (a!) or (out!)
-  bool stays_on_cpu = false;  ///< whether the tensor is in CPU memory at every place
+  bool stays_on_cpu = false;  ///< whether the tensor is in CPU memory on every target
   DLDataType dtype{};         ///< dtype of the tensor
   std::vector<int64_t> shape;    ///< sizes of the tensor
   std::vector<int64_t> strides;  ///< strides [elements]; empty: row-major

@@ -43,17 +43,17 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
 /// violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
-    Call batch(contract, *place);
+  for (const MakeTarget make_target : places_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
+    Call batch(contract, *target);
     int64_t rows = 0;
     for (const Argument& argument : batch.arguments) {
       if (rows == 0 && argument.is_written && !argument.shape.empty()) rows = argument.shape[0];
     }
     (void)batch.run();
     for (int64_t row = -2; row < rows; ++row) {  // the first two: all rows
-      place->reorder(static_cast<unsigned>(row + 3));
-      Call other = Call::plain(batch, *place);
+      target->reorder(static_cast<unsigned>(row + 3));
+      Call other = Call::plain(batch, *target);
       if (row >= 0) leave_row(&other, row, rows);
       const Outcome outcome = other.run();
       const std::string differs = !outcome.accepted
@@ -62,7 +62,7 @@ inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict)
                                             : other_bits(other, batch, row, rows);
       verdict->add(differs.empty()
                        ? ""
-                       : contract.callee().name() + "()" + place->suffix() + ": " + differs +
+                       : contract.callee().name() + "()" + target->suffix() + ": " + differs +
                              (row < 0 ? " in another run" : " alone") +
                              "; expected the bits that it has among all " + std::to_string(rows));
     }

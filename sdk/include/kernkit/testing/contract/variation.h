@@ -95,15 +95,15 @@ inline std::string first_difference(const Call& got, const Call& wanted) {
 
 /// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
 /// otherwise the outcome and the expected outcome. Throws the errors of Call::run().
-inline std::string violation_of(const Contract& contract, Place& place, const Variation& variation,
-                                Call& call) {
+inline std::string violation_of(const Contract& contract, Target& target,
+                                const Variation& variation, Call& call) {
   variation.change(call);
   const Outcome outcome = call.run();
   const std::string rejection =
       std::string("a ") + variation.kind + " that names " +
       (variation.about.empty() ? "what is wrong" : names_of(contract, variation.about));
   const auto describe = [&](const std::string& did, const std::string& expected) {
-    return contract.callee().name() + "() " + variation.what + place.suffix() + ": " + did +
+    return contract.callee().name() + "() " + variation.what + target.suffix() + ": " + did +
            "; expected " + expected;
   };
   const std::string same = "what dense and aligned tensors give";
@@ -118,7 +118,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
     case May::kReject: return describe(outcome.text(), rejection);
     case May::kGiveSame:
     case May::kGiveSameOrReject: {
-      Call plain = Call::plain(call, place);
+      Call plain = Call::plain(call, target);
       const Outcome of_plain = plain.run();
       if (!of_plain.accepted) return "";  // other rules report it
       const std::string differs = first_difference(call, plain);
@@ -127,7 +127,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
                              : describe(differs, same + (may_reject ? ", or " + rejection : ""));
     }
     case May::kGiveSameNumbersOrReject: {
-      Call example(contract, place);
+      Call example(contract, target);
       if (!example.run().accepted) return "";
       const std::string differs =
           first_difference(call, example, [&](const Elements& got, const Elements& wanted) {
@@ -139,7 +139,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
     case May::kStayInsideOrReject: {
       const std::string stray = call.stray_write(/*inside=*/false);
       if (!stray.empty()) return describe(stray + " was written", rejection);
-      Call other(contract, place, 0x5a);
+      Call other(contract, target, 0x5a);
       variation.change(other);
       if (!other.run().accepted) return "";
       const std::string differs = first_difference(call, other, [](const auto& a, const auto& b) {
@@ -155,9 +155,9 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
 /// Returns violation_of(), followed by a call with poisoned memory around the tensors if there is
 /// no violation: AddressSanitizer then reports reads of that memory, even if the op does not use
 /// what it reads. Throws the errors of Call::run().
-inline std::string violation(const Contract& contract, Place& place, const Variation& variation) {
-  Call call(contract, place);
-  std::string text = violation_of(contract, place, variation, call);
+inline std::string violation(const Contract& contract, Target& target, const Variation& variation) {
+  Call call(contract, target);
+  std::string text = violation_of(contract, target, variation, call);
   if (KERNKIT_POISONS_MEMORY != 0 && text.empty() && call.stray_write(/*inside=*/false).empty()) {
     (void)call.run(/*poisoned=*/true);
   }
