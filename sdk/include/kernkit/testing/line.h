@@ -127,7 +127,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
 /// line. Adds each call, and its violation if there is one, to *verdict. Throws the errors of
 /// Call::run().
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
-  for (const MakeTarget make_target : places_of(contract)) {
+  for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
     Call call(contract, *target);
     const std::string text = other_results(contract, call, call.run());
@@ -141,7 +141,7 @@ inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
 /// do not change any result. Adds each call, and its violation if there is one, to *verdict. Throws
 /// the errors of Call::run().
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
-  for (const MakeTarget make_target : places_of(contract)) {
+  for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
     for (const size_t i : contract.tensors()) {
       if (!contract.callee().param(contract.parameter_of(i)).is_only_written) continue;
@@ -228,7 +228,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     // With another tensor, or a run that is not first, no framework makes one call for a batch.
     if (value.type == schema::Type::kTensor && line.values[v].run != 0) return;
   }
-  for (const MakeTarget make_target : places_of(contract)) {
+  for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
     const std::string differs = batch_differs(contract, *target);
     verdict->add(differs.empty() ? ""

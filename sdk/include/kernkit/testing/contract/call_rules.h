@@ -56,7 +56,7 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
 /// Rule Defaults: checks on each target that arguments left out take the schema's defaults. Adds
 /// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {
-  for (const MakeTarget make : places_of(contract)) {
+  for (const MakeTarget make : targets_of(contract)) {
     const std::unique_ptr<Target> target = make();
     size_t tried = 0;
     for (const std::string& text : wrong_defaults(contract, *target, &tried)) verdict->add(text);

@@ -43,7 +43,7 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
 /// violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
-  for (const MakeTarget make_target : places_of(contract)) {
+  for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
     Call batch(contract, *target);
     int64_t rows = 0;

@@ -30,7 +30,7 @@ using MakeTarget = std::unique_ptr<Target> (*)();
 /// Returns the targets where the op runs: the CPU and a CUDA device, as its exemptions and the
 /// program permit. Leaves out a target where the op rejects its example, which rules Example and
 /// RunsOnCuda report. Runs the example on each target, with the errors of Call::run().
-inline std::vector<MakeTarget> places_of(const Contract& contract) {
+inline std::vector<MakeTarget> targets_of(const Contract& contract) {
   std::vector<MakeTarget> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Target>(); });
 #if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
@@ -65,7 +65,7 @@ struct Rule {
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Target& target, const Variation& variation)>& visit) {
-  for (const MakeTarget make_target : places_of(contract)) {
+  for (const MakeTarget make_target : targets_of(contract)) {
     std::unique_ptr<Target> target = make_target();
     for (const Variation& variation : make(contract, *target)) {
       if (!target->renew()) {
