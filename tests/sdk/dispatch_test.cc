@@ -61,8 +61,8 @@ TEST(Dispatch, Unsupported) {
       dispatch(list, dtype, [](auto) {});
       return std::string("nothing");
     } catch (const Error& error) {
-      EXPECT_EQ(error.where().line, line);
-      EXPECT_STREQ(error.where().file, __FILE__);
+      EXPECT_EQ(error.location().line, line);
+      EXPECT_STREQ(error.location().file, __FILE__);
       const std::string text = error.what();
       const std::string place = "dispatch_test.cc:" + std::to_string(line);
       const size_t at = text.find(place);

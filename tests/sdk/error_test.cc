@@ -25,15 +25,17 @@ TEST(Error, Parts) {
   EXPECT_STREQ(error.kind(), "ValueError");
   EXPECT_STREQ(error.message(), "n: must be positive");
   EXPECT_STREQ(error.what(), "ValueError: n: must be positive");
-  EXPECT_STREQ(error.where().file, "file.cc");
-  EXPECT_EQ(error.where().line, 12);
+  EXPECT_STREQ(error.location().file, "file.cc");
+  EXPECT_EQ(error.location().line, 12);
+  const Where former = error.where();  // the former names
+  EXPECT_EQ(former.line, 12);
 }
 
 TEST(Error, EmptyParts) {
   const Error error("", "");
   EXPECT_STREQ(error.kind(), "");
   EXPECT_STREQ(error.message(), "");
-  EXPECT_EQ(error.where().line, 0);
+  EXPECT_EQ(error.location().line, 0);
 }
 
 TEST(Error, CopiesItsText) {
@@ -92,14 +94,14 @@ TEST(Check, EveryKind) {
             "NotImplementedError: t");
 }
 
-TEST(Check, Where) {
+TEST(Check, RecordsTheLineOfTheMacro) {
   const int line = __LINE__ + 2;
   try {
     KERNKIT_CHECK(false, ValueError);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.where().line, line);
-    EXPECT_TRUE(std::string(error.where().file).find("error_test.cc") != std::string::npos);
+    EXPECT_EQ(error.location().line, line);
+    EXPECT_TRUE(std::string(error.location().file).find("error_test.cc") != std::string::npos);
   }
 }
 

@@ -253,12 +253,12 @@ TEST_F(Export, ExceptionsOfTheKernel) {
 // kernel.
 TEST_F(Export, WhereItHappened) {
   error(__tvm_ffi_throws, {none()});
-  EXPECT_EQ(detail::last_error().where().line, kThrowsLine);
+  EXPECT_EQ(detail::last_error().location().line, kThrowsLine);
   error(__tvm_ffi_throws, {integer(3)});
-  EXPECT_EQ(detail::last_error().where().line, kThrowsLine);
+  EXPECT_EQ(detail::last_error().location().line, kThrowsLine);
   error(__tvm_ffi_throws, {integer(0)});
-  EXPECT_LT(detail::last_error().where().line, kThrowsLine);
-  EXPECT_GT(detail::last_error().where().line, 0);
+  EXPECT_LT(detail::last_error().location().line, kThrowsLine);
+  EXPECT_GT(detail::last_error().location().line, 0);
 }
 
 TEST_F(Export, ThreadsHaveTheirOwnLastError) {

@@ -14,10 +14,10 @@ namespace kernkit {
 class Expect {
  public:
   /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if there
-  /// is none; errors have the line `where`. The DLTensor and the texts must outlive this object.
+  /// is none; errors have the line `location`. The DLTensor and the texts must outlive this object.
   /// Throws nothing.
-  Expect(const TensorView& tensor, const char* expression, Where where)
-      : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
+  Expect(const TensorView& tensor, const char* expression, SourceLocation location)
+      : x_(tensor.get(), tensor.name()), expression_(expression), location_(location) {}
 
   /// Throws TypeError unless the dtype is in the list, e.g. `.dtype(floating{})`. Returns *this.
   template <class... T>
@@ -26,7 +26,7 @@ class Expect {
     uint32_t key;
     memcpy(&key, &x_.get()->dtype, sizeof(key));
     if (!contains(types<T...>{}, key)) {
-      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), where_);
+      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), location_);
     }
     return *this;
   }
@@ -187,11 +187,11 @@ class Expect {
 
   KERNKIT_ACCESSOR const char* name() const { return detail::name_or(x_, expression_); }
   // Constructed on failure only: a check that passes stores nothing.
-  KERNKIT_ACCESSOR detail::ExpectFailure failure() const { return {x_.get(), name(), where_}; }
+  KERNKIT_ACCESSOR detail::ExpectFailure failure() const { return {x_.get(), name(), location_}; }
 
   TensorView x_;
   const char* expression_;
-  Where where_;
+  SourceLocation location_;
   // Results of earlier checks, which later checks use.
   const DLTensor* like_ = nullptr;
   bool contiguous_ = false;

@@ -41,7 +41,7 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
   const char* name = Op<Line>::name(kIndex);
   const KernkitAny& any = Op<Line>::template argument<kIndex>(args, num_args);
   if (is_slow_argument<First>(any)) {
-    return call_converted(self, Line::kName, name, args, num_args, kIndex, result, Line::kWhere);
+    return call_converted(self, Line::kName, name, args, num_args, kIndex, result, Line::kLocation);
   }
   return read_and_call<Line>(Unread<Rest...>(), function, self, args, num_args, result, held...,
                              read_fast<First>(any, name));
@@ -68,9 +68,9 @@ template <class Line, class R, class... Params>
       return read_and_call<Line>(Unread<std::decay_t<Params>...>(), function, self, args, num_args,
                                  result);
     } catch (const Error& error) {
-      return raise_error(Line::kName, error, Line::kWhere);
+      return raise_error(Line::kName, error, Line::kLocation);
     } catch (...) {
-      return raise_current_exception(Line::kName, Line::kWhere);
+      return raise_current_exception(Line::kName, Line::kLocation);
     }
   }
   return -1;
@@ -119,7 +119,7 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
   struct KERNKIT_LOCAL name {                                                                    \
     static constexpr char kName[] = #name;                                                       \
     static constexpr char kSchema[] = schema_line;                                               \
-    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                     \
+    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                         \
   };                                                                                             \
   __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =           \
       #name schema_line;                                                                         \

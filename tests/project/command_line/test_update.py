@@ -457,7 +457,7 @@ def test_former_names_are_replaced(library, newer):
     """Names are replaced in files of the library's authors, not in the copy of the SDK."""
     (library / "tests/mine_test.cc").write_text(
         '#include "kernkit/cuda_on_cpu/runtime.h"\n#if defined(KERNKIT_CUDA_ON_CPU)\n'
-        "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"
+        "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\nkernkit::Where line;\n"
     )
     (library / "tests/CMakeLists.txt").write_text(
         "kernkit_add_cuda_on_cpu(fast_ops)\nkernkit_add_on_ptx(fast_ops_objects)\n"
@@ -468,7 +468,7 @@ def test_former_names_are_replaced(library, newer):
     run(library)
     assert (library / "tests/mine_test.cc").read_text() == (
         '#include "kernkit/simulator/runtime.h"\n#if defined(KERNKIT_ON_FIBERS)\n'
-        "kernkit::simulator::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"
+        "kernkit::simulator::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\nkernkit::SourceLocation line;\n"
     )
     assert (library / "tests/CMakeLists.txt").read_text() == (
         "kernkit_add_on_fibers(fast_ops)\nkernkit_add_simulated(fast_ops_objects)\n"

@@ -62,7 +62,7 @@ TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
 }
 
 TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
-  EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", Where{}), -1);
+  EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", SourceLocation{}), -1);
   EXPECT_EQ(host.message, "it(): failed");
   EXPECT_EQ(host.backtrace, "");
 }

@@ -217,7 +217,7 @@ struct Line {
   static constexpr char kName[] = "mix";
   static constexpr char kSchema[] =
       "(Tensor(a!) y, Tensor x, Tensor w, Tensor? bias=None, float factor=2.0) -> ()";
-  static constexpr kernkit::Where kWhere = {};
+  static constexpr kernkit::SourceLocation kLocation = {};
 };
 
 inline int metadata(void*, const KernkitAny*, int32_t, KernkitAny* result) {

@@ -14,7 +14,7 @@ namespace kernkit::detail {
 /// registers from the arguments that are already read.
 [[gnu::cold]] int call_converted(KernkitFunction self, const char* op, const char* name,
                                  const KernkitAny* args, int32_t num_args, size_t i,
-                                 KernkitAny* result, Where where) noexcept;
+                                 KernkitAny* result, SourceLocation location) noexcept;
 
 /// True if the argument needs call_converted().
 template <class T>

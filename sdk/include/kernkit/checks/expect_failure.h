@@ -19,7 +19,7 @@ struct WantedDim {
 struct ExpectFailure {
   const DLTensor* tensor;
   const char* name;
-  Where where;
+  SourceLocation location;
 
   TensorView x() const { return {tensor, name}; }
 

@@ -8,7 +8,7 @@
 namespace kernkit::detail {
 
 KERNKIT_COLD void ExpectFailure::fail(const char* kind, Message& text) const {
-  throw Error(kind, &text, where);
+  throw Error(kind, &text, location);
 }
 
 KERNKIT_COLD void ExpectFailure::dtype(DLDataType wanted) const {
@@ -88,7 +88,7 @@ KERNKIT_COLD void ExpectFailure::differs(TensorView other, Member member) const 
   text << name_or(other, "the other tensor");
   print(" (", other, ")");
   // Throws here, not in fail(): each frame that an exception unwinds takes about 0.2 us.
-  throw Error(member == kDType ? kind::TypeError : kind::ValueError, &text, where);
+  throw Error(member == kDType ? kind::TypeError : kind::ValueError, &text, location);
 }
 
 KERNKIT_COLD void ExpectFailure::overlap(TensorView other, const char* how) const {

@@ -127,7 +127,7 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
                             : detail::run_on_xlas_stream(op, type, frame, &error);
     }
   } catch (...) {
-    code = kernkit::detail::raise_current_exception(op.name, op.where);
+    code = kernkit::detail::raise_current_exception(op.name, op.location);
   }
   return code == 0 ? error : raised_for_xla(frame.api, op.name);
 }
