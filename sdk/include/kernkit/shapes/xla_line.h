@@ -21,12 +21,13 @@ struct XlaLine {
   static constexpr int kCount = Op::kSchema.num_params;  ///< number of parameters
 
   const char* names[kCount + 1] = {};  ///< names of attributes, in XLA's order
-  uint8_t places[kCount + 1] = {};     ///< index of each non-tensor parameter among the attributes
-  uint8_t texts[kCount + 1] = {};      ///< index of each text parameter among the texts
-  int num_attributes = 0;              ///< number of attributes, kGivenForXla included
-  int num_texts = 0;                   ///< number of str, ScalarType and Device parameters
-  bool has_given = false;   ///< whether the op has optional parameters, and so kGivenForXla
-  bool is_possible = true;  ///< false with a list parameter or a result that is no tensor
+  uint8_t attribute_index[kCount + 1] =
+      {};                          ///< index of each non-tensor parameter among the attributes
+  uint8_t texts[kCount + 1] = {};  ///< index of each text parameter among the texts
+  int num_attributes = 0;          ///< number of attributes, kGivenForXla included
+  int num_texts = 0;               ///< number of str, ScalarType and Device parameters
+  bool has_given = false;          ///< whether the op has optional parameters, and so kGivenForXla
+  bool is_possible = true;         ///< false with a list parameter or a result that is no tensor
 
   /// Computes the members from the op's schema line, at compile time.
   constexpr XlaLine() {
@@ -35,17 +36,17 @@ struct XlaLine {
       is_possible = is_possible && !Op::kSchema.params[i].is_list;
     }
     for (int i = 0; i < Op::kSchema.num_returns; ++i) {
-      const schema::Param& one = Op::kSchema.returns[i];
-      is_possible =
-          is_possible && one.type == schema::Type::kTensor && !one.is_list && !one.is_optional;
+      const schema::Param& result = Op::kSchema.returns[i];
+      is_possible = is_possible && result.type == schema::Type::kTensor && !result.is_list &&
+                    !result.is_optional;
     }
     if (has_given) names[num_attributes++] = kGivenForXla;
     for (int i = 0; i < kCount; ++i) {
       if (is_tensor(i)) continue;
-      int place = has_given ? 1 : 0;
-      for (int k = 0; k < kCount; ++k) place += !is_tensor(k) && is_before(k, i) ? 1 : 0;
-      places[i] = static_cast<uint8_t>(place);
-      names[place] = Op::name(static_cast<size_t>(i));
+      int index = has_given ? 1 : 0;
+      for (int k = 0; k < kCount; ++k) index += !is_tensor(k) && is_before(k, i) ? 1 : 0;
+      attribute_index[i] = static_cast<uint8_t>(index);
+      names[index] = Op::name(static_cast<size_t>(i));
       ++num_attributes;
       texts[i] = static_cast<uint8_t>(num_texts);
       if (is_text(Op::kSchema.params[i].type)) ++num_texts;
