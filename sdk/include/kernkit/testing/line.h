@@ -87,33 +87,33 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   }
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {
-    shapes::CallValue& one = values[results.which.size() + i];
+    shapes::CallValue& call_value = values[results.which.size() + i];
     const schema::Param& param = contract.callee().param(i);
     const KernkitAny& value = call.arguments[i].value.get();
     const bool is_left_out = i >= contract.num_arguments();
     if (param.type == schema::Type::kInt && !param.is_list && !param.is_optional) {
-      one.number = is_left_out ? param.default_int : AnyView(value).cast<int64_t>();
+      call_value.number = is_left_out ? param.default_int : AnyView(value).cast<int64_t>();
     } else if (param.type == schema::Type::kScalarType && !param.is_list) {
       if (is_left_out) {
         const schema::Span text = param.default_text;
         (void)parse_dtype(contract.callee().schema_text().c_str() + text.begin,
-                          static_cast<size_t>(text.size), &one.dtype);
+                          static_cast<size_t>(text.size), &call_value.dtype);
       } else if (value.type_index != kKernkitNone) {
-        one.dtype = AnyView(value).cast<DLDataType>();
+        call_value.dtype = AnyView(value).cast<DLDataType>();
       }
     }
   }
   // Tensors, and the first tensor of each list.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
-    shapes::CallValue& one = values[results.which.size() + contract.parameter_of(i)];
-    if (one.tensor != nullptr) continue;
+    shapes::CallValue& call_value = values[results.which.size() + contract.parameter_of(i)];
+    if (call_value.tensor != nullptr) continue;
     DLTensor& tensor = tensors[i];
     tensor.shape = const_cast<int64_t*>(argument.shape.data());
     tensor.ndim = static_cast<int32_t>(argument.shape.size());
     tensor.dtype = argument.dtype;
     tensor.device = argument.stays_on_cpu ? cpu_target().device() : call.target().device();
-    one.tensor = &tensor;
+    call_value.tensor = &tensor;
   }
   try {
     throw_shape_error(results.line.c_str(), values.data());
@@ -196,17 +196,17 @@ inline std::string batch_differs(const Contract& contract, Target& target) {
   const Outcome outcome = batch.run();
   if (!outcome.accepted) return "a batch of two: " + outcome.text();
   for (size_t item = 0; item < 2; ++item) {
-    Call one(contract, target);
-    for (const size_t i : contract.tensors()) one.arguments[i].contents = items[i][item];
-    const Outcome alone = one.run();
+    Call single(contract, target);
+    for (const size_t i : contract.tensors()) single.arguments[i].contents = items[i][item];
+    const Outcome alone = single.run();
     if (!alone.accepted) return "an item of a batch alone: " + alone.text();
     const std::string differs =
-        first_difference(batch, one, [item](const Elements& all, const Elements& wanted) {
-          const size_t size = wanted.bytes.size();
+        first_difference(batch, single, [item](const Elements& all, const Elements& expected) {
+          const size_t size = expected.bytes.size();
           if (all.bytes.size() != 2 * size) return std::string("a batch of two has another size");
           const auto begin = all.bytes.begin() + static_cast<std::ptrdiff_t>(item * size);
-          const Elements got = {all.dtype, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
-          return difference(got, wanted);
+          const Elements actual = {all.dtype, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
+          return difference(actual, expected);
         });
     if (!differs.empty())
       return differs + " in item " + std::to_string(item) + " of a batch of two";

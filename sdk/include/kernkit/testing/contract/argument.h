@@ -58,12 +58,12 @@ struct Argument {
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();
     const std::vector<int64_t> steps = strides.empty() ? row_major() : strides;
     for (int64_t i = 0; i < n; ++i) {
-      int64_t offset = 0, rest = i;
+      int64_t offset = 0, remaining = i;
       if (!is_whole_bytes(dtype)) {
         offset = i;
       } else {
-        for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
-          offset += rest % shape[d] * steps[d];
+        for (size_t d = shape.size(); d-- > 0; remaining /= shape[d]) {
+          offset += remaining % shape[d] * steps[d];
         }
       }
       all.push_back(offset * unit());

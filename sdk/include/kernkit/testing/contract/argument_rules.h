@@ -128,11 +128,12 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Target&
       with.arguments[i] = without.arguments[i] = Argument();
       with.arguments[i].value = Any(AnyView(value));
     }
-    const Outcome ours = without.run(), theirs = with.run();
+    const Outcome without_outcome = without.run(), with_outcome = with.run();
     std::string differs;
-    if (ours.accepted != theirs.accepted || ours.message != theirs.message) {
-      differs = ours.text() + ", and with the default itself " + theirs.text();
-    } else if (ours.accepted) {
+    if (without_outcome.accepted != with_outcome.accepted ||
+        without_outcome.message != with_outcome.message) {
+      differs = without_outcome.text() + ", and with the default itself " + with_outcome.text();
+    } else if (without_outcome.accepted) {
       differs = first_difference(without, with);
     }
     if (!differs.empty()) {

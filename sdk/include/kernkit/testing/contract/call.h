@@ -24,36 +24,36 @@ class Call {
       : passed(contract.num_arguments()), contract_(&contract), target_(&target), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
       const Example& example = contract.examples()[i];
-      Argument made;
-      made.value = example.value();
-      made.is_tensor = example.is_tensor();
-      made.is_list = example.is_list();
-      made.size = example.elements().size();
-      made.is_written = contract.is_written(i);
-      made.stays_on_cpu = example.stays_on_cpu();
-      made.dtype = example.dtype();
-      made.shape = example.shape();
-      made.values = example.values();
-      if (made.values.empty()) made.values = some_values(i, salt);
-      arguments.push_back(std::move(made));
+      Argument argument;
+      argument.value = example.value();
+      argument.is_tensor = example.is_tensor();
+      argument.is_list = example.is_list();
+      argument.size = example.elements().size();
+      argument.is_written = contract.is_written(i);
+      argument.stays_on_cpu = example.stays_on_cpu();
+      argument.dtype = example.dtype();
+      argument.shape = example.shape();
+      argument.values = example.values();
+      if (argument.values.empty()) argument.values = some_values(i, salt);
+      arguments.push_back(std::move(argument));
     }
   }
-  /// Returns a call with the same arguments as `of`, each dense and aligned in memory of its own.
-  /// `of` has run.
-  static Call plain(const Call& of, Target& target) {
-    Call made(*of.contract_, target);
-    made.arguments = of.arguments;
-    made.passed = of.passed;
-    for (size_t i = 0; i < made.arguments.size(); ++i) {
-      Argument& argument = made.arguments[i];
+  /// Returns a call with the same arguments as `source`, each dense and aligned in memory of its
+  /// own. `source` has run.
+  static Call plain(const Call& source, Target& target) {
+    Call copy(*source.contract_, target);
+    copy.arguments = source.arguments;
+    copy.passed = source.passed;
+    for (size_t i = 0; i < copy.arguments.size(); ++i) {
+      Argument& argument = copy.arguments[i];
       if (!argument.is_tensor) continue;
-      argument.contents = of.elements(i, of.memory_of(i).before);
+      argument.contents = source.elements(i, source.memory_of(i).before);
       argument.strides.clear();
       argument.as_pointer = argument.null_strides = argument.claims_null = false;
       argument.first = argument.byte_offset = argument.shift = 0;
       argument.shares = -1;
     }
-    return made;
+    return copy;
   }
   Call(Call&&) = default;
   Call(const Call&) = delete;

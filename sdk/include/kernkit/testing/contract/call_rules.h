@@ -78,15 +78,15 @@ inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome
   };
   const bool named =
       variation.about.empty() || std::any_of(variation.about.begin(), variation.about.end(), names);
-  const bool ours = outcome.kind == kind::InternalError;
-  const bool good = outcome.message.rfind(begin, 0) == 0 && named && !ours;
-  verdict->add(good ? ""
-                    : describe(call, variation, outcome.text()) + "; expected a message \"" +
-                          begin + "...\"" +
-                          (variation.about.empty()
-                               ? ""
-                               : " that names " + names_of(contract, variation.about)) +
-                          (ours ? ", and no InternalError for a mistake of the caller" : ""));
+  const bool is_internal = outcome.kind == kind::InternalError;
+  const bool good = outcome.message.rfind(begin, 0) == 0 && named && !is_internal;
+  verdict->add(
+      good ? ""
+           : describe(call, variation, outcome.text()) + "; expected a message \"" + begin +
+                 "...\"" +
+                 (variation.about.empty() ? ""
+                                          : " that names " + names_of(contract, variation.about)) +
+                 (is_internal ? ", and no InternalError for a mistake of the caller" : ""));
 }
 
 /// Rule CBoundary: checks that a failed call returns -1 with an error set in the host, and throws
@@ -139,7 +139,7 @@ inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
 /// file.
 inline std::vector<Rule> cpu_rules() {
   std::vector<Rule> rules = variation_rules();
-  const std::vector<Rule> others = {
+  const std::vector<Rule> more_rules = {
       {"Example", "the op accepts its example and writes its outputs", nullptr,
        example_is_accepted},
       {"Defaults", "arguments left out take the schema's defaults", nullptr,
@@ -157,7 +157,7 @@ inline std::vector<Rule> cpu_rules() {
       {"RowAlone", "by_row(): a row has the same bits in every run, alone and among others",
        nullptr, depends_on_the_row_alone},
   };
-  rules.insert(rules.begin(), others.begin(), others.end());
+  rules.insert(rules.begin(), more_rules.begin(), more_rules.end());
   return rules;
 }
 

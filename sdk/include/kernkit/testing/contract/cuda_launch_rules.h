@@ -122,13 +122,14 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   target.runtime.plant(simulator::CudaFault::kPending, cudaErrorInvalidConfiguration);
   const Outcome outcome = call.invoke();
   target.leave();
-  const bool kept = cudaGetLastError() == cudaErrorInvalidConfiguration;
+  const bool is_preserved = cudaGetLastError() == cudaErrorInvalidConfiguration;
   const std::string begin =
       begin_of(contract, target) + "after an earlier call of the runtime failed, ";
   verdict->add(outcome.accepted ? "" : begin + outcome.text() + "; expected that it runs");
   verdict->add(
-      kept ? ""
-           : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
+      is_preserved
+          ? ""
+          : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
 }
 
 /// Rule Uninitialised: checks that the results are the same for three values of the bytes of new

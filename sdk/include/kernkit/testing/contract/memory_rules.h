@@ -122,8 +122,8 @@ inline Variations unaligned(const Contract& contract, const Target&) {
 /// Returns the variation in which tensor i uses the memory of tensor `with`, `shift` elements from
 /// its first: "with y in the memory of x". The op gives the same results or throws ValueError.
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
-  std::string where = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
-  return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + where,
+  std::string offset = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
+  return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + offset,
           May::kGiveSameOrReject,
           kind::ValueError,
           {i, with},
@@ -141,9 +141,10 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
   const auto& examples = contract.examples();
   for (const size_t i : contract.tensors()) {
     for (const size_t k : contract.tensors()) {
-      const bool written = contract.is_written(i), other = contract.is_written(k);
-      if (i == k || (written == other && i > k) || (other && !written)) continue;
-      if ((written || other) != one_is_written) continue;
+      const bool written = contract.is_written(i), other_is_written = contract.is_written(k);
+      if (i == k || (written == other_is_written && i > k) || (other_is_written && !written))
+        continue;
+      if ((written || other_is_written) != one_is_written) continue;
       if (examples[i].stays_on_cpu() != examples[k].stays_on_cpu()) continue;
       const bool alike = examples[i].dtype() == examples[k].dtype();
       const bool equal = alike && examples[i].shape() == examples[k].shape();

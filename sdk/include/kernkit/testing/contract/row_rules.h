@@ -6,19 +6,19 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the wanted
-/// result, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
+/// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the result
+/// of `batch`, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
 /// results. Both calls have run.
-inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, int64_t rows) {
-  for (size_t k = 0; k < wanted.results().size(); ++k) {
-    const std::vector<unsigned char>& all = wanted.results()[k].elements.bytes;
-    const std::vector<unsigned char>& ours = got.results()[k].elements.bytes;
-    const size_t begin = all.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
-    const bool same =
-        begin + ours.size() <= all.size() &&
-        std::equal(ours.begin(), ours.end(), all.begin() + static_cast<std::ptrdiff_t>(begin));
+inline std::string other_bits(const Call& single, const Call& batch, int64_t row, int64_t rows) {
+  for (size_t k = 0; k < batch.results().size(); ++k) {
+    const std::vector<unsigned char>& batch_bytes = batch.results()[k].elements.bytes;
+    const std::vector<unsigned char>& row_bytes = single.results()[k].elements.bytes;
+    const size_t begin = batch_bytes.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
+    const bool same = begin + row_bytes.size() <= batch_bytes.size() &&
+                      std::equal(row_bytes.begin(), row_bytes.end(),
+                                 batch_bytes.begin() + static_cast<std::ptrdiff_t>(begin));
     if (!same) {
-      return wanted.results()[k].name + " has other bits" +
+      return batch.results()[k].name + " has other bits" +
              (rows == 1 ? "" : " in row " + std::to_string(row));
     }
   }

@@ -60,14 +60,14 @@ inline Variations mixed_dtypes(const Contract& contract, const Target&) {
 /// must reject with TypeError.
 inline Variations dtypes(const Contract& contract, const Target&) {
   Variations all;
-  std::vector<size_t> done;
+  std::vector<size_t> visited;
   for (const size_t i : contract.tensors()) {
-    if (std::count(done.begin(), done.end(), i) > 0) continue;
+    if (std::count(visited.begin(), visited.end(), i) > 0) continue;
     std::vector<size_t> alike;
     for (const size_t k : contract.tensors()) {
       if (contract.examples()[k].dtype() == contract.examples()[i].dtype()) alike.push_back(k);
     }
-    done.insert(done.end(), alike.begin(), alike.end());
+    visited.insert(visited.end(), alike.begin(), alike.end());
     for (const DLDataType dtype : some_dtypes()) {
       all.push_back(other_dtype(contract, alike, dtype));
     }
@@ -171,7 +171,8 @@ inline Variations empties(const Contract& contract, const Target&) {
                      May::kStayInsideOrReject, kind::ValueError, contract.tensors(),
                      [=](Call& call) {
                        for (Argument& argument : call.arguments) {
-                         for (int64_t& of : argument.shape) of = size < 0 || of == size ? 0 : of;
+                         for (int64_t& dim : argument.shape)
+                           dim = size < 0 || dim == size ? 0 : dim;
                          argument.claims_null = null && argument.numel() == 0;
                        }
                      }});
@@ -184,9 +185,9 @@ inline Variations empties(const Contract& contract, const Target&) {
 /// reject the call with ValueError.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
-  const bool one = which.size() == 1 && contract.tensors().size() > 1;
-  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " declared to be on " +
-              device_name(device).c_str(),
+  const bool is_single = which.size() == 1 && contract.tensors().size() > 1;
+  return {"with " + (is_single ? contract.name_of(which[0]) : "every tensor") +
+              " declared to be on " + device_name(device).c_str(),
           May::kReject, kind::ValueError, which, [=](Call& call) {
             for (const size_t i : which) call.arguments[i].claimed_device = device;
           }};

@@ -75,22 +75,23 @@ inline double coarsest(const Call& call) {
 }
 
 /// Returns "" or the first difference between the results of two calls, which have run: "of y,
-/// element 3 is 7, not 14", or another number of results. differ(got, wanted) returns "" or the
-/// difference of two Elements.
+/// element 3 is 7, not 14", or another number of results. differ(actual, expected) returns "" or
+/// the difference of two Elements.
 template <class Differ>
-std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
-  if (got.results().size() != wanted.results().size()) return "it gives another number of results";
-  for (size_t k = 0; k < got.results().size(); ++k) {
-    std::string text = differ(got.results()[k].elements, wanted.results()[k].elements);
+std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
+  if (actual.results().size() != expected.results().size())
+    return "it gives another number of results";
+  for (size_t k = 0; k < actual.results().size(); ++k) {
+    std::string text = differ(actual.results()[k].elements, expected.results()[k].elements);
     if (text.empty()) continue;
-    return "of " + got.results()[k].name + ", " + text;
+    return "of " + actual.results()[k].name + ", " + text;
   }
   return "";
 }
 /// Returns "" or the first difference between the results of two calls, which have run, as
 /// difference() compares them.
-inline std::string first_difference(const Call& got, const Call& wanted) {
-  return first_difference(got, wanted, difference);
+inline std::string first_difference(const Call& actual, const Call& expected) {
+  return first_difference(actual, expected, difference);
 }
 
 /// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
@@ -130,8 +131,9 @@ inline std::string violation_of(const Contract& contract, Target& target,
       Call example(contract, target);
       if (!example.run().accepted) return "";
       const std::string differs =
-          first_difference(call, example, [&](const Elements& got, const Elements& wanted) {
-            return difference_of_numbers(got, wanted, std::max(coarsest(call), coarsest(example)));
+          first_difference(call, example, [&](const Elements& actual, const Elements& expected) {
+            return difference_of_numbers(actual, expected,
+                                         std::max(coarsest(call), coarsest(example)));
           });
       return differs.empty() ? ""
                              : describe(differs, "the numbers of the example, or " + rejection);

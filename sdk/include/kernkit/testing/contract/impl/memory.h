@@ -51,11 +51,11 @@ inline void Call::prepare() {
 inline void Call::fill(size_t i) {
   const Argument& argument = arguments[i];
   std::vector<unsigned char>& bytes = const_cast<Memory&>(memory_of(i)).before;
-  const Elements made = argument.contents.has_value()
-                            ? *argument.contents
-                            : make_elements(argument.dtype, argument.numel(), argument.values);
+  const Elements contents = argument.contents.has_value()
+                                ? *argument.contents
+                                : make_elements(argument.dtype, argument.numel(), argument.values);
   const auto unit = static_cast<size_t>(argument.unit());
-  const unsigned char* from = made.bytes.data();
+  const unsigned char* from = contents.bytes.data();
   for (const int64_t offset : argument.offsets()) {
     std::memcpy(&bytes[static_cast<size_t>(memories_[i].origin + offset)], from, unit);
     from += unit;
