@@ -77,12 +77,12 @@ template <class... T, class Function>
 void dispatch(types<T...>, DLDataType dtype, Function&& function,
               SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
   const uint32_t key = dtype_key(dtype);
-  bool found = false;
+  bool is_supported = false;
   // A type without a dtype gives one compile error: `function` is not compiled for the list.
   if constexpr ((detail::kHasDType<T> && ...)) {
-    found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
+    is_supported = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   }
-  if (__builtin_expect(!found, 0)) {
+  if (__builtin_expect(!is_supported, 0)) {
     detail::throw_not_dispatched(key, detail::kDTypes<T...>, sizeof...(T), location);
   }
 }

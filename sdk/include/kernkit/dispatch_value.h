@@ -37,9 +37,9 @@ bool fits_int32(std::initializer_list<TensorView> views);
 template <int64_t... V, class Function>
 void dispatch_int(int64_t value, const char* name, Function&& function,
                   SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
-  const bool found =
+  const bool is_supported =
       ((value == V && (function(std::integral_constant<int64_t, V>{}), true)) || ...);
-  if (__builtin_expect(!found, 0)) {
+  if (__builtin_expect(!is_supported, 0)) {
     static constexpr int64_t kSupported[] = {V...};
     detail::throw_unsupported_value(name, value, kSupported, sizeof...(V), location);
   }

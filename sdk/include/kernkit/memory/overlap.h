@@ -15,10 +15,10 @@ KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
   for (size_t i = 0; i < 2; ++i) {
-    uint64_t ours, theirs;
-    memcpy(&ours, reinterpret_cast<const char*>(&a->device) + i * sizeof(ours), sizeof(ours));
-    memcpy(&theirs, reinterpret_cast<const char*>(&b->device) + i * sizeof(ours), sizeof(theirs));
-    if (ours != theirs) return false;
+    uint64_t a_bits, b_bits;
+    memcpy(&a_bits, reinterpret_cast<const char*>(&a->device) + i * sizeof(a_bits), sizeof(a_bits));
+    memcpy(&b_bits, reinterpret_cast<const char*>(&b->device) + i * sizeof(a_bits), sizeof(b_bits));
+    if (a_bits != b_bits) return false;
   }
   if (KERNKIT_USUALLY(a->ndim == 1)) return a->shape[0] == b->shape[0];
   return TensorView(a).sizes() == TensorView(b).sizes();

@@ -64,16 +64,16 @@ inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
     *out = {any.v.small, any.small_size};
     return is_sound(any);
   }
-  const KernkitAny held = referent(any);
-  if (!is_sound(held)) return false;
-  if (held.type_index == kObject) {
-    *out = *cell_of<KernkitByteArray>(held);
-  } else if (held.type_index != kPointer) {
+  const KernkitAny target = referent(any);
+  if (!is_sound(target)) return false;
+  if (target.type_index == kObject) {
+    *out = *cell_of<KernkitByteArray>(target);
+  } else if (target.type_index != kPointer) {
     return false;
   } else if (kPointer == kKernkitRawStr) {
-    *out = {held.v.c_str, strlen(held.v.c_str)};
+    *out = {target.v.c_str, strlen(target.v.c_str)};
   } else {
-    *out = *static_cast<KernkitByteArray*>(held.v.ptr);
+    *out = *static_cast<KernkitByteArray*>(target.v.ptr);
   }
   return true;
 }
