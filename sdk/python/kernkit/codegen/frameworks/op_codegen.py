@@ -50,10 +50,10 @@ class OpCodegen:
         self.op, self.function, self.kk = op, function, PREFIX
         self.shapes = Shapes(op)
         # Each parameter, size and result has one Python name.
-        words = [v.name for v in op.parameters + op.results]
+        names = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
-            words += [name for size in self.shapes.of(value) or [] for name in size.names]
-        self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
+            names += [name for size in self.shapes.of(value) or [] for name in size.names]
+        self.names: Dict[str, str] = python_names(list(dict.fromkeys(names)))
         taken = set(self.names.values())
         # Names of the arguments by which the caller passes dtypes of outputs, as y_dtype.
         self.dtype_names: Dict[str, str] = {}
@@ -100,7 +100,7 @@ class OpCodegen:
     def _default(self, value: Value) -> str:
         return default_of(value)
 
-    def _framework_dtype(self, word: str) -> str:
+    def _framework_dtype(self, dtype: str) -> str:
         raise NotImplementedError
 
     # Bodies of functions.
@@ -218,27 +218,27 @@ class OpCodegen:
 
     def _divides(self, size: Size) -> List[Tuple[str, str]]:
         """The requirements of the divisions in a size, in the order of evaluation: (condition, message if it is false)."""
-        found = []
+        conditions = []
         for top, bottom, is_exact in size.divisions:
             if not bottom.isdigit() or int(bottom) == 0:
-                found.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
+                conditions.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
             if is_exact:
-                found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is not an integer"))
-        return found
+                conditions.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is not an integer"))
+        return conditions
 
     def _holds(self, value: Value, size: Size, i: int, name: str) -> str:
         if size.kind == "any":
             return ""
         if size.kind == "run":
-            own = self.shapes.run_of is value and not value.is_list
-            return "" if own or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
+            has_own_run = self.shapes.run_of is value and not value.is_list
+            return "" if has_own_run or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
         if not all(map(self.shapes.always_bound, size.names)):
             return ""
-        place = self.shapes.place(value, i)
+        axis = self.shapes.place(value, i)
         binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
-        if binder and binder.value is value and binder.place == place and not value.is_list:
-            return f"{name}.shape[{place}] % {size.factor} == 0" if size.factor > 1 else ""
-        return f"{self._unless_missing(size)}{name}.shape[{place}] == {self._python(size.python)}"
+        if binder and binder.value is value and binder.place == axis and not value.is_list:
+            return f"{name}.shape[{axis}] % {size.factor} == 0" if size.factor > 1 else ""
+        return f"{self._unless_missing(size)}{name}.shape[{axis}] == {self._python(size.python)}"
 
     def _shape(self, value: Value) -> str:
         parts = [f"*{self.kk}run" if size.kind == "run" else self._python(size.python) for size in self.shapes.of(value) or []]
@@ -255,8 +255,8 @@ class OpCodegen:
                 continue
             parameter = self.op.parameters[source]
             name = self.names[parameter.name]
-            one = f"{name}.dtype" if parameter.type == "Tensor" else name
-            text = f"({one} if {name} is not None else {text})" if text else one
+            dtype = f"{name}.dtype" if parameter.type == "Tensor" else name
+            text = f"({dtype} if {name} is not None else {text})" if text else dtype
         return text
 
     def _in_range(self, text: str, limit: str) -> str:
@@ -268,14 +268,14 @@ class OpCodegen:
         lines = []
         for size in self.shapes.of(value) or []:
             conditions = self._divides(size)
-            given = any(name in self.shapes.ints or self.shapes.is_caller_sized(name) for name in size.names)
+            is_given = any(name in self.shapes.ints or self.shapes.is_caller_sized(name) for name in size.names)
             text = self._python(size.python)
-            if given or "-" in size.text:
+            if is_given or "-" in size.text:
                 conditions.append((self._in_range(text, ">= 0"), f"{size.text} is negative"))
-            if given:
+            if is_given:
                 conditions.append((self._in_range(text, "< 2**63"), f"{size.text} exceeds 2^63 - 1"))
-            for condition, words in conditions:
-                lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{words}")')
+            for condition, message in conditions:
+                lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{message}")')
         return lines
 
     def _function(self, kind: str, parameters: List[Value], extra: List[str], lines: List[str]) -> List[str]:

@@ -69,9 +69,9 @@ class TorchCodegen(OpCodegen):
         if self.function in _OF_NAMESPACES:
             return f"torch.ops.{self.namespace}.{self.function} is an attribute of each namespace of torch"
         for value in self.shapes.values:
-            for word in self.shapes.dtypes(value):
-                if word not in _DTYPE_NUMBERS:
-                    return f"torch has no dtype {word}, which the line has for {value.name}"
+            for dtype in self.shapes.dtypes(value):
+                if dtype not in _DTYPE_NUMBERS:
+                    return f"torch has no dtype {dtype}, which the line has for {value.name}"
             if value.type in _NOT_FOR_TORCH:
                 return f"torch has no type {value.type}"
             if value.type == "ScalarType" and value.default not in (None, "None", *_DTYPE_NUMBERS):
@@ -123,8 +123,8 @@ class TorchCodegen(OpCodegen):
             return self._framework_dtype(value.default or "")
         return default_of(value)
 
-    def _framework_dtype(self, word: str) -> str:
-        return f"{self.kk}torch.{word}"
+    def _framework_dtype(self, dtype: str) -> str:
+        return f"{self.kk}torch.{dtype}"
 
     def _new(self, value: Value) -> str:
         """A new uninitialised tensor of the shape and dtype in the line, as an expression."""
@@ -185,10 +185,10 @@ class TorchCodegen(OpCodegen):
         reject = self._reject_gradient(self.tensors, how)
         call = f"{self._own('bare')}({self._arguments()})"
         call = f"return {self.kk}tuple({call})" if len(op.results) > 1 else f"return {call}" if op.results else call
-        made = [self._new(v) for v in op.results]
+        results = [self._new(v) for v in op.results]
         fake = reject + self.ranks(self.tensors) + self.binds(True) + self.sizes(self.tensors)
         fake += [line for v in op.results for line in self.output_sizes(v)]
-        fake += [f"    return {', '.join(made)}"] if made else []
+        fake += [f"    return {', '.join(results)}"] if results else []
         schema = self._schema(self.function, all_of_them, ["Tensor"] * len(op.results), [])
         return [
             "", "", f'{self._own("bare")} = {self.kk}module.get_function("{op.name}")',
@@ -203,9 +203,9 @@ class TorchCodegen(OpCodegen):
         how = "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.inputs, how)
         names = ", ".join(self.names[v.name] for v in self.out)
-        made = ", ".join(self._new(v) for v in self.out)
+        results = ", ".join(self._new(v) for v in self.out)
         new = reject + self.ranks(self.inputs) + self.binds(False) + self.sizes(self.inputs)
-        new += [line for v in self.out for line in self.output_sizes(v)] + [f"    return {made}"]
+        new += [line for v in self.out for line in self.output_sizes(v)] + [f"    return {results}"]
         passed = [self.names[v.name] for v in self.inputs] + [f"{text.split()[-1]}={text.split()[-1]}" for text in extra]
         kernel = [f"    {names} = {self._own('new')}({', '.join(passed)})"]
         kernel += [f"    {self._own('bare')}({self._arguments()})"]
@@ -227,7 +227,7 @@ class TorchCodegen(OpCodegen):
     def gradient(self, backward: Backward) -> List[str]:
         """The autograd formula of the form that allocates its results."""
         kk, form = self.kk, "default" if self.op.results else "functional"
-        name, inputs, given = self.op.name, self.inputs, backward.backward
+        name, inputs, entry = self.op.name, self.inputs, backward.backward
         names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
         saved, scalars = [names[v.name] for v in backward.saved()], [names[v.name] for v in backward.scalars()]
         given_scalars = [self._given(v) for v in backward.scalars()]
@@ -240,11 +240,11 @@ class TorchCodegen(OpCodegen):
         setup += [f"    {', '.join(outputs)}, = {kk}output" if len(outputs) > 1 else f"    {outputs[0]} = {kk}output"]
         setup += [f"    {kk}ctx.save_for_backward({', '.join(saved)})", f"    {kk}ctx.{kk}scalars = ({', '.join(given_scalars + [''])})"]
         arguments = []
-        for value in given.inputs:
+        for value in entry.inputs:
             is_gradient = value.name not in {v.name for v in inputs + backward.outputs}
             arguments.append(f"{kk}{value.name}.contiguous()" if is_gradient else names[value.name])
         results = [f"{kk}{v.name}" for v in backward.results]
-        call = f"{given._packet()}.{'default' if given.op.results else 'functional'}"
+        call = f"{entry._packet()}.{'default' if entry.op.results else 'functional'}"
         formula = [f"    {', '.join(saved)}, = {kk}ctx.saved_tensors"] * bool(saved)
         formula += [f"    {', '.join(scalars)}, = {kk}ctx.{kk}scalars"] * bool(scalars)
         call = f"{call}({', '.join(arguments)})"
