@@ -131,9 +131,9 @@ def test_rules_without_a_function_are_not_applicable(planted, tmp_path):
 
 def test_memory_past_a_guarded_page_is_placed():
     page = GuardedPage()
-    assert page.place(16) + 16 == page.place(0) == page.end
+    assert page.address_of_end(16) + 16 == page.address_of_end(0) == page.end
     with pytest.raises(ValueError, match="do not fit into a page"):
-        page.place(5000)
+        page.address_of_end(5000)
 
 
 # The command
