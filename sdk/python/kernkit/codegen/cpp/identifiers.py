@@ -15,10 +15,10 @@ from ...schema import Op
 
 # Names that the skeletons declare, in functions and as members. A member can follow a dot.
 _LOCALS = set(
-    "Compute T Types a b begin blocks bytes columns count each element elements exact expected i in j kRegistered "
-    "is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
+    "Compute T Types a b begin blocks bytes columns count each element elements exact expected expected_value i in j "
+    "kRegistered is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
     "result3 result4 result5 result6 result7 result8 row rows scale shape shapes sizes squares state tag terms thread time "
-    "total v value wanted write_zeros".split()
+    "total v value write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
 # Functions that GoogleTest calls in a class of tests. The tensors of a test are members of such a class.
