@@ -88,7 +88,7 @@ class LaunchHooks {
   virtual ~LaunchHooks() = default;
   /// Returns the hooks for the blocks of one OS thread, and is called by that thread; the hooks end
   /// with the thread's last block.
-  virtual std::unique_ptr<BlockHooks> of(Block& block) = 0;
+  virtual std::unique_ptr<BlockHooks> block_hooks(Block& block) = 0;
   /// Returns whether blocks must run one after the other, on one processor.
   virtual bool needs_order() const { return false; }
 };

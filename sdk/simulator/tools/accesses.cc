@@ -38,7 +38,7 @@ int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t 
 int find_touched(Warp& warp, const Operation& operation, Touched* all) {
   alignas(64) uint64_t addresses[32];
   if (operation.members != kNone && operation.src0 != kNone) {  // the operation is wmma
-    const int accesses = static_cast<int>(Fragment::of(operation.target).accesses());
+    const int accesses = static_cast<int>(Fragment::unpack(operation.target).accesses());
     for (int i = 0; i < accesses; ++i) {
       read_addresses(warp, operation, static_cast<uint32_t>(i), addresses);
       split(operation, addresses, warp.mask, &all[i]);

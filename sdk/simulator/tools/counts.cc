@@ -130,7 +130,7 @@ Counts::~Counts() {
     total->add(kernel_, shape_, instrumented_, of_operations_, unique_);
 }
 
-std::unique_ptr<BlockHooks> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
+std::unique_ptr<BlockHooks> Counts::block_hooks(Block&) { return std::make_unique<OfBlock>(*this); }
 
 void CounterTotals::add(const std::string& kernel, const LaunchShape& shape,
                         const InstrumentedKernel& instrumented,

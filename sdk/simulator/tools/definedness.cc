@@ -353,7 +353,7 @@ class Following {
 
   // An element of the result depends on its row of A, its column of B and its element of C.
   void multiply() {
-    const Product p = Product::of(operation_.offset);
+    const Product p = Product::unpack(operation_.offset);
     const std::vector<uint32_t>& all = warp_.block->launch.kernel.lists[operation_.more];
     const uint32_t* to = all.data();
     const uint32_t* from = to + p.registers_of_d();

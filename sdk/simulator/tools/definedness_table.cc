@@ -96,7 +96,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
   add(&plan.sources, {operation.src0, operation.src1, operation.src2, operation.src3});
   if (operation.more != kNone) {
     const std::vector<uint32_t>& all = kernel.lists[operation.more];
-    const uint32_t of_d = Product::of(operation.offset).registers_of_d();
+    const uint32_t of_d = Product::unpack(operation.offset).registers_of_d();
     for (size_t i = 0; i < all.size(); ++i) add(i < of_d ? &plan.results : &plan.sources, {all[i]});
   } else if (operation.count != 0) {  // mov between a vector and one wider register
     list(operation.dst != kNone ? &plan.sources : &plan.results);

@@ -57,7 +57,7 @@ class EndedThreads::OfBlock : public BlockHooks {
   std::map<std::string, Found> found_;  // findings by line_text() of the barrier
 };
 
-std::unique_ptr<BlockHooks> EndedThreads::of(Block& block) {
+std::unique_ptr<BlockHooks> EndedThreads::block_hooks(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

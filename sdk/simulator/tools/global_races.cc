@@ -162,7 +162,8 @@ class GlobalRaces::OfBlock : public BlockHooks {
     OfWarp& one = warps_[warp.number];
     one.fenced = one.known;
     const VectorClock& clock = clocks_.clock(warp.number);
-    for (unsigned w = 0; w < block_.warps.size(); ++w) one.fenced[key_of(number_, w)] = clock.of[w];
+    for (unsigned w = 0; w < block_.warps.size(); ++w)
+      one.fenced[key_of(number_, w)] = clock.times[w];
     clocks_.tick(warp.number);
   }
   void acquire_at(unsigned warp, ThreadScope reach) {
@@ -289,7 +290,7 @@ GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
 }
 GlobalRaces::~GlobalRaces() { races_.add_to(ledgers_); }
 
-std::unique_ptr<BlockHooks> GlobalRaces::of(Block& block) {
+std::unique_ptr<BlockHooks> GlobalRaces::block_hooks(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

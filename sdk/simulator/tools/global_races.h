@@ -23,7 +23,7 @@ class GlobalRaces : public LaunchHooks {
   GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
               std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
   ~GlobalRaces() override;
-  std::unique_ptr<BlockHooks> of(Block& block) override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
   bool needs_order() const override { return true; }
 
  private:

@@ -120,7 +120,7 @@ const std::vector<BitPlan>& plans_for(const InstrumentedKernel& instrumented) {
 InitWatch::InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers)
     : plans_(plans_for(instrumented)), instrumented_(instrumented), ledgers_(std::move(ledgers)) {}
 
-std::unique_ptr<BlockHooks> InitWatch::of(Block& block) {
+std::unique_ptr<BlockHooks> InitWatch::block_hooks(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

@@ -62,10 +62,10 @@ class HooksOfBlock : public BlockHooks {
 };
 
 struct HooksOfLaunch : LaunchHooks {
-  std::unique_ptr<BlockHooks> of(Block& block) override {
-    if (all.size() == 1) return all[0]->of(block);
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override {
+    if (all.size() == 1) return all[0]->block_hooks(block);
     auto tools = std::make_unique<HooksOfBlock>();
-    for (auto& tool : all) tools->all.push_back(tool->of(block));
+    for (auto& tool : all) tools->all.push_back(tool->block_hooks(block));
     return tools;
   }
   bool needs_order() const override {

@@ -185,7 +185,7 @@ class SharedRaces::OfBlock : public BlockHooks {
   RacesFound races_;
 };
 
-std::unique_ptr<BlockHooks> SharedRaces::of(Block& block) {
+std::unique_ptr<BlockHooks> SharedRaces::block_hooks(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

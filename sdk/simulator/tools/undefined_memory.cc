@@ -308,7 +308,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // the operation is a fault
-  const Fragment f = Fragment::of(operation.target);
+  const Fragment f = Fragment::unpack(operation.target);
   Undefined all[8];
   for (uint32_t r = 0; plan.stores && r < f.registers(); ++r)
     bits->read(operation.list[r], &all[r]);

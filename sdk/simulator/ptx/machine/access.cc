@@ -42,7 +42,7 @@ struct Access {
                std::to_string(window.bytes) + " bytes of " + what);
     }
     check_alignment(lane, space, at);
-    return window.of(lane) + at;
+    return window.at_lane(lane) + at;
   }
   // Does not cache the range, since the kernel may free memory of the heap.
   unsigned char* in_heap(int lane, uint64_t address) const {

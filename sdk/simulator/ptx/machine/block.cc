@@ -64,7 +64,7 @@ Block::Block(const Launch& its_launch)
     for (const SpecialRegister& special : kernel.specials) set_special(warp, special);
     order_.push_back(i);
   }
-  if (launch.hooks != nullptr) hooks = launch.hooks->of(*this);
+  if (launch.hooks != nullptr) hooks = launch.hooks->block_hooks(*this);
 }
 
 void Block::start(uint3 its_index, uint64_t random) {

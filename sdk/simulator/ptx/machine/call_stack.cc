@@ -58,7 +58,7 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
               " bytes of stack",
           cudaErrorLaunchFailure);
   }
-  unsigned char* memory = local.of(lane);
+  unsigned char* memory = local.at_lane(lane);
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     std::memcpy(memory + next + function.parameters[i].at, memory + frame + site.parameters[i],
                 function.parameters[i].size);
@@ -102,7 +102,7 @@ void Warp::leave_function(uint32_t arrived) {
     const uint64_t frame = lanes<uint64_t>(kernel.frame)[lane];
     set_registers(*this, kernel, lane, caller.registers.data());
     const uint64_t before = lanes<uint64_t>(kernel.frame)[lane];
-    unsigned char* memory = local.of(lane);
+    unsigned char* memory = local.at_lane(lane);
     const CalledFunction& function = kernel.functions[caller.function];
     const CallSite& site = kernel.calls[caller.call];
     for (size_t i = 0; i < function.results.size(); ++i) {

@@ -15,68 +15,68 @@ namespace {
 // The new value for the old value, b and c.
 struct Add {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     if constexpr (std::is_floating_point_v<X>) return canonical(old + b);
     return static_cast<X>(old + b);
   }
 };
 struct Exch {
   template <class X>
-  static X of(X, X b, X) {
+  static X apply(X, X b, X) {
     return b;
   }
 };
 struct Cas {
   template <class X>
-  static X of(X old, X b, X c) {
+  static X apply(X old, X b, X c) {
     return old == b ? c : old;
   }
 };
 struct Min {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old < b ? old : b;
   }
 };
 struct Max {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old > b ? old : b;
   }
 };
 struct And {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old & b;
   }
 };
 struct Or {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old | b;
   }
 };
 struct Xor {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old ^ b;
   }
 };
 struct Inc {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old >= b ? 0 : old + 1;
   }
 };
 struct Dec {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old == 0 || old > b ? b : old - 1;
   }
 };
 template <class H>
 struct AddHalves {
-  static uint32_t of(uint32_t old, uint32_t b, uint32_t) {
+  static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
     const auto sum = [&](int shift) {
       const H x{static_cast<uint16_t>(old >> shift)}, y{static_cast<uint16_t>(b >> shift)};
       return uint32_t{H::from(x.value() + y.value()).bits} << shift;
@@ -86,7 +86,7 @@ struct AddHalves {
 };
 template <class H>
 struct AddHalf {
-  static uint16_t of(uint16_t old, uint16_t b, uint16_t) {
+  static uint16_t apply(uint16_t old, uint16_t b, uint16_t) {
     return H::from(H{old}.value() + H{b}.value()).bits;
   }
 };
@@ -107,7 +107,7 @@ void update(Warp& warp, const Operation& operation) {
     do {
       X value;
       std::memcpy(&value, &before, sizeof(X));
-      value = Op::of(value, b[lane], c[lane]);
+      value = Op::apply(value, b[lane], c[lane]);
       std::memcpy(&after, &value, sizeof(X));
     } while (!__atomic_compare_exchange_n(there, &before, after, true, __ATOMIC_SEQ_CST,
                                           __ATOMIC_SEQ_CST));

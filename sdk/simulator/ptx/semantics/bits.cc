@@ -13,21 +13,21 @@ using namespace bit_steps;  // NOLINT(build/namespaces): its own steps
 template <class Op>
 struct Shift {
   template <class X>
-  static constexpr Run of = binary<Op, X, X, uint32_t>;
+  static constexpr Run run = binary<Op, X, X, uint32_t>;
 };
 template <class Op>
 struct Field {
   template <class X>
-  static constexpr Run of = ternary<Op, X, X, uint32_t, uint32_t>;
+  static constexpr Run run = ternary<Op, X, X, uint32_t, uint32_t>;
 };
 template <class Op>
 struct Counting {
   template <class X>
-  static constexpr Run of = unary<Op, uint32_t, X>;
+  static constexpr Run run = unary<Op, uint32_t, X>;
 };
 struct Insertion {
   template <class X>
-  static constexpr Run of = insert<X>;
+  static constexpr Run run = insert<X>;
 };
 
 // The operations and, or, xor and not on predicates.

@@ -22,7 +22,7 @@ constexpr int kResult = 3;
 unsigned char* place(Warp& warp, const Operation& operation, int which, int lane) {
   auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
   if (operation.address != kNone) at += warp.lanes<uint64_t>(operation.address)[lane];
-  return warp.local.of(lane) + at;
+  return warp.local.at_lane(lane) + at;
 }
 template <class T>
 T parameter(Warp& warp, const Operation& operation, int which, int lane) {

@@ -64,30 +64,30 @@ void match_all(Warp& warp, const Operation& operation) {
 
 struct Sum {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return a + b;
   }
 };
 struct Least {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return std::min(a, b);
   }
 };
 struct Most {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return std::max(a, b);
   }
 };
 struct And {
-  static uint32_t of(uint32_t a, uint32_t b) { return a & b; }
+  static uint32_t apply(uint32_t a, uint32_t b) { return a & b; }
 };
 struct Or {
-  static uint32_t of(uint32_t a, uint32_t b) { return a | b; }
+  static uint32_t apply(uint32_t a, uint32_t b) { return a | b; }
 };
 struct Xor {
-  static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; }
+  static uint32_t apply(uint32_t a, uint32_t b) { return a ^ b; }
 };
 
 template <class Op, class X>
@@ -95,7 +95,7 @@ void reduce(Warp& warp, const Operation& operation) {
   const X* a = warp.lanes<X>(operation.src0);
   X result = a[__builtin_ctz(warp.mask)];
   for (uint32_t left = warp.mask & (warp.mask - 1); left != 0; left &= left - 1) {
-    result = Op::of(result, a[__builtin_ctz(left)]);
+    result = Op::apply(result, a[__builtin_ctz(left)]);
   }
   put_in_all<X>(warp, operation, result);
 }

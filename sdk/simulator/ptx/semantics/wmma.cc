@@ -13,7 +13,7 @@ namespace kernkit::simulator::ptx {
 
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to) {
   read_addresses(warp, operation, to);
-  const Fragment f = Fragment::of(operation.target);
+  const Fragment f = Fragment::unpack(operation.target);
   const uint32_t element = access * f.at_once(), block = element / f.neighbours();
   const uint32_t first_row = block % (f.rows / 8u) * 8;
   const uint32_t first_column =
@@ -33,7 +33,7 @@ namespace {
 template <class Visit>
 void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
   need_whole_warp(warp, operation);
-  const Fragment f = Fragment::of(operation.target);
+  const Fragment f = Fragment::unpack(operation.target);
   for (uint32_t access = 0; access < f.accesses(); ++access) {
     alignas(64) uint64_t addresses[32];
     Places places;
@@ -53,7 +53,7 @@ void load_fragment(Warp& warp, const Operation& operation) {
     std::memcpy(held, place, operation.bytes);
   });
   // A fragment of 16 elements has two copies of a smaller matrix.
-  const uint32_t count = Fragment::of(operation.target).registers();
+  const uint32_t count = Fragment::unpack(operation.target).registers();
   for (uint32_t i = count; i < operation.count; ++i) {
     std::memcpy(warp.lanes<uint32_t>(operation.list[i]),
                 warp.lanes<uint32_t>(operation.list[i % count]), 32 * sizeof(uint32_t));

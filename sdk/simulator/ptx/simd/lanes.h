@@ -28,7 +28,7 @@ template <class Op, class D, class A, class Kept = D, int kCount = 32>
 void unary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);
   D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
-  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l]); });
+  each_lane<kCount>([&](int l) { d[l] = Op::apply(a[l]); });
   warp.keep<Kept>(operation.dst);
 }
 
@@ -37,7 +37,7 @@ void binary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);
   const B* b = warp.lanes<B>(operation.src1);
   D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
-  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l]); });
+  each_lane<kCount>([&](int l) { d[l] = Op::apply(a[l], b[l]); });
   warp.keep<Kept>(operation.dst);
 }
 
@@ -47,7 +47,7 @@ void ternary(Warp& warp, const Operation& operation) {
   const B* b = warp.lanes<B>(operation.src1);
   const C* c = warp.lanes<C>(operation.src2);
   D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
-  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l], c[l]); });
+  each_lane<kCount>([&](int l) { d[l] = Op::apply(a[l], b[l], c[l]); });
   warp.keep<Kept>(operation.dst);
 }
 

@@ -63,12 +63,12 @@ void load_lanes(Warp& warp, const Operation& operation) {
     if (!in_row) {
       each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(places.at[l] + skip); });
     } else if (row.stride == 0) {
-      const R value = load_from<M, R>(row.of(0) + skip);
+      const R value = load_from<M, R>(row.at_lane(0) + skip);
       each_of(warp.mask, [d, value](int l) { d[l] = value; });
     } else if (is_dense<M, R>(warp, operation, row)) {
-      copy_dense<R>(warp, d, row.of(0));
+      copy_dense<R>(warp, d, row.at_lane(0));
     } else {
-      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.of(l) + skip); });
+      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.at_lane(l) + skip); });
     }
   }
 }
@@ -85,9 +85,9 @@ void store_lanes(Warp& warp, const Operation& operation) {
     if (!in_row) {
       each_of(warp.mask, [&](int l) { store_at<M>(places.at[l] + skip, a[l]); });
     } else if (is_dense<M, R>(warp, operation, row)) {
-      copy_dense<R>(warp, row.of(0), a);
+      copy_dense<R>(warp, row.at_lane(0), a);
     } else {
-      each_of(warp.mask, [&](int l) { store_at<M>(row.of(l) + skip, a[l]); });
+      each_of(warp.mask, [&](int l) { store_at<M>(row.at_lane(l) + skip, a[l]); });
     }
   }
 }

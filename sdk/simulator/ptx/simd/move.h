@@ -10,7 +10,7 @@ namespace move_steps {
 
 struct Same {
   template <class X>
-  static X of(X a) {
+  static X apply(X a) {
     return a;
   }
 };

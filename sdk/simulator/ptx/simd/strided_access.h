@@ -14,7 +14,7 @@ inline namespace KERNKIT_PTX_TARGET {
 struct StridedAccess {
   uintptr_t first;  // address for lane 0, which may be inactive
   int64_t stride;   // distance between adjacent lanes [bytes]
-  unsigned char* of(int lane) const {
+  unsigned char* at_lane(int lane) const {
     return reinterpret_cast<unsigned char*>(first + static_cast<uint64_t>(stride * lane));
   }
 };
