@@ -37,9 +37,9 @@ inline void ignore_memory(MemoryStep, const void*, size_t, const void*) {}
 
 /// Functions that tools set.
 struct RuntimeHooks {
-  /// Called for each step in the thread of the actor. `what` is the object of kAcquire and
+  /// Called for each step in the thread of the actor. `object` is the object of kAcquire and
   /// kRelease, the queue of kBegins (null for work without an order), otherwise null.
-  void (*order)(OrderStep step, const void* what) = ignore_order;
+  void (*order)(OrderStep step, const void* object) = ignore_order;
   /// Called for each step of `bytes` bytes at `at`. `from` is the source of a copy, otherwise null.
   void (*memory)(MemoryStep step, const void* at, size_t bytes, const void* from) = ignore_memory;
   /// Called in the first call of the process.
@@ -74,7 +74,7 @@ class BlockHooks {
   /// Called before an operation of control flow, which `lanes` execute.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have synchronised at __syncwarp().
-  virtual void meets(const Warp& /*warp*/, uint32_t /*lanes*/) {}
+  virtual void synchronises(const Warp& /*warp*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have arrived at a barrier; with `only`, the lanes do not wait.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// Called when all threads that a barrier expects have arrived.

@@ -35,7 +35,7 @@ class GlobalRaces : public LaunchHooks {
   uint32_t launch_;
   bool may_overlap_ = false;  // whether the previous kernel in the stream may still run
   std::map<uint64_t, RemoteClock> released_;  // clocks released by address of an ordered access
-  RacesFound races_;
+  RaceCounts races_;
 };
 
 }  // namespace kernkit::simulator::ptx

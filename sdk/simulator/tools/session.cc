@@ -49,8 +49,8 @@ class HooksOfBlock : public BlockHooks {
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
     for (auto& tool : all) tool->decides(warp, operation, lanes);
   }
-  void meets(const Warp& warp, uint32_t lanes) override {
-    for (auto& tool : all) tool->meets(warp, lanes);
+  void synchronises(const Warp& warp, uint32_t lanes) override {
+    for (auto& tool : all) tool->synchronises(warp, lanes);
   }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     for (auto& tool : all) tool->arrives(warp, barrier, only);
@@ -128,7 +128,7 @@ void Session::write() const {
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
   for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
-  for (Finding& one : barriers_of_program_.findings()) findings.push_back(std::move(one));
+  for (Finding& finding : barriers_of_program_.findings()) findings.push_back(std::move(finding));
   const std::string text = json_of(of_program_.kernels(), findings, process_);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0) {
@@ -182,10 +182,10 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
     findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, sentence});
     process_.stopped.push_back(sentence);
   }
-  const size_t found =
+  const size_t num_findings =
       findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
-  if (found == written_) return;
-  written_ = found;
+  if (num_findings == written_) return;
+  written_ = num_findings;
   write();  // the process may be killed later
 }
 

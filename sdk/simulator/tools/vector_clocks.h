@@ -60,20 +60,20 @@ class VectorClocks {
   void tick(unsigned warp) { ++clocks_[warp].times[warp]; }
   /// With `only`, the warp does not wait and acquires nothing.
   void arrive(unsigned warp, uint32_t barrier, bool only) {
-    Barrier& one = barriers_[barrier];
-    one.released.join(clocks_[warp]);
+    Barrier& arrivals = barriers_[barrier];
+    arrivals.released.join(clocks_[warp]);
     if (only) {
       ++clocks_[warp].times[warp];
     } else {
-      one.waiting |= 1u << warp;
+      arrivals.waiting |= 1u << warp;
     }
   }
   void open(uint32_t barrier) {
-    const Barrier one = barriers_[barrier];
+    const Barrier arrivals = barriers_[barrier];
     barriers_.erase(barrier);
-    for (uint32_t left = one.waiting; left != 0; left &= left - 1) {
-      const auto warp = static_cast<unsigned>(__builtin_ctz(left));
-      clocks_[warp].join(one.released);
+    for (uint32_t remaining = arrivals.waiting; remaining != 0; remaining &= remaining - 1) {
+      const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
+      clocks_[warp].join(arrivals.released);
       ++clocks_[warp].times[warp];
       synchronise(warp, UINT32_MAX);
     }

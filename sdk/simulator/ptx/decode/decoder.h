@@ -113,7 +113,7 @@ class Decoder {
   uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
   void place_shared(const Variable& variable, Symbol* symbol);
   bool is_dynamic(uint32_t variable) const;
-  std::string where() const;
+  std::string location_text() const;
 
   const Module& module_;
   const Function& function_;

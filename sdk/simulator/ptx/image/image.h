@@ -48,7 +48,7 @@ class Image : public Addresses {
   };
 
   std::unique_ptr<Module> module_;
-  std::map<std::string, Placement> places_;  // memory of variables by name
+  std::map<std::string, Placement> placements_;  // memory of variables by name
   size_t barrier_ = 0;  // offset of the counter of grid.sync(), after the variables [bytes]
   size_t bytes_ = 0;
   size_t constant_bytes_ = 0;

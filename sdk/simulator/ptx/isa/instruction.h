@@ -117,9 +117,9 @@ struct Instruction {
     row.address_flow = flow;
     return row;
   }
-  constexpr Instruction has(Effect what) const {
+  constexpr Instruction has(Effect effect) const {
     Instruction row = *this;
-    row.effect = what;
+    row.effect = effect;
     return row;
   }
   constexpr Instruction simd(Simd list) const {

@@ -28,11 +28,11 @@ bool Heap::release(uint64_t address) {
   if (piece == pieces_.end() || piece->second.freed) return false;
   piece->second.freed = true;
   used_ -= piece->second.bytes;
-  kept_ += piece->second.bytes;
+  kept_bytes_ += piece->second.bytes;
   freed_.push_back(address);
-  while (kept_ > kMostKept) {
+  while (kept_bytes_ > kMostKept) {
     const auto oldest = pieces_.find(freed_.front());
-    kept_ -= oldest->second.bytes;
+    kept_bytes_ -= oldest->second.bytes;
     pieces_.erase(oldest);
     freed_.pop_front();
   }

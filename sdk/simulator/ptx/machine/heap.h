@@ -39,7 +39,7 @@ class Heap {
   mutable std::mutex mutex_;
   std::map<uint64_t, Piece> pieces_;
   std::deque<uint64_t> freed_;  // addresses of kept freed memory, oldest first
-  uint64_t used_ = 0, kept_ = 0, limit_ = kDefaultBytes;
+  uint64_t used_ = 0, kept_bytes_ = 0, limit_ = kDefaultBytes;
 };
 
 }  // namespace kernkit::simulator::ptx

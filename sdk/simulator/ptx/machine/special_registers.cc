@@ -117,8 +117,8 @@ const KnownSpecial kKnown[] = {
 
 int special_named(const std::string& name) {
   int which = 0;
-  for (const KnownSpecial& one : kKnown) {
-    if (name == one.name) return which;
+  for (const KnownSpecial& row : kKnown) {
+    if (name == row.name) return which;
     ++which;
   }
   return -1;
@@ -135,12 +135,12 @@ bool is_of_block(const SpecialRegister& special) {
 }
 
 void set_special(Warp& warp, const SpecialRegister& special) {
-  const KnownSpecial& one = kKnown[special.which];
+  const KnownSpecial& row = kKnown[special.which];
   const bool of_block = is_of_block(special);
-  uint64_t value = one.value(*warp.block, warp, 0);
+  uint64_t value = row.value(*warp.block, warp, 0);
   for (uint32_t l = 0; l < 32; ++l) {
-    if (!of_block && l != 0) value = one.value(*warp.block, warp, l);
-    if (one.type == Type::kU64) {
+    if (!of_block && l != 0) value = row.value(*warp.block, warp, l);
+    if (row.type == Type::kU64) {
       warp.lanes<uint64_t>(special.at)[l] = value;
     } else {
       warp.lanes<uint32_t>(special.at)[l] = static_cast<uint32_t>(value);

@@ -54,8 +54,8 @@ void lop3_and_predicate(Warp& warp, const Operation& operation) {
     any |= values[l] != 0 ? kLane[l] : 0;
   }
   const uint32_t bits = warp.predicate(operation.src3);
-  const uint32_t other = operation.negated ? ~bits : bits;
-  warp.set_predicate(operation.dst_predicate, kOr ? any | other : any & other);
+  const uint32_t source = operation.negated ? ~bits : bits;
+  warp.set_predicate(operation.dst_predicate, kOr ? any | source : any & source);
   if (operation.dst == kNone) return;
   auto* d = warp.results<uint32_t>(operation.dst);
   each_lane([&](int l) { d[l] = values[l]; });

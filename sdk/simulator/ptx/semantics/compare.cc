@@ -121,13 +121,13 @@ void read_comparison(Decoder& d, size_t with) {
                 {"leu", kLe | kUnordered},
                 {"gtu", kGt | kUnordered},
                 {"geu", kGe | kUnordered}};
-  bool found = false;
+  bool has_comparison = false;
   for (const auto& [name, how] : kKnown) {
-    if (found || !d.has(name)) continue;
+    if (has_comparison || !d.has(name)) continue;
     d.operation.mode = static_cast<uint8_t>(how);
-    found = true;
+    has_comparison = true;
   }
-  if (!found) d.reject("expected a comparison, such as .lt");
+  if (!has_comparison) d.reject("expected a comparison, such as .lt");
   const std::string_view combined = d.one_of({"and", "or", "xor"});
   d.need_operands(combined.empty() ? with : with + 1);
   if (combined.empty()) return;

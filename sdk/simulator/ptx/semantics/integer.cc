@@ -91,8 +91,8 @@ Run mad(Decoder& d) {
   if (!is_integer(type)) return nullptr;
   if (d.has("lo")) return wrapping<Ternary<Mad<MulLo>>>(d, type, 4);
   if (d.has("hi")) {
-    const Run whole = integers<Ternary<Mad<MulHi>>>(d, type, 4);
-    return type == Type::kS32 && d.has("sat") ? ternary<MadHiSat, int32_t, int32_t> : whole;
+    const Run loop = integers<Ternary<Mad<MulHi>>>(d, type, 4);
+    return type == Type::kS32 && d.has("sat") ? ternary<MadHiSat, int32_t, int32_t> : loop;
   }
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
   d.take({wide(type), type, type, wide(type)});

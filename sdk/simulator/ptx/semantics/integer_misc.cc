@@ -63,10 +63,10 @@ struct Fns {
   static uint32_t apply(uint32_t mask, uint32_t base, int32_t offset) {
     if (base > 31) return UINT32_MAX;
     if (offset == 0) return (mask >> base & 1) != 0 ? base : UINT32_MAX;
-    int64_t left = std::abs(int64_t{offset});
+    int64_t remaining = std::abs(int64_t{offset});
     const int step = offset > 0 ? 1 : -1;
     for (int at = static_cast<int>(base); at >= 0 && at <= 31; at += step) {
-      if ((mask >> at & 1) != 0 && --left == 0) return static_cast<uint32_t>(at);
+      if ((mask >> at & 1) != 0 && --remaining == 0) return static_cast<uint32_t>(at);
     }
     return UINT32_MAX;
   }
@@ -86,11 +86,11 @@ struct Szext {
 inline uint32_t clamped_pair(int32_t a, int32_t b, uint32_t size, bool is_signed_type) {
   const int32_t most = (1 << (is_signed_type ? size - 1 : size)) - 1,
                 least = is_signed_type ? -most - 1 : 0;
-  const auto one = [&](int32_t x) {
+  const auto clamped_half = [&](int32_t x) {
     const int32_t clamped = x < least ? least : x > most ? most : x;
     return static_cast<uint32_t>(clamped) & ((uint32_t{1} << size) - 1);
   };
-  return one(a) << size | one(b);
+  return clamped_half(a) << size | clamped_half(b);
 }
 template <uint32_t kSize, bool kSigned>
 struct CvtPack {
@@ -161,10 +161,10 @@ void test_lanes(Warp& warp, const Operation& operation) {
 Run mul24(Decoder& d) { return form_of_24_bits<Mul24, Binary>(d, 3); }
 Run mad24(Decoder& d) {
   if (!d.has("sat")) return form_of_24_bits<Mad24, Ternary>(d, 4);
-  const bool known = d.has("hi") && d.type() == Type::kS32;
+  const bool is_supported = d.has("hi") && d.type() == Type::kS32;
   d.need_operands(4);
   d.take(Type::kS32);
-  return known ? Ternary<Mad24Sat>::run<int32_t> : nullptr;
+  return is_supported ? Ternary<Mad24Sat>::run<int32_t> : nullptr;
 }
 Run sad(Decoder& d) {
   const Type type = d.type();
@@ -179,8 +179,8 @@ Run dot(Decoder& d) {
   const Type a = d.type(), b = d.type();
   d.need_operands(4);
   d.take(Type::kU32);
-  const auto known = [](Type type) { return type == Type::kU32 || type == Type::kS32; };
-  if (!known(a) || !known(b) || half.empty() != (d.name() == "dp4a")) return nullptr;
+  const auto is_supported = [](Type type) { return type == Type::kU32 || type == Type::kS32; };
+  if (!is_supported(a) || !is_supported(b) || half.empty() != (d.name() == "dp4a")) return nullptr;
   if (is_signed(a)) {
     return is_signed(b) ? dot_of<int8_t, int8_t>(d.name(), half)
                         : dot_of<int8_t, uint8_t>(d.name(), half);
@@ -212,19 +212,19 @@ Run slct(Decoder& d) {
 }
 
 Run testp(Decoder& d) {
-  const std::string_view what =
+  const std::string_view name =
       d.one_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   const Type type = d.type();
   d.need_operands(2);
   d.take({Type::kPred, type});
   constexpr int kNormal = 1 << FP_NORMAL | 1 << FP_ZERO, kSubnormal = 1 << FP_SUBNORMAL,
                 kInfinite = 1 << FP_INFINITE, kNotANumber = 1 << FP_NAN;
-  const int kinds = what == "finite"       ? kNormal | kSubnormal
-                    : what == "infinite"   ? kInfinite
-                    : what == "number"     ? kNormal | kSubnormal | kInfinite
-                    : what == "notanumber" ? kNotANumber
-                    : what == "normal"     ? kNormal
-                    : what == "subnormal"  ? kSubnormal
+  const int kinds = name == "finite"       ? kNormal | kSubnormal
+                    : name == "infinite"   ? kInfinite
+                    : name == "number"     ? kNormal | kSubnormal | kInfinite
+                    : name == "notanumber" ? kNotANumber
+                    : name == "normal"     ? kNormal
+                    : name == "subnormal"  ? kSubnormal
                                            : 0;
   d.operation.mode = static_cast<uint8_t>(kinds);
   if (kinds == 0) return nullptr;

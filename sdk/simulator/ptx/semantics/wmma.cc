@@ -36,22 +36,23 @@ void each_access(Warp& warp, const Operation& operation, Touch touch, const Visi
   const Fragment f = Fragment::unpack(operation.target);
   for (uint32_t access = 0; access < f.accesses(); ++access) {
     alignas(64) uint64_t addresses[32];
-    Places places;
+    LanePointers pointers;
     read_addresses(warp, operation, access, addresses);
-    find_places_at(warp, operation, addresses, operation.bytes, touch, &places);
+    find_pointers_at(warp, operation, addresses, operation.bytes, touch, &pointers);
     const uint32_t element = access * f.at_once(), in_register = element % f.of_register();
     auto* lanes = warp.lanes<unsigned char>(operation.list[element / f.of_register()]);
     const size_t offset = size_t{in_register} * operation.bytes;
     for (size_t lane = 0; lane < 32; ++lane) {
-      visit(places.at[lane], lanes + f.register_bytes() * lane + offset);
+      visit(pointers.at[lane], lanes + f.register_bytes() * lane + offset);
     }
   }
 }
 
 void load_fragment(Warp& warp, const Operation& operation) {
-  each_access(warp, operation, Touch::kLoads, [&](const unsigned char* place, unsigned char* held) {
-    std::memcpy(held, place, operation.bytes);
-  });
+  each_access(warp, operation, Touch::kLoads,
+              [&](const unsigned char* pointer, unsigned char* elements) {
+                std::memcpy(elements, pointer, operation.bytes);
+              });
   // A fragment of 16 elements has two copies of a smaller matrix.
   const uint32_t count = Fragment::unpack(operation.target).registers();
   for (uint32_t i = count; i < operation.count; ++i) {
@@ -61,8 +62,8 @@ void load_fragment(Warp& warp, const Operation& operation) {
 }
 void store_fragment(Warp& warp, const Operation& operation) {
   each_access(warp, operation, Touch::kStores,
-              [&](unsigned char* place, const unsigned char* held) {
-                std::memcpy(place, held, operation.bytes);
+              [&](unsigned char* pointer, const unsigned char* elements) {
+                std::memcpy(pointer, elements, operation.bytes);
               });
 }
 

@@ -79,8 +79,8 @@ struct Bfe {
     const U in_field = length >= kBits<X> ? ~U{0} : (U{1} << length) - 1;
     // Past the last bit of the source, the field repeats the sign.
     const uint32_t have = position >= kBits<X> ? 0 : kBits<X> - position;
-    const U known = have >= kBits<X> ? in_field : in_field & ((U{1} << have) - 1);
-    return static_cast<X>((field & known) | (negative ? ~known : U{0}));
+    const U copied = have >= kBits<X> ? in_field : in_field & ((U{1} << have) - 1);
+    return static_cast<X>((field & copied) | (negative ? ~copied : U{0}));
   }
 };
 // bfi d, a, b, position, length: inserts a into b
@@ -92,8 +92,8 @@ struct Bfi {
     if (position >= kBits<X>) return b;
     const X field =
         length >= kBits<X> ? static_cast<X>(~X{0}) : static_cast<X>((X{1} << length) - 1);
-    const X there = static_cast<X>(field << position);
-    return (b & ~there) | (static_cast<X>(a << position) & there);
+    const X placed = static_cast<X>(field << position);
+    return (b & ~placed) | (static_cast<X>(a << position) & placed);
   }
 };
 template <bool kWraps>

@@ -51,8 +51,8 @@ struct MulHi {
   template <class X>
   static X apply(X a, X b) {
     if constexpr (sizeof(X) == 8) {
-      using Whole = std::conditional_t<std::is_signed_v<X>, Int128, UInt128>;
-      return static_cast<X>(static_cast<Whole>(a) * static_cast<Whole>(b) >> 64);
+      using Wide128 = std::conditional_t<std::is_signed_v<X>, Int128, UInt128>;
+      return static_cast<X>(static_cast<Wide128>(a) * static_cast<Wide128>(b) >> 64);
     } else {
       return static_cast<X>(Wide<X>{a} * Wide<X>{b} >> 8 * sizeof(X));
     }

@@ -45,8 +45,8 @@ void shuffle_lanes(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint
                           : kHow == kDown ? l + by
                           : kHow == kXor  ? l ^ by
                                           : least | (by & ~segment);
-    const auto near = static_cast<int32_t>(lane), end = static_cast<int32_t>(most);
-    const bool in = kHow == kUp ? near >= end : near <= end;
+    const auto from_lane = static_cast<int32_t>(lane), end = static_cast<int32_t>(most);
+    const bool in = kHow == kUp ? from_lane >= end : from_lane <= end;
     source[l] = in ? lane : l;
     *in_range |= in ? kLane[l] : 0;
   }
