@@ -98,7 +98,7 @@ struct FreedMemory {
 
 struct Injection {
   std::string function;
-  int left;
+  int remaining;
   cudaError_t error;
 };
 

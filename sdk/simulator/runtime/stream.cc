@@ -54,11 +54,11 @@ cudaError_t wait_in_stream(cudaStream_t stream, cudaEvent_t event, unsigned flag
   }
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
-  const unsigned wanted = event->records;
+  const unsigned target = event->records;
   add_before(&queue_of(device_of(stream), stream).before, event->before);
   give(device_of(stream), stream,
        {0, [reached = event->reached] { race_acquire(reached.get()); },
-        [wanted, reached = event->reached] { return *reached >= wanted; }});
+        [target, reached = event->reached] { return *reached >= target; }});
   return cudaSuccess;
 }
 
