@@ -61,9 +61,9 @@ template <class Format>
   const int64_t top = std::max(magnitude >> 52, 1024 - kBias);
   const int64_t capped = std::min(top, 1023 + kBias + 1);  // larger values are infinite
   const int64_t added = (capped + 52 - Format::kMantissa) << 52 | int64_t{1} << 51;
-  double near, counted;
-  std::memcpy(&near, &added, sizeof(near));
-  counted = std::fabs(x) + near;
+  double nearest, counted;
+  std::memcpy(&nearest, &added, sizeof(nearest));
+  counted = std::fabs(x) + nearest;
   int64_t sum;
   std::memcpy(&sum, &counted, sizeof(sum));
   const int64_t result = ((capped - 1024 + kBias) << Format::kMantissa) + (sum - added);
@@ -292,8 +292,8 @@ size_t first_other_of(const T* results, const uint32_t* expected) {
 
 Row row_of(const std::string& instruction) {
   static const Names names = all_names();
-  const auto found = names.find(instruction);
-  return found != names.end() ? found->second : nullptr;
+  const auto position = names.find(instruction);
+  return position != names.end() ? position->second : nullptr;
 }
 
 void put_above(const uint32_t* upper, uint32_t* results) {

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "place_machine.h"
 #include "platform/sanitizers.h"
 #include "ptx_fixture.h"
+#include "simulator_target.h"
 
 extern "C" cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                                       size_t size);
@@ -217,14 +217,14 @@ class PtxGlobalRaces : public Ptx {
   // Two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
   static std::string two_kernels() {
     std::string text = ".file 1 \"/src/raced.cu\"\n";
-    for (const char* one : {"writes", "reads"}) {
-      text += std::string(".visible .entry ") + one +
+    for (const char* name : {"writes", "reads"}) {
+      text += std::string(".visible .entry ") + name +
               "(.param .u64 x)\n{\n.reg .b64 %x, %y;\n.reg .b32 %t;\n"
               "ld.param.u64 %x, [x];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %y, %t, 4;\nadd.u64 %x, "
               "%x, %y;\n"
               "add.u32 %t, %t, 1;\n" +
-              (one[0] == 'w' ? ".loc 1 5 3\nst.global.u32 [%x], %t;"
-                             : ".loc 1 9 3\nld.global.u32 %t, [%x];") +
+              (name[0] == 'w' ? ".loc 1 5 3\nst.global.u32 [%x], %t;"
+                              : ".loc 1 9 3\nld.global.u32 %t, [%x];") +
               "\nret;\n}\n";
     }
     return text;
@@ -370,7 +370,7 @@ TEST_F(PtxGlobalRaces, AtomicsInTwoStreams) {
 
 TEST_F(PtxGlobalRaces, OfTwoStreams) {
   cudaStream_t streams[2];
-  for (cudaStream_t& one : streams) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  for (cudaStream_t& stream : streams) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   cudaEvent_t event;
   cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
   const auto both = [&](const std::function<void()>& between, int second) {
@@ -408,7 +408,7 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
                 1),
             "none");
   EXPECT_NE(both(record, 1), "none");
-  for (cudaStream_t one : streams) cudaStreamDestroy(one);
+  for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
   // The legacy stream and blocking streams wait for each other.
   cudaStreamCreate(&streams[1]);
   streams[0] = nullptr;
@@ -493,7 +493,7 @@ TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
 }
 TEST_F(PtxDependentLaunches, WhereStreamsLag) {
   for (unsigned seed = 1; seed < 6; ++seed) {
-    place::runtime().set_seed(seed);
+    execution_target::runtime().set_seed(seed);
     EXPECT_NE(race_of(kLoadX).find("with no cudaGridDependencySynchronize() between"),
               std::string::npos)
         << seed;
@@ -502,9 +502,9 @@ TEST_F(PtxDependentLaunches, WhereStreamsLag) {
   }
 }
 TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
-  const std::string one = std::string("@%p ") + kWait;
-  EXPECT_EQ(race_of(one + "bar.sync 0;\n" + kLoadX), "none");
-  EXPECT_NE(race_of(one + kLoadX), "none");  // the other warp does not wait
+  const std::string first_warp = std::string("@%p ") + kWait;
+  EXPECT_EQ(race_of(first_warp + "bar.sync 0;\n" + kLoadX), "none");
+  EXPECT_NE(race_of(first_warp + kLoadX), "none");  // the other warp does not wait
 }
 TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
   EXPECT_EQ(race_of(
@@ -561,7 +561,8 @@ class PtxCallRaces : public PtxGlobalRaces {
 
   void SetUp() override {
     PtxGlobalRaces::SetUp();
-    for (cudaStream_t& one : streams_) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    for (cudaStream_t& created : streams_)
+      cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking);
     cudaEventCreateWithFlags(&event_, cudaEventDisableTiming);
     cudaMalloc(reinterpret_cast<void**>(&d_), kBytes);
     cudaMalloc(reinterpret_cast<void**>(&other_), kBytes);
@@ -583,7 +584,7 @@ class PtxCallRaces : public PtxGlobalRaces {
   }
   void TearDown() override {
     cudaDeviceSynchronize();
-    for (cudaStream_t one : streams_) cudaStreamDestroy(one);
+    for (cudaStream_t created : streams_) cudaStreamDestroy(created);
     cudaEventDestroy(event_);
     cudaFree(d_), cudaFree(other_), cudaFreeHost(host_);
     PtxGlobalRaces::TearDown();
@@ -680,16 +681,20 @@ TEST_F(PtxCallRaces, BytesAreApart) {
 // creates, and of threads that join this thread.
 TEST_F(PtxCallRaces, ThreadsOfTheHost) {
   const auto in_thread = [](const auto& call) { std::thread(call).join(); };
-  EXPECT_EQ(race_of("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }),
+  EXPECT_EQ(race_of("writes", "fills it",
+                    [](auto first_stream, auto) { cudaStreamSynchronize(first_stream); }),
             "none");
   const Work fills = work["fills it"], writes = work["writes"];
   work["fills in a thread"] = [&](cudaStream_t stream) { in_thread([&] { fills(stream); }); };
   work["writes in a thread"] = [&](cudaStream_t stream) { in_thread([&] { writes(stream); }); };
   for (const char* second : {"fills in a thread", "writes in a thread"}) {
-    EXPECT_EQ(race_of("copies to it", second, [](auto one, auto) { cudaStreamSynchronize(one); }),
+    EXPECT_EQ(race_of("copies to it", second,
+                      [](auto first_stream, auto) { cudaStreamSynchronize(first_stream); }),
               "none");
     EXPECT_EQ(race_of("copies to it", second,
-                      [&](auto one, auto) { in_thread([&] { cudaStreamSynchronize(one); }); }),
+                      [&](auto first_stream, auto) {
+                        in_thread([&] { cudaStreamSynchronize(first_stream); });
+                      }),
               "none");
     EXPECT_NE(race_of("copies to it", second), "none");
   }
@@ -700,15 +705,18 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
                                       {"fills it", "reads"},
                                       {"copies to it", "fills it"}}) {
     EXPECT_NE(race_of(first, second), "none");
-    EXPECT_NE(race_of(first, second, [&](auto one, auto) { cudaEventRecord(event_, one); }),
+    EXPECT_NE(race_of(first, second,
+                      [&](auto first_stream, auto) { cudaEventRecord(event_, first_stream); }),
               "none");
     EXPECT_EQ(race_of(first, second,
-                      [&](auto one, auto other) {
-                        cudaEventRecord(event_, one);
-                        cudaStreamWaitEvent(other, event_, 0);
+                      [&](auto first_stream, auto second_stream) {
+                        cudaEventRecord(event_, first_stream);
+                        cudaStreamWaitEvent(second_stream, event_, 0);
                       }),
               "none");
-    EXPECT_EQ(race_of(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+    EXPECT_EQ(race_of(first, second,
+                      [](auto first_stream, auto) { cudaStreamSynchronize(first_stream); }),
+              "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
   }
@@ -767,7 +775,7 @@ TEST_F(PtxCallRaces, SynchronousCalls) {
 }
 
 TEST_F(PtxCallRaces, TheLegacyStream) {
-  for (cudaStream_t& one : streams_) cudaStreamDestroy(one), one = nullptr;
+  for (cudaStream_t& created : streams_) cudaStreamDestroy(created), created = nullptr;
   cudaStreamCreate(&streams_[1]);
   EXPECT_EQ(race_of("copies to it", "reads"), "none");
   std::swap(streams_[0], streams_[1]);
@@ -828,11 +836,13 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
   const auto allocates = [&](cudaStream_t stream) {
     cudaMallocAsync(reinterpret_cast<void**>(&d_), kBytes, stream);
   };
-  unsigned* const kept = d_;
-  const auto frees = [&](cudaStream_t stream) { cudaFreeAsync(std::exchange(d_, kept), stream); };
-  const auto waits = [&](auto one, auto other) {
-    cudaEventRecord(event_, one);
-    cudaStreamWaitEvent(other, event_, 0);
+  unsigned* const allocated = d_;
+  const auto frees = [&](cudaStream_t stream) {
+    cudaFreeAsync(std::exchange(d_, allocated), stream);
+  };
+  const auto waits = [&](auto first_stream, auto second_stream) {
+    cudaEventRecord(event_, first_stream);
+    cudaStreamWaitEvent(second_stream, event_, 0);
   };
   work["allocates"] = allocates;
   work["frees"] = frees;
