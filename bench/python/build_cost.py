@@ -37,18 +37,18 @@ def commands(build):
     entries = json.loads(path.read_text()) if path.exists() else []
     found = {}
     for entry in entries:
-        words = shlex.split(entry["command"])
-        output = words.index("-o")
-        if any(f"/{target}.dir/" in words[output + 1] for target in TARGETS):
+        arguments = shlex.split(entry["command"])
+        output = arguments.index("-o")
+        if any(f"/{target}.dir/" in arguments[output + 1] for target in TARGETS):
             file = str(pathlib.Path(entry["file"]).resolve().relative_to(ROOT))
-            found[file] = words[:output] + words[output + 2 :]
+            found[file] = arguments[:output] + arguments[output + 2 :]
     return found
 
 
-def without_dependencies(words):
+def without_dependencies(arguments):
     """The command without options that write Ninja's list of headers."""
     skipped, kept = 0, []
-    for word in words:
+    for word in arguments:
         if skipped:
             skipped -= 1
         elif word in ("-MT", "-MF"):

@@ -102,10 +102,10 @@ def torch_command():
     from torch.utils import cpp_extension
 
     found = build_cost.without_dependencies(build_cost.commands(BUILD)["kernels/scale/scale.cc"])
-    words = [word for word in found[1:-2] if re.match("-(O|f|march|DNDEBUG)", word)]
+    arguments = [word for word in found[1:-2] if re.match("-(O|f|march|DNDEBUG)", word)]
     folders = [*cpp_extension.include_paths(), sysconfig.get_path("include")]
     includes = [part for folder in folders for part in ("-isystem", str(folder))]
-    return [found[0], *words, "-std=c++20", *includes, f"-DTORCH_EXTENSION_NAME={TORCH_MODULE}", "-c", str(TORCH_SOURCE)]
+    return [found[0], *arguments, "-std=c++20", *includes, f"-DTORCH_EXTENSION_NAME={TORCH_MODULE}", "-c", str(TORCH_SOURCE)]
 
 
 def torch_library(folder):
@@ -175,8 +175,8 @@ def own_wheel(folder):
     """The wheel of a library with scale alone: `kernkit new`, and scale's files in place of the sample's."""
     tools = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")}
 
-    def kernkit(*words, cwd=folder):
-        subprocess.run([sys.executable, "-B", "-m", "kernkit", *words], cwd=cwd, env=tools, check=True,
+    def kernkit(*arguments, cwd=folder):
+        subprocess.run([sys.executable, "-B", "-m", "kernkit", *arguments], cwd=cwd, env=tools, check=True,
                        stdout=subprocess.DEVNULL)  # fmt: skip
 
     kernkit("new", "scale_ours")

@@ -53,11 +53,11 @@ class Call:
     def __init__(self, statement, result, **names):
         self.statement, self.result, self.names = statement, result, names
 
-    def is_right(self, wanted):
+    def is_right(self, expected):
         if "y" in self.names:
             self.names["y"][:] = 77  # neither a sum nor a double of the inputs
         exec(self.statement, self.names)
-        return np.array_equal(self.result(), wanted)
+        return np.array_equal(self.result(), expected)
 
 
 def numpy_calls(lib, op, dtype, a, b):
@@ -132,11 +132,11 @@ def measure(rows, lib, makers, op, dtype, n):
     if not rows.wants(f"{start}/n:{n}"):
         return
     a, b = random_values(n, 1), random_values(n, 2)
-    wanted = a * FACTOR if op == "scale" else a + b
+    expected = a * FACTOR if op == "scale" else a + b
     calls = {}
     for make in makers:
         for implementation, call in make(lib, op, dtype, a, b).items():
-            if call.is_right(wanted):
+            if call.is_right(expected):
                 calls[implementation] = timeit.Timer(call.statement, globals=call.names)
             else:
                 rows.fail(f"{start}/{implementation}/n:{n}", "the result is wrong")

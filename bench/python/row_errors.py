@@ -90,11 +90,11 @@ def measure(torch, lib, dtype):
             exec(ours, names)
             peer = eval(theirs, names)
             if dtype == "float64":
-                wanted = eval(WIDE[op], wide)
-                pair = tuple(errors_of_float64(np, got.numpy(), wanted) for got in (names["y"], peer))
+                expected = eval(WIDE[op], wide)
+                pair = tuple(errors_of_float64(np, got.numpy(), expected) for got in (names["y"], peer))
             else:
-                wanted = eval(theirs, names | exact)
-                pair = errors(torch, names["y"], wanted), errors(torch, peer, wanted)
+                expected = eval(theirs, names | exact)
+                pair = errors(torch, names["y"], expected), errors(torch, peer, expected)
             greatest(found, op, pair)
     return found
 
@@ -109,11 +109,11 @@ def measure_fp8(torch, lib, dtype):
 
     for names in inputs(torch, dtype):
         x, w, d = names["x"], names["w"], (names["d"],)
-        wanted, wanted_scale = quantized(torch.nn.functional.rms_norm(x.double(), d, w.double(), 1e-6))
+        expected, wanted_scale = quantized(torch.nn.functional.rms_norm(x.double(), d, w.double(), 1e-6))
         y, scale = torch.zeros(x.shape, dtype=fp8), torch.zeros(64)
         lib.rms_norm_fp8(y, scale, x, w, 1e-6)
         theirs, their_scale = quantized(torch.nn.functional.rms_norm(x, d, w, 1e-6).float())
-        pair = (errors(torch, y, wanted), errors(torch, theirs.to(fp8), wanted))
+        pair = (errors(torch, y, expected), errors(torch, theirs.to(fp8), expected))
         greatest(found, "rms_norm_fp8", pair)
         greatest(found, "scale of rms_norm_fp8",
                  (errors(torch, scale, wanted_scale), errors(torch, their_scale, wanted_scale)))  # fmt: skip

@@ -110,11 +110,11 @@ def measure(rows, libraries, op, dtype, n, d, strided, ratios):
     y, s = torch.full((n, d), 77.0).to(kind), torch.full((n, d), 77.0).to(kind)
     names = {"torch": torch, "F": torch.nn.functional, **libraries, "x": x, "r": r, "w": w, "b": b,
              "y": y, "s": s, "d": d, "out": torch.empty_like(y)}  # fmt: skip
-    wanted = eval(theirs, names)
+    expected = eval(theirs, names)
     exec(ours, names)
     # PyTorch rounds intermediate results of 16-bit floats; kernkit does not.
     digits = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}[dtype]
-    if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
+    if not torch.allclose(y.double(), expected.double(), rtol=digits, atol=digits):
         return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")
     timers = {"kernkit": timeit.Timer(ours, globals=names), "torch": timeit.Timer(theirs, globals=names)}
     if op in INTO:
@@ -122,7 +122,7 @@ def measure(rows, libraries, op, dtype, n, d, strided, ratios):
     if COMPILED:
         names["compiled"] = torch.compile(eval(f"lambda x, r, w, b: {theirs}", names), dynamic=False)
         timers["compiled"] = timeit.Timer("compiled(x, r, w, b)", globals=names)
-        torch.testing.assert_close(eval("compiled(x, r, w, b)", names), wanted, rtol=digits, atol=digits)
+        torch.testing.assert_close(eval("compiled(x, r, w, b)", names), expected, rtol=digits, atol=digits)
     if PINNED:
         for timer in timers.values():
             timer.timeit(3)  # starts the threads

@@ -77,8 +77,8 @@ def check(y, x, size, timers):
         if timer(1) < 0:
             raise SystemExit(f"{name} failed at {size} bytes")
         factor = 2 if name in ("kernkit", "numpy", "kernkit-numpy") else 1
-        wanted = factor * x[at : at + size].view("float32")
-        if not (np.array_equal(y[at : at + size].view("float32"), wanted) and (y[at + size :] == 0x7E).all()):
+        expected = factor * x[at : at + size].view("float32")
+        if not (np.array_equal(y[at : at + size].view("float32"), expected) and (y[at + size :] == 0x7E).all()):
             raise SystemExit(f"{name} is wrong at {size} bytes")
 
 

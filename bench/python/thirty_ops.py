@@ -52,11 +52,11 @@ def seconds(command, folder, shell=False):
     return took, log
 
 
-def make(folder, name=NAME, *words):
+def make(folder, name=NAME, *arguments):
     """Renders the library and adds the ops. The folder must not contain a library."""
     kernkit = [sys.executable, "-B", "-m", "kernkit"]
     folder.mkdir(parents=True, exist_ok=True)
-    seconds([*kernkit, "new", name, "--no-git", "--output", folder, *words], folder)
+    seconds([*kernkit, "new", name, "--no-git", "--output", folder, *arguments], folder)
     for number in range(EACH):
         for op, (kind, schema) in KINDS.items():
             seconds([*kernkit, "add", f"{op}_{number}", schema, "--kind", kind], folder / name)
@@ -167,15 +167,15 @@ def clean(rows, folder):
     launcher.write_text(TIMED)
     launcher.chmod(0o755)
     ENVIRONMENT["TIMED_INTO"] = str(times)
-    words = [f"-DCMAKE_CXX_{kind}_LAUNCHER={launcher}" for kind in ("COMPILER", "LINKER")]
-    configured = seconds(["cmake", "--preset", "cpu", "-B", "build/clean", *words], library)[0]
+    arguments = [f"-DCMAKE_CXX_{kind}_LAUNCHER={launcher}" for kind in ("COMPILER", "LINKER")]
+    configured = seconds(["cmake", "--preset", "cpu", "-B", "build/clean", *arguments], library)[0]
     took = seconds(["cmake", "--build", "build/clean", "-j", "1"], library)[0]
     each = {}
     for file in times.iterdir():
         _, of_children, command = file.read_text().split("\n", 2)
         minutes = [word.rstrip("s").split("m") for word in of_children.split()]
-        words = shlex.split(command)
-        each[words[words.index("-o") + 1]] = sum(int(whole) * 60 + float(rest) for whole, rest in minutes)
+        arguments = shlex.split(command)
+        each[arguments[arguments.index("-o") + 1]] = sum(int(whole) * 60 + float(rest) for whole, rest in minutes)
     own = {name: took for name, took in each.items() if f"/{NAME}_objects.dir/" in name or name == f"lib/lib{NAME}.so"}
     files = {name.split("/")[-1]: took for name, took in each.items() if name.endswith(("_test.cc.o", "_bench.cc.o"))}
     links = [took for name, took in each.items() if name.startswith("bin/")]

@@ -30,9 +30,9 @@ def findings(run_client, tmp_path):
 
     def run(client, mode, names):
         report = tmp_path / "report.json"
-        done = run_client(["sanitize", "--json", report], client, f"{client}_faults.py", mode, *names)
+        result = run_client(["sanitize", "--json", report], client, f"{client}_faults.py", mode, *names)
         found = json.loads(report.read_text())["findings"] if report.exists() else []
-        return done, [(finding["tool"], finding["sentence"]) for finding in found]
+        return result, [(finding["tool"], finding["sentence"]) for finding in found]
 
     return run
 
@@ -53,11 +53,11 @@ def quoted_reports(root):
 
 @pytest.mark.parametrize("client, faults", RUNS, ids=[f"{client}-{'-'.join(faults)}" for client, faults in RUNS])
 def test_faults_are_reported_with_the_line(root, findings, client, faults):
-    done, found = findings(client, "fault", faults)
-    assert done.returncode != 0, done.stdout + done.stderr
+    result, found = findings(client, "fault", faults)
+    assert result.returncode != 0, result.stdout + result.stderr
     places = {name: place_of(root, client, name) for name in faults}
     reported = {name: {tool for tool, sentence in found if place in sentence} for name, place in places.items()}
-    assert reported == faults, done.stderr
+    assert reported == faults, result.stderr
     assert [pair for pair in found if not any(place in pair[1] for place in places.values())] == []
     reports = [f"{tool}: {sentence}" for tool, sentence in found]
     for pattern in quoted_reports(root):
@@ -73,5 +73,5 @@ def test_quoted_reports_are_of_planted_faults(root):
 
 @pytest.mark.parametrize("client", STOPPING)
 def test_without_faults_all_tools_are_silent(findings, client):
-    done, found = findings(client, "correct", [*STOPPING[client], *RUNNING[client]])
-    assert (done.returncode, found, done.stdout) == (0, [], ""), done.stderr
+    result, found = findings(client, "correct", [*STOPPING[client], *RUNNING[client]])
+    assert (result.returncode, found, result.stdout) == (0, [], ""), result.stderr

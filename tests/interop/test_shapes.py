@@ -112,11 +112,11 @@ def test_generated_files_need_only_the_parsed_line(library):
         return [python_ops.source("package", "lib.so", ops), torch_ops.source("package", "lib.so", "space", ops, {}),
                 jax_ops.source("package", library, ops, {})]  # fmt: skip
 
-    for text, wanted in zip(files(marked), files(ops)):
+    for text, expected in zip(files(marked), files(ops)):
         for op, mark in zip(ops, marked):
             assert mark.line in text
             text = text.replace(mark.line, op.line)
-        assert text == wanted
+        assert text == expected
 
 
 def test_only_kernkit_add_parses_a_line(root):
@@ -143,9 +143,9 @@ def test_nvcc_takes_a_line_with_shapes(root, dlpack_include, tmp_path):
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")
-    done = subprocess.run(
+    result = subprocess.run(
         [nvcc, "-x", "cu", "-std=c++17", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c",
          root / "tests/interop/frameworks/indices.cc", "-o", tmp_path / "indices.o"],
         capture_output=True, text=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr

@@ -28,10 +28,10 @@ def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, bac
     traced, again = copy.deepcopy(eager), copy.deepcopy(eager)
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
-    wanted = run(eager)
+    expected = run(eager)
     compiled = torch.compile(run, backend=backend, fullgraph=True, dynamic=dynamic)
     for arguments in (traced, again):
-        torch.testing.assert_close(compiled(arguments), wanted)
+        torch.testing.assert_close(compiled(arguments), expected)
         for mine, theirs in zip(arguments, eager):
             torch.testing.assert_close(tensors(mine), tensors(theirs))
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
@@ -88,8 +88,8 @@ def test_views_and_other_layouts_are_correct_in_a_graph(torch_ops):
     y = torch.zeros(4, 6)
     y[1:3] = 3 * x[1:3]
     d = x.t()
-    wanted = (y, 2 * x.t(), torch.nn.functional.silu(d[:, :2]) * d[:, 2:])
-    torch.testing.assert_close(torch.compile(f, fullgraph=True)(x), wanted)
+    expected = (y, 2 * x.t(), torch.nn.functional.silu(d[:, :2]) * d[:, 2:])
+    torch.testing.assert_close(torch.compile(f, fullgraph=True)(x), expected)
     with pytest.raises(ValueError, match=r"x: must be contiguous"):
         torch.compile(f, fullgraph=True, backend="aot_eager")(x)
 
@@ -144,6 +144,6 @@ def test_export_and_reload_with_a_size_that_varies(torch_ops, torch_rows, torch_
     torch.testing.assert_close(exported.module()(normal(4, 8)), after_all_kinds(normal(4, 8)))
     torch.export.save(exported, tmp_path / "model.pt2")
     path = os.pathsep.join([*sys.path, str(root / "tests/interop")])
-    done = subprocess.run([sys.executable, "-c", RELOAD, tmp_path / "model.pt2"], env={**os.environ, "PYTHONPATH": path},
-                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", RELOAD, tmp_path / "model.pt2"], env={**os.environ, "PYTHONPATH": path},
+                            capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert result.returncode == 0, result.stderr

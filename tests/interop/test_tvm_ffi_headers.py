@@ -125,8 +125,8 @@ def test_headers_compile_alone(compiler, ours_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
     command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
     for first in SERVED:  # each header as the first include
-        done = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
     assert subprocess.run(command, input=text, text=True).returncode == 0
 
 

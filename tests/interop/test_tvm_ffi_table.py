@@ -292,8 +292,8 @@ SCRIPT = "import sys, tvm_ffi; module = tvm_ffi.load_module(sys.argv[1]); module
 
 
 def crashes(path, call):
-    done = subprocess.run([sys.executable, "-c", SCRIPT + call, path], capture_output=True)
-    return done.returncode < 0
+    result = subprocess.run([sys.executable, "-c", SCRIPT + call, path], capture_output=True)
+    return result.returncode < 0
 
 
 def test_an_undefined_tensor_is_an_error(modules, paths):

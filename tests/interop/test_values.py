@@ -89,9 +89,9 @@ def chosen(op, arguments):
 
 
 def check(name, arguments, found):
-    wanted = table.expected(name, arguments)
-    assert found.keys() == wanted.keys()
-    for output, value in wanted.items():
+    expected = table.expected(name, arguments)
+    assert found.keys() == expected.keys()
+    for output, value in expected.items():
         pairs = zip(found[output], value) if isinstance(value, list) else [(found[output], value)]
         for got, one in pairs:
             assert (got.dtype, got.shape) == (one.dtype, one.shape), output
@@ -231,14 +231,14 @@ def batches(op, arguments):
 
 def stacked(name, calls):
     """The values of all calls, stacked."""
-    wanted = [table.expected(name, arguments) for arguments in calls]
-    return {k: np.stack([w[k] for w in wanted]) for k in wanted[0]}
+    expected = [table.expected(name, arguments) for arguments in calls]
+    return {k: np.stack([w[k] for w in expected]) for k in expected[0]}
 
 
 def check_batch(name, calls, found):
-    wanted = stacked(name, calls)
-    assert found.keys() == wanted.keys()
-    for output, value in wanted.items():
+    expected = stacked(name, calls)
+    assert found.keys() == expected.keys()
+    for output, value in expected.items():
         got = np.broadcast_to(found[output], value.shape) if found[output].shape != value.shape else found[output]
         assert got.dtype == value.dtype
         np.testing.assert_array_equal(got, value, err_msg=output)
@@ -287,7 +287,7 @@ def test_lazy_tensors_are_resolved_where_they_are_read(torch_valued, plain, kind
     torch = Torch().torch
     x = lazy_tensors(torch)[kind]
     assert x.is_conj() or x.is_neg()
-    wanted = x.resolve_conj().resolve_neg().tolist()
+    expected = x.resolve_conj().resolve_neg().tolist()
 
     def writing(op):
         def run(x):
@@ -304,8 +304,8 @@ def test_lazy_tensors_are_resolved_where_they_are_read(torch_valued, plain, kind
     for run in (writing(plain.copied), writing(torch_valued.copied), functional, graph(functional), graph(writing(plain.copied)),
                 graph(lambda x: functional(x.resolve_conj().resolve_neg().conj().conj())), torch.vmap(functional)):  # fmt: skip
         torch._dynamo.reset()
-        assert run(x).tolist() == wanted
-    assert (x.is_conj() or x.is_neg()) and x.resolve_conj().resolve_neg().tolist() == wanted
+        assert run(x).tolist() == expected
+    assert (x.is_conj() or x.is_neg()) and x.resolve_conj().resolve_neg().tolist() == expected
 
 
 def test_lazy_tensors_of_a_list_are_resolved(torch_valued, plain):
@@ -340,15 +340,15 @@ def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
 def test_an_empty_list_that_binds_a_size_is_an_error(torch_valued, plain):
     """The op's message, also from a graph."""
     torch, ops = Torch().torch, torch_valued.list_and_optional
-    w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty, but m is determined by the first tensor"
-    with pytest.raises(ValueError, match=wanted):
+    w, expected = torch.zeros(3), r"list_and_optional\(\): xs: is empty, but m is determined by the first tensor"
+    with pytest.raises(ValueError, match=expected):
         plain.list_and_optional(torch.zeros(2), [], None)
-    with pytest.raises(ValueError, match=wanted):
+    with pytest.raises(ValueError, match=expected):
         ops(torch.zeros(2), [], None)
-    with pytest.raises(RuntimeError, match=wanted):
+    with pytest.raises(RuntimeError, match=expected):
         ops.functional([], w)
     for call in (lambda w: ops.functional([], w), lambda w: ops(torch.zeros(2), [], w)):
-        with pytest.raises(RuntimeError, match=wanted):
+        with pytest.raises(RuntimeError, match=expected):
             torch.compile(call, fullgraph=True, backend="aot_eager")(w)
 
 

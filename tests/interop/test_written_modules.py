@@ -87,8 +87,8 @@ def test_jax_sizes_that_a_caller_gives(jax_ops):
     for k in (-1, 2**63):
         with pytest.raises(ValueError, match=rf"fill\(\): k: expected a size from 0 to 2\^63 - 1, got {k}"):
             jax_ops.fill(x, k=k)
-    words = r"fill\(\): y: shape \[2, 4611686018427387904\], which is \[n, k\] with k = 4611686018427387904, has more than 2\^63 - 1 bytes"
-    with pytest.raises(ValueError, match=words):
+    message = r"fill\(\): y: shape \[2, 4611686018427387904\], which is \[n, k\] with k = 4611686018427387904, has more than 2\^63 - 1 bytes"
+    with pytest.raises(ValueError, match=message):
         jax_ops.fill(x, k=2**62)
 
 

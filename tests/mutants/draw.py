@@ -70,20 +70,20 @@ def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
         r"|\bfor \([^;]*; (?P<again>)|(?<![<>=!+*/%&|^-]) = (?P<initial>))",
         re.MULTILINE,
     )
-    for found in starts.finditer(text):
-        line = found[0]
+    for match in starts.finditer(text):
+        line = match[0]
         if "//" in line or "operator" in line:
             continue
-        if found["paren"]:
-            start, end = found.end("paren"), closing(text, found.start("paren"))
+        if match["paren"]:
+            start, end = match.end("paren"), closing(text, match.start("paren"))
         else:
-            start = found.end()
+            start = match.end()
             end = text.find(";", start)
         inner = text[start:end]
         if not inner or len(inner) > 400 or re.search(r"""["'\\;{}#]|//|<<|[^=!<>]=[^=]""", inner):
             continue
-        is_condition = found["paren"] is not None or found["again"] is not None
-        constant = bool(found["constexpr"]) or "constexpr" in line
+        is_condition = match["paren"] is not None or match["again"] is not None
+        constant = bool(match["constexpr"]) or "constexpr" in line
         yield start, inner, constant, is_condition
 
 
@@ -103,12 +103,12 @@ def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
         r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>(?:(?! for ).)+)$"
         r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
     )
-    for found in re.finditer(starts, text, re.MULTILINE):
-        kind = found.lastgroup
-        inner = found[kind]
+    for match in re.finditer(starts, text, re.MULTILINE):
+        kind = match.lastgroup
+        inner = match[kind]
         if "#" in inner or inner.count("(") != inner.count(")") or " for " in inner:
             continue
-        yield found.start(kind), inner, False, kind != "value"
+        yield match.start(kind), inner, False, kind != "value"
 
 
 def outside_quotes(text: str, at: int) -> bool:
@@ -134,10 +134,10 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
 
             for ours, theirs in EXCHANGED_IN_PYTHON if is_python else EXCHANGED:
                 pattern = re.escape(ours.rstrip()) + r"\s(?!not )"  # an operator may end its line
-                for found in re.finditer(pattern, old):
-                    at = found.start()
+                for match in re.finditer(pattern, old):
+                    at = match.start()
                     if outside_quotes(old, at):
-                        add(old[:at] + theirs.rstrip() + old[found.end() - 1 :], at)
+                        add(old[:at] + theirs.rstrip() + old[match.end() - 1 :], at)
             for digit in re.finditer(r"(?<=[=<>+-] )[01]\b(?!\.)", old):
                 add(f"{old[: digit.start()]}{int(digit[0]) + 1}{old[digit.end() :]}", digit.start())
             if is_condition:

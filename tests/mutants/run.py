@@ -139,11 +139,11 @@ class Run:
         while True:
             tree.update(self.texts(ours))
             tree.configure()
-            done = tree.build(tree.targets())
-            if done.returncode == 0:
+            result = tree.build(tree.targets())
+            if result.returncode == 0:
                 break
-            at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", done.stdout))
-            at |= set(re.findall(r"([\w./]+)\((\d+)\): error", done.stdout))  # nvcc
+            at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", result.stdout))
+            at |= set(re.findall(r"([\w./]+)\((\d+)\): error", result.stdout))  # nvcc
             broken = [
                 number
                 for number, m in ours.items()
@@ -154,7 +154,7 @@ class Run:
                 )
             ]
             if not broken:
-                sys.exit("the planted sources do not compile:\n" + done.stdout[-5000:])
+                sys.exit("the planted sources do not compile:\n" + result.stdout[-5000:])
             for number in broken:
                 self.results.set(ours.pop(number), "not built")
         tree.read_dependencies()
@@ -207,9 +207,9 @@ class Run:
         tree = Tree(self.words.tree, self.words.folder / "alone", self.words.jobs)
         tree.update({})
         tree.configure()
-        done = tree.build([*tree.targets(), "all"])
-        if done.returncode != 0:
-            sys.exit(done.stdout[-5000:])
+        result = tree.build([*tree.targets(), "all"])
+        if result.returncode != 0:
+            sys.exit(result.stdout[-5000:])
         tree.read_dependencies()
         # First all mutants of Python with the fast files: the slow files take minutes for each mutant.
         for most in (10, 60, float("inf")):

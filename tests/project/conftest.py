@@ -61,8 +61,8 @@ def driver_environment(environment):
 def default_library(template, environment, tmp_path_factory):
     """A rendering with the default answers."""
     output = tmp_path_factory.mktemp("default")
-    done = rendering.render(template, output, environment, library_name=rendering.NAME)
-    assert done.returncode == 0, done.stdout
+    result = rendering.render(template, output, environment, library_name=rendering.NAME)
+    assert result.returncode == 0, result.stdout
     return output / rendering.NAME
 
 
@@ -95,10 +95,10 @@ def load_hook(template):
 def kernkit_new(root, environment, tmp_path):
     """Runs `kernkit new` in an empty folder."""
 
-    def new(*words):
+    def new(*arguments):
         tools = {**environment, "PYTHONPATH": str(root / "sdk/python")}
-        words = [sys.executable, "-B", "-m", "kernkit", "new", *words]
-        return rendering.run(*words, env=tools, cwd=tmp_path)
+        arguments = [sys.executable, "-B", "-m", "kernkit", "new", *arguments]
+        return rendering.run(*arguments, env=tools, cwd=tmp_path)
 
     return new
 

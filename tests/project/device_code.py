@@ -12,7 +12,7 @@ ATTRIBUTE = re.compile(r"\b(?:__\w+|___device__)\s*\((?:[^()]|\((?:[^()]|\([^()]
 
 
 def unnumbered(text):
-    return NUMBERED.sub(lambda found: found[1] or found[2], text)
+    return NUMBERED.sub(lambda match: match[1] or match[2], text)
 
 
 def functions(text):

@@ -312,14 +312,14 @@ def intrinsic(operation, fmt, mode):
 
 def _near_one(ulp, absolute):
     """The bound of a logarithm: absolute for arguments of 0.5 to 2."""
-    return lambda x, wanted: (0, absolute) if 0.5 <= x <= 2 else (ulp, 0.0)
+    return lambda x, expected: (0, absolute) if 0.5 <= x <= 2 else (ulp, 0.0)
 
 
 def _absolute(bound):
-    return lambda x, wanted: (0, bound)
+    return lambda x, expected: (0, bound)
 
 
-def _of_power(x, y, wanted):
+def _of_power(x, y, expected):
     """The errors of x and of log2(x), multiplied by y, reach exp2()."""
     return 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0.0
 

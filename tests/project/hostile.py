@@ -51,11 +51,11 @@ def around(folder: pathlib.Path, library: str) -> dict:
     return snapshot(folder, library)
 
 
-def git(folder, *words, limit=3):
+def git(folder, *arguments, limit=3):
     """Runs git in the repository of the folder itself, never in an enclosing repository, for at most `limit` seconds."""
     own = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     with contextlib.suppress(subprocess.TimeoutExpired):  # git waits for a pipe that replaces its file
-        subprocess.run(["git", *words], cwd=folder, env=own, capture_output=True, check=False, timeout=limit)
+        subprocess.run(["git", *arguments], cwd=folder, env=own, capture_output=True, check=False, timeout=limit)
 
 
 class Mutation:

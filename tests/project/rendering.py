@@ -33,18 +33,18 @@ def run(*command, **options) -> subprocess.CompletedProcess:
 
 def check(*command, **options) -> str:
     """Runs a command that must succeed; returns what it printed."""
-    done = run(*command, **options)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    result = run(*command, **options)
+    assert result.returncode == 0, result.stdout
+    return result.stdout
 
 
 def render(template, output, env, *options, python=sys.executable, **answers):
     """Renders by cookiecutter, without the component ptx unless `parts` names it: its tests build for half
     a minute longer."""
-    words = [f"{key}={value}" for key, value in {"parts": "", **answers}.items()]
+    arguments = [f"{key}={value}" for key, value in {"parts": "", **answers}.items()]
     output.mkdir(exist_ok=True)
     options = ["--no-input", "--output-dir", output, *options]
-    return run(python, "-m", "cookiecutter", *options, template, *words, env=env)
+    return run(python, "-m", "cookiecutter", *options, template, *arguments, env=env)
 
 
 def files_below(folder: pathlib.Path) -> dict:

@@ -297,11 +297,11 @@ def test_an_op_without_a_benchmark_is_reported_and_not_an_error(four_ops, root):
     printed = run("cmake", "-S", four_ops, "-B", four_ops / "b")
     assert "-- kernkit: op second has no second_bench.cc, so no second_bench\n" in printed
     (four_ops / "third_test.cc").unlink()
-    done = subprocess.run(
+    result = subprocess.run(
         ["cmake", "-S", four_ops, "-B", four_ops / "b"], capture_output=True, text=True
     )
-    assert done.returncode != 0
+    assert result.returncode != 0
     sentence = (f'kernkit: op third has no {four_ops}/third_test.cc; write there #include "kernkit/testing/contract.h" and '
                 "KERNKIT_TEST_CONTRACT(third, example<float>(7)), an example for each argument, then cuda_only() if it is "
                 "GPU_ONLY")  # fmt: skip
-    assert sentence in " ".join(done.stderr.split())
+    assert sentence in " ".join(result.stderr.split())

@@ -153,9 +153,9 @@ def results(program, root, tmp_path_factory):
                 file.write(struct.pack("<ii", number, len(inputs[case])))
                 for row in inputs[case]:
                     file.write(struct.pack("<4d", *row, *[1.0] * (4 - len(row))))
-        done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", str(runtime), str(program), "in", "out"],
-                              cwd=folder, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")}, capture_output=True, text=True)  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", str(runtime), str(program), "in", "out"],
+                                cwd=folder, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")}, capture_output=True, text=True)  # fmt: skip
+        assert result.returncode == 0, result.stdout + result.stderr
         data, at, found = (folder / "out").read_bytes(), 0, {}
         for case, rows in inputs.items():
             kind = "q" if CASES[case][1] in ("int", "long long") else "d"

@@ -45,8 +45,8 @@ class Project:
         else:
             options |= {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_C_FLAGS": SANITIZERS, "CMAKE_CXX_FLAGS": SANITIZERS,
                         "KERNKIT_CUDA": "OFF"}  # fmt: skip
-        words = [f"-D{key}={value}" for key, value in options.items()]
-        run("cmake", "-S", folder / where, "-B", self.build, "-G", "Ninja", *words)
+        arguments = [f"-D{key}={value}" for key, value in options.items()]
+        run("cmake", "-S", folder / where, "-B", self.build, "-G", "Ninja", *arguments)
 
     def apply(self, *arguments):
         subprocess.run(["git", "apply", *arguments], cwd=self.source, check=True)

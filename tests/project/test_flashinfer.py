@@ -127,10 +127,10 @@ def test_files_with_kernels_are_not_slower(csrc, root, how, tmp_path):
             assert row["same"] and row["kernels"] == (51 if row["file"] == "page.cu" else 0)
 
 
-def of_the_host(csrc, flags, file, *words):
+def of_the_host(csrc, flags, file, *arguments):
     """The command by which the host compiler compiles a binding, which has no device code."""
     toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1] / "include"
-    return ["c++", "-std=c++17", *words, *flags, "-I", csrc.parent / "include", "-I", csrc, "-isystem", toolkit,
+    return ["c++", "-std=c++17", *arguments, *flags, "-I", csrc.parent / "include", "-I", csrc, "-isystem", toolkit,
             "-x", "c++", csrc / file]  # fmt: skip
 
 
@@ -138,8 +138,8 @@ def of_the_host(csrc, flags, file, *words):
 @pytest.mark.parametrize("op", BINDINGS)
 def test_bindings_compile_with_the_compiler_of_the_host(csrc, flags, op):
     command = of_the_host(csrc, flags["ours"], f"flashinfer_{op}_binding.cu", "-fsyntax-only")
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 MARKS = {"g++": 0.15, "nvcc": 0.25}  # fraction of the time with tvm-ffi's headers
@@ -155,13 +155,13 @@ NOT_REACHED = {
 def compiled(csrc, flags, tmp_path_factory):
     """(processor time [s], object) of a binding, compiled at the first request."""
     folder = tmp_path_factory.mktemp("objects")
-    words = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
+    arguments = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
 
     @functools.cache
     def compiled(headers, op, compiler):
         file, output = f"flashinfer_{op}_binding.cu", folder / f"{headers}_{op}_{compiler}.o"
-        by_host = of_the_host(csrc, words[headers], file, "-O3", "-fPIC", "-c", "-o", output)
-        command = by_host if compiler == "g++" else flashinfer_command(csrc, words[headers], file, output)
+        by_host = of_the_host(csrc, arguments[headers], file, "-O3", "-fPIC", "-c", "-o", output)
+        command = by_host if compiler == "g++" else flashinfer_command(csrc, arguments[headers], file, output)
         runs = [timed(command, cwd=csrc) for _ in range(2)]
         assert all(code == 0 for _, code, _ in runs), runs[0][2]
         return min(took for took, _, _ in runs), output

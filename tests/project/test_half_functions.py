@@ -95,11 +95,11 @@ void run(void (*kernel)(T*), Host host, double (*reference)(double), const char*
 
 def reference(name):
     """The C library's expression for a device-only function, or None."""
-    if found := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
-        return REFERENCES.get(found[1])
+    if match := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
+        return REFERENCES.get(match[1])
     # Negative numbers have no unsigned results, nor do bfloat16's, whose argument is rounded first.
-    found = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
-    return ROUNDED[found[1]] if found else None
+    match = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
+    return ROUNDED[match[1]] if match else None
 
 
 def calls():
@@ -135,6 +135,6 @@ def test_values_of_every_function(root, tmp_path, architecture):
     (tmp_path / "all.cu").write_text(text + "  return cudaDeviceSynchronize();\n}\n")
     program = tmp_path / "all"
     subprocess.run([tool("nvcc"), f"-arch=compute_{architecture}", "-cudart", "shared", "-w", "-o", program, tmp_path / "all.cu"], check=True)
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, program], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    result = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, program], capture_output=True, text=True,
+                            env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, ""), result.stdout + result.stderr

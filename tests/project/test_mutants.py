@@ -95,11 +95,11 @@ def test_a_resumed_run_keeps_its_results(root, tmp_path):
         pytest.skip("the tool changes files that git has")
     tool = root / "tests/mutants/run.py"
 
-    def listed(*words):
-        command = [sys.executable, tool, "--list", "--folder", tmp_path, *words]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
+    def listed(*arguments):
+        command = [sys.executable, tool, "--list", "--folder", tmp_path, *arguments]
+        result = subprocess.run(command, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout.splitlines()
 
     def mutant(line):
         place, change = line[10:].split(": ", 1)
@@ -113,9 +113,9 @@ def test_a_resumed_run_keeps_its_results(root, tmp_path):
     files = [mutant(line)["file"] for line in fresh]
     rows = []
     for m in draw.candidates(root, files, files):
-        wanted = {"file": m.file, "line": m.line, "change": m.change()}
-        if any(mutant(line) == wanted for line in fresh) and wanted not in [row["wanted"] for row in rows]:
-            rows.append({"wanted": wanted, "file": m.file, "line": m.line, "old": m.old, "new": m.new, "start": 0,
+        expected = {"file": m.file, "line": m.line, "change": m.change()}
+        if any(mutant(line) == expected for line in fresh) and expected not in [row["wanted"] for row in rows]:
+            rows.append({"wanted": expected, "file": m.file, "line": m.line, "old": m.old, "new": m.new, "start": 0,
                          "constant": m.constant, "fate": "", "by": "", "seconds": 0})  # fmt: skip
     assert len(rows) == 10
     for row in rows:

@@ -33,8 +33,8 @@ def read_faults():
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")
-        for name, words in CALL.findall(text):
-            what, tools, *markers = re.findall('"([^"]*)"', words)
+        for name, parameters in CALL.findall(text):
+            what, tools, *markers = re.findall('"([^"]*)"', parameters)
             marked = "|".join((markers[0] if markers else name).split(", "))
             lines = [number for number, line in enumerate(text.splitlines(), 1) if re.search(rf"  // ({marked})( \d)?$", line)]
             by_level = tools.removesuffix(", warn")
@@ -47,10 +47,10 @@ FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
 def build(folder):
     """Builds all faults as one program: they are compiled for PTX only, in parallel."""
     objects = {source: folder / f"{source}.o" for source in (*SOURCES, "main.cu")}
-    words = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
-    compiling = [subprocess.Popen([*words, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
+    arguments = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
+    compiling = [subprocess.Popen([*arguments, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
     assert [one.wait() for one in compiling] == [0] * len(objects)
-    subprocess.run([*words, "-o", folder / "faults", *objects.values()], check=True)
+    subprocess.run([*arguments, "-o", folder / "faults", *objects.values()], check=True)
     return folder / "faults"
 
 

@@ -80,9 +80,9 @@ def run_tests(folder):
     """({form: the tests that ran it}, {form: the list of its SIMD code})."""
     path = folder / "forms"
     values = {"KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder), "KERNKIT_PTX_AVX2": "0"}
-    done = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
-                          env={**os.environ, **values})  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
+                            env={**os.environ, **values})  # fmt: skip
+    assert result.returncode == 0, result.stdout
     forms, simd = {}, {}
     for line in path.read_text().splitlines():
         form, test, simd_list = line.split()
@@ -148,10 +148,10 @@ def rejected_by_ptxas(ptxas, text, folder):
     """Lines of a PTX text, each with ptxas' error."""
     (folder / "text.ptx").write_text(text)
     target = re.search(r"^\.target (\w+)$", text, re.M)[1]
-    done = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
-    lines, errors = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", done.stderr)
-    assert done.returncode == 0 or errors, done.stderr
-    return [(lines[int(number) - 1], why) for number, why in errors if done.returncode]
+    result = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
+    lines, errors = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", result.stderr)
+    assert result.returncode == 0 or errors, result.stderr
+    return [(lines[int(number) - 1], why) for number, why in errors if result.returncode]
 
 
 def joined(texts):
@@ -204,9 +204,9 @@ OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 def run_longer(tests, **values):
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
-    done = subprocess.run([PROGRAM, "--gtest_brief=1", f"--gtest_filter={tests}"], env={**os.environ, **values},
-                          capture_output=True, text=True)  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([PROGRAM, "--gtest_brief=1", f"--gtest_filter={tests}"], env={**os.environ, **values},
+                            capture_output=True, text=True)  # fmt: skip
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.slow

@@ -83,6 +83,6 @@ def test_nothing_but_the_parser_and_the_decoder_reads_the_text_of_opcodes(root):
 def test_it_configures_builds_and_tests_alone(root, tmp_path):
     subprocess.run(["cmake", "-S", root / "sdk/simulator", "-B", tmp_path, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], check=True)
     subprocess.run(["cmake", "--build", tmp_path], check=True)
-    done = subprocess.run(["ctest", "--test-dir", tmp_path, f"-j{os.cpu_count()}"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert int(re.search(r"tests passed, 0 tests failed out of (\d+)", done.stdout)[1]) > 100
+    result = subprocess.run(["ctest", "--test-dir", tmp_path, f"-j{os.cpu_count()}"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert int(re.search(r"tests passed, 0 tests failed out of (\d+)", result.stdout)[1]) > 100

@@ -63,10 +63,10 @@ def environment(wheel, tmp_path_factory):
     return folder
 
 
-def command(environment, *words, code=0, **options):
+def command(environment, *arguments, code=0, **options):
     """Runs the installed `kernkit` outside the repository; returns its output."""
     result = subprocess.run(
-        [environment / "bin/kernkit", *map(str, words)],
+        [environment / "bin/kernkit", *map(str, arguments)],
         cwd=environment, capture_output=True, text=True, **options,
     )  # fmt: skip
     assert result.returncode == code, result.stdout + result.stderr
@@ -236,13 +236,13 @@ def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
     kept = {key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"}
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
         environ = {**kept, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + kept["PATH"]}
-        done = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
+        result = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
         message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
-        assert (done.returncode, done.stderr) == (3, message), done.stdout
+        assert (result.returncode, result.stderr) == (3, message), result.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
-        done = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
-        assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in done.stdout, done.stderr
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
+        assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in result.stdout, result.stderr
+        assert result.returncode == 0, result.stderr
 
 
 def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path):
@@ -260,8 +260,8 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "DLPACK_INCLUDE_DIR")}
     path = ":".join(place for place in os.environ["PATH"].split(":") if not place.startswith(sys.prefix))
     configure[configure.index("-B") + 1] = tmp_path / "not_active"
-    done = subprocess.run([*map(str, configure)], capture_output=True, text=True, env={**kept, "PATH": path})
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run([*map(str, configure)], capture_output=True, text=True, env={**kept, "PATH": path})
+    assert result.returncode == 0, result.stdout + result.stderr
     for wrong in ("0.0", "0.2", "1.1", "0.1.999"):
         listing.write_text(whole.replace("kernkit 0.1 ", f"kernkit {wrong} "))
         rejected = subprocess.run([*map(str, configure)], capture_output=True, text=True)

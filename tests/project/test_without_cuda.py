@@ -43,6 +43,6 @@ def test_quick_tests_pass(root, without_nvcc, names, more_than):
         files = [path for path in files if path.stem.removeprefix("test_") in names]
         assert len(files) == len(names)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", LEFT_OUT, *map(str, files)]
-    done = subprocess.run(command, cwd=root, env=without_nvcc, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > more_than
+    result = subprocess.run(command, cwd=root, env=without_nvcc, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout[-8000:] + result.stderr
+    assert int(re.search(r"(\d+) passed", result.stdout)[1]) > more_than

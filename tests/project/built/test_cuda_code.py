@@ -18,8 +18,8 @@ SASS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 def architectures(root, library):
     """The requested architectures."""
     cache = (library.parents[1] / "CMakeCache.txt").read_text()
-    found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
-    requested = found[1].split(";") if found and found[1] else ["80", "90-real", "100-real", "120"]
+    match = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
+    requested = match[1].split(";") if match and match[1] else ["80", "90-real", "100-real", "120"]
     return [(entry.split("-")[0], not entry.endswith("-real")) for entry in requested]
 
 
@@ -59,20 +59,20 @@ def kernels(library):
     sass = cuobjdump(library, "-sass")
     kernels, architecture = {}, None
     for line in sass.splitlines():
-        if found := re.search(r"code for sm_(\d+)", line):
-            architecture = found[1]
-        elif found := re.search(r"Function : (\S+)", line):
-            accesses = kernels.setdefault((architecture, found[1]), [])
-        elif found := re.search(r"\b(LDG|STG|LD|ST|LDL|STL)((?:\.\w+)*) ", line):
-            sizes = [SASS_BYTES[part] for part in found[2].split(".") if part in SASS_BYTES]
-            accesses.append((found[1], sizes[0] if sizes else 4))
+        if match := re.search(r"code for sm_(\d+)", line):
+            architecture = match[1]
+        elif match := re.search(r"Function : (\S+)", line):
+            accesses = kernels.setdefault((architecture, match[1]), [])
+        elif match := re.search(r"\b(LDG|STG|LD|ST|LDL|STL)((?:\.\w+)*) ", line):
+            sizes = [SASS_BYTES[part] for part in match[2].split(".") if part in SASS_BYTES]
+            accesses.append((match[1], sizes[0] if sizes else 4))
     return kernels
 
 
 def elementwise(name):
     """(elements per pack, packs) of an elementwise kernel's mangled name, or None."""
-    found = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
-    return found and (int(found[1]), int(found[2]))
+    match = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
+    return match and (int(match[1]), int(match[2]))
 
 
 @pytest.mark.all

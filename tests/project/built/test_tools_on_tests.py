@@ -39,8 +39,8 @@ def findings(folder, program, *words):
 @pytest.mark.parametrize("program", [pytest.param(name, marks=pytest.mark.slow if name in LONG else pytest.mark.all) for name in PROGRAMS])
 def test_tests(root, program):
     folder = build(root, program)
-    words = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")
-    assert [finding["sentence"] for finding in findings(folder, folder / "bin" / program, *words)] == []
+    arguments = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")
+    assert [finding["sentence"] for finding in findings(folder, folder / "bin" / program, *arguments)] == []
 
 
 @pytest.mark.all

@@ -68,8 +68,8 @@ def loops(compiler, level, root, dlpack_include, object_file, source=OPS, of="Lo
     command = [compiler, "-x", "c++", "-std=c++17", level, *flags(root), "-DKERNKIT_COMPILED",
                "-Wno-pass-failed", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-",
                "-o", object_file]  # fmt: skip
-    done = subprocess.run(command, input=source, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, input=source, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
     listing = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", object_file],
                              capture_output=True, text=True, check=True).stdout  # fmt: skip
     found = {}

@@ -36,8 +36,8 @@ def library(tmp_path, monkeypatch):
     return tmp_path
 
 
-def add(*words):
-    return cli.main(["add", *words])
+def add(*arguments):
+    return cli.main(["add", *arguments])
 
 
 @pytest.mark.parametrize("kind", ["elementwise", "row", "row_reduction", "custom"])
@@ -353,19 +353,19 @@ OTHERS = """
 def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind, capsys):
     base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
     assert add("swish", base, "--kind", kind) == 0
-    words = set(OTHERS.split())
+    candidates = set(OTHERS.split())
     for path in FILES:
         text = re.sub(r'//.*|"[^"\n]*"', "", (library / path).read_text())
-        words |= set(re.findall(r"[A-Za-z_]\w*", text))
-    words = sorted(words - {"yy", "xx", "nn", "flag", "beta", "swish"})
+        candidates |= set(re.findall(r"[A-Za-z_]\w*", text))
+    candidates = sorted(candidates - {"yy", "xx", "nn", "flag", "beta", "swish"})
     capsys.readouterr()
-    as_ops = [(word, base, kind) for word in words if re.fullmatch("[a-z]\\w*", word)]
+    as_ops = [(word, base, kind) for word in candidates if re.fullmatch("[a-z]\\w*", word)]
     added = add_all(library, as_ops)
     message = capsys.readouterr().err.splitlines()
     assert len(added) > 100 and len(added) + len(message) == len(as_ops)
     assert [line for line in message if not re.search("^kernkit: op .*; choose another", line)] == []
     usable = []
-    for word in words:
+    for word in candidates:
         probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"
         if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
             usable.append(word)
@@ -393,9 +393,9 @@ def test_macros_of_the_compilers_are_listed(root, dlpack_include):
                *(f"-I{folder}" for folder in folders), "-"]  # fmt: skip
     text = "".join(f'#include "{header}"\n' for header in headers)
     macros = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-    words = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
-    assert len(words) > 1000
-    assert [word for word in words if not names.why_not_word(word)] == []
+    macro_names = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
+    assert len(macro_names) > 1000
+    assert [word for word in macro_names if not names.why_not_word(word)] == []
 
 
 def test_a_folder_without_a_library_is_rejected(tmp_path, monkeypatch, capsys):

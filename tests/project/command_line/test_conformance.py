@@ -141,9 +141,9 @@ def test_memory_past_a_guarded_page_is_placed():
 
 def test_table_json_and_exit_codes(planted, tmp_path, capsys):
     good, bad, record = str(planted()), str(planted("ERROR_CODE")), tmp_path / "record.json"
-    words = ["--rule", "error-code", "--rule", "stays-mapped", "--json", str(record)]
-    assert cli.main(["conformance", good, *words]) == 0
-    assert cli.main(["conformance", good, bad, *words]) == 1
+    arguments = ["--rule", "error-code", "--rule", "stays-mapped", "--json", str(record)]
+    assert cli.main(["conformance", good, *arguments]) == 0
+    assert cli.main(["conformance", good, bad, *arguments]) == 1
     lines = capsys.readouterr().out.splitlines()[-8:]
     assert [cell.strip() for cell in lines[0].strip("|").split("|")] == ["rule", "level", pathlib.Path(good).name, pathlib.Path(bad).name]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:5]]
@@ -156,8 +156,8 @@ def test_table_json_and_exit_codes(planted, tmp_path, capsys):
 
 
 def test_advice_is_a_negative_result_with_strict_only(planted):
-    words = ["conformance", str(planted(flags=FLAGS[:1])), "--rule", "stays-mapped"]
-    assert cli.main(words) == 0 and cli.main([*words, "--strict"]) == 1
+    arguments = ["conformance", str(planted(flags=FLAGS[:1])), "--rule", "stays-mapped"]
+    assert cli.main(arguments) == 0 and cli.main([*arguments, "--strict"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -104,12 +104,12 @@ def program(header, attributes, members, tmp_path_factory):
 
 
 def printed(root, runtime, program, capability):  # noqa: F811
-    done = kernkit_run(root, "--runtime", runtime, "--capability", capability, program)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines()]
+    result = kernkit_run(root, "--runtime", runtime, "--capability", capability, program)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines()]
     values = {row[0]: [int(number) for number in row[1:]] for row in rows}
     return ({name[1:]: row for name, row in values.items() if name[0] == "A"},
-            {name[1:]: row for name, row in values.items() if name[0] == "P"}, done.stderr)  # fmt: skip
+            {name[1:]: row for name, row in values.items() if name[0] == "P"}, result.stderr)  # fmt: skip
 
 
 def test_every_attribute_has_a_value_and_its_property_the_same(root, runtime, program, attributes, members):  # noqa: F811

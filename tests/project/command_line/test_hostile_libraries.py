@@ -82,10 +82,10 @@ def rendered_once(monkeypatch):
 _RENDERED = {}
 
 
-def run(words):
+def run(arguments):
     """The exit code, or the text of the exception."""
     try:
-        return cli.main(words)
+        return cli.main(arguments)
     except BaseException:
         return traceback.format_exc()
 
@@ -96,18 +96,18 @@ def try_mutation(original, folder, seed, monkeypatch):
     library = folder / "fast_ops"
     mutation = hostile.Mutation(library, seed)
     mutation.apply()
-    words = mutation.generator.choice(COMMANDS)
+    arguments = mutation.generator.choice(COMMANDS)
     before = hostile.around(folder, "fast_ops")
     with monkeypatch.context() as patch:
         patch.chdir(library)
         if mutation.generator.random() < 0.03:
             patch.setenv("PATH", "/none")
-        code = run(words)
+        code = run(arguments)
     after = hostile.around(folder, "fast_ops")
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     shutil.rmtree(folder)
     if changed or code not in (0, 1, 3):
-        return f"seed {seed}: {mutation.notes}: kernkit {' '.join(words)}: {code}; changed outside: {changed}"
+        return f"seed {seed}: {mutation.notes}: kernkit {' '.join(arguments)}: {code}; changed outside: {changed}"
     return ""
 
 
@@ -135,9 +135,9 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 @pytest.mark.slow
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     printed = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
-    for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
-                  "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
-        assert words in printed, words
+    for sentence in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
+                     "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
+        assert sentence in printed, sentence
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_links_are_not_followed(place, command, path, capsys):
     hostile.git(place / "fast_ops", "add", "--all")
     hostile.git(place / "fast_ops", "commit", "--quiet", "-m", "Cloned")
     before = hostile.around(place, "fast_ops")
-    words = command.split() + [SCHEMA] * command.startswith("add")
-    assert run(words) == 3
+    arguments = command.split() + [SCHEMA] * command.startswith("add")
+    assert run(arguments) == 3
     assert f"{path} is a symbolic link, " in capsys.readouterr().err
     assert hostile.around(place, "fast_ops") == before
 

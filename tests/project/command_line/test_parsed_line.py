@@ -228,6 +228,6 @@ def test_bindings_of_mutated_sections(library, tmp_path, capsys):
 
 def test_json_that_is_nested_deeply(tmp_path, capsys):
     library = built(tmp_path / "libdeep.so", dict.fromkeys(LINES, "[" * 100_000))
-    for words in (["bindings", str(library), "--package", "package", "--output", str(tmp_path)], ["doctor", str(library)]):
-        assert cli.main(words) == (3 if words[0] == "bindings" else 1)
+    for arguments in (["bindings", str(library), "--package", "package", "--output", str(tmp_path)], ["doctor", str(library)]):
+        assert cli.main(arguments) == (3 if arguments[0] == "bindings" else 1)
         assert "add: the parsed schema line is damaged: " in "".join(capsys.readouterr())

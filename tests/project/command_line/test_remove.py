@@ -11,8 +11,8 @@ from test_add import library  # noqa: F401
 SCHEMA = "(Tensor(a!) y, Tensor x) -> ()"
 
 
-def git(folder, *words):
-    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *words], cwd=folder, check=True, capture_output=True)
+def git(folder, *arguments):
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -58,8 +58,8 @@ def test_the_assembler_passes_ptx_on(tmp_path):
     assert output.read_text() == ".version 8.7\n"
     version = subprocess.run([assembler, "--version"], capture_output=True, text=True, check=True).stdout
     assert "release 13.0, V13.0.88" in version
-    done = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
+    result = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
 
 
 def test_a_gpu_of_the_machine_is_reported(tmp_path, monkeypatch, capsys):
@@ -114,9 +114,9 @@ print(linker.nvJitLinkDestroy(ctypes.byref(handle)), handle.value)
 
 def test_the_linker_of_device_code_joins_ptx(root, driver):
     """NVIDIA's nvJitLink.h has the numbers of the results."""
-    done = run_python(root, driver.parent.parent, "-c", LINKER)
-    assert done.stderr == ""
-    assert done.stdout.splitlines() == [
+    result = run_python(root, driver.parent.parent, "-c", LINKER)
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
         "2 0",
         "9 kernkit: no input to link; add PTX text",
         "0", "12", "0",
@@ -169,8 +169,8 @@ print(driver.cuCtxSynchronize())
 def test_a_kernel_of_triton_runs_and_a_fault_has_its_line(root, driver, tmp_path):
     program = tmp_path / "scale.py"
     program.write_text(TRITON)
-    done = run_python(root, driver.parent.parent, program, XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert done.stdout == "0 True\n700\n", done.stderr
+    result = run_python(root, driver.parent.parent, program, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert result.stdout == "0 True\n700\n", result.stderr
     line = next(number for number, text in enumerate(TRITON.splitlines(), 1) if "tl.store" in text)
-    assert "Invalid __global__ write of size 4 bytes" in done.stderr and f"(scale.py:{line})" in done.stderr
+    assert "Invalid __global__ write of size 4 bytes" in result.stderr and f"(scale.py:{line})" in result.stderr
     assert len(list((tmp_path / "cache/kernkit/clients/caches/triton").iterdir())) > 0

@@ -18,10 +18,10 @@ from rendering import BUILD_OUTPUTS
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
 
 
-def git(folder, *words):
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+def git(folder, *arguments):
+    result = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def commit(folder, message="Edits"):
@@ -72,8 +72,8 @@ def newer(root, tmp_path, monkeypatch):
     return tree
 
 
-def run(folder, *words, code=0):
-    assert cli.main(["update", "--library", str(folder), *words]) == code
+def run(folder, *arguments, code=0):
+    assert cli.main(["update", "--library", str(folder), *arguments]) == code
 
 
 def test_edits_stay_and_the_template_comes(library, newer, capsys):
@@ -403,14 +403,14 @@ def checkout(root, tmp_path):
     return folder
 
 
-def kk_update(library, *words, code=0, **environment):
+def kk_update(library, *arguments, code=0, **environment):
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        ["./kk", "update", *map(str, words)], cwd=library, capture_output=True, text=True,
+    result = subprocess.run(
+        ["./kk", "update", *map(str, arguments)], cwd=library, capture_output=True, text=True,
         env={**kept, "KK_VENV": sys.prefix, **environment},
     )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 def is_new(library):

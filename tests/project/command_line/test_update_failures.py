@@ -19,10 +19,10 @@ def state(folder):
             os.path.lexists(folder / ".git/MERGE_HEAD"))  # fmt: skip
 
 
-def fails(folder, capsys, *words):
+def fails(folder, capsys, *arguments):
     """Runs the command, which must fail; returns its error message."""
     before = state(folder)
-    run(folder, *words, code=3)
+    run(folder, *arguments, code=3)
     output = capsys.readouterr()
     assert state(folder) == before
     assert "has kernkit" not in output.out and "no file changed" not in output.out
@@ -45,14 +45,14 @@ def cannot_sign(folder):
 def test_git_that_cannot_sign(library, newer, history, capsys):  # noqa: F811
     if history != "rendered":
         forget_renderings(library)
-    words = []
+    arguments = []
     if history == "unknown":  # the first merge records the rendering, and changes no file
         (library / "third_party/kernkit/RENDERED").unlink()
         record = json.loads((library / ".kernkit.json").read_text())
         (library / ".kernkit.json").write_text(json.dumps({**record, "version": "0.9.0"}))
         commit(library)
     cannot_sign(library)
-    assert "git merge failed, and nothing was changed:\nerror: gpg failed to sign" in fails(library, capsys, *words)
+    assert "git merge failed, and nothing was changed:\nerror: gpg failed to sign" in fails(library, capsys, *arguments)
 
 
 def test_conflicts_after_a_squash_merge_are_left_by_git_merge_abort(library, newer):  # noqa: F811

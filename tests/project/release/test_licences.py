@@ -22,7 +22,7 @@ LICENCES = {
 
 
 def licences_in(text):
-    return {name for name, words in LICENCES.items() if re.search(words, text)}
+    return {name for name, pattern in LICENCES.items() if re.search(pattern, text)}
 
 
 def licences_of(package):
@@ -41,8 +41,8 @@ def required(names):
         found |= new
         lines = [line for name in new for line in importlib.metadata.requires(name) or []]
         parsed = map(requirements.Requirement, lines)
-        wanted = {each.name for each in parsed if not each.marker or each.marker.evaluate({"extra": ""})}
-        new = {re.sub("[-_.]+", "-", name).lower() for name in wanted} - found
+        expected = {each.name for each in parsed if not each.marker or each.marker.evaluate({"extra": ""})}
+        new = {re.sub("[-_.]+", "-", name).lower() for name in expected} - found
     return found
 
 

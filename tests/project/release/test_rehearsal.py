@@ -67,12 +67,12 @@ def version(clone):
 @pytest.fixture(scope="module")
 def dist(clone, version):
     """dist/ after ./kk release of the tagged commit."""
-    done = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
-    missing = [line for line in done.stdout.splitlines() if 'is "unset"' in line]
-    if done.returncode == 1 and len(missing) == len(ADDRESSES):  # as long as the repository has no addresses
+    result = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
+    missing = [line for line in result.stdout.splitlines() if 'is "unset"' in line]
+    if result.returncode == 1 and len(missing) == len(ADDRESSES):  # as long as the repository has no addresses
         enter(clone, version)
     else:
-        assert missing == [], done.stdout
+        assert missing == [], result.stdout
         git(clone, "tag", "--force", f"v{version}")
     print(check("./kk", "release", cwd=clone, env=environment_without(KK_VENV=sys.prefix)))
     assert git(clone, "status", "--porcelain") == ""

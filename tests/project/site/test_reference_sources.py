@@ -75,9 +75,9 @@ int shown();
 def test_a_copy_has_the_lines_of_its_header():
     copy = public_headers.grouped("kernkit/planted.h", HEADER).split("\n")
     for number, line in enumerate(HEADER.split("\n")):
-        words = line.split()
-        if words and words[0] in ("int", "const", "namespace", "#define") and "HIDDEN" not in line and "HOOK" not in line:
-            assert words[1] in copy[number]
+        tokens = line.split()
+        if tokens and tokens[0] in ("int", "const", "namespace", "#define") and "HIDDEN" not in line and "HOOK" not in line:
+            assert tokens[1] in copy[number]
     text = "\n".join(copy)
     assert "KERNKIT_PLANTED" in text and "KERNKIT_HIDDEN" not in text and "KERNKIT_HOOK 1" not in text
     assert "struct Planted {" in text and "typedef" not in text

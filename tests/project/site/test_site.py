@@ -17,9 +17,9 @@ WIDTHS = (1280, 390)
 
 def offline():
     """The words before a command that cut it off the network; none where the system does not permit that."""
-    words = ["unshare", "--map-root-user", "--net"]
-    permitted = shutil.which("unshare") and subprocess.run([*words, "true"], capture_output=True).returncode == 0
-    return words if permitted else []
+    command = ["unshare", "--map-root-user", "--net"]
+    permitted = shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True).returncode == 0
+    return command if permitted else []
 
 
 @pytest.fixture(scope="module")
