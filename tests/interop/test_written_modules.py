@@ -44,19 +44,19 @@ SIZES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("op, k, made, arguments", SIZES)
-def test_torch_invalid_sizes(torch_ops, op, k, made, arguments):
+@pytest.mark.parametrize("op, k, functional, in_place", SIZES)
+def test_torch_invalid_sizes(torch_ops, op, k, functional, in_place):
     import torch
 
     packet, x, y = getattr(torch_ops, op), torch.arange(4.0), torch.zeros(4)
-    calls = [(lambda x: packet.functional(x, k), made), (lambda x: packet.default(y, x, k), arguments)]
-    for call, words in calls:
-        with pytest.raises((RuntimeError, ValueError), match=words):
+    calls = [(lambda x: packet.functional(x, k), functional), (lambda x: packet.default(y, x, k), in_place)]
+    for call, message in calls:
+        with pytest.raises((RuntimeError, ValueError), match=message):
             call(x)
-        with pytest.raises(RuntimeError, match=words):
-            call(x.to("meta")) if words is made else packet.default(y.to("meta"), x.to("meta"), k)
+        with pytest.raises(RuntimeError, match=message):
+            call(x.to("meta")) if message is functional else packet.default(y.to("meta"), x.to("meta"), k)
         torch._dynamo.reset()
-        with pytest.raises(Exception, match=words):
+        with pytest.raises(Exception, match=message):
             torch.compile(call, fullgraph=True, backend="aot_eager")(x)
     with pytest.raises(RuntimeError, match=r"made\(\): y: n / k: a divisor is not positive"):
         torch_ops.made(x.to("meta"), 0)
@@ -70,12 +70,12 @@ def test_torch_sizes_that_a_caller_gives(torch_ops):
         torch_ops.fill.functional(torch.ones(2), k=-1)
 
 
-@pytest.mark.parametrize("op, k, words", [(op, k, made) for op, k, made, _ in SIZES])
-def test_jax_invalid_sizes(jax_ops, op, k, words):
+@pytest.mark.parametrize("op, k, message", [(op, k, made) for op, k, made, _ in SIZES])
+def test_jax_invalid_sizes(jax_ops, op, k, message):
     import jax
 
     for run in (lambda f: f, jax.jit):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             run(lambda x: getattr(jax_ops, op)(x, k))(jax.numpy.arange(4.0))
 
 

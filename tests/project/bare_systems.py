@@ -132,9 +132,9 @@ class System:
     def copy(self, folder: pathlib.Path, packages: List[str]) -> "System":
         """Another root with the same content and additional packages."""
         subprocess.run(["cp", "-a", "--reflink=auto", self.folder, folder], check=True)
-        other = System(folder)
+        copied = System(folder)
         if packages:
-            other.check(
+            copied.check(
                 "apt-get",
                 "install",
                 "-y",
@@ -143,7 +143,7 @@ class System:
                 *packages,
                 DEBIAN_FRONTEND="noninteractive",
             )
-        return other
+        return copied
 
 
 def make(folder: pathlib.Path) -> System:
@@ -158,7 +158,7 @@ def make(folder: pathlib.Path) -> System:
         mirror(),
     ]
     result = subprocess.run(
-        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [str(argument) for argument in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     assert result.returncode == 0, result.stdout[-4000:]
     for path in map(pathlib.Path, FILES):

@@ -22,7 +22,7 @@ BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache
 
 def run(*command, **options) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(word) for word in command],
+        [str(argument) for argument in command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -49,13 +49,13 @@ def render(template, output, env, *options, python=sys.executable, **answers):
 
 def files_below(folder: pathlib.Path) -> dict:
     """Relative path and content of every file, following links, without build outputs."""
-    found = {}
-    for place, folders, files in os.walk(folder, followlinks=True):
+    contents = {}
+    for parent, folders, files in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name not in BUILD_OUTPUTS]
         for name in files:
-            path = pathlib.Path(place, name)
-            found[path.relative_to(folder).as_posix()] = path.read_bytes()
-    return found
+            path = pathlib.Path(parent, name)
+            contents[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return contents
 
 
 def source_tree(template: pathlib.Path) -> pathlib.Path:

@@ -291,20 +291,20 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     assert "100% tests passed" in output and "Skipped" not in output
     passed = set(re.findall(r"(\S+) [.]+ +Passed", output))
     assert {"ops_ptx_test.Plus.Adds", "ops_ptx_test.Contract/plus.Capture", "alone.Contract/plus.Capture"} <= passed
-    right = kernel.read_text()
-    kernel.write_text(right.replace("if (i < n) y[i]", "y[i]"))
+    correct = kernel.read_text()
+    kernel.write_text(correct.replace("if (i < n) y[i]", "y[i]"))
     run("cmake", "--build", build, "--target", "ops_ptx_test", "alone")
     for program in ("ops_ptx_test", "alone"):
         output = ctest(build, "-V", "-R", f"^{program}[.]")
         assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:7\)", output)
-    kernel.write_text(right.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
+    kernel.write_text(correct.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
                       .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     output = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
     assert "100% tests passed" in output and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", output)
     assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): unsupported instruction" in output
 
-    kernel.write_text(right)
+    kernel.write_text(correct)
     build = built("ops_cuda_test", "alone", options=(*options, "-DKERNKIT_TESTS_ON_PTX=OFF"))
     assert not links_the_machine(build / "ops_cuda_test") and not links_the_machine(build / "alone")
     assert "100% tests passed" in ctest(build, "-R", "^(ops_cuda_test|alone)[.]")

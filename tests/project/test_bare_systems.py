@@ -72,12 +72,12 @@ def archive(root, folder):
 def systems(root, first, archive, folder):
     """Creates each root once, by its name. The root contains a clone of the repository, the files of an
     archive if git is missing, or the wheel."""
-    made = {}
+    created = {}
 
     def system(name):
-        if name not in made:
-            made[name] = first.copy(folder / name.replace(" ", "_"), ROOTS.get(name, []))
-            home = made[name].folder / "root"
+        if name not in created:
+            created[name] = first.copy(folder / name.replace(" ", "_"), ROOTS.get(name, []))
+            home = created[name].folder / "root"
             if name == FROM_WHEEL:
                 subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
                 shutil.copy(build(folder / "kernkit", "build_wheel", folder / "wheel"), home)
@@ -87,7 +87,7 @@ def systems(root, first, archive, folder):
                 )
             else:
                 subprocess.run(["tar", "-xf", archive, "-C", home], check=True)
-        return made[name]
+        return created[name]
 
     return system
 
@@ -137,8 +137,8 @@ def test_no_process_and_no_mount_remains_after_a_command(first):
 
 @pytest.mark.parametrize("name, step", NODES)
 def test_readme(systems, record, name, step):
-    where, arguments = (INSTALLED if name == FROM_WHEEL else STEPS)[step]
-    result = systems(name).run(*arguments, cwd=where)
+    folder, arguments = (INSTALLED if name == FROM_WHEEL else STEPS)[step]
+    result = systems(name).run(*arguments, cwd=folder)
     record(name, step, result)
     assert result.code == 0 and "Traceback" not in result.printed, result.printed[-8000:]
     if "test" in arguments or step == "all":

@@ -40,14 +40,14 @@ def test_files_compile_unchanged(csrc, flags, rendered, root):
     files, unchanged, with_template, rejected = flashinfer_sources.on_tvm_ffi(csrc), [], [], {}
     for file in files:
         template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
-        made = ["-I", rendered[template[1]]] if template else []
-        errors = flashinfer_sources.front_end(csrc, [*flags["ours"], *made], file)[1]
+        rendered_options = ["-I", rendered[template[1]]] if template else []
+        errors = flashinfer_sources.front_end(csrc, [*flags["ours"], *rendered_options], file)[1]
         if not errors:
             (with_template if template else unchanged).append(file)
             continue
         if not REJECTED.search(errors):
-            theirs = flashinfer_sources.front_end(csrc, [*flags["theirs"], *made], file)[1]
-            assert theirs, f"{file} compiles with tvm-ffi's own headers:\n{errors}"
+            peer_errors = flashinfer_sources.front_end(csrc, [*flags["theirs"], *rendered_options], file)[1]
+            assert peer_errors, f"{file} compiles with tvm-ffi's own headers:\n{errors}"
         rejected[file] = re.search(r"error: .*", errors)[0]
     print(f"\n{len(files)} files: {len(unchanged)} as they are, {len(with_template)} with a template of FlashInfer's rendered, rejected:")
     print(*(f"{file}: {why}" for file, why in rejected.items()), sep="\n")
@@ -109,8 +109,8 @@ def test_device_code_is_compared_without_numbers_and_host_code():
     assert kernels == {"_Z6kernelPi"} and set(code) == {"_Z6kernelPi", "_Z5twicei"}
     for same in (BEFORE.replace("17_5_", "123_5_"), BEFORE.replace("return 1;", "return 7;"), BEFORE.replace("__C1", "__C9")):
         assert device_code(same) == (kernels, code)
-    for other in (BEFORE.replace("x * 2", "x * 3"), BEFORE.replace("*x = ", "*x += "), BEFORE.replace("__global__", "static")):
-        assert device_code(other) != (kernels, code)
+    for changed in (BEFORE.replace("x * 2", "x * 3"), BEFORE.replace("*x = ", "*x += "), BEFORE.replace("__global__", "static")):
+        assert device_code(changed) != (kernels, code)
 
 
 @pytest.mark.slow
@@ -176,10 +176,10 @@ def test_a_binding_compiles_faster(compiled, op, compiler):
     """The binding is compiled with either set of headers, one after the other."""
     if (op, compiler) in NOT_REACHED:
         pytest.skip(NOT_REACHED[op, compiler])
-    (ours, mine), (theirs, other) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))
-    sizes = os.path.getsize(mine) / os.path.getsize(other)
-    print(f"\n{op}, {compiler}: {ours / theirs:.3f} ({ours:.2f} s of {theirs:.2f} s), object {sizes:.3f}")
-    assert ours <= MARKS[compiler] * theirs and sizes < 0.25
+    (kernkit_time, kernkit_object), (peer_time, peer_object) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))
+    sizes = os.path.getsize(kernkit_object) / os.path.getsize(peer_object)
+    print(f"\n{op}, {compiler}: {kernkit_time / peer_time:.3f} ({kernkit_time:.2f} s of {peer_time:.2f} s), object {sizes:.3f}")
+    assert kernkit_time <= MARKS[compiler] * peer_time and sizes < 0.25
 
 
 @pytest.mark.slow

@@ -25,12 +25,12 @@ SIMULATOR = "kernkit_cudart/libcudart.so.13"
 def steps(entry):
     """[(commands, exit code, output or None)] of an entry's page."""
     page = (GALLERY / entry / "README.md").read_text()
-    found = []
+    commands = []
     for step in STEP.finditer(page):
         before = page[: step.start()].rpartition("```\n")[2]  # the text above the commands
         code = re.search(r"exit code is (\d+)", before)
-        found.append((step[1], int(code[1]) if code else 0, step[2]))
-    return found
+        commands.append((step[1], int(code[1]) if code else 0, step[2]))
+    return commands
 
 
 def needs(entry):
@@ -84,8 +84,8 @@ exec {shlex.quote(sys.executable)} -B -m kernkit "$@"
 """)
     program.chmod(0o755)
     path = os.pathsep.join([str(folder), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KK_", "KERNKIT_", "kernkit_"))}
-    return {**kept, "PATH": path, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1",
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("KK_", "KERNKIT_", "kernkit_"))}
+    return {**inherited, "PATH": path, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1",
             "VIRTUAL_ENV": sys.prefix, "TVM_FFI_CACHE_DIR": str(folder / "tvm-ffi")}  # fmt: skip
 
 

@@ -55,8 +55,8 @@ def test_rejections(root, args, text):
 def test_the_packages_of_a_framework_are_pinned(root, framework):
     """By the pattern with which ./kk selects the lines of the file."""
     lines = (root / "tests/requirements-frameworks.txt").read_text().splitlines()
-    found = [line for line in lines if re.search(f"^{framework}|# of {framework}", line)]
-    assert found and all(re.match(r"[\w-]+(\[\w+\])?==[\d.]+", line) for line in found)
+    requirements = [line for line in lines if re.search(f"^{framework}|# of {framework}", line)]
+    assert requirements and all(re.match(r"[\w-]+(\[\w+\])?==[\d.]+", line) for line in requirements)
 
 
 @pytest.mark.parametrize("name", ["../x", "Fast", "$(touch b)", ""])
@@ -124,8 +124,8 @@ def library_kk(template, tmp_path):
         (tools / name).chmod(0o755)
 
     def kk(*arguments, **environment):
-        kept = {key: value for key, value in os.environ.items() if key != "KERNKIT_CUDA"}
-        environment = {**kept, "KK_VENV": str(tmp_path), "CMAKE_PREFIX_PATH": "x", **environment}
+        inherited = {key: value for key, value in os.environ.items() if key != "KERNKIT_CUDA"}
+        environment = {**inherited, "KK_VENV": str(tmp_path), "CMAKE_PREFIX_PATH": "x", **environment}
         return subprocess.run(
             [template / "{{cookiecutter.library_name}}/kk", *arguments],
             capture_output=True, text=True, env=environment,
@@ -142,7 +142,7 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
 
 
 @pytest.mark.parametrize(
-    "words, variables, used",
+    "options, variables, used",
     [
         ([], {}, ""),
         ([], {"KERNKIT_CUDA": "OFF"}, "OFF"),
@@ -150,8 +150,8 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
         (["--no-cuda"], {"KERNKIT_CUDA": "AUTO"}, "OFF"),
     ],
 )
-def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, words, variables, used):
-    result = library_kk("build", *words, **variables)
+def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, options, variables, used):
+    result = library_kk("build", *options, **variables)
     assert f"cmake --preset release KERNKIT_CUDA={used}\n" in result.stdout
 
 
@@ -173,10 +173,10 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(ONE_TEST)
     (tmp_path / "CMakePresets.json").write_text(ONE_PRESET)
     (tmp_path / "tests").mkdir()
-    own = {"KK_ROOT": str(tmp_path), "KK_LIBRARY": "small", "PYTHONPATH": str(root / "sdk/python")}
+    settings = {"KK_ROOT": str(tmp_path), "KK_LIBRARY": "small", "PYTHONPATH": str(root / "sdk/python")}
     not_passed = ("KK_DRIVER", "KERNKIT_CUDA")
-    others = {key: os.environ[key] for key in os.environ if key not in not_passed}
-    options = {"cwd": tmp_path, "env": {**others, **own}}
+    inherited = {key: os.environ[key] for key in os.environ if key not in not_passed}
+    options = {"cwd": tmp_path, "env": {**inherited, **settings}}
 
     def test(op):
         command = [sys.executable, "-B", "-m", "kernkit.driver", "test", op]

@@ -23,8 +23,8 @@ def test_the_test_holds_the_limits_of_the_header(root):
     header = (root / "sdk/include/kernkit/math.h").read_text()
     documented = re.findall(r"within ([\d.]+)\s+(?:/// )?ulp(?:(?!within).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
     test = (root / "tests/sdk/math_test.cc").read_text()
-    held = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
-    assert len(held) == 10 and sorted(documented) == sorted(held)
+    checked = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
+    assert len(checked) == 10 and sorted(documented) == sorted(checked)
 
 
 def table(text):

@@ -38,12 +38,12 @@ def test_nothing_installs_kernkit_from_an_index(root):
     paths = [root / "README.md", root / "kk", root / "pyproject.toml", root / "CONTRIBUTING.md"]
     for folder in FOLDERS:
         paths += [path for path in (root / folder).rglob("*") if path.suffix in SUFFIXES]
-    found = {}
+    by_file = {}
     for path in paths:
         if path.is_file() and path.name != "test_no_index.py" and "cache" not in str(path.relative_to(root)):
-            places = installs(path.read_text(encoding="utf-8", errors="replace"))
-            found.update({str(path.relative_to(root)): places} if places else {})
-    assert found == {}
+            lines = installs(path.read_text(encoding="utf-8", errors="replace"))
+            by_file.update({str(path.relative_to(root)): lines} if lines else {})
+    assert by_file == {}
 
 
 def test_a_library_on_an_installed_kernkit_names_the_folder_of_the_wheel(kernkit_new, tmp_path):

@@ -52,12 +52,12 @@ def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
     for tool in (tmp_path / "bin").iterdir():
         tool.chmod(0o755)
-    kept = {
+    inherited = {
         key: value
         for key, value in os.environ.items()
         if key not in ("CMAKE_PREFIX_PATH", "CMAKE_TOOLCHAIN_FILE", "KK_VENV")
     }
-    environment = {**kept, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    environment = {**inherited, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     script = f"source ./kk; root={tmp_path} venv={tmp_path}/venv; install_packages"
     result = subprocess.run(
         ["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True
@@ -80,12 +80,12 @@ def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, se
     temporary, output = tmp_path / "temporary files", tmp_path / "wörk folder"
     temporary.mkdir()
     output.mkdir()
-    kept = {
+    inherited = {
         key: value
         for key, value in os.environ.items()
         if key not in ("LANG", "LC_ALL", "PYTHONUTF8", *settings)
     }
-    environment = {**kept, "TMPDIR": str(temporary), "PYTHONPATH": str(root / "sdk/python")}
+    environment = {**inherited, "TMPDIR": str(temporary), "PYTHONPATH": str(root / "sdk/python")}
     environment.update({key: value for key, value in settings.items() if value is not None})
     command = [
         "sh",
@@ -100,7 +100,7 @@ def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, se
         "--output",
         output,
     ]
-    result = subprocess.run([str(word) for word in command], env=environment, capture_output=True)
+    result = subprocess.run([str(argument) for argument in command], env=environment, capture_output=True)
     assert result.returncode == 0, result.stderr
     assert b"is ready" in result.stdout and result.stderr == b""
     assert os.access(output / "fast_ops/kk", os.X_OK) and list(temporary.iterdir()) == []

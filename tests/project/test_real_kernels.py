@@ -176,20 +176,20 @@ def faulty(root, runtime, tmp_path_factory):
 def test_faults_that_only_ptx_shows(root, faulty):
     """Faults in code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline PTX."""
     lines = (root / KERNELS / "faulty.cu").read_text().splitlines()
-    place = "block [0, 0, 0], thread [{}, 0, 0]: ".format
+    thread = "block [0, 0, 0], thread [{}, 0, 0]: ".format
 
     def line(text):
-        return "faulty.cu:" + str(next(i for i, one in enumerate(lines, 1) if text in one))
+        return "faulty.cu:" + str(next(i for i, text_of_line in enumerate(lines, 1) if text in text_of_line))
 
     assert faulty("copy", 1) == ("0 {1.0}", "")
     assert faulty("copy", 0)[0] != "0 {1.0}"
-    assert faulty("heap") == ("700", f"heap_after_free: {place(0)}Invalid __global__ read of size 4 bytes, at byte 8 of 16 bytes that malloc() "
+    assert faulty("heap") == ("700", f"heap_after_free: {thread(0)}Invalid __global__ read of size 4 bytes, at byte 8 of 16 bytes that malloc() "
                               f"returned and free() released ({line('= mine[2]')})")  # fmt: skip
-    assert faulty("address") == ("716", f"four_at_any_address: {place(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
+    assert faulty("address") == ("716", f"four_at_any_address: {thread(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
                                  f"({line('(x + threadIdx.x)')})")  # fmt: skip
     error, output = faulty("tile")
     assert error == "700"
-    assert output.startswith(f"whole_tile: {place(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
+    assert output.startswith(f"whole_tile: {thread(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
     assert line("LoadDirectBlocked") in output
 
 
@@ -235,8 +235,8 @@ def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, t
 
 def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, *dtypes, architecture=80):
     pytest.importorskip("torch")
-    of = (dtypes[0], size, *dtypes[1:])
-    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *of, architecture="8.0").values())
+    options = (dtypes[0], size, *dtypes[1:])
+    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *options, architecture="8.0").values())
     files = [path for path in sorted(pathlib.Path(folder).glob("*.cu")) if not re.search("mask_[23]", path.name)]
     includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # FlashInfer's own options
     flashinfer(csrc, includes, runtime, tmp_path, "_".join((kind, size, *dtypes)), files, "-Wl,-z,lazy", architecture=architecture)

@@ -28,7 +28,7 @@ def test_the_repository_is_configured(root, tmp_path, without_nvcc):
     run("cmake", "-S", root, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release")
     listed = subprocess.run(["ninja", "-t", "commands", "all"], cwd=tmp_path, capture_output=True, text=True, env=without_nvcc)
     assert listed.returncode == 0, listed.stdout + listed.stderr
-    programs = {pathlib.Path(word).name for line in listed.stdout.splitlines() for word in line.split()}
+    programs = {pathlib.Path(program).name for line in listed.stdout.splitlines() for program in line.split()}
     assert "nvcc" not in programs and "elementwise_test.cc" in programs
 
 

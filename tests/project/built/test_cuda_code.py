@@ -82,15 +82,15 @@ def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
     assert len(fast) == 13 * len(architectures)
     for (architecture, name), (width, packs) in fast.items():
         accesses = kernels[architecture, name]
-        assert {what for what, _ in accesses} == {"LDG", "STG"}, name
-        wide = "".join(what[0] for what, size in accesses if size == 16)
+        assert {instruction for instruction, _ in accesses} == {"LDG", "STG"}, name
+        wide = "".join(instruction[0] for instruction, size in accesses if size == 16)
         inputs = 2 if "3Add" in name else 1
         # All loads of a thread come before its first store: in whole tiles and in the last tile.
         assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
         # Elements outside whole packs, at both ends, are moved one by one.
-        rest = [(what, size) for what, size in accesses if size < 16]
-        assert len(rest) == 2 * (inputs + 1), name
-        assert all(size == 16 // width for _, size in rest), name
+        narrow = [(instruction, size) for instruction, size in accesses if size < 16]
+        assert len(narrow) == 2 * (inputs + 1), name
+        assert all(size == 16 // width for _, size in narrow), name
 
 
 @pytest.mark.all
@@ -98,7 +98,7 @@ def test_scalar_path_has_eight_loads_in_flight(kernels, architectures):
     slow = [key for key in kernels if (elementwise(key[1]) or (0,))[0] == 1]
     assert len(slow) == 13 * len(architectures)
     for key in slow:
-        order = "".join(what[0] for what, _ in kernels[key])
+        order = "".join(instruction[0] for instruction, _ in kernels[key])
         assert "L" * (16 if "3Add" in key[1] else 8) in order, (key, order)
 
 

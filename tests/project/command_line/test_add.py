@@ -299,10 +299,10 @@ def test_each_file_includes_headers_of_its_names(library, schema):
     assert add("swish", schema, "--kind", "custom") == 0
     for path in FILES:
         text = (library / path).read_text() if (library / path).exists() else ""
-        for word, header in [("TestList<", "testing/list.h"), ("make_function(", "make_function.h"),
+        for code, header in [("TestList<", "testing/list.h"), ("make_function(", "make_function.h"),
                              ("ListView<", "list.h"), ("alloc_tensor(", "owning_tensor.h")]:  # fmt: skip
-            own = (library / "kernels/swish/swish.h").read_text()
-            assert word not in text or f'#include "kernkit/{header}"' in text + own, (path, word)
+            own_header = (library / "kernels/swish/swish.h").read_text()
+            assert code not in text or f'#include "kernkit/{header}"' in text + own_header, (path, code)
 
 
 @pytest.mark.parametrize("schema, name", [("(Tensor x) -> Tensor", "x"), ("(Tensor[] xs) -> (Tensor, int)", "xs[0]")])
@@ -339,7 +339,7 @@ def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_
     assert compiles(library, [name for name, *_ in ops], root, dlpack_include) == ""
 
 
-OTHERS = """
+IDENTIFIERS = """
     NULL QKV W_q abs any args assert begin blockDim ceil close data device dim dlpack double2 dtype end
     errno example exp fill_eighths first floor half host_tensor inner kName linux list major max memcpy
     min minor n names numel num_args object open out printf print random read remove result1 result_
@@ -353,22 +353,22 @@ OTHERS = """
 def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind, capsys):
     base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
     assert add("swish", base, "--kind", kind) == 0
-    candidates = set(OTHERS.split())
+    candidates = set(IDENTIFIERS.split())
     for path in FILES:
         text = re.sub(r'//.*|"[^"\n]*"', "", (library / path).read_text())
         candidates |= set(re.findall(r"[A-Za-z_]\w*", text))
     candidates = sorted(candidates - {"yy", "xx", "nn", "flag", "beta", "swish"})
     capsys.readouterr()
-    as_ops = [(word, base, kind) for word in candidates if re.fullmatch("[a-z]\\w*", word)]
+    as_ops = [(candidate, base, kind) for candidate in candidates if re.fullmatch("[a-z]\\w*", candidate)]
     added = add_all(library, as_ops)
     message = capsys.readouterr().err.splitlines()
     assert len(added) > 100 and len(added) + len(message) == len(as_ops)
     assert [line for line in message if not re.search("^kernkit: op .*; choose another", line)] == []
     usable = []
-    for word in candidates:
-        probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"
+    for candidate in candidates:
+        probe = f"(Tensor(a!) yy, Tensor xx, float {candidate}) -> ()"
         if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
-            usable.append(word)
+            usable.append(candidate)
     for shift in range(3):  # so that each name is a tensor, an int, a float and a bool
         for start in range(0, len(usable), 50):
             some = usable[start : start + 50]
@@ -395,7 +395,7 @@ def test_macros_of_the_compilers_are_listed(root, dlpack_include):
     macros = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     macro_names = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
     assert len(macro_names) > 1000
-    assert [word for word in macro_names if not names.why_not_word(word)] == []
+    assert [name for name in macro_names if not names.why_not_word(name)] == []
 
 
 def test_a_folder_without_a_library_is_rejected(tmp_path, monkeypatch, capsys):

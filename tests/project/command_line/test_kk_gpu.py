@@ -117,8 +117,8 @@ def test_a_library_without_the_component_neither_builds_nor_runs(default_library
 @pytest.mark.all
 def test_one_command_adds_the_component(root, default_library, tmp_path):
     shutil.copytree(default_library, tmp_path / NAME, symlinks=True)
-    who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    for arguments in (["init", "-q"], ["add", "--all"], [*who, "commit", "-q", "-m", "start"]):
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for arguments in (["init", "-q"], ["add", "--all"], [*identity, "commit", "-q", "-m", "start"]):
         subprocess.run(["git", *arguments], cwd=tmp_path / NAME, check=True)
     kk_update = [tmp_path / NAME / "kk", "update", "--with", "gpu", "--from", root]
     result = subprocess.run(kk_update, cwd=tmp_path / NAME, capture_output=True, text=True,
@@ -393,8 +393,8 @@ def test_the_rows_of_torch_are_those_of_gpu_bench(root):
     if not program.exists():
         pytest.skip("build/gpu/bin/gpu_bench is not built: ./kk gpu --build --arch 90")
     listed = subprocess.run([program, "--benchmark_list_tests"], capture_output=True, text=True)
-    ours = {line.split("/iterations")[0] for line in listed.stdout.splitlines() if "/kernkit/" in line}
-    assert {name.replace("/torch/", "/kernkit/") for name, *_ in module.rows()} == ours
+    names = {line.split("/iterations")[0] for line in listed.stdout.splitlines() if "/kernkit/" in line}
+    assert {name.replace("/torch/", "/kernkit/") for name, *_ in module.rows()} == names
 
 
 @pytest.mark.slow

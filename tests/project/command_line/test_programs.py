@@ -84,7 +84,7 @@ def program(path, text="exit 0"):
 
 
 @pytest.mark.parametrize(
-    "words, there, message",
+    "arguments, existing, message",
     [
         (["build"], [], "kk: cmake is not installed\n"),
         (["test"], [], "kernkit: cmake is not installed\n"),
@@ -95,10 +95,10 @@ def program(path, text="exit 0"):
         (["format"], [], "kk: clang-format is not installed\n"),
     ],
 )
-def test_a_tool_that_is_missing(rendered, tmp_path, words, there, message):
-    for name in there:
+def test_a_tool_that_is_missing(rendered, tmp_path, arguments, existing, message):
+    for name in existing:
         program(tmp_path / "bin" / name, "/bin/mkdir -p build/release")
-    result = driver(rendered, *words, path=tmp_path / "bin")
+    result = driver(rendered, *arguments, path=tmp_path / "bin")
     assert result.returncode in (1, 3) and result.stderr == message, result.stdout + result.stderr
 
 
@@ -164,6 +164,6 @@ def test_programs_are_started_in_one_place(root):
     `kernkit conformance` starts this Python, whose end is a result."""
     sources = pathlib.Path(root / "sdk/python/kernkit").rglob("*.py")
     starts = re.compile(r"subprocess\.(?:run|call|check_\w+|Popen)\(|os\.(?:system|popen|spawn\w*|posix_spawn\w*|exec\w+)\(")
-    found = {path.name: starts.findall(path.read_text()) for path in sources}
-    assert {name: calls for name, calls in found.items() if calls} == {
+    calls_by_file = {path.name: starts.findall(path.read_text()) for path in sources}
+    assert {name: calls for name, calls in calls_by_file.items() if calls} == {
         "programs.py": ["subprocess.run(", "subprocess.run("], "run.py": ["os.execve("], "runner.py": ["subprocess.Popen("]}  # fmt: skip

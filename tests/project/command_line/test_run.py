@@ -20,7 +20,7 @@ STRIPPED = "-s"  # in place of a SONAME
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def linked(tmp_path_factory):
     """Compiles a program that is linked with an empty library of this SONAME, or that is stripped."""
     folder = tmp_path_factory.mktemp("programs")
 
@@ -74,12 +74,12 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "byte 0 of section .nv_fatbin"),
     ],
 )  # fmt: skip
-def test_the_reason_why_a_program_cannot_run_is_reported(made, message_of, source, soname, sentence):
-    program = made(source, soname)
+def test_the_reason_why_a_program_cannot_run_is_reported(linked, message_of, source, soname, sentence):
+    program = linked(source, soname)
     assert message_of(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
 
 
-def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
+def test_libraries_of_a_program_are_inspected(linked, message_of, tmp_path):
     library = tmp_path / "libops.so"
     subprocess.run(["g++", "-s", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True,
                    check=True)  # fmt: skip
@@ -89,7 +89,7 @@ def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
     assert f"{library} cannot run without a GPU: the CUDA runtime is linked into it statically" in message_of(program)
 
 
-def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, message_of, tmp_path):
+def test_a_library_with_machine_code_only_does_not_prevent_the_start(linked, message_of, tmp_path):
     """The library is like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime.
     """
     library = tmp_path / "libmath.so"
@@ -103,7 +103,7 @@ def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, messa
         "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n")  # fmt: skip
 
 
-def test_a_library_that_the_loader_does_not_find_is_named(made, message_of, tmp_path):
+def test_a_library_that_the_loader_does_not_find_is_named(linked, message_of, tmp_path):
     library = tmp_path / "libgone.so.1"
     subprocess.run(["g++", "-shared", "-Wl,-soname,libgone.so.1", "-x", "c++", "/dev/null", "-o", str(library)], check=True)
     program = tmp_path / "program"
@@ -113,16 +113,16 @@ def test_a_library_that_the_loader_does_not_find_is_named(made, message_of, tmp_
                              "folder of the library to LD_LIBRARY_PATH\n")  # fmt: skip
 
 
-def test_missing_files_are_reported(made, message_of):
+def test_missing_files_are_reported(linked, message_of):
     assert message_of("no-such-program") == "kernkit: program no-such-program not found; build the program first, or correct the path\n"
-    program = made(ALONE + PTX, "libcudart.so.13")
+    program = linked(ALONE + PTX, "libcudart.so.13")
     assert message_of(program) == "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n"
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])
-def test_a_program_with_damaged_names_is_rejected(made, message_of, damage):
+def test_a_program_with_damaged_names_is_rejected(linked, message_of, damage):
     """Each byte of .dynstr is changed in turn, including the zero that ends a name."""
-    program = made(ALONE, "libcudart.so.13")
+    program = linked(ALONE, "libcudart.so.13")
     content, names = program.read_bytes(), read_section(program, ".dynstr")
     assert content.count(names) == 1
     program.write_bytes(content.replace(names, damage * (len(names) - 1) + (b"\0" if damage == b"\xff" else damage)))
@@ -144,9 +144,9 @@ def kernkit_run(root, *arguments, **environment):
                           env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
 
 
-def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, made):
+def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, linked):
     """The library's call returns cudaErrorNoDevice, which is 100, and the program adds 7."""
-    program = made(CALLS + PTX, "libcudart.so.13")
+    program = linked(CALLS + PTX, "libcudart.so.13")
     assert subprocess.run([program]).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, program).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, "--devices", 0, program).returncode == 107
@@ -255,11 +255,11 @@ def test_a_python_program_calls_the_driver(root, runtime, driver):
                              "out, or run the program on a GPU\n")  # fmt: skip
 
 
-def test_a_program_of_the_driver_needs_its_library(root, runtime, made, tmp_path):
+def test_a_program_of_the_driver_needs_its_library(root, runtime, linked, tmp_path):
     """A build without cuda.h has no libcuda.so.1."""
     alone = tmp_path / "libcudart.so.13"
     shutil.copy(runtime, alone)
-    program = made(ALONE, "libcuda.so.1")
+    program = linked(ALONE, "libcuda.so.1")
     assert kernkit_run(root, "--runtime", alone, program).stderr == (
         f"kernkit: {program} cannot run without a GPU: it calls the driver's API (libcuda.so.1), which kernkit compiles with "
         f"cuda.h of CUDA 13: install the CUDA toolkit, or run {sys.executable} -m pip install nvidia-cuda-runtime\n")
@@ -270,9 +270,9 @@ def test_functions_reported_as_missing_are_missing(root):
     folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("libcudart/*.cc")]
-    there = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
-    assert len(missing) > 250 and len(there) > 110
-    assert missing & there == set()
+    defined = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
+    assert len(missing) > 250 and len(defined) > 110
+    assert missing & defined == set()
 
 
 NVCC = ("-arch=compute_80", "-cudart", "shared", "-lineinfo")
@@ -330,8 +330,8 @@ def test_separable_compilation_is_rejected_by_its_name(root, runtime, tmp_path):
 def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, tmp_path):
     result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE))
     assert result.stdout == "cudaErrorNotSupported\ntimes\n"
-    place = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3\)"
-    assert re.search(rf"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \({place}\): ", result.stderr), result.stderr
+    location = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3\)"
+    assert re.search(rf"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \({location}\): ", result.stderr), result.stderr
 
 
 TEXTURES = """
@@ -383,13 +383,13 @@ def test_a_program_runs_that_has_kernels_with_textures(root, runtime, tmp_path):
     assert result.stdout == "cudaErrorNotSupported\n31 cudaSuccess\n"
     why = r": textures and surfaces are not supported: load the data from memory of cudaMalloc\(\)"
     lines = result.stderr.splitlines()
-    for line, (kernel, instruction, places) in zip(lines, (
+    for line, (kernel, instruction, locations) in zip(lines, (
         ("read<float>", "tex.2d.v4.f32.f32", "program.cu:6, program.cu:10"),
         ("read<float4>", "tex.2d.v4.f32.f32", "program.cu:6, program.cu:10"),
         ("twice", "suld.b.2d.b32.trap", "program.cu:14"),
         ("calls", "tex.1d.v4.f32.f32", "program.cu:18"),
     )):  # fmt: skip
-        pattern = rf"kernkit: {kernel} cannot run: {instruction} \([\w.]+:\d+ \(inlined at (\w+_functions.h:\d+, )?{places}\)\){why}"
+        pattern = rf"kernkit: {kernel} cannot run: {instruction} \([\w.]+:\d+ \(inlined at (\w+_functions.h:\d+, )?{locations}\)\){why}"
         assert re.fullmatch(pattern, line), line
     assert len(lines) == 4
 
@@ -514,8 +514,8 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
     if folder is None or not (folder / f"lib{library}.so").exists():
         pytest.skip(f"no lib{library}.so of a CUDA toolkit")
     program = compiled(tmp_path, source, f"-l{library}")
-    found = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
-    result = kernkit_run(root, "--runtime", runtime, program, LD_LIBRARY_PATH=found)
+    search_path = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
+    result = kernkit_run(root, "--runtime", runtime, program, LD_LIBRARY_PATH=search_path)
     assert (result.stdout, result.returncode) == (output, 0), result.stderr
     assert result.stderr.count("\n") == 1 and result.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
 

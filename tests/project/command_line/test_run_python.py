@@ -42,17 +42,17 @@ def test_python_programs_are_known_by_their_name_or_first_line(tmp_path, name, t
 
 
 def test_caches_are_private(tmp_path):
-    found = clients.settings(tmp_path, None, {"TRITON_CACHE_DIR": "/data/triton"})
-    assert found["TRITON_CACHE_DIR"] == "/data/triton/kernkit"
-    assert found["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
-    assert "TRITON_PTXAS_PATH" not in found  # libcuda.so.1 is missing
+    settings = clients.settings(tmp_path, None, {"TRITON_CACHE_DIR": "/data/triton"})
+    assert settings["TRITON_CACHE_DIR"] == "/data/triton/kernkit"
+    assert settings["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
+    assert "TRITON_PTXAS_PATH" not in settings  # libcuda.so.1 is missing
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_assembler_passes_ptx_on(tmp_path):
-    found = clients.settings(tmp_path, tmp_path / "driver/libcuda.so.1", {})
-    assembler, source, output = found["TRITON_PTXAS_PATH"], tmp_path / "a.ptx", tmp_path / "a.cubin"
-    assert found["TRITON_LIBCUDA_PATH"] == str(tmp_path / "driver")
+    settings = clients.settings(tmp_path, tmp_path / "driver/libcuda.so.1", {})
+    assembler, source, output = settings["TRITON_PTXAS_PATH"], tmp_path / "a.ptx", tmp_path / "a.cubin"
+    assert settings["TRITON_LIBCUDA_PATH"] == str(tmp_path / "driver")
     source.write_text(".version 8.7\n")
     subprocess.run([assembler, "-lineinfo", "-v", "--gpu-name=sm_80", source, "-o", output], check=True)
     assert output.read_text() == ".version 8.7\n"
@@ -80,8 +80,8 @@ def test_compilers_work_in_a_run(root, driver, tmp_path):
     (tmp_path / "one.cc").write_text("int one() { return 1; }\n")
     command = ["g++", "-c", "-o", "-", "one.cc", "-S"]
     expected = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    found = run_python(root, driver.parent.parent, "-c", f"import subprocess; subprocess.run({command}, check=True)", cwd=tmp_path)
-    assert (found.stdout, found.stderr) == (expected, "")
+    result = run_python(root, driver.parent.parent, "-c", f"import subprocess; subprocess.run({command}, check=True)", cwd=tmp_path)
+    assert (result.stdout, result.stderr) == (expected, "")
 
 
 LINKER = """

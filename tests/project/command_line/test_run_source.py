@@ -87,7 +87,7 @@ def test_the_architecture_is_that_of_the_capability_or_of_the_options(source, mo
 
     def architecture(options, capability=None):
         arguments = single_file.command_for(source, source, options, capability)
-        return [word for word in arguments if word.startswith(("-arch", "arch="))]
+        return [argument for argument in arguments if argument.startswith(("-arch", "arch="))]
 
     assert architecture("") == ["-arch=compute_80"] and architecture("-O1", "90") == ["-arch=compute_90"]
     assert architecture("-arch=sm_90", "80") == ["-arch=sm_90"]
@@ -102,13 +102,13 @@ def test_nvccs_errors_are_printed(source, runtime, capfd):
     assert f"kernkit: nvcc could not compile {source}; the command was " in printed.err
 
 
-@pytest.mark.parametrize("words, message", [
+@pytest.mark.parametrize("arguments, message", [
     (["/nowhere/x.cu"], "file /nowhere/x.cu not found; correct the path"),
     (["--nvcc-options=-O1", "true"], "--nvcc-options: true is no .cu file; the options apply to a .cu file, which nvcc "
      "compiles: leave out the options"),
 ])  # fmt: skip
-def test_arguments_are_checked(words, message, capfd):
-    assert cli.main(["run", *words]) == 3
+def test_arguments_are_checked(arguments, message, capfd):
+    assert cli.main(["run", *arguments]) == 3
     assert capfd.readouterr().err == f"kernkit: {message}\n"
 
 

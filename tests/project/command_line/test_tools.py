@@ -166,9 +166,9 @@ def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
     (finding,) = json.loads((tmp_path / "s.json").read_text())["findings"]
     assert finding["tool"] == tool_of and finding["kernel"] == kernel and finding["count"] == 1
     assert run("sanitize", "--error-exitcode", 9, kernel=kernel).returncode == 9
-    other = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
-    result = run("sanitize", "--tool", other, kernel=kernel)
-    assert result.returncode == 1 and f"kernkit sanitize: 0 findings ({other}: 0" in result.stderr
+    other_tool = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
+    result = run("sanitize", "--tool", other_tool, kernel=kernel)
+    assert result.returncode == 1 and f"kernkit sanitize: 0 findings ({other_tool}: 0" in result.stderr
     assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of it did not run: " + kernel in result.stderr
 
 
@@ -301,9 +301,9 @@ def test_unknown_tools(capfd):
 
 
 def test_findings_of_several_processes_are_one():
-    one = {"tool": "memcheck", "kernel": "k", "sentence": "k: stores", "count": 2}
-    assert sanitize.merged([one, {**one, "count": 3}, {**one, "sentence": "k: loads"}]) == [
-        {**one, "count": 5}, {**one, "sentence": "k: loads"}]  # fmt: skip
+    finding = {"tool": "memcheck", "kernel": "k", "sentence": "k: stores", "count": 2}
+    assert sanitize.merged([finding, {**finding, "count": 3}, {**finding, "sentence": "k: loads"}]) == [
+        {**finding, "count": 5}, {**finding, "sentence": "k: loads"}]  # fmt: skip
 
 
 def test_counters_of_several_processes_are_sums():

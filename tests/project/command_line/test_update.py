@@ -199,30 +199,30 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     """The first rendering is recorded in the vendored copy. Without the record, the kernkit of that
     rendering records it."""
     shutil.rmtree(library / ".git")
-    whole = tmp_path / "whole"
-    (whole / "libs").mkdir(parents=True)
-    shutil.move(library, whole / "libs/fast_ops")
-    inner = whole / "libs/fast_ops"
-    (whole / "README.md").write_text("of all\n")
-    git(whole, "init", "--quiet")
+    outer = tmp_path / "whole"
+    (outer / "libs").mkdir(parents=True)
+    shutil.move(library, outer / "libs/fast_ops")
+    inner = outer / "libs/fast_ops"
+    (outer / "README.md").write_text("of all\n")
+    git(outer, "init", "--quiet")
     assert history.begin(inner) == "no git repository was made: the folder is in a git repository"
-    kept = inner / "third_party/kernkit/RENDERED"
-    text = kept.read_text()
-    kept.write_text("touched\n")
-    commit(whole)
+    record = inner / "third_party/kernkit/RENDERED"
+    text = record.read_text()
+    record.write_text("touched\n")
+    commit(outer)
     run(inner, code=3)
     assert "pip install --no-index --find-links FOLDER kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
-    head = git(whole, "rev-parse", "HEAD^{tree}")
+    head = git(outer, "rev-parse", "HEAD^{tree}")
     with monkeypatch.context() as older:
         older.setattr(rendering, "template_folder", lambda: root / "template")
         older.setattr(update, "version", lambda: "0.1.0")
         run(inner)
-    assert git(whole, "rev-parse", "HEAD^{tree}") == head
-    git(whole, "reset", "--quiet", "--hard", "HEAD~")
-    kept.write_text(text)
-    commit(whole)
+    assert git(outer, "rev-parse", "HEAD^{tree}") == head
+    git(outer, "reset", "--quiet", "--hard", "HEAD~")
+    record.write_text(text)
+    commit(outer)
     run(inner)
-    assert (inner / "docs/new.md").exists() and (whole / "README.md").read_text() == "of all\n"
+    assert (inner / "docs/new.md").exists() and (outer / "README.md").read_text() == "of all\n"
     assert (inner / "README.md").read_text().startswith("Ours.\n")
 
 
@@ -404,10 +404,10 @@ def checkout(root, tmp_path):
 
 
 def kk_update(library, *arguments, code=0, **environment):
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     result = subprocess.run(
         ["./kk", "update", *map(str, arguments)], cwd=library, capture_output=True, text=True,
-        env={**kept, "KK_VENV": sys.prefix, **environment},
+        env={**inherited, "KK_VENV": sys.prefix, **environment},
     )  # fmt: skip
     assert result.returncode == code, result.stdout + result.stderr
     return result.stdout + result.stderr

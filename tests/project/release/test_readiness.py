@@ -28,7 +28,7 @@ FILES = {
 def repository(tmp_path):
     """Commits and tags FILES with these changes: {path: (a text of the file, its replacement)}."""
 
-    def made(changes=(), tag="v1.2.3"):
+    def commit_files(changes=(), tag="v1.2.3"):
         for path, text in FILES.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text.replace(*dict(changes).get(path, ("", ""))))
@@ -37,7 +37,7 @@ def repository(tmp_path):
             git(tmp_path, "tag", tag)
         return tmp_path
 
-    return made
+    return commit_files
 
 
 def test_a_complete_commit_may_be_released(repository):
@@ -66,8 +66,8 @@ def test_a_complete_commit_may_be_released(repository):
 )  # fmt: skip
 def test_a_missing_value_is_listed(repository, path, text, replacement, message):
     assert text in FILES[path]
-    found = readiness.problems(repository({path: (text, replacement)}))
-    assert message in found and all(problem.startswith((path, "CITATION.cff")) for problem in found)
+    problems = readiness.problems(repository({path: (text, replacement)}))
+    assert message in problems and all(problem.startswith((path, "CITATION.cff")) for problem in problems)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_uncommitted_changes_are_listed(repository):
 
 def kk(root, folder, *arguments):
     """./kk of the repository's driver, for another folder and without preparation."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "KK_"))}
-    own = {"KK_ROOT": str(folder), "KK_DRIVER": "repository", "PYTHONPATH": str(root / "sdk/python")}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "KK_"))}
+    settings = {"KK_ROOT": str(folder), "KK_DRIVER": "repository", "PYTHONPATH": str(root / "sdk/python")}
     command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**kept, **own})
+    return subprocess.run(command, capture_output=True, text=True, env={**inherited, **settings})
 
 
 def test_the_command_lists_unset_addresses_and_fails(root, repository):

@@ -49,7 +49,7 @@ def served(folder):
 def chromium(profile, *arguments, timeout=300):
     command = [PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
                f"--user-data-dir={profile}", "--hide-scrollbars", *arguments]  # fmt: skip
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
+    result = subprocess.run([str(argument) for argument in command], capture_output=True, text=True, timeout=timeout)
     assert result.returncode == 0, result.stderr
     return result
 

@@ -79,9 +79,9 @@ def library(template, environment, driver_environment, tmp_path_factory):
 
 
 def git(folder, *arguments):
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
     return subprocess.run(
-        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
     ).stdout
 
 
@@ -178,9 +178,9 @@ def test_programs_do_not_grow_with_the_ops(library, driver_environment):
     assert linked(log) == {"bin/mix_test", "bin/mix_cuda_test"}
     assert len(re.findall(r"^\[  PASSED  \] \d+ tests?\.$", log, re.MULTILINE)) == 2
     assert not re.search(r"Building .*(silu_and_mul|row_sum|row_norm|attend)", log)
-    rest = check("cmake", "--build", "--preset", "release", **at)
-    assert linked(rest) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
-    compiled = re.findall(r"Building \w+ object (\S+)", log + rest)
+    output = check("cmake", "--build", "--preset", "release", **at)
+    assert linked(output) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
+    compiled = re.findall(r"Building \w+ object (\S+)", log + output)
     assert len(set(compiled)) == len(compiled)
     assert run("./kk", "test", "none", **at).stdout.endswith("kk: op none: tests/none_test.cc not found; name an op that has a test\n")
 
@@ -272,11 +272,11 @@ def test_everything_without_a_network(template, environment, tmp_path):
 
 def python_of(version):
     """A Python interpreter of this version, on PATH or of pyenv, or None."""
-    found = [shutil.which(f"python{version}")]
+    pythons = [shutil.which(f"python{version}")]
     if shutil.which("pyenv"):
         root = pathlib.Path(run("pyenv", "root").stdout.strip())
-        found += root.glob(f"versions/{version}.*/bin/python{version}")
-    for python in filter(None, found):
+        pythons += root.glob(f"versions/{version}.*/bin/python{version}")
+    for python in filter(None, pythons):
         if run(python, "-c", "import ensurepip").returncode == 0:
             return python
     return None

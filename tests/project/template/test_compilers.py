@@ -25,9 +25,9 @@ def configure(root, tmp_path, dlpack_include):
 
     def configure(*options, before="", after="", **environment):
         (tmp_path / "CMakeLists.txt").write_text(LISTING.format(root=root, before=before, after=after))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("KERNKIT_", "CUDA", "NVCC"))}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("KERNKIT_", "CUDA", "NVCC"))}
         arguments = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", f"-DDLPACK_INCLUDE_DIR={dlpack_include}", *options]
-        return run(*arguments, env={**kept, **environment})
+        return run(*arguments, env={**inherited, **environment})
 
     return configure
 
@@ -43,10 +43,10 @@ def failing_nvcc(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "how, wanted", [("PATH", ""), ("CUDACXX", "AUTO"), ("-DCMAKE_CUDA_COMPILER", "AUTO"), ("PATH", "ON"), ("CUDACXX", "ON")]
+    "how, expected", [("PATH", ""), ("CUDACXX", "AUTO"), ("-DCMAKE_CUDA_COMPILER", "AUTO"), ("PATH", "ON"), ("CUDACXX", "ON")]
 )
-def test_a_cuda_compiler_that_fails_is_an_error(configure, failing_nvcc, how, wanted):
-    options = [f"-DKERNKIT_CUDA={wanted}"]
+def test_a_cuda_compiler_that_fails_is_an_error(configure, failing_nvcc, how, expected):
+    options = [f"-DKERNKIT_CUDA={expected}"]
     environment = {}
     if how == "PATH":
         environment["PATH"] = f"{failing_nvcc.parent}:{os.environ['PATH']}"
@@ -91,9 +91,9 @@ def test_nvcc_that_cannot_compile_is_an_error(configure, environment, sentence):
 @pytest.mark.all
 def test_a_wheel_is_not_made_without_cuda_where_the_compiler_fails(default_library, failing_nvcc, tmp_path):
     pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("KERNKIT_")}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("KERNKIT_")}
     arguments = ["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path / "wheels", default_library]
-    result = run(sys.executable, *arguments, env={**kept, "CUDACXX": str(failing_nvcc)})
+    result = run(sys.executable, *arguments, env={**inherited, "CUDACXX": str(failing_nvcc)})
     assert result.returncode != 0 and "nvcc fatal" in result.stdout
     assert not list(tmp_path.glob("wheels/*.whl"))
 
@@ -107,7 +107,7 @@ def test_options_of_the_whole_build_that_flush_subnormals(configure, option):
 
 
 @pytest.mark.parametrize(
-    "place, words",
+    "location, options",
     [
         ("CMAKE_CXX_FLAGS_RELEASE", {"options": ["-DCMAKE_CXX_FLAGS_RELEASE=-O3 -ffast-math"]}),
         ("CMAKE_SHARED_LINKER_FLAGS", {"options": ["-DCMAKE_SHARED_LINKER_FLAGS=-ffast-math"]}),
@@ -121,10 +121,10 @@ def test_options_of_the_whole_build_that_flush_subnormals(configure, option):
          {"after": "target_compile_options(probe_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffast-math>)"}),
     ],
 )  # fmt: skip
-def test_places_of_such_options(configure, place, words):
-    words = dict(words)
-    result = configure("-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release", *words.pop("options", []), **words)
-    assert result.returncode != 0 and f"kernkit: {place} has -" in " ".join(result.stdout.split())
+def test_places_of_such_options(configure, location, options):
+    options = dict(options)
+    result = configure("-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release", *options.pop("options", []), **options)
+    assert result.returncode != 0 and f"kernkit: {location} has -" in " ".join(result.stdout.split())
 
 
 @pytest.mark.parametrize("flags", ["-O3", "-fno-fast-math", "-DNAME=-ffast-mathematics", "-fno-unsafe-math-optimizations"])

@@ -52,13 +52,13 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
         assert f"Contract/{op}.Capture" in check(program, f"--gtest_filter=Contract/{op}.*:*Placement*:*Values*:*Float*").replace(" ", "")
     assert "\nkernkit sanitize: 0 findings (memcheck: 0, racecheck: 0, initcheck: 0, synccheck: 0)\n" in check("./kk", "sanitize", program, **at)
     assert re.search(r"row_sum_kernel<float> +\d+ ", check("./kk", "counters", program, **at))
-    right = kernel.read_text()
-    kernel.write_text(right.replace("out[i] = op", "out[i + 4096] = op"))
+    correct = kernel.read_text()
+    kernel.write_text(correct.replace("out[i] = op", "out[i + 4096] = op"))
     result = run("./kk", "test", **at)
     assert result.returncode != 0
-    line = 1 + right[: right.index("out[i] = op")].count("\n")
+    line = 1 + correct[: correct.index("out[i] = op")].count("\n")
     assert re.search(rf"row_sum_kernel<float>: block \[\d+, 0, 0\], thread \[0, 0, 0\]: Invalid __global__ write of size 4 bytes.*\(row_sum.cu:{line}\)", result.stdout)
-    kernel.write_text(right)
+    kernel.write_text(correct)
     printed = check("./kk", "test", **{**at, "env": {**at["env"], "KERNKIT_CUDA": "OFF"}})
     assert "GPU_ONLY: g++ cannot compile such a kernel for the simulator; with nvcc the simulator runs its PTX (row_sum_cuda_test)" in printed
     assert "kernkit_simulator_ptx" not in check("nm", library / f"build/release/bin/{NAME}_cuda_test")

@@ -63,9 +63,9 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
     }
     expected = {place_of(path).replace("template_library", NAME): text for path, text in expected.items()}
     rendered = files_below(library)
-    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/RENDERED"}
-    made |= {f"{folder}/MANIFEST" for folder in copies.FOLDERS}
-    assert set(rendered) - made == set(expected) - made
+    generated = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/RENDERED"}
+    generated |= {f"{folder}/MANIFEST" for folder in copies.FOLDERS}
+    assert set(rendered) - generated == set(expected) - generated
     plain = [path for path in expected if not CONDITION.search(expected[path])]
     assert [path for path in plain if rendered[path] != expected[path]] == []
     assert len(plain) > 0.8 * len(expected)
@@ -84,8 +84,8 @@ def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
         "LICENSE": "LICENSE",
         "third_party/LICENSE.kernkit": "LICENSE",
     }
-    for here, there in shared.items():
-        assert (library / here).read_bytes() == (root / there).read_bytes(), here
+    for copy, source in shared.items():
+        assert (library / copy).read_bytes() == (root / source).read_bytes(), copy
     assert os.access(library / "kk", os.X_OK)
 
 

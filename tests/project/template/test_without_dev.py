@@ -28,8 +28,8 @@ def rendered(template, environment, tmp_path_factory):
 @pytest.fixture(scope="module")
 def nothing_installed(tmp_path_factory):
     """An environment without kernkit: in this Python, and as a program on PATH."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_FIND_LINKS", "KK_VENV")}
-    return {**kept, "VIRTUAL_ENV": sys.prefix, "PATH": path_without(tmp_path_factory.mktemp("path"), "kernkit")}
+    inherited = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_FIND_LINKS", "KK_VENV")}
+    return {**inherited, "VIRTUAL_ENV": sys.prefix, "PATH": path_without(tmp_path_factory.mktemp("path"), "kernkit")}
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,9 @@ def test_new_leaves_the_folder_out_and_names_the_wheel(kernkit_new, rendered, tm
     assert "kernkit_dev" not in (rendered / "third_party/README.md").read_text()
 
 
-@pytest.mark.parametrize("words", [["--with", "dev"], ["--with", "dev,scratch"]])
-def test_new_takes_the_folder_where_it_is_named(kernkit_new, tmp_path, words):
-    assert kernkit_new(NAME, "--no-git", *words).returncode == 0
+@pytest.mark.parametrize("options", [["--with", "dev"], ["--with", "dev,scratch"]])
+def test_new_takes_the_folder_where_it_is_named(kernkit_new, tmp_path, options):
+    assert kernkit_new(NAME, "--no-git", *options).returncode == 0
     record = json.loads((tmp_path / NAME / ".kernkit.json").read_text())
     assert record["answers"]["dev"] == "copied" and "dev" not in record["answers"]["parts"]
     assert (tmp_path / NAME / "third_party/kernkit_dev/simulator").is_dir()
@@ -174,8 +174,8 @@ def test_a_test_builds_with_an_installed_kernkit(root, rendered, nothing_install
 
 def test_update_in_a_library_on_an_installed_kernkit_finds_that_kernkit(root, rendered, nothing_installed, tmp_path):
     folder = shutil.copytree(rendered, tmp_path / NAME)
-    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
-    for arguments in (["init", "--quiet"], ["add", "--all"], [*who, "commit", "--quiet", "-m", "Start"]):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    for arguments in (["init", "--quiet"], ["add", "--all"], [*identity, "commit", "--quiet", "-m", "Start"]):
         check("git", *arguments, cwd=folder)
     environment = {**nothing_installed, "KK_VENV": sys.prefix, "PYTHONPATH": str(root / "sdk/python"),
                    "GIT_CONFIG_GLOBAL": os.devnull}  # fmt: skip
