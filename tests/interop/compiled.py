@@ -12,7 +12,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 # ours_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
-THEIRS = ["-w", "-isystem", PACKAGE / "include"]
+TVM_FFI_FLAGS = ["-w", "-isystem", PACKAGE / "include"]
 
 
 def build(

@@ -149,9 +149,9 @@ def test_lists_that_must_have_a_tensor():
     assert '__kk_has_items(xs, "op", "xs", "...")' in of_torch("op(Tensor x[n], Tensor[] xs[...]) -> ()")
     assert "has_items" not in of_torch("op(Tensor x[n], Tensor[]? xs[m]) -> ()")
     # The dtype of the list matters only if an output without a dtype is allocated.
-    made = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
-    assert made.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
-    assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in made
+    text = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
+    assert text.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
+    assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in text
     assert "has_items" not in of_torch("op(Tensor[] xs, Tensor(out!) z[4]: int8) -> ()")
     returned = of_torch("op(Tensor[] xs) -> Tensor y[3]")
     assert returned.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
@@ -177,12 +177,12 @@ def test_a_backward_of_two_results():
         assert expected in text, expected
     assert "no_formula" not in text
     # A single output, through the form that allocates it.
-    one = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
-                   "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
+    code = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
+                    "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
     for expected in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",
                      'register_autograd("space::f.functional",', "    return __kk_grad_x, None\n",
                      "__kk_no_formula('f', __kk_ctx.needs_input_grad, ['', 'v'])"):  # fmt: skip
-        assert expected in one, expected
+        assert expected in code, expected
 
 
 def test_a_backward_of_two_results_for_jax(of_jax):
@@ -191,10 +191,10 @@ def test_a_backward_of_two_results_for_jax(of_jax):
                      "    return (__kk_grad_x, __kk_grad_w if w is not None else None,)\n", "symbolic_zeros=False"):  # fmt: skip
         assert expected in text, expected
     assert "no_formula" not in text
-    one = of_jax("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()", "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")
+    code = of_jax("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()", "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")
     for expected in ("    y = __kk_results\n", "    return (__kk_grad_x, None,)\n", "symbolic_zeros=True",
                      "__kk_no_formula('f', {'v': v})", "    x = __kk_value(x)\n"):  # fmt: skip
-        assert expected in one, expected
+        assert expected in code, expected
 
 
 def test_a_batch_is_one_call_if_each_tensor_begins_with_each(of_jax):

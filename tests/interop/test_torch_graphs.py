@@ -15,12 +15,12 @@ from torch_cases import CASES, REFERENCE, ROWS, after_all_kinds, normal, overloa
 def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, backend, dynamic):
     """Each result is read after it is written. A second call with the same sizes compiles nothing."""
     all_of_them = ((torch_ops, CASES), (torch_rows, ROWS), (torch_reference, REFERENCE))
-    cases = {(who, case): make for who, of in all_of_them for case, make in of.items()}
+    cases = {(owner, case): make for owner, cases_of_owner in all_of_them for case, make in cases_of_owner.items()}
 
     def run(arguments):
         results = []
-        for (who, case), passed in zip(cases, arguments):
-            result = overload(who, case)(*passed)
+        for (owner, case), passed in zip(cases, arguments):
+            result = overload(owner, case)(*passed)
             results.append((result, [t.float() * 2 + 1 for t in tensors(passed)]))
         return results
 
@@ -32,8 +32,8 @@ def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, bac
     compiled = torch.compile(run, backend=backend, fullgraph=True, dynamic=dynamic)
     for arguments in (traced, again):
         torch.testing.assert_close(compiled(arguments), expected)
-        for mine, theirs in zip(arguments, eager):
-            torch.testing.assert_close(tensors(mine), tensors(theirs))
+        for actual, eager_result in zip(arguments, eager):
+            torch.testing.assert_close(tensors(actual), tensors(eager_result))
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
 
 
@@ -64,16 +64,16 @@ def test_plain_functions_are_the_operators_in_a_graph(plain, torch_ops):
         plain.scale_(y, 0.5)
         return plain.rms_norm(y, eps=1e-5) + 1
 
-    seen = []
+    targets = []
 
     def backend(graph, _):
-        seen.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        targets.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
         return graph.forward
 
     torch._dynamo.reset()
     x = normal(3, 8)
     torch.testing.assert_close(torch.compile(f, fullgraph=True, dynamic=True, backend=backend)(x), f(x))
-    assert {"shaped.silu_and_mul.default", "shaped.scale_.default", "shaped.rms_norm.default"} <= set(seen)
+    assert {"shaped.silu_and_mul.default", "shaped.scale_.default", "shaped.rms_norm.default"} <= set(targets)
 
 
 @pytest.mark.all

@@ -17,14 +17,14 @@ from torch_cases import CASES, REFERENCE, ROWS, UTILITIES, flat, normal, overloa
 
 @pytest.mark.parametrize("case", CASES)
 def test_opcheck(torch_ops, case):
-    found = torch.library.opcheck(overload(torch_ops, case), CASES[case](), test_utils=UTILITIES)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(overload(torch_ops, case), CASES[case](), test_utils=UTILITIES)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize("case", REFERENCE)
 def test_opcheck_of_the_reference_library(torch_reference, case):
-    found = torch.library.opcheck(overload(torch_reference, case), REFERENCE[case](), test_utils=UTILITIES)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(overload(torch_reference, case), REFERENCE[case](), test_utils=UTILITIES)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize("case", ROWS)
@@ -32,8 +32,8 @@ def test_opcheck_of_the_kernels_of_rows(torch_rows, case):
     """All utilities, except with an argument of float8, which torch's test_schema cannot compare."""
     arguments = ROWS[case]()
     utilities = UTILITIES[any(x.dtype == torch.float8_e4m3fn for x in tensors(arguments)):]
-    found = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 def test_functional_forms_of_the_kernels_of_rows(torch_rows):

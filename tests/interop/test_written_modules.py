@@ -70,7 +70,7 @@ def test_torch_sizes_that_a_caller_gives(torch_ops):
         torch_ops.fill.functional(torch.ones(2), k=-1)
 
 
-@pytest.mark.parametrize("op, k, message", [(op, k, made) for op, k, made, _ in SIZES])
+@pytest.mark.parametrize("op, k, message", [(op, k, functional) for op, k, functional, _ in SIZES])
 def test_jax_invalid_sizes(jax_ops, op, k, message):
     import jax
 
@@ -116,12 +116,12 @@ def test_torch_vmap_of_ops_that_write(torch_ops):
     assert torch.equal(torch.compile(torch.vmap(fresh), backend="aot_eager")(w), w)
     for op in (torch_ops.add_into, torch_ops.each_added):
         for dim in (0, 1):
-            a, seen = w.clone(), w.clone()
+            a, batched = w.clone(), w.clone()
             torch.vmap(lambda a, w, op=op: op(a, w), in_dims=(dim, dim), out_dims=None)(a, w)
             assert torch.equal(a, 2 * w)
-            before = seen._version
-            torch.vmap(lambda a, w, op=op: op(a, w), in_dims=(0, None), out_dims=None)(seen, w[0])
-            assert torch.equal(seen, w + w[0]) and seen._version > before
+            before = batched._version
+            torch.vmap(lambda a, w, op=op: op(a, w), in_dims=(0, None), out_dims=None)(batched, w[0])
+            assert torch.equal(batched, w + w[0]) and batched._version > before
         with pytest.raises(RuntimeError, match=r"\(\): x: is written, and has no batch where another argument has"):
             torch.vmap(lambda w, op=op: op(torch.zeros(4), w), out_dims=None)(w)
     a, also = w.clone(), w.clone()
