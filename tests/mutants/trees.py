@@ -39,7 +39,7 @@ def call(
 ) -> subprocess.CompletedProcess:
     """Runs a command. Raises OutOfTime after the limit [s], when all processes of the command have ended."""
     with subprocess.Popen(
-        [str(word) for word in arguments],
+        [str(argument) for argument in arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
