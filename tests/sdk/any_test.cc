@@ -159,13 +159,13 @@ AnyView movable(KernkitObject** slot) {
 KernkitObject* new_object(Any value) { return value.detach().v.object; }
 
 TEST(Movable, IsTakenOverByAnOwner) {
-  Any kept;
-  const Function keep = make_function("keep", [&kept](Any value) { kept = std::move(value); });
+  Any stored;
+  const Function keep = make_function("keep", [&stored](Any value) { stored = std::move(value); });
   KernkitObject* slot = new_object(std::string("longer than seven"));
   keep(movable(&slot));
   EXPECT_EQ(slot, nullptr);
-  EXPECT_EQ(kept.cast<std::string>(), "longer than seven");
-  EXPECT_EQ(owners(kept.get()), 1u);
+  EXPECT_EQ(stored.cast<std::string>(), "longer than seven");
+  EXPECT_EQ(owners(stored.get()), 1u);
   const std::string moved = ", got an object that was moved away before";
   EXPECT_EQ(error_of([&] { keep(movable(&slot)); }),
             "TypeError: keep(): argument 1: expected something that can be owned" + moved);

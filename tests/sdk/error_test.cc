@@ -162,7 +162,7 @@ TEST(Check, ConditionIsTakenWhole) {
 struct Throws {};
 Message& operator<<(Message&, const Throws&) { throw std::runtime_error("operand"); }
 template <class Call>
-std::string what(Call call) {
+std::string text_of_exception(Call call) {
   try {
     call();
   } catch (const std::exception& error) {
@@ -173,10 +173,11 @@ std::string what(Call call) {
 
 // A check that throws in a destructor would call std::terminate here.
 TEST(Check, OperandThatThrows) {
-  EXPECT_EQ(what([] { KERNKIT_CHECK(false, ValueError) << "a" << Throws(); }), "operand");
-  EXPECT_EQ(what([] { KERNKIT_THROW(ValueError) << "a" << Throws(); }), "operand");
-  EXPECT_EQ(what([] { KERNKIT_ICHECK(false) << Throws(); }), "operand");
-  EXPECT_EQ(what([] { KERNKIT_ICHECK_EQ(1, 2) << Throws(); }), "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_CHECK(false, ValueError) << "a" << Throws(); }),
+            "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_THROW(ValueError) << "a" << Throws(); }), "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_ICHECK(false) << Throws(); }), "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_ICHECK_EQ(1, 2) << Throws(); }), "operand");
 }
 
 // Thrown while another exception unwinds, and caught before it leaves the destructor.

@@ -27,9 +27,9 @@ class Float : public ::testing::Test {
   // Whether T(value) is the right rounding. NaN stays NaN and keeps its sign.
   static bool rounds(float value) {
     const T got(value);
-    const T wanted = round_to<T>(value);
-    return std::isnan(value) ? std::isnan(decode(got)) && (got.bits ^ wanted.bits) < 0x8000
-                             : got.bits == wanted.bits;
+    const T expected = round_to<T>(value);
+    return std::isnan(value) ? std::isnan(decode(got)) && (got.bits ^ expected.bits) < 0x8000
+                             : got.bits == expected.bits;
   }
 };
 using Types = ::testing::Types<float16, bfloat16>;
@@ -39,11 +39,11 @@ TYPED_TEST(Float, DecodesEveryPattern) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto element = copy_bits<TypeParam>(static_cast<uint16_t>(bits));
     const auto got = static_cast<float>(element);
-    const double wanted = decode(element);
-    if (std::isnan(wanted)) {
+    const double expected = decode(element);
+    if (std::isnan(expected)) {
       ASSERT_TRUE(std::isnan(got)) << std::hex << bits;
     } else {
-      ASSERT_EQ(static_cast<double>(got), wanted) << std::hex << bits;
+      ASSERT_EQ(static_cast<double>(got), expected) << std::hex << bits;
     }
     ASSERT_EQ(std::signbit(got), bits >= 0x8000) << std::hex << bits;
   }

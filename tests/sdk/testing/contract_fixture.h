@@ -202,9 +202,9 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
       if (!(fault == kWrongWhenShared && a == b)) value += static_cast<C>(b[i]);
       if (c != nullptr) value += static_cast<C>(c[i]);
       if (fault == kWrongWhenUnaligned && !aligned) value = C(0);
-      const bool other = (fault == kOtherBitsAmongOthers && n > x.size(-1)) ||
-                         (fault == kOtherBitsInEachRun && runs % 2 == 0);
-      if (other) value += value * static_cast<C>(0x1p-23);
+      const bool changes_bits = (fault == kOtherBitsAmongOthers && n > x.size(-1)) ||
+                                (fault == kOtherBitsInEachRun && runs % 2 == 0);
+      if (changes_bits) value += value * static_cast<C>(0x1p-23);
       out[i] = T(value);
     }
     if (fault == kReadsPastTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
