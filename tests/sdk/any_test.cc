@@ -134,7 +134,7 @@ TEST(Any, OwnsACopyOfABorrowedValue) {
             "TypeError: value: expected something that can be owned, got DLTensor*");
 }
 
-TEST(Any, MadeByTheHost) {
+TEST(Any, OwnsValuesOfTheHost) {
   const Any with_nul = std::string("longer \0 than seven", 19);
   EXPECT_EQ(with_nul.cast<std::string>().size(), 19u);
   const Any tuple = std::make_tuple(int64_t{1}, std::string("longer than seven"));
@@ -212,7 +212,7 @@ void call(KernkitFunction op, const KernkitAny (&args)[2]) {
   if (op(nullptr, args, 2, &result) != 0) detail::throw_raised("op");
 }
 
-TEST(Movable, IsReadWhereItIs) {
+TEST(Movable, IsReadWithoutACopy) {
   const auto read = [](Any object, auto function) {
     KernkitObject* slot = new_object(std::move(object));
     const Any owner = Any::adopt(detail::object_in_slot(movable(&slot).get()));

@@ -150,7 +150,7 @@ TEST(Check, InIfElseWithoutBraces) {
 }
 
 // `cond ? a : b` in the condition, and operators with lower precedence than the macro's own.
-TEST(Check, ConditionIsTakenWhole) {
+TEST(Check, EvaluatesTheWholeCondition) {
   const bool a = true, b = false;
   EXPECT_EQ(error_of([&] { KERNKIT_CHECK(a ? b : a, ValueError) << "x"; }), "ValueError: x");
   EXPECT_EQ(error_of([&] { KERNKIT_CHECK(a || b, ValueError) << "x"; }), "nothing");

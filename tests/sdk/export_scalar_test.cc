@@ -140,7 +140,7 @@ TEST_F(Export, Bools) {
   EXPECT_EQ(error(__tvm_ffi_boolean, {none()}), "TypeError: boolean(): b: expected bool, got None");
 }
 
-TEST_F(Export, Words) {
+TEST_F(Export, AcceptsText) {
   KernkitAny small{};
   small.type_index = kKernkitSmallStr;
   small.small_size = 7;

@@ -251,7 +251,7 @@ TEST_F(Export, ExceptionsOfTheKernel) {
 
 // An error about an argument has the line of the export, an error of the kernel the line of the
 // kernel.
-TEST_F(Export, WhereItHappened) {
+TEST_F(Export, ErrorsRecordTheLineThatThrew) {
   error(__tvm_ffi_throws, {none()});
   EXPECT_EQ(detail::last_error().location().line, kThrowsLine);
   error(__tvm_ffi_throws, {integer(3)});

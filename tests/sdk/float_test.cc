@@ -100,7 +100,7 @@ TYPED_TEST(Float, SpecialValues) {
   }
 }
 
-TEST(Float16, Known) {
+TEST(Float16, ConvertsKnownValues) {
   EXPECT_EQ(float16(1.0f).bits, 0x3c00);
   EXPECT_EQ(float16(-2.0f).bits, 0xc000);
   EXPECT_EQ(float16(65504.0f).bits, 0x7bff);
@@ -110,7 +110,7 @@ TEST(Float16, Known) {
   EXPECT_EQ(float16(0x1p-25f).bits, 0x0000);
 }
 
-TEST(Bfloat16, Known) {
+TEST(Bfloat16, ConvertsKnownValues) {
   EXPECT_EQ(bfloat16(1.0f).bits, 0x3f80);
   EXPECT_EQ(bfloat16(3.14159265f).bits, 0x4049);
   EXPECT_EQ(bfloat16(std::numeric_limits<float>::max()).bits, 0x7f80);

@@ -89,7 +89,7 @@ TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
-TEST_F(Attributes, OfAKernelInAGraphRunEachTimeThatItIsLaunched) {
+TEST_F(Attributes, KernelsOfAGraphRunAtEachLaunch) {
   for (unsigned seed = 0; seed <= 8; ++seed) {
     runtime_.set_seed(seed);
     int calls = 0;

@@ -59,7 +59,7 @@ class CudaCapture : public CudaStreams {
   }
 };
 
-TEST_F(CudaCapture, AStreamThatWaitsForACapturedOneJoinsIt) {
+TEST_F(CudaCapture, AStreamThatWaitsForACapturedStreamJoinsTheCapture) {
   const auto fork_and_join = [&](bool joined_late) {
     cudaStream_t a = begin(), b = stream();
     append(a, '1');
@@ -133,7 +133,7 @@ TEST_F(CudaCapture, ForksMustBeJoined) {
   EXPECT_EQ(end(a), cudaSuccess) << "nothing was left out";
 }
 
-TEST_F(CudaCapture, EndsWhereItBegan) {
+TEST_F(CudaCapture, EndsOnTheStreamThatBeganTheCapture) {
   cudaStream_t a = begin(), b = stream();
   EXPECT_EQ(cudaStreamBeginCapture(a, kGlobal), cudaErrorIllegalState);
   EXPECT_EQ(wait(b, a), cudaSuccess);
@@ -157,7 +157,7 @@ TEST_F(CudaCapture, EndsWhereItBegan) {
   }
 }
 
-TEST_F(CudaCapture, DependsOnNothingOutsideOfIt) {
+TEST_F(CudaCapture, DependsOnNoWorkOutsideOfTheCapture) {
   cudaStream_t a = begin(kThreadLocal), outside = stream(), b = begin(kThreadLocal);
   EXPECT_EQ(wait(a, outside), cudaErrorStreamCaptureIsolation);
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
@@ -274,7 +274,7 @@ TEST_F(CudaCapture, WhichThreadsMayMakeUnsafeCalls) {
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
 }
 
-TEST_F(CudaCapture, MemoryOfAGraphIsThereEachTimeThatItRuns) {
+TEST_F(CudaCapture, MemoryOfAGraphIsAllocatedInEachRun) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
     int *allocated = nullptr, *counter = nullptr;
@@ -349,7 +349,7 @@ TEST_F(CudaCapture, AGraphIsANodeOfAnother) {
 }
 
 // Source of the rule: cuda_runtime_api.h at cudaGraphLaunch.
-TEST_F(CudaCapture, LaunchesOfOneInstanceFollowEachOther) {
+TEST_F(CudaCapture, LaunchesOfAnInstanceRunInOrder) {
   const std::string all = "abcdefghijkl";
   const auto on_two_streams = [&](bool two_instances) {
     return logs([&, two_instances] {

@@ -191,7 +191,7 @@ TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
             cudaErrorInvalidDeviceFunction);
 }
 
-TEST(CudaRuntime, LaunchesAKernelByItsAddressOnceItIsKnown) {
+TEST(CudaRuntime, LaunchesARegisteredKernelByItsAddress) {
   CudaRuntime runtime;
   runtime.run_kernels(true);
   int x = 1;

@@ -43,7 +43,7 @@ TEST_F(CudaStreams, StreamsAreNotOrderedByDefault) {
   EXPECT_EQ(logs([&] { work(true); }), Logs{"ab"});
 }
 
-TEST_F(CudaStreams, TheDefaultStreamWaitsForBlockingStreamsAndTheyForIt) {
+TEST_F(CudaStreams, TheDefaultStreamAndBlockingStreamsWaitForEachOther) {
   const auto work = [&](unsigned flags) {
     cudaStream_t a = stream(flags), b = stream(flags);
     append(a, 'a');
@@ -96,7 +96,7 @@ TEST_F(CudaStreams, CopiesAndFreeingWait) {
 }
 
 // A stream waits for its host function; the host and other streams do not wait.
-TEST_F(CudaStreams, FunctionsOfTheHostRunBesideIt) {
+TEST_F(CudaStreams, FunctionsOfTheHostRunBesideTheStream) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
     std::atomic<bool> released{false};

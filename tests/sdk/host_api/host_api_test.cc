@@ -67,7 +67,7 @@ TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
   EXPECT_EQ(host.backtrace, "");
 }
 
-TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
+TEST_F(HostTest, KeepsAnErrorThatTheHostDoesNotAccept) {
   host.fails = true;
   EXPECT_EQ(__tvm_ffi_reject(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(host.raised, 0);

@@ -321,7 +321,7 @@ TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
             "back nothing but tensors");
 }
 
-TEST(Xla, WritesWhereItReads) {
+TEST(Xla, WritesAnArgumentInPlace) {
   Xla xla = {{floats({2}), floats({2}, memory + 2)}, {floats({2})}};
   EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_in_place), "float32[2]@cpu;float32[2]@cpu;");
   xla.operands[0].data = memory + 4;

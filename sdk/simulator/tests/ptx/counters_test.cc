@@ -222,7 +222,7 @@ TEST_F(PtxCounters, ByLines) {
   EXPECT_EQ(kernel.unique_sectors, 16u);
 }
 
-TEST_F(PtxCounters, OnlyWhileItLives) {
+TEST_F(PtxCounters, CountsOnlyDuringItsLifetime) {
   PtxModule module(".visible .entry first()\n{\nret;\n}\n");
   EXPECT_EQ(module.launch("first", 1, 32, 0), cudaSuccess);
   const Counting counting;
@@ -235,7 +235,7 @@ TEST_F(PtxCounters, OnlyWhileItLives) {
 }
 
 // The counters do not depend on the blocks' processors and order.
-TEST_F(PtxCounters, TheSameOnEveryRun) {
+TEST_F(PtxCounters, CountsAreEqualInEachRun) {
   const std::string body =
       "mov.u32 %r5, %ctaid.x;\nand.b32 %r5, %r5, 63;\nshl.b32 %r5, %r5, 7;\nxor.b32 %i, %i, "
       "%r5;\n" +

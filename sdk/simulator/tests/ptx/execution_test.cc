@@ -582,7 +582,7 @@ class PtxEndedThreads : public PtxExecution {
 };
 constexpr uint32_t PtxEndedThreads::kCounts[];
 
-TEST_F(PtxEndedThreads, ABarrierIsForTheOthers) {
+TEST_F(PtxEndedThreads, ABarrierWaitsForThreadsThatHaveNotEnded) {
   const std::string reversed =
       "bar.sync 0; sub.u32 %x7, %n, %i; sub.u32 %x7, %x7, 1; mul.lo.u32 %x7, %x7, 4; "
       "add.u32 %x7, %x7, %x5; ld.shared.u32 %r, [%x7]; add.u32 %r, %r, 1;";
@@ -603,7 +603,7 @@ TEST_F(PtxEndedThreads, SoAreItsResults) {
   }
 }
 // Threads exit while other threads already wait, in the same warp and in other warps.
-TEST_F(PtxEndedThreads, AfterOthersCame) {
+TEST_F(PtxEndedThreads, ABarrierOpensAfterALateExit) {
   const std::string late =
       "setp.lt.u32 %p1, %i, %n; @%p1 bra come; mov.u32 %x1, 0;\nslow: add.u32 %x1, %x1, 1; "
       "setp.lt.u32 %p2, %x1, 5000; @%p2 bra slow; ret;\ncome:\n";
@@ -645,7 +645,7 @@ TEST_F(PtxEndedThreads, MasksMayNameThem) {
 
 // Two lanes wait with the mask of all lanes, and the other lanes end later without the instruction,
 // as in a reduction of Numba.
-TEST_F(PtxEndedThreads, LanesWaitUntilOthersEnd) {
+TEST_F(PtxEndedThreads, LanesWaitUntilOtherLanesEnd) {
   const auto r =
       results("",
               "and.b32 %x3, %i, 31; setp.ge.u32 %p1, %x3, 2; @%p1 bra late;\n"

@@ -339,7 +339,7 @@ class PtxVariableFaults : public Ptx {
   const std::string end_ = " (faulty.cu:12)";
 };
 
-TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
+TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextVariable) {
   const std::string table = element_of("_ZN2ns5tableE");
   EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];"), "none");
   // Thread 32 reads the 4 bytes past the end of the variable.
@@ -546,7 +546,7 @@ TEST_F(PtxFaults, DoesNotEnd) {
 }
 
 // The report names the spinning thread, whichever threads wait at a barrier.
-TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
+TEST_F(PtxFaults, AThreadDoesNotEndWhileOtherThreadsWait) {
   const std::string spin =
       "again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again;\n"
       "met: bar.sync 0;";

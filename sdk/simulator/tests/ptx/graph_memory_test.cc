@@ -77,7 +77,7 @@ TEST_F(PtxGraphMemory, EachLaunchAllocatesAndFrees) {
   }
 }
 
-TEST_F(PtxGraphMemory, AKernelBeforeAFreeInItsStreamFindsIt) {
+TEST_F(PtxGraphMemory, AKernelBeforeAFreeInTheStreamReadsTheMemory) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     start(seed);
     int* x = nullptr;
@@ -89,7 +89,7 @@ TEST_F(PtxGraphMemory, AKernelBeforeAFreeInItsStreamFindsIt) {
   }
 }
 
-TEST_F(PtxGraphMemory, AfterTheNodeThatFreesIt) {
+TEST_F(PtxGraphMemory, IsInvalidAfterTheNodeThatFreesTheMemory) {
   for (const bool copies : {false, true}) {
     start(0);
     int* x = nullptr;
@@ -113,7 +113,7 @@ TEST_F(PtxGraphMemory, AfterTheNodeThatFreesIt) {
   }
 }
 
-TEST_F(PtxGraphMemory, WithoutANodeThatFreesIt) {
+TEST_F(PtxGraphMemory, StaysValidWithoutANodeThatFreesTheMemory) {
   for (const unsigned seed : {0u, 3u}) {
     for (const bool in_order : {false, true}) {
       start(seed);
@@ -140,7 +140,7 @@ TEST_F(PtxGraphMemory, WithoutANodeThatFreesIt) {
   }
 }
 
-TEST_F(PtxGraphMemory, AnotherGraphMayFreeIt) {
+TEST_F(PtxGraphMemory, AnotherGraphMayFreeTheMemory) {
   start(3);
   int* x = nullptr;
   cudaGraphExec_t first = instance(false, &x), second = nullptr;

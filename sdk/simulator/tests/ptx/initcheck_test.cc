@@ -662,7 +662,7 @@ TEST_F(PtxInit, WhatTheHostWrites) {
 }
 
 // Kernels that run without the tool may have written anything.
-TEST_F(PtxInit, OnlyWhileItLives) {
+TEST_F(PtxInit, ReportsOnlyDuringItsLifetime) {
   EXPECT_NE(uses("st.global.u32 [%mine], %u;"), "none");
   EXPECT_EQ(all_.uses().size(), 1u);
 }

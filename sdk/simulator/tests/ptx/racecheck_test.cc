@@ -181,7 +181,7 @@ TEST_F(PtxRaces, OfEachBlockForItself) {
   EXPECT_EQ(of_many.substr(0, 40), "9600: raced: block [0, 0, 0], thread [32");
 }
 
-TEST_F(PtxRaces, OnlyWhileItLives) {
+TEST_F(PtxRaces, ReportsOnlyDuringItsLifetime) {
   const auto hook = runtime_hooks.order;
   {
     const RaceCheck check;
