@@ -119,7 +119,7 @@ def test_messages_with_pointers_and_enumerators(modules):
     assert actual == "fail(): Check failed: kBroken == kFine (3 vs. 0) : 3" == "fail(): " + reference
 
 
-def test_logs_before_it_throws(kernkit_module, capfd):
+def test_a_message_is_logged_before_the_throw(kernkit_module, capfd):
     answer(kernkit_module, "fail", ("log",))
     assert re.search(r"ops\.cc:\d+: ValueError: logged\n", capfd.readouterr().err)
 
@@ -257,7 +257,7 @@ def test_a_number_that_does_not_fit_is_an_error(modules):
     assert actual == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")
 
 
-def test_two_such_libraries_and_one_of_tvm_ffis_headers_in_one_process(modules, tmp_path):
+def test_two_libraries_and_a_library_of_tvm_ffis_headers_in_one_process(modules, tmp_path):
     second = shutil.copy(PATHS[0], tmp_path / "second.so")
     for path in (PATHS[0], second):
         dynamic = subprocess.run(["readelf", "-d", path], check=True, capture_output=True, text=True).stdout

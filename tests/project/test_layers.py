@@ -54,7 +54,7 @@ def steps_up(headers, layers):
     return violations
 
 
-def test_no_folder_reaches_one_above_it(headers, layers):
+def test_no_folder_includes_a_layer_above(headers, layers):
     assert steps_up(headers, layers) == []
 
 

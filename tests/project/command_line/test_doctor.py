@@ -67,18 +67,18 @@ def text_of(path, rule):
     return next(f.text for f in doctor.examine(read_library(path)) if f.rule == rule)
 
 
-def test_every_rule_approves_of_a_good_library(compiled):
+def test_every_rule_accepts_a_good_library(compiled):
     assert failed(compiled(), glibc="2.5", cuda="none") == {}
     assert text_of(compiled(), "schemas") == "1 op: op"
 
 
-def test_a_library_of_an_earlier_kernkit_is_a_good_one(compiled):
+def test_a_library_of_an_earlier_kernkit_is_accepted(compiled):
     path = compiled(GOOD.replace('IN("kernkit_parsed")', 'IN("other")'))
     assert failed(path) == {}
     assert text_of(path, "schemas") == "1 op: op; op: no parsed line, as an earlier kernkit built the file: kernkit bindings needs a new build"
 
 
-def test_an_export_without_documentation_is_a_good_one(compiled):
+def test_an_export_without_documentation_is_accepted(compiled):
     """Ops without a schema line, such as code written for tvm-ffi, have no documentation."""
     documented = re.compile(r"EXPORTED int __tvm_ffi__doc.*\n|IN\(\"kernkit_doc.*\n")
     assert len(documented.findall(GOOD)) == 2
@@ -103,7 +103,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
     assert failed(path)["startup"].startswith("its start-up code flushes subnormals to zero, for all code of the process")
 
 
-def test_other_start_up_code_is_approved_of(compiled):
+def test_other_start_up_code_is_accepted(compiled):
     """A function that is not start-up code may set the mode temporarily."""
     source = GOOD + """
     __attribute__((constructor)) static void start() { kernkit_last_error(); }
@@ -274,7 +274,7 @@ def test_without_auditwheel_there_is_no_tag(compiled, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["platform_tag"] is None
 
 
-def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
+def test_the_tag_is_that_of_auditwheel(library, tmp_path):
     pytest.importorskip("auditwheel", reason="auditwheel is not installed")
     wheel = tmp_path / "x-1-py3-none-linux_x86_64.whl"
     with zipfile.ZipFile(wheel, "w") as archive:

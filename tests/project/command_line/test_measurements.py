@@ -20,7 +20,7 @@ def test_the_ceiling_is_the_best_copy_in_registers_of_the_same_size():
     assert run.ceiling(by_name["call/g++/kernkit"]) is None
 
 
-def test_memcpy_is_the_ceiling_where_it_is_the_only_copy():
+def test_memcpy_is_the_ceiling_of_a_run_without_other_copies():
     rows = [Row("p", "copy/float16/memcpy/n:1/d:8", samples=[1.0], bytes=32),
             Row("p", "copy/float32/memcpy/n:1/d:8", samples=[1.5], bytes=64),
             Row("p", "silu/float16/kernkit/n:1/d:8", samples=[2.0], bytes=32),

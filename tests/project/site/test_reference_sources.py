@@ -139,7 +139,7 @@ def test_doxygen_that_is_missing_is_named(monkeypatch, tmp_path):
         doxygen.run_doxygen(tmp_path / "out")
 
 
-def test_doxygen_reports_a_comment_that_it_does_not_read(monkeypatch, tmp_path):
+def test_doxygen_reports_an_unreadable_comment(monkeypatch, tmp_path):
     if not shutil.which("doxygen"):
         pytest.skip("doxygen is not installed")
     header = tmp_path / "sdk/include/kernkit/planted.h"

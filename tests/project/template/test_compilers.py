@@ -121,7 +121,7 @@ def test_options_of_the_whole_build_that_flush_subnormals(configure, option):
          {"after": "target_compile_options(probe_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-ffast-math>)"}),
     ],
 )  # fmt: skip
-def test_places_of_such_options(configure, location, options):
+def test_fast_math_is_rejected_in_each_property(configure, location, options):
     options = dict(options)
     result = configure("-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release", *options.pop("options", []), **options)
     assert result.returncode != 0 and f"kernkit: {location} has -" in " ".join(result.stdout.split())

@@ -61,7 +61,7 @@ def test_new_leaves_the_folder_out_and_names_the_wheel(kernkit_new, rendered, tm
 
 
 @pytest.mark.parametrize("options", [["--with", "dev"], ["--with", "dev,scratch"]])
-def test_new_takes_the_folder_where_it_is_named(kernkit_new, tmp_path, options):
+def test_new_copies_named_development_components(kernkit_new, tmp_path, options):
     assert kernkit_new(NAME, "--no-git", *options).returncode == 0
     record = json.loads((tmp_path / NAME / ".kernkit.json").read_text())
     assert record["answers"]["dev"] == "copied" and "dev" not in record["answers"]["parts"]
