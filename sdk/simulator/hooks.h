@@ -111,10 +111,10 @@ class Tools {
   virtual ~Tools() = default;
   /// Returns the work that is ordered before a launch, which may overlap earlier work of its
   /// stream. Called in the launching thread; the result is passed to begin() when the launch runs.
-  virtual std::shared_ptr<void> known_work() const = 0;
+  virtual std::shared_ptr<void> work_clock() const = 0;
   /// Returns hooks for a launch, whose kernel is then instrumented; null if no tool is on.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
-                                             const std::shared_ptr<void>& known_work) = 0;
+                                             const std::shared_ptr<void>& work_clock) = 0;
   /// Called when a launch of `kernel` ended. `sentence` describes a fault, or is ""; `tool` is the
   /// tool that reports the fault.
   virtual void end(const std::string& kernel, const std::string& sentence, const char* tool) = 0;

@@ -205,7 +205,7 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
-  const RaceSeen suspended;  // suspended forever if the grid fails
+  const RaceObserved suspended;  // suspended forever if the grid fails
   CudaThread* thread = running_;
   thread->waits_at = function;
   progress_ = true;

@@ -16,7 +16,7 @@ void Block::reject(const std::string& sentence, cudaError_t error) {
 }
 
 void Block::halt() {
-  const RaceSeen suspended;  // the race detector must not ignore the next user of the fiber
+  const RaceObserved suspended;  // the race detector must not ignore the next user of the fiber
   for (;;) running_->fiber->suspend();
 }
 

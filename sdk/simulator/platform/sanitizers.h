@@ -81,9 +81,9 @@ struct RaceIgnored {
   ~RaceIgnored() { race_ignore(false); }
 };
 /// Reverts RaceIgnored during its lifetime, for accesses of a device such as copies.
-struct RaceSeen {
-  RaceSeen() { race_ignore(false); }
-  ~RaceSeen() { race_ignore(true); }
+struct RaceObserved {
+  RaceObserved() { race_ignore(false); }
+  ~RaceObserved() { race_ignore(true); }
 };
 /// A context whose accesses are ignored, and happen after earlier work of its creator.
 class RaceContext {
@@ -111,7 +111,7 @@ inline void race_release(void* address) { runtime_hooks.order(OrderStep::kReleas
 struct RaceIgnored {
   RaceIgnored() {}  // avoids warnings about unused variables
 };
-using RaceSeen = RaceIgnored;
+using RaceObserved = RaceIgnored;
 struct RaceContext {
   RaceContext() { runtime_hooks.order(OrderStep::kEnters, nullptr); }
   ~RaceContext() { runtime_hooks.order(OrderStep::kLeaves, nullptr); }

@@ -84,9 +84,9 @@ class MemoryOfModule : public DeviceMemory {
     const Range variable = image_.range_of(address);
     return variable.begin < variable.end ? variable : allocated_memory().range_of(address);
   }
-  std::string place_of(uint64_t address) const override {
-    const std::string variable = image_.place_of(address);
-    return variable.empty() ? allocated_memory().place_of(address) : variable;
+  std::string location_of(uint64_t address) const override {
+    const std::string variable = image_.location_of(address);
+    return variable.empty() ? allocated_memory().location_of(address) : variable;
   }
 
  private:
@@ -120,7 +120,7 @@ void read(Image& image, const std::string& name, KernelAttributes* attributes) {
 }
 
 std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
-                const std::shared_ptr<void>& known_work, cudaError_t* error) {
+                const std::shared_ptr<void>& work_clock, cudaError_t* error) {
   const Settings& settings = execution_settings();
   Image& image = *loaded(module).image;
   const ptx::Kernel& kernel = image.kernel(mangled);
@@ -132,7 +132,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
     const bool runs_all_blocks = sample(launch.grid, settings) == 0;
     hooks = ptx::tools->begin({kernel, image.module(), name, launch.grid, launch.block,
                                launch.shared_memory, runs_all_blocks},
-                              known_work);
+                              work_clock);
   }
   const ptx::Launch of_grid{hooks != nullptr ? kernel.instrumented->kernel : kernel,
                             image.module(),
@@ -191,11 +191,11 @@ class PtxExecutor : public KernelExecutor {
   }
 
   GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) override {
-    std::shared_ptr<void> known_work;
-    if (launch->overlaps_previous && ptx::tools != nullptr) known_work = ptx::tools->known_work();
+    std::shared_ptr<void> work_clock;
+    if (launch->overlaps_previous && ptx::tools != nullptr) work_clock = ptx::tools->work_clock();
     return [module = module_here(kernel.module), mangled = kernel.mangled,
-            launch = std::move(launch), known_work](cudaError_t* error) {
-      return run(module, mangled, *launch, known_work, error);
+            launch = std::move(launch), work_clock](cudaError_t* error) {
+      return run(module, mangled, *launch, work_clock, error);
     };
   }
 

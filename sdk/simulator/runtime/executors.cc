@@ -38,7 +38,7 @@ class AllocatedMemory : public DeviceMemory {
     return range;
   }
 
-  std::string place_of(uint64_t address) const override {
+  std::string location_of(uint64_t address) const override {
     const std::string freed = freed_text(reinterpret_cast<const void*>(address));
     const auto position = around(address);
     if (position == state().allocations.end()) {

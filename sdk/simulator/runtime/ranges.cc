@@ -59,13 +59,13 @@ Surroundings around(const void* address, bool captured) {
   return around_freed(address);
 }
 
-std::string whole_text(const Surroundings& all) {
+std::string allocation_text(const Surroundings& all) {
   return std::string(all.kind) + " of " + bytes_text(all.size);
 }
 
-std::string place_text(const void* address, const Surroundings& all) {
+std::string location_text(const void* address, const Surroundings& all) {
   return "byte " + std::to_string(static_cast<const char*>(address) - all.begin) + " of " +
-         whole_text(all) + all.state;
+         allocation_text(all) + all.state;
 }
 
 // Describes an address in no allocation.
@@ -87,7 +87,7 @@ std::string range_text(const MemoryRange& range, const Surroundings& all) {
     return outside.empty() ? size + " that are in no allocation" : size + " at " + outside;
   }
   const auto at = static_cast<size_t>(static_cast<const char*>(range.at) - all.begin);
-  return size + " at byte " + std::to_string(at) + " of " + whole_text(all);
+  return size + " at byte " + std::to_string(at) + " of " + allocation_text(all);
 }
 
 }  // namespace
@@ -120,14 +120,14 @@ cudaError_t check_range(MemoryRange* range, Side side, bool captured) {
 
 std::string address_text(const void* address) {
   const Surroundings all = around(address, false);
-  if (all.begin != nullptr) return place_text(address, all);
+  if (all.begin != nullptr) return location_text(address, all);
   const std::string outside = outside_text(address);
   return outside.empty() ? "an address in no allocation" : outside;
 }
 
 std::string freed_text(const void* address) {
   const Surroundings all = around_freed(address);
-  return all.begin != nullptr ? place_text(address, all) : "";
+  return all.begin != nullptr ? location_text(address, all) : "";
 }
 
 bool is_still_allocated(const MemoryRange& range, const char* function, const char* work,

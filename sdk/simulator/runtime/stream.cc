@@ -13,7 +13,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return cudaErrorInvalidValue;
   *stream = new CUstream_st;
   (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-  (*stream)->number = ++state().streams_made;
+  (*stream)->number = ++state().num_streams_created;
   (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   (*stream)->device = thread_state().device;
   (*stream)->context = current_context();

@@ -42,7 +42,7 @@ class EndedThreads::OfBlock : public BlockHooks {
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
     if (finding.count++ != 0 && finding.block <= number) return;
     finding.block = number;
-    finding.sentence = place_text(block_, first) + std::to_string(waiting) + " of the block's " +
+    finding.sentence = location_text(block_, first) + std::to_string(waiting) + " of the block's " +
                        std::to_string(block_.threads) + " threads wait at " +
                        function_text(block_.launch.kernel, *at) + " and thread " +
                        thread_text(block_, ended) + " has ended" + line;

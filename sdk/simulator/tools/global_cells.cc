@@ -104,7 +104,7 @@ std::string GlobalCells::thread_text(uint32_t access_id) const {
 std::string GlobalCells::block_text(const AccessRecord& record) const {
   return "block " + index_text(index_of(record.block, launch(record.launch).grid)) + ", ";
 }
-std::string GlobalCells::place_text(uint32_t access_id) const {
+std::string GlobalCells::location_text(uint32_t access_id) const {
   return block_text(instruction(access_id)) + thread_text(access_id);
 }
 std::string GlobalCells::past_text(uint32_t access_id, const AccessRecord& now) const {

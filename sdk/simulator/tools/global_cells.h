@@ -105,7 +105,7 @@ class GlobalCells {
   // Texts for reports of races:
   const char* access_text(const AccessRecord& record) const;  // kind of the access: "Write access"
   std::string line_text(const AccessRecord& record) const;    // source line: " (k.cu:5)"
-  std::string place_text(uint32_t access_id) const;           // "block [0, 0, 0], thread [3, 0, 0]"
+  std::string location_text(uint32_t access_id) const;        // "block [0, 0, 0], thread [3, 0, 0]"
   /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
   /// <past_text()>", for an access at `address`, in an allocation of `range`.
   std::string race_text(uint32_t access_id, const AccessRecord& now, uint64_t address,

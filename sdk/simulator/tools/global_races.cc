@@ -255,7 +255,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
     if (race.count > 1 && race.block <= number_) return true;
     race.block = number_;
     race.sentence =
-        launch.kernel + ": " + cells.place_text(id_now) + ": " +
+        launch.kernel + ": " + cells.location_text(id_now) + ": " +
         cells.race_text(access_id, now, at, block_.launch.memory.range_of(at)) +
         (may_run(cells.launch(before.launch).work) ? kNoWait : unordered_text(of_lanes));
     return true;
@@ -279,7 +279,7 @@ class GlobalRaces::OfBlock : public BlockHooks {
 
 GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
                          std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block,
-                         const KnownWork* dependent)
+                         const WorkClock* dependent)
     : ledgers_(std::move(ledgers)),
       of_lanes_(wants_lanes(ledgers_)),
       cells_(GlobalCells::of_process()) {
@@ -288,7 +288,7 @@ GlobalRaces::GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
   if (dependent != nullptr && launch.work.stream != nullptr) {
     const auto last = dependent->find(launch.work.stream);
     launch.ended =
-        std::max({cells_.ended_before(launch.work, launch.previous), known_by_other_streams(),
+        std::max({cells_.ended_before(launch.work, launch.previous), acquired_by_other_streams(),
                   last != dependent->end() ? last->second : 0});
     may_overlap_ = launch.ended < launch.previous;
   }

@@ -21,7 +21,7 @@ class GlobalRaces : public LaunchHooks {
   /// `dependent`: the work that happened before the call of a programmatic dependent launch; null
   /// for other launches.
   GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
-              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
+              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const WorkClock* dependent);
   ~GlobalRaces() override;
   std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
   bool needs_order() const override { return true; }

@@ -15,18 +15,19 @@ namespace {
 
 /// An actor of the happens-before order: a host thread, or work of a stream.
 struct Actor {
-  KnownWork acquired;
+  WorkClock acquired;
   WorkId work;
-  uint64_t previous = 0, by_others = 0;  // results of previous_work() and known_by_other_streams()
+  uint64_t previous = 0,
+           by_others = 0;  // results of previous_work() and acquired_by_other_streams()
 };
 
 struct OrderState {
   std::mutex mutex;
-  std::map<const void*, KnownWork> released;
+  std::map<const void*, WorkClock> released;
   std::map<const void*, uint64_t> last;  // number of the last work of each stream
   // The work that any host thread waited for. All host threads share this clock, since their
   // creation and their waits for each other are not recorded.
-  KnownWork of_host;
+  WorkClock of_host;
   uint64_t works = 0;
 };
 OrderState& order() {
@@ -51,14 +52,14 @@ std::vector<Actor>& actors() {
   return *all;
 }
 
-void join_all(KnownWork* to, const KnownWork& from) {
+void join_all(WorkClock* to, const WorkClock& from) {
   for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
 }
 
 bool is_host() { return actors().size() == 1; }
 // The work that happened before the current point of this thread.
-KnownWork& known_here() {
-  KnownWork& all = actors().back().acquired;
+WorkClock& current_clock() {
+  WorkClock& all = actors().back().acquired;
   if (is_host()) join_all(&all, order().of_host);
   return all;
 }
@@ -70,12 +71,12 @@ void acquire(const void* address) {
 }
 void release(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  join_all(&order().released[address], known_here());
+  join_all(&order().released[address], current_clock());
 }
 // The new actor starts with the clock of its creator.
 void enters() {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  (void)known_here();
+  (void)current_clock();
   const Actor maker = actors().back();
   actors().push_back(maker);
 }
@@ -129,15 +130,15 @@ void forget_order() {
   order().of_host.clear();
 }
 WorkId work_now() { return actors().back().work; }
-KnownWork known_work() {
+WorkClock work_clock() {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  return known_here();
+  return current_clock();
 }
 uint64_t previous_work() { return actors().back().previous; }
-uint64_t known_by_other_streams() { return actors().back().by_others; }
+uint64_t acquired_by_other_streams() { return actors().back().by_others; }
 bool is_before(const WorkId& work) {
   if (kRaceDetector || work.stream == nullptr) return true;
-  const KnownWork& acquired = actors().back().acquired;
+  const WorkClock& acquired = actors().back().acquired;
   const auto position = acquired.find(work.stream);
   return position != acquired.end() && position->second >= work.number;
 }

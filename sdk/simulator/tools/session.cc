@@ -138,7 +138,7 @@ void Session::write() const {
 }
 
 std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
-                                            const std::shared_ptr<void>& known_work) {
+                                            const std::shared_ptr<void>& work_clock) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool records_writes = launch.runs_all_blocks && !init_ledgers_.empty();
   if (!records_writes) Written::of_process().forget();
@@ -159,7 +159,7 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
     hooks->all.push_back(std::make_unique<SharedRaces>(*kernel.instrumented, race_ledgers_));
     hooks->all.push_back(std::make_unique<GlobalRaces>(
         kernel.instrumented, launch.name, race_ledgers_, launch.grid, launch.block,
-        static_cast<const KnownWork*>(known_work.get())));
+        static_cast<const WorkClock*>(work_clock.get())));
   }
   if (records_writes) {
     hooks->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
@@ -170,8 +170,8 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
 
 // A fault without a tool of its own, such as a trap, is reported by memcheck, as in
 // compute-sanitizer.
-std::shared_ptr<void> Session::known_work() const {
-  return std::make_shared<KnownWork>(ptx::known_work());
+std::shared_ptr<void> Session::work_clock() const {
+  return std::make_shared<WorkClock>(ptx::work_clock());
 }
 
 void Session::end(const std::string& kernel, const std::string& sentence, const char* tool_name) {

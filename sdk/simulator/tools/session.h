@@ -37,10 +37,10 @@ class Session : public Tools {
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
   /// Returns the hooks of a launch, which may run only some of its blocks; null if no tool is on.
-  /// With hooks, the instrumented kernel runs. `known_work`: see GlobalRaces.
+  /// With hooks, the instrumented kernel runs. `work_clock`: see GlobalRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
-                                     const std::shared_ptr<void>& known_work) override;
-  std::shared_ptr<void> known_work() const override;
+                                     const std::shared_ptr<void>& work_clock) override;
+  std::shared_ptr<void> work_clock() const override;
   /// The ledgers that record races.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);

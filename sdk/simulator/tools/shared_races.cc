@@ -170,7 +170,7 @@ class SharedRaces::OfBlock : public BlockHooks {
     const auto thread = [](const Access& access) { return 32u * access.warp + access.lane; };
     race.block = number_;
     race.sentence =
-        place_text(block_, thread(now)) +
+        location_text(block_, thread(now)) +
         race_text(second, " at byte " + std::to_string(at) + " of shared memory", line(now),
                   first + " by thread " + thread_text(block_, thread(before)) + line(before)) +
         unordered_text(of_lanes);

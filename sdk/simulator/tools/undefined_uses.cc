@@ -61,8 +61,8 @@ void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, 
   ++finding.count;
   if (finding.count > 1 && finding.block <= number_) return;
   finding.block = number_;
-  finding.sentence = place_text(block_, 32 * warp.number + static_cast<uint32_t>(lane)) + message +
-                     (address != nullptr ? byte_text(*address) : "") +
+  finding.sentence = location_text(block_, 32 * warp.number + static_cast<uint32_t>(lane)) +
+                     message + (address != nullptr ? byte_text(*address) : "") +
                      instrumented_.line_text(operation.number) + ", " + origin_text(origin);
 }
 void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* message,

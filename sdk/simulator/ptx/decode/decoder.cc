@@ -228,7 +228,7 @@ void Decoder::decode_instruction(const Statement& statement) {
 const Form& Decoder::form(const Statement& statement) {
   const std::string opcode = statement.opcode();
   if (const Form* existing = forms_.find(opcode)) return *existing;
-  FoundInstruction entry = find_instruction(statement.name, statement.modifiers);
+  InstructionMatch entry = find_instruction(statement.name, statement.modifiers);
   if (!entry.is_known && uses_texture(statement.name)) {
     reject("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
   }

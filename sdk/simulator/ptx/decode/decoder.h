@@ -82,7 +82,7 @@ class Decoder {
   /// Returns the type of a register operand; kNone for other operands.
   Type type_of_register(const Operand& operand);
   /// Returns the offset of a local variable or parameter from `operation.address` [bytes].
-  uint64_t local_place(const Operand& operand);
+  uint64_t local_address(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();
   void call();

@@ -300,7 +300,7 @@ uint32_t Decoder::predicate_from(size_t i) {
   return from(positive, Type::kPred);
 }
 
-uint64_t Decoder::local_place(const Operand& operand) {
+uint64_t Decoder::local_address(const Operand& operand) {
   const Symbol& symbol = symbol_of(operand);
   if (symbol.is_register || symbol.space != Space::kLocal)
     reject("operand " + operand.name + ": expected a .param or .local variable, found " +

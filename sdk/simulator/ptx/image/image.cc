@@ -92,7 +92,7 @@ Range Image::range_of(uint64_t address) const {
   return {};
 }
 
-std::string Image::place_of(uint64_t address) const {
+std::string Image::location_of(uint64_t address) const {
   const Variable* nearest = nullptr;
   uint64_t least = kMostGap;
   for (const auto& [name, placement] : placements_) {

@@ -36,7 +36,7 @@ class Image : public Addresses {
   Range range_of(uint64_t address) const;
   /// Describes an address outside of all variables by the preceding variable: "0 bytes past the end
   /// of variable table (400 bytes)"; "" far from all variables.
-  std::string place_of(uint64_t address) const;
+  std::string location_of(uint64_t address) const;
   /// The counter of grid.sync().
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 

@@ -140,9 +140,9 @@ class RowLists {
 
 }  // namespace
 
-FoundInstruction find_instruction(std::string_view name,
+InstructionMatch find_instruction(std::string_view name,
                                   const std::vector<std::string>& modifiers) {
-  FoundInstruction result;
+  InstructionMatch result;
   std::vector<bool> ignored(modifiers.size()), is_known(modifiers.size());
   static const RowLists lists;
   for (const RowLists::Entry* entry = lists.list_of(name); entry != nullptr; entry = entry->next) {

@@ -50,8 +50,8 @@ struct Access {
     const Range range = launch.heap.range_of(address);
     if (address < range.begin || address + size > range.end) {
       const uint64_t first = range.begin > range.end ? address : range.end;
-      const std::string text = launch.heap.place_of(first);
-      fail(lane, kGlobal, text.empty() ? launch.memory.place_of(first) : text);
+      const std::string text = launch.heap.location_of(first);
+      fail(lane, kGlobal, text.empty() ? launch.memory.location_of(first) : text);
     }
     check_alignment(lane, kGlobal, address);
     return reinterpret_cast<unsigned char*>(address);
@@ -84,7 +84,7 @@ struct Access {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
         if (operation.variable != kNone) fail_at_variable(lane, address);
-        fail(lane, kGlobal, launch.memory.place_of(first));
+        fail(lane, kGlobal, launch.memory.location_of(first));
       }
     }
     check_alignment(lane, kGlobal, address);

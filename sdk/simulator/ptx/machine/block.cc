@@ -227,7 +227,7 @@ void Block::throw_deadlock() const {
     const Operation* at = nullptr;  // null if the thread has ended
     std::string text;
   };
-  const auto place_of = [&](unsigned thread) -> WaitingThread {
+  const auto location_of = [&](unsigned thread) -> WaitingThread {
     for (const Part& part : warps[thread / 32].parts) {
       if ((part.mask >> thread % 32 & 1) == 0) continue;
       const Operation* at = &launch.kernel.code[part.pc];
@@ -240,7 +240,7 @@ void Block::throw_deadlock() const {
   unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
   WaitingThread of_first;
   for (unsigned thread = 0; thread < threads; ++thread) {
-    const WaitingThread site = place_of(thread);
+    const WaitingThread site = location_of(thread);
     if (site.at != nullptr && first == threads) {
       first = thread;
       of_first = site;
@@ -252,8 +252,8 @@ void Block::throw_deadlock() const {
   }
   if (elsewhere_thread == threads) elsewhere_thread = ended;
   const WaitingThread elsewhere =
-      elsewhere_thread < threads ? place_of(elsewhere_thread) : WaitingThread{};
-  throw Fault{place_text(*this, first) + std::to_string(waiting) + " of the block's " +
+      elsewhere_thread < threads ? location_of(elsewhere_thread) : WaitingThread{};
+  throw Fault{location_text(*this, first) + std::to_string(waiting) + " of the block's " +
                   std::to_string(threads) + " threads wait at " + of_first.text +
                   (elsewhere_thread == threads
                        ? std::string(", which expects more threads")

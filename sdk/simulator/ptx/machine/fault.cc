@@ -9,7 +9,7 @@ std::string thread_text(const Block& block, unsigned thread) {
   return index_text(index_of(thread, block.launch.block));
 }
 
-std::string place_text(const Block& block, unsigned thread) {
+std::string location_text(const Block& block, unsigned thread) {
   return block.launch.name + ": block " + index_text(block.index) + ", thread " +
          thread_text(block, thread) + ": ";
 }
@@ -32,7 +32,7 @@ void fault(const Warp& warp, int lane, const Operation& operation, const std::st
   const unsigned thread = warp.number * 32 + static_cast<unsigned>(lane);
   const bool synchronises = operation.flow == Flow::kWarpSync || operation.flow == Flow::kBarrier;
   const bool touches = error == cudaErrorIllegalAddress || error == cudaErrorMisalignedAddress;
-  throw Fault{place_text(block, thread) + sentence + line_text(block, operation), error,
+  throw Fault{location_text(block, thread) + sentence + line_text(block, operation), error,
               touches        ? "memcheck"
               : synchronises ? "synccheck"
                              : "program"};

@@ -167,7 +167,7 @@ class GridRun {
       text = stalled;
     }
     const Running running = block.running();
-    throw Fault{place_text(block, running.thread) + text +
+    throw Fault{location_text(block, running.thread) + text +
                     line_text(block, launch_.kernel.code[running.pc]),
                 cudaErrorLaunchFailure, "program"};
   }

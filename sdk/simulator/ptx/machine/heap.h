@@ -24,7 +24,7 @@ class Heap {
   /// Returns the live allocation around an address, or an empty range.
   Range range_of(uint64_t address) const;
   /// Returns a description of an inaccessible address; "" far from every allocation.
-  std::string place_of(uint64_t address) const;
+  std::string location_of(uint64_t address) const;
   void set_limit(uint64_t bytes);
   uint64_t limit() const;
 

@@ -63,20 +63,21 @@ class BodyParser {
       if (lexer_.accept("inlined_at")) {
         const Location at = parse_location();
         SourceLinePointer& existing = locations_[at];
-        if (existing == nullptr) existing = place_of(at, nullptr);
+        if (existing == nullptr) existing = location_of(at, nullptr);
         call_site = existing;
       } else {
         lexer_.next();
       }
     }
-    const SourceLinePointer source_line = place_of(location, call_site);
+    const SourceLinePointer source_line = location_of(location, call_site);
     locations_[location] = source_line;
     line_ = *source_line;
   }
 
   // Returns the existing call site for a line among its own call sites, as in a recursive function,
   // so that repeated directives keep chains finite.
-  static SourceLinePointer place_of(const Location& location, const SourceLinePointer& call_site) {
+  static SourceLinePointer location_of(const Location& location,
+                                       const SourceLinePointer& call_site) {
     const auto [file, line, column] = location;
     for (SourceLinePointer at = call_site; at != nullptr; at = at->call_site) {
       if (at->file == file && at->line == line) return at;

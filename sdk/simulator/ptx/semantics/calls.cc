@@ -61,7 +61,7 @@ void fail_assertion(Warp& warp, const Operation& operation) {
   const std::string file = path.substr(path.rfind('/') + 1);
   const auto line = parameter<uint32_t>(warp, operation, 2, lane);
   const unsigned thread = warp.number * 32 + static_cast<unsigned>(lane);
-  throw Fault{place_text(*warp.block, thread) + "assert(" + text(0) + ") failed, " + file + ":" +
+  throw Fault{location_text(*warp.block, thread) + "assert(" + text(0) + ") failed, " + file + ":" +
                   std::to_string(line),
               cudaErrorAssert};
 }
@@ -89,7 +89,7 @@ void give_back(Warp& warp, const Operation& operation) {
 
 void take_places(Decoder& d, size_t callee, size_t parameters, uint8_t result_bytes = 0) {
   const auto take = [&](int which, const Operand& operand) {
-    const uint64_t address = d.local_place(operand);
+    const uint64_t address = d.local_address(operand);
     if (address > 0x7fff)
       d.reject("parameters are more than 32767 bytes from the start of the frame");
     d.operation.offset |= static_cast<int64_t>(address << 16 * which);

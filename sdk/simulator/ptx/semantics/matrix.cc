@@ -18,7 +18,7 @@
 
 namespace kernkit::simulator::ptx {
 
-void need_whole_warp(const Warp& warp, const Operation& operation) {
+void need_full_warp(const Warp& warp, const Operation& operation) {
   if (warp.mask == Warp::kAll) return;
   char text[96];
   std::snprintf(text, sizeof(text), " needs all 32 lanes of the warp, found the mask 0x%08x",
@@ -33,7 +33,7 @@ constexpr uint32_t kRow = 16;  // bytes of a row of 8 by 8 elements of 16 bits
 
 // Lanes have the addresses of rows: lanes 0 to 7 those of the first matrix.
 void find_rows(Warp& warp, const Operation& operation, Touch touch, LanePointers* rows) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   warp.mask = lanes_with_rows(operation);
   find_pointers(warp, operation, kRow, touch, rows);
   warp.mask = Warp::kAll;
@@ -74,7 +74,7 @@ void store_matrices(Warp& warp, const Operation& operation) {
 
 // Four lanes have the elements of a row: lane l has elements 2 * (l % 4) and the next of row l / 4.
 void transpose(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   const auto* a = warp.lanes<uint16_t>(operation.src0);
   auto* d = warp.lanes<uint16_t>(operation.dst);
   uint16_t transposed[64];

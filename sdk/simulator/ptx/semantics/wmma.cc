@@ -32,7 +32,7 @@ namespace {
 // Calls `visit` with the address and the register bytes of each element that a lane accesses.
 template <class Visit>
 void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   const Fragment f = Fragment::unpack(operation.target);
   for (uint32_t access = 0; access < f.accesses(); ++access) {
     alignas(64) uint64_t addresses[32];

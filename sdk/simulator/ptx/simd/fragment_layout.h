@@ -112,6 +112,6 @@ struct Fragment {
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to);
 
 /// Reports a fault unless all 32 lanes of the warp are active.
-void need_whole_warp(const Warp& warp, const Operation& operation);
+void need_full_warp(const Warp& warp, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

@@ -191,7 +191,7 @@ void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums
 }
 
 inline void multiply_floats(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   const Product p = Product::unpack(operation.offset);
   const ProductRegisters registers(warp, operation, p);
   alignas(64) float a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
@@ -210,7 +210,7 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
 }
 
 inline void multiply_matrices_of_f64(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   const Product p = Product::unpack(operation.offset);
   const ProductRegisters registers(warp, operation, p);
   alignas(64) double a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
@@ -224,7 +224,7 @@ inline void multiply_matrices_of_f64(Warp& warp, const Operation& operation) {
 }
 
 inline void multiply_integers(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   const Product p = Product::unpack(operation.offset);
   const auto store = [&p](int64_t sum) {
     using Limits = std::numeric_limits<int32_t>;

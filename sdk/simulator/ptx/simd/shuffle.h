@@ -14,8 +14,8 @@ enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
 
 // Shuffles the whole warp by one distance, the common case; returns false for other shuffles.
 template <Shuffle kHow>
-bool shuffle_whole(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
-                   uint32_t* in_range) {
+bool shuffle_full_warp(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
+                       uint32_t* in_range) {
   constexpr uint32_t kEnd = kHow == kUp ? 0 : 31;
   uint32_t differences = 0;
   for (int l = 0; l < 32; ++l) differences |= (b[l] ^ b[0]) | (c[l] ^ kEnd);
@@ -59,7 +59,7 @@ void shuffle(Warp& warp, const Operation& operation) {
              *c = warp.lanes<uint32_t>(operation.src2);
   alignas(64) uint32_t values[32];
   uint32_t in_range = 0;
-  if (!shuffle_whole<kHow>(a, b, c, values, &in_range)) {
+  if (!shuffle_full_warp<kHow>(a, b, c, values, &in_range)) {
     shuffle_lanes<kHow>(a, b, c, values, &in_range);
   }
   auto* d = warp.results<uint32_t>(operation.dst);

@@ -25,7 +25,7 @@ std::vector<const Instruction*> rows() {
 
 std::string text_of(const Instruction& row) { return std::string(row.name) + " " + row.modifiers; }
 
-FoundInstruction find(const std::string& form) {
+InstructionMatch find(const std::string& form) {
   std::vector<std::string> parts;
   std::istringstream stream(form);
   for (std::string part; std::getline(stream, part, '.');) parts.push_back(part);
@@ -125,7 +125,7 @@ TEST(PtxInstructionTable, ReportsWhatIsUnsupported) {
 }
 
 TEST(PtxInstructionTable, AssignsModifiersWhateverTheirOrder) {
-  const FoundInstruction product = find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+  const InstructionMatch product = find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
   ASSERT_NE(product.row, nullptr);
   EXPECT_EQ(product.row->definedness, Definedness::kProduct);
   EXPECT_EQ(find("atom.add.release.gpu.u32").row, find("atom.release.gpu.add.u32").row);

@@ -234,11 +234,11 @@ class PtxGlobalRaces : public Ptx {
   unsigned* x_ = memory<unsigned>(kCount + 8);
 };
 
-const std::string kStoreMine = ".loc 1 5 3\nadd.u32 %r3, %i, 1;\nst.global.u32 [%mine], %r3;\n";
+const std::string kStoreOwn = ".loc 1 5 3\nadd.u32 %r3, %i, 1;\nst.global.u32 [%mine], %r3;\n";
 const std::string kLoadOther = ".loc 1 7 3\nld.global.u32 %r4, [%other];\n";
 
 TEST_F(PtxGlobalRaces, OfTwoBlocks) {
-  EXPECT_EQ(races(kStoreMine + kLoadOther),
+  EXPECT_EQ(races(kStoreOwn + kLoadOther),
             "64: raced: block [1, 0, 0], thread [0, 0, 0]: Race reported between Write access at "
             "byte 256 of 544 bytes of global "
             "memory (raced.cu:5) and Read access by block [0, 0, 0], thread [63, 0, 0] "
@@ -247,25 +247,25 @@ TEST_F(PtxGlobalRaces, OfTwoBlocks) {
             "reported between Read access at byte 252 of 544 bytes of global memory (raced.cu:7) "
             "and Write access by block [0, 0, 0], thread [63, "
             "0, 0] (raced.cu:5), with nothing between that orders them");
-  EXPECT_EQ(races(kStoreMine + "ld.global.u32 %r4, [%mine];"), "none");
+  EXPECT_EQ(races(kStoreOwn + "ld.global.u32 %r4, [%mine];"), "none");
   // A barrier orders only the threads of one block.
-  EXPECT_NE(races(kStoreMine + "bar.sync 0;\n" + kLoadOther), "none");
+  EXPECT_NE(races(kStoreOwn + "bar.sync 0;\n" + kLoadOther), "none");
 }
 
 TEST_F(PtxGlobalRaces, OfTwoWarps) {
-  const std::string first = races(kStoreMine + kLoadOther, 1, 128);
+  const std::string first = races(kStoreOwn + kLoadOther, 1, 128);
   EXPECT_NE(first.find("raced: block [0, 0, 0], thread [64, 0, 0]: Race reported between Write "
                        "access at byte 256 of 544 bytes of "
                        "global memory "
                        "(raced.cu:5) and Read access by thread [63, 0, 0] (raced.cu:7)"),
             std::string::npos)
       << first;
-  EXPECT_EQ(races(kStoreMine + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
+  EXPECT_EQ(races(kStoreOwn + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
 }
 
 TEST_F(PtxGlobalRaces, OfTwoLanes) {
   const auto of_lanes = [&](const std::string& between, RaceLevel level) {
-    return races(kStoreMine + between + ".loc 1 7 3\nld.global.u32 %r4, [%x+4];\n", 1, 32, level);
+    return races(kStoreOwn + between + ".loc 1 7 3\nld.global.u32 %r4, [%x+4];\n", 1, 32, level);
   };
   EXPECT_EQ(of_lanes("", RaceLevel::kError), "none");
   EXPECT_EQ(of_lanes("", RaceLevel::kWarn),
@@ -306,7 +306,7 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   const auto of_last = [&](const std::string& fence,
                            const std::string& add = "atom.global.add.u32") {
     x_[kCount] = 0;
-    return races(kStoreMine + "bar.sync 0;\n@!%p0 bra wait;\n" + fence + "\n" + add +
+    return races(kStoreOwn + "bar.sync 0;\n@!%p0 bra wait;\n" + fence + "\n" + add +
                      " %r5, [%x+512], 1;\nst.shared.u32 [last], %r5;\nwait: bar.sync 0;\n"
                      "ld.shared.u32 %r5, [last];\nsetp.ne.u32 %p1, %r5, 3;\n@%p1 bra end;\n" +
                      kLoadOther + "end:",
@@ -323,7 +323,7 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
 TEST_F(PtxGlobalRaces, FencesAndAFlag) {
   const auto of_waiter = [&](const std::string& store, const std::string& load) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
-    return races("setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n" + kStoreMine + "bar.sync 0;\n@%p0 " +
+    return races("setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n" + kStoreOwn + "bar.sync 0;\n@%p0 " +
                  store + "\nbra end;\nwaits:\n@!%p0 bra go;\nagain: " + load +
                  "\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra again;\ngo: bar.sync 0;\n" + kLoadOther +
                  "end:");

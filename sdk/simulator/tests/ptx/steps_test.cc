@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(, PtxStepsOfList,
 
 class NoMemory : public DeviceMemory {
   Range range_of(uint64_t) const override { return {}; }
-  std::string place_of(uint64_t) const override { return ""; }
+  std::string location_of(uint64_t) const override { return ""; }
 };
 
 // Products of matrices, whose registers are in a list of the kernel.
