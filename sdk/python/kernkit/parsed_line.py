@@ -133,9 +133,9 @@ def _value(node: Dict[str, Any], is_result: bool) -> Value:
 def _source(node: Dict[str, Any], parameters: List[Value]) -> Source:
     source = Source(_name(node["name"]), _index(node["value"], len(parameters)), node["place"], _factor(node), _flag(node, "optional"))
     shape = parameters[source.value].shape or ()
-    size = shape[_index(source.place, len(shape), -len(shape))]
+    size = shape[_index(source.axis, len(shape), -len(shape))]
     if (size.name, size.factor) != (source.name, source.factor):
-        _fail(f"the size of name {source.name} at place {source.place}", size.name)
+        _fail(f"the size of name {source.name} at place {source.axis}", size.name)
     return source
 
 

@@ -85,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     head = repository.check_clean()
     for changed in changes_in_copies(library):
         print(changed)
-    before, kept_tree = repository.last_rendering(started.name), repository.kept_rendering(started)
-    if before is None and kept_tree is None and current.version != started.version:
+    before, saved_tree = repository.last_rendering(started.name), repository.kept_rendering(started)
+    if before is None and saved_tree is None and current.version != started.version:
         raise UserError(
             f"the history does not hold the rendering of kernkit {started.version} that the "
             "library began with, and this kernkit cannot make that rendering; run once: pip install --no-index --find-links "
@@ -96,13 +96,13 @@ def run(arguments: argparse.Namespace) -> int:
         fresh = rendering.render_library(current.answers, pathlib.Path(scratch))
         tree, expected = repository.tree_of(fresh), read_record(fresh)
     committed = before and repository.git("rev-parse", f"{before}^{{tree}}")
-    if (kept_tree or committed) == tree:
+    if (saved_tree or committed) == tree:
         print(f"nothing to do: {started.name} is up to date with kernkit {current.version}")
         return 0
     with repository.unchanged_on_failure(head, tree):
-        if kept_tree and kept_tree != committed:
+        if saved_tree and saved_tree != committed:
             # The commit of the kept rendering is lost, as after a squash merge.
-            before = repository.commit(kept_tree, started, before)
+            before = repository.commit(saved_tree, started, before)
             repository.must_merge(before, f"Record the rendering of kernkit {started.version}", *_WITHOUT_CHANGES)
         commit = repository.commit(tree, current, before)
         if before is None:

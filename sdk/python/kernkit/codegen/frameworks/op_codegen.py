@@ -127,12 +127,12 @@ class OpCodegen:
 
     def _rank(self, value: Value, name: str) -> str:
         sizes = self.shapes.of(value) or []
-        if self.shapes.run_place(value) < 0:
+        if self.shapes.axis_of_run(value) < 0:
             return f"{name}.ndim == {len(sizes)}"
         return f"{name}.ndim >= {len(sizes) - 1}" if len(sizes) > 1 else ""
 
     def _run(self, value: Value, name: str) -> str:
-        first = self.shapes.run_place(value)
+        first = self.shapes.axis_of_run(value)
         after = len(self.shapes.of(value) or []) - 1 - first
         return f"{name}.shape[{first or ''}:{-after or ''}]"
 
@@ -166,7 +166,7 @@ class OpCodegen:
             if not binder.always_bound or (binder.value.is_only_written and not with_outputs):
                 continue
             factor = f" // {binder.factor}" if binder.factor > 1 else ""
-            size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
+            size = f"{self._first(binder.value)}.shape[{binder.axis}]{factor}"
             lines.append(f"    {self.names[name]} = {size}{self._if_present(binder.value)}")
         if self.shapes.run_of is not None:
             lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
@@ -234,9 +234,9 @@ class OpCodegen:
             return "" if has_own_run or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
         if not all(map(self.shapes.always_bound, size.names)):
             return ""
-        axis = self.shapes.place(value, i)
+        axis = self.shapes.axis(value, i)
         binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
-        if binder and binder.value is value and binder.place == axis and not value.is_list:
+        if binder and binder.value is value and binder.axis == axis and not value.is_list:
             return f"{name}.shape[{axis}] % {size.factor} == 0" if size.factor > 1 else ""
         return f"{self._unless_missing(size)}{name}.shape[{axis}] == {self._python(size.python)}"
 
