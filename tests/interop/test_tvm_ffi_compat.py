@@ -16,13 +16,13 @@ from compiled import COMPILE, PACKAGE, TVM_FFI_FLAGS
 
 
 @pytest.fixture(scope="module")
-def modules(ours_flags, tmp_path_factory):
+def modules(kernkit_flags, tmp_path_factory):
     """The ops on kernkit's headers and on tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("tvm_ffi_compat")
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*COMPILE, "-shared", *ours_flags, source, "-o", paths[0]],
+        [*COMPILE, "-shared", *kernkit_flags, source, "-o", paths[0]],
         [*COMPILE, "-shared", *TVM_FFI_FLAGS, source, "-o", paths[1], PACKAGE / "lib/libtvm_ffi.so"],
     ]
     for process in [subprocess.Popen(command) for command in commands]:

@@ -44,11 +44,11 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 
 @pytest.fixture(scope="module")
-def objects(ours_flags, tmp_path_factory):
+def objects(kernkit_flags, tmp_path_factory):
     """An op compiled against kernkit's headers, and another op compiled against tvm-ffi's."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
-    for owner, flags in (("ours", ours_flags), ("theirs", TVM_FFI_FLAGS)):
+    for owner, flags in (("ours", kernkit_flags), ("theirs", TVM_FFI_FLAGS)):
         source = folder / f"{owner}.cc"
         text = SMALL.replace("helper", f"helper_{owner}") + EXPORT.replace("helper", f"helper_{owner}")
         source.write_text(text.replace("NAME", owner))
@@ -121,18 +121,18 @@ def test_every_header_of_tvm_ffi_is_supported_or_rejected():
 
 @pytest.mark.all
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_headers_compile_alone(compiler, ours_flags):
+def test_headers_compile_alone(compiler, kernkit_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
-    command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
+    command = [compiler, *COMPILE[1:], *kernkit_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
     for first in SERVED:  # each header as the first include
         result = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
     assert subprocess.run(command, input=text, text=True).returncode == 0
 
 
-def test_rejected_headers_name_an_alternative(ours_flags):
+def test_rejected_headers_name_an_alternative(kernkit_flags):
     text = "\n".join(f"#include <{header}>" for header in REJECTED)
-    command = [*COMPILE, *ours_flags, "-fsyntax-only", "-x", "c++", "-"]
+    command = [*COMPILE, *kernkit_flags, "-fsyntax-only", "-x", "c++", "-"]
     errors = subprocess.run(command, input=text, capture_output=True, text=True).stderr
     for sentence in REJECTED.values():
         assert f"#error \"{sentence}\"" in errors

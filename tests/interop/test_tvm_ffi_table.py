@@ -208,12 +208,12 @@ ELSEWHERE = {
 
 
 @pytest.fixture(scope="module")
-def paths(ours_flags, tmp_path_factory):
+def paths(kernkit_flags, tmp_path_factory):
     """The libraries built on kernkit's headers and on tvm-ffi's."""
     folder = tmp_path_factory.mktemp("table")
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*compiled.COMPILE, "-shared", *ours_flags, SOURCE, "-o", paths[0]],
+        [*compiled.COMPILE, "-shared", *kernkit_flags, SOURCE, "-o", paths[0]],
         [*compiled.COMPILE, "-shared", *compiled.TVM_FFI_FLAGS, SOURCE, "-o", paths[1], compiled.PACKAGE / "lib/libtvm_ffi.so"],
     ]  # fmt: skip
     for process in [subprocess.Popen(command) for command in commands]:

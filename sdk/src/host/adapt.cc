@@ -8,14 +8,15 @@ namespace kernkit::host {
 namespace {
 
 // Calls a FunctionObject as a closure of tvm_ffi.
-int call_ours(void* self, const KernkitAny* args, int32_t num_args, KernkitAny* result) noexcept {
+int call_adapted(void* self, const KernkitAny* args, int32_t num_args,
+                 KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);
 }
 
 }  // namespace
 
 int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
-  if (any->type_index < kKernkitObject || !is_ours(any->v.object)) return 0;
+  if (any->type_index < kKernkitObject || !has_own_type(any->v.object)) return 0;
   if (find_tvm_ffi("TVMFFIErrorCreate") == nullptr) return 0;
   KernkitObject* object = any->v.object;
   *out = {};
@@ -35,7 +36,7 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
     case kKernkitFunction:
       KernkitObjectIncRef(object);
       code = function_create(
-          object, call_ours,
+          object, call_adapted,
           [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); }, &made);
       break;
     case kKernkitStr:

@@ -335,11 +335,11 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// run_loop() stores the address of the machine in known_machine; the inlined loop does not.
+// run_loop() stores the address of the machine in cached_machine; the inlined loop does not.
 bool starts_at_once(const Machine& tested, int64_t n, float* y, const float* x) {
-  detail::known_machine = &tested;
+  detail::cached_machine = &tested;
   elementwise(n, kernels::Scale<float>{2}, y, x);
-  return detail::known_machine == &tested;
+  return detail::cached_machine == &tested;
 }
 
 TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
@@ -358,9 +358,9 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
     large.*member = 1024;
     EXPECT_FALSE(at_once(large, 128)) << "large";
   }
-  detail::known_machine = nullptr;
+  detail::cached_machine = nullptr;
   elementwise(128, kernels::Scale<float>{2}, y.begin(), static_cast<const float*>(x.begin()));
-  EXPECT_EQ(detail::known_machine, &here);
+  EXPECT_EQ(detail::cached_machine, &here);
 }
 
 // An op that takes other types than compute types, or that declares nothing, keeps the widest
@@ -414,7 +414,7 @@ TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   EXPECT_TRUE(starts_at_once(plain, 4096, y, x + 4));
   EXPECT_FALSE(starts_at_once(plain, 4096, y + 4, x));
   EXPECT_TRUE(starts_at_once(plain, 1024, y + 4, x)) << "short";
-  detail::known_machine = &here;
+  detail::cached_machine = &here;
 }
 
 // The sizes of all arrays add up: three arrays of 1 MiB are as long a loop as one of 3 MiB.

@@ -125,9 +125,9 @@ void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const 
   // covers 2^40.
   constexpr int kWidth = 16 / kWidest;
   constexpr int kBytes = kWidth * (sizeof...(In) == 0 ? sizeof(Out) : (sizeof(In) + ... + 0));
-  constexpr int kWanted = (kWidest == 1 ? 32 : 64) / kBytes;
+  constexpr int kExpected = (kWidest == 1 ? 32 : 64) / kBytes;
   constexpr int kLeast = kWidth < 4 ? 4 / kWidth : 1;
-  constexpr int kPacks = kWanted > kLeast ? kWanted : kLeast;
+  constexpr int kPacks = kExpected > kLeast ? kExpected : kLeast;
   if (n <= 0) return;
   const int head = detail::common_head<kWidth>(out, in...);
   if (head >= 0) {

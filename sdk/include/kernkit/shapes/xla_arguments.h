@@ -50,8 +50,8 @@ class XlaArguments {
     if (!KERNKIT_USUALLY(frame.attributes.size == kXlaLine<Line>.num_attributes)) {
       throw_xla_error(XlaFault::kAttributes, "", frame.attributes.size);
     }
-    if constexpr (kXlaLine<Line>.has_given) {
-      arguments[kCount] = scalar<schema::Type::kInt>(frame.attributes, 0, kGivenForXla);
+    if constexpr (kXlaLine<Line>.has_presence) {
+      arguments[kCount] = scalar<schema::Type::kInt>(frame.attributes, 0, kPresenceForXla);
     }
     read_all(frame, device, std::make_index_sequence<kCount>());
     for (int i = 0; i < kReturns; ++i) {

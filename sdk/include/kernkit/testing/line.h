@@ -186,7 +186,7 @@ inline std::string batch_differs(const Contract& contract, Target& target) {
   std::vector<std::vector<Elements>> items(batch.arguments.size());
   for (const size_t i : contract.tensors()) {
     Argument& argument = batch.arguments[i];
-    if (!is_whole_bytes(argument.dtype)) return "";
+    if (!is_multiple_of_byte(argument.dtype)) return "";
     items[i] = two_items(contract, argument, i);
     argument.contents = items[i][0];
     argument.contents->bytes.insert(argument.contents->bytes.end(), items[i][1].bytes.begin(),

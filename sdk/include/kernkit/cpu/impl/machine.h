@@ -44,7 +44,7 @@ KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
 #endif
 }
 
-KERNKIT_COLD InstructionSet wanted_instruction_set() noexcept {
+KERNKIT_COLD InstructionSet requested_instruction_set() noexcept {
   const char* const names[] = {"baseline", "avx2", "avx512"};
   const char* const requested = getenv("KERNKIT_INSTRUCTION_SET");
   int set = 0, best = static_cast<int>(best_instruction_set());
@@ -150,7 +150,7 @@ KERNKIT_COLD Machine find_machine() noexcept {
   const MemoryHints hints = memory_hints_of(processor);
   // Up to twice the size of the first-level cache, part of the arrays is in that cache.
   const size_t first_cache = cache_bytes(1, size_t{32} << 10);
-  return {wanted_instruction_set(),
+  return {requested_instruction_set(),
           hints.prefetching,
           hints.streaming,
           hints.prefetching_level == 1 ? 2 * first_cache : cache_bytes(2, size_t{1} << 20),
@@ -160,7 +160,7 @@ KERNKIT_COLD Machine find_machine() noexcept {
 
 KERNKIT_COLD Machine& chosen_machine() noexcept {
   static Machine chosen = find_machine();
-  __atomic_store_n(&known_machine, &chosen, __ATOMIC_RELEASE);
+  __atomic_store_n(&cached_machine, &chosen, __ATOMIC_RELEASE);
   return chosen;
 }
 

@@ -59,7 +59,7 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
 /// Characters or bytes of the three storage types: within the KernkitAny, in an object, or at a
 /// pointer.
 template <int32_t kSmall, int32_t kObject, int32_t kPointer>
-inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
+inline bool read_stored(const KernkitAny& any, KernkitByteArray* out) {
   if (any.type_index == kSmall) {  // stored in place, so `any` must not be a copy
     *out = {any.v.small, any.small_size};
     return is_sound(any);
@@ -79,7 +79,7 @@ inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
 }
 
 KERNKIT_COLD bool read_text(const KernkitAny& any, KernkitByteArray* out) {
-  return read_held<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
+  return read_stored<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
 }
 
 /// The type's name, for the type indices that is_sound() checks.

@@ -57,7 +57,7 @@ KERNKIT_COLD bool may_overlap_itself(const DLTensor* tensor) noexcept {
   return false;
 }
 
-KERNKIT_COLD bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept {
+KERNKIT_COLD bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept {
   Extent a_extent, b_extent;
   if (!extent(a, &a_extent) || !extent(b, &b_extent)) return true;
   if (a_extent.begin >= b_extent.end || b_extent.begin >= a_extent.end) return false;
@@ -91,7 +91,7 @@ KERNKIT_COLD bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_sam
   const int64_t a_count = count_elements(a), b_count = count_elements(b);
   if (a_count < 0 || b_count < 0 || (a_count != 0 && may_overlap_itself(a))) return true;
   return a_count != 0 && b_count != 0 && TensorView(a).device() == TensorView(b).device() &&
-         extents_meet(a, b) && !(but_same && same_elements(a, b));
+         extents_overlap(a, b) && !(but_same && same_elements(a, b));
 }
 
 }  // namespace kernkit::detail

@@ -51,7 +51,7 @@ struct Argument {
   }
   /// Returns the size of the unit that is moved: an element, or a byte for smaller elements
   /// [bytes].
-  int64_t unit() const { return is_whole_bytes(dtype) ? dtype_bits(dtype) / 8 : 1; }
+  int64_t unit() const { return is_multiple_of_byte(dtype) ? dtype_bits(dtype) / 8 : 1; }
   /// Returns the offset of each unit from the first unit, in row-major order [bytes].
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
@@ -59,7 +59,7 @@ struct Argument {
     const std::vector<int64_t> steps = strides.empty() ? row_major() : strides;
     for (int64_t i = 0; i < n; ++i) {
       int64_t offset = 0, remaining = i;
-      if (!is_whole_bytes(dtype)) {
+      if (!is_multiple_of_byte(dtype)) {
         offset = i;
       } else {
         for (size_t d = shape.size(); d-- > 0; remaining /= shape[d]) {

@@ -26,7 +26,7 @@ using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t
 /// Returns whether the dtype is one of Numbers.
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
 /// Returns whether an element takes a whole number of bytes, unlike float4.
-inline bool is_whole_bytes(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
+inline bool is_multiple_of_byte(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
 /// Returns the size of n dense elements [bytes], rounded up.
 inline size_t bytes_of(DLDataType dtype, int64_t n) {
   return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;

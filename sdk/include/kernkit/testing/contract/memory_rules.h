@@ -27,7 +27,7 @@ inline Variations layouts(const Contract& contract, Target& target) {
   const Call call(contract, target);
   for (const size_t i : contract.tensors()) {
     const Argument& x = call.arguments[i];
-    if (!is_whole_bytes(x.dtype) || x.numel() == 0) continue;
+    if (!is_multiple_of_byte(x.dtype) || x.numel() == 0) continue;
     const std::vector<int64_t> dense = x.row_major();
     const size_t rank = x.shape.size();
     for (size_t d = 0; d < rank; ++d) {
@@ -148,7 +148,8 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
       if (examples[i].stays_on_cpu() != examples[k].stays_on_cpu()) continue;
       const bool alike = examples[i].dtype() == examples[k].dtype();
       const bool equal = alike && examples[i].shape() == examples[k].shape();
-      if (!is_whole_bytes(examples[i].dtype()) || !is_whole_bytes(examples[k].dtype())) continue;
+      if (!is_multiple_of_byte(examples[i].dtype()) || !is_multiple_of_byte(examples[k].dtype()))
+        continue;
       if (same && equal) all.push_back(sharing(contract, i, k, 0));
       if (same) continue;
       for (const int64_t shift : {-1, 0, 1}) {
