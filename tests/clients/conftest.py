@@ -15,7 +15,7 @@ PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cup
 
 @pytest.fixture(scope="session")
 def run_client(root):
-    """run_client(command, client, *words): the process of `kernkit COMMAND ... python WORDS`. Skips a test whose client
+    """run_client(command, client, *arguments): the process of `kernkit COMMAND ... python ARGUMENTS`. Skips a test whose client
     is not installed."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
 
