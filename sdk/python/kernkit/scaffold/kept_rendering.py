@@ -82,12 +82,12 @@ def restore(library: str, output: str) -> bool:
     """Restores the library's last rendering in an empty folder. Returns false where the copy of the SDK was changed or
     has no kept rendering. Raises Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
     `output` can then hold a part of the rendering."""
-    path = os.path.join(library, copies.SDK, NAME)
+    rendering = os.path.join(library, copies.SDK, NAME)
     if os.path.islink(os.path.join(library, "third_party")) or not _is_unchanged(library, copies.SDK):
         return False
-    if not os.path.isfile(path):
+    if not os.path.isfile(rendering):
         return False
-    with open(path, "rb") as stream:
+    with open(rendering, "rb") as stream:
         files = _read(stream.read())
     folders = [copies.SDK]
     if _MANIFEST in files:
