@@ -92,7 +92,7 @@ class XlaArguments {
       if ((static_cast<uint64_t>(arguments[kCount].v.i64) >> I & 1) == 0) return;
     }
     if constexpr (kParam.type != schema::Type::kTensor) {
-      constexpr int kIndex = kXlaLine<Line>.attribute_index[I];
+      constexpr int kIndex = kXlaLine<Line>.indices[I];
       if constexpr (kXlaLine<Line>.is_text(kParam.type)) {
         if (frame.attributes.types[kIndex] != kKernkitXlaAttributeString) {
           throw_xla_error(XlaFault::kAttribute, name);

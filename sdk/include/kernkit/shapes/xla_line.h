@@ -21,11 +21,10 @@ struct XlaLine {
   static constexpr int kCount = Op::kSchema.num_params;  ///< number of parameters
 
   const char* names[kCount + 1] = {};  ///< names of attributes, in XLA's order
-  uint8_t attribute_index[kCount + 1] =
-      {};                          ///< index of each non-tensor parameter among the attributes
-  uint8_t texts[kCount + 1] = {};  ///< index of each text parameter among the texts
-  int num_attributes = 0;          ///< number of attributes, kPresenceForXla included
-  int num_texts = 0;               ///< number of str, ScalarType and Device parameters
+  uint8_t indices[kCount + 1] = {};    ///< index of each non-tensor parameter among the attributes
+  uint8_t texts[kCount + 1] = {};      ///< index of each text parameter among the texts
+  int num_attributes = 0;              ///< number of attributes, kPresenceForXla included
+  int num_texts = 0;                   ///< number of str, ScalarType and Device parameters
   bool has_presence = false;  ///< whether the op has optional parameters, and so kPresenceForXla
   bool is_possible = true;    ///< false with a list parameter or a result that is no tensor
 
@@ -45,7 +44,7 @@ struct XlaLine {
       if (is_tensor(i)) continue;
       int index = has_presence ? 1 : 0;
       for (int k = 0; k < kCount; ++k) index += !is_tensor(k) && is_before(k, i) ? 1 : 0;
-      attribute_index[i] = static_cast<uint8_t>(index);
+      indices[i] = static_cast<uint8_t>(index);
       names[index] = Op::name(static_cast<size_t>(i));
       ++num_attributes;
       texts[i] = static_cast<uint8_t>(num_texts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXPECT(wanted, found): numbers that a program reads back. `passed` is false after a difference.
+// EXPECT(expected, actual): numbers that a program reads back. `passed` is false after a
+// difference.
 #pragma once
 
 #include "check.h"
