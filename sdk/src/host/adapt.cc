@@ -21,13 +21,13 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
   KernkitObject* object = any->v.object;
   *out = {};
   out->type_index = any->type_index;
-  void* made = nullptr;
+  void* adapted = nullptr;
   int code = -1;
   switch (any->type_index) {
     case kKernkitTensor: {
       DLManagedTensorVersioned* managed = nullptr;
       code = tensor_to_dlpack_versioned(object, &managed);
-      if (code == 0 && tensor_from_dlpack_versioned(managed, 0, 0, &made) != 0) {
+      if (code == 0 && tensor_from_dlpack_versioned(managed, 0, 0, &adapted) != 0) {
         managed->deleter(managed);
         code = -1;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the deleter deletes it
       }
@@ -37,7 +37,7 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
       KernkitObjectIncRef(object);
       code = function_create(
           object, call_adapted,
-          [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); }, &made);
+          [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); }, &adapted);
       break;
     case kKernkitStr:
       return string_from_byte_array(&reinterpret_cast<StrObject*>(object)->cell, out) == 0 ? 1 : -1;
@@ -50,7 +50,7 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
           "an array that was made before tvm_ffi was loaded cannot be passed to it; make it "
           "again");
   }
-  out->v.object = static_cast<KernkitObject*>(made);
+  out->v.object = static_cast<KernkitObject*>(adapted);
   return code == 0 ? 1 : -1;
 }
 

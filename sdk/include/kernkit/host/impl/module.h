@@ -144,9 +144,10 @@ inline ModuleFunction Module::operator[](const std::string& name) const {
     return ModuleFunction(library_, name,
                           reinterpret_cast<KernkitFunction>(dlsym(library_, symbol.c_str())));
   }
-  Message there;
-  for (const std::string& other : all) there << (there.empty() ? "" : ", ") << other;
-  KERNKIT_THROW(ValueError) << path_ << " has no function " << name << "; it has " << there.c_str();
+  Message listed;
+  for (const std::string& other : all) listed << (listed.empty() ? "" : ", ") << other;
+  KERNKIT_THROW(ValueError) << path_ << " has no function " << name << "; it has "
+                            << listed.c_str();
 }
 
 inline std::vector<ModuleFunction> Module::functions() const {
