@@ -63,7 +63,7 @@ class JaxCodegen(OpCodegen):
     def _result(self, value: Value) -> str:
         name = self.names[value.name]
         if value.is_only_written or not value.is_written:
-            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._wanted(value)}", {self._given(value)})'
+            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._expected_shape(value)}", {self._caller_sizes(value)})'
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
 
     def _in_range(self, text: str, limit: str) -> str:
@@ -71,9 +71,9 @@ class JaxCodegen(OpCodegen):
         pass, because they have no value to compare."""
         return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
 
-    def _given(self, value: Value) -> str:
+    def _caller_sizes(self, value: Value) -> str:
         """The sizes of a shape that the caller passes as numbers, as the text of a dict."""
-        names = dict.fromkeys(name for size in self.shapes.of(value) or [] for name in size.names)
+        names = dict.fromkeys(name for size in self.shapes.sizes_of(value) or [] for name in size.names)
         named = [name for name in names if name in self.shapes.ints or self.shapes.is_caller_sized(name)]
         return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in named) + "}"
 
@@ -105,14 +105,14 @@ class JaxCodegen(OpCodegen):
         presence = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
         results = "".join(f"{self._result(v)}, " for v in values).rstrip()
         before = {v.name: [w for w in tensors[: tensors.index(v)]] for v in tensors if v.is_written}
-        aliases = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(values) if v.name in before)
+        aliases = ", ".join(f"{self._operand_index(before[v.name])}: {i}" for i, v in enumerate(values) if v.name in before)
         vmap = "broadcast_all" if self.is_batched() else "sequential"
         call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
                 f'"{vmap}"', "{" + aliases + "}", " | ".join(presence) or "None",
                 f"{{{', '.join(f'{v.name!r}: {self._attribute(v)}' for v in attributes)}}}"]  # fmt: skip
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
-    def _place(self, before: List[Value]) -> str:
+    def _operand_index(self, before: List[Value]) -> str:
         """The position among the operands, without None, as an expression."""
         sure = sum(not v.is_optional for v in before)
         maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
@@ -131,7 +131,7 @@ class JaxCodegen(OpCodegen):
 
     def with_gradient(self, backward: Backward, function: str) -> List[str]:
         """The function with a custom backward. `function` is the function of the op that computes the gradients."""
-        kk, name, names, own = self.kk, self.op.name, self.parameters(), self._own
+        kk, name, names, own = self.kk, self.op.name, self.parameters(), self._helper_name
         tensors = [v for v in self.inputs if v.type == "Tensor"]
         static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]
         order = [names[i] for i in static]

@@ -93,25 +93,25 @@ class Shapes:
         self.run_of = None if op.run_of is None else op.parameters[op.run_of]
         self.like = None if op.like is None else op.parameters[op.like]
 
-    def of(self, value: Value) -> Optional[List[Size]]:
+    def sizes_of(self, value: Value) -> Optional[List[Size]]:
         """The sizes of a value's shape; None for a value without a shape."""
         return self.sizes[id(value)]
 
     def axis_of_run(self, value: Value) -> int:
         """The index of "..." among the sizes of a value, or -1."""
-        kinds = [size.kind for size in self.of(value) or []]
+        kinds = [size.kind for size in self.sizes_of(value) or []]
         return kinds.index("run") if "run" in kinds else -1
 
     def axis(self, value: Value, i: int) -> int:
         run = self.axis_of_run(value)
-        return i if run < 0 or i < run else i - len(self.of(value) or [])
+        return i if run < 0 or i < run else i - len(self.sizes_of(value) or [])
 
     def always_bound(self, name: str) -> bool:
         return name in self.ints or (name in self.binders and self.binders[name].always_bound)
 
     def caller_sized(self, value: Value) -> List[str]:
         """The sizes of an output that the caller of the functional form passes, as no input binds them."""
-        return [size.name for size in self.of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
+        return [size.name for size in self.sizes_of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
 
     def is_caller_sized(self, name: str) -> bool:
         return name in self.binders and self.binders[name].value.is_only_written
