@@ -20,7 +20,7 @@ LONG = ("builds", "frameworks_builds", "headers", "simulator", "fuzz", "format",
 
 def pytest_collection_modifyitems(items: list) -> None:
     names = [f"test_{name}.py" for name in LONG]
-    rank = {name: place for place, name in enumerate(names)}
+    rank = {name: position for position, name in enumerate(names)}
     items.sort(key=lambda item: rank.get(item.path.name, len(names)))
 
 

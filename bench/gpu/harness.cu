@@ -48,13 +48,13 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
 }
 
 __global__ void count_right(int64_t n, const unsigned char* bytes, const unsigned char* period,
-                            unsigned long long* right) {
+                            unsigned long long* correct) {
   const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
   unsigned long long count = 0;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
     if (bytes[i] == period[i % kPeriod]) ++count;
   }
-  atomicAdd(right, count);
+  atomicAdd(correct, count);
 }
 
 // Copies 64 bytes per thread, with all loads before the stores: the upper bound for an elementwise
@@ -119,15 +119,15 @@ const std::string& no_device() {
 }
 
 void DeviceArray::fill(const std::vector<unsigned char>& period) {
-  int64_t done = std::min(bytes_, kPeriod);
+  int64_t written = std::min(bytes_, kPeriod);
   auto* first = static_cast<unsigned char*>(data_);
   KERNKIT_CUDA_CHECK(
-      cudaMemcpy(first, period.data(), static_cast<size_t>(done), cudaMemcpyHostToDevice));
-  while (done < bytes_) {
-    const int64_t count = std::min(done, bytes_ - done);
+      cudaMemcpy(first, period.data(), static_cast<size_t>(written), cudaMemcpyHostToDevice));
+  while (written < bytes_) {
+    const int64_t count = std::min(written, bytes_ - written);
     KERNKIT_CUDA_CHECK(
-        cudaMemcpy(first + done, first, static_cast<size_t>(count), cudaMemcpyDeviceToDevice));
-    done += count;
+        cudaMemcpy(first + written, first, static_cast<size_t>(count), cudaMemcpyDeviceToDevice));
+    written += count;
   }
   KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
 }
@@ -146,9 +146,9 @@ int64_t DeviceArray::wrong(const std::vector<unsigned char>& period) const {
                              static_cast<const unsigned char*>(expected.data()),
                              static_cast<unsigned long long*>(counter.data()));
   KERNKIT_CUDA_CHECK(cudaGetLastError());
-  unsigned long long right = 0;
-  KERNKIT_CUDA_CHECK(cudaMemcpy(&right, counter.data(), sizeof(right), cudaMemcpyDeviceToHost));
-  return bytes_ - static_cast<int64_t>(right);
+  unsigned long long correct = 0;
+  KERNKIT_CUDA_CHECK(cudaMemcpy(&correct, counter.data(), sizeof(correct), cudaMemcpyDeviceToHost));
+  return bytes_ - static_cast<int64_t>(correct);
 }
 
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches) {

@@ -45,12 +45,12 @@ auto prepared(Op op, Launch launch) {
       in.push_back(std::make_shared<DeviceArray>(bytes));
       in.back()->fill(bytes_of(values.back()));
     }
-    std::vector<T> wanted = values[0];
-    for (size_t i = 0; i < wanted.size(); ++i) {
+    std::vector<T> expected = values[0];
+    for (size_t i = 0; i < expected.size(); ++i) {
       if constexpr (kInputs == 1) {
-        wanted[i] = apply_op<T>(op, values[0][i]);
+        expected[i] = apply_op<T>(op, values[0][i]);
       } else {
-        wanted[i] = apply_op<T>(op, values[0][i], values[1][i]);
+        expected[i] = apply_op<T>(op, values[0][i], values[1][i]);
       }
     }
     const int64_t n = bytes / static_cast<int64_t>(sizeof(T));
@@ -66,7 +66,7 @@ auto prepared(Op op, Launch launch) {
     out->poison();
     timed(nullptr);
     KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
-    const int64_t wrong = out->wrong(bytes_of(wanted));
+    const int64_t wrong = out->wrong(bytes_of(expected));
     KERNKIT_CHECK(wrong == 0, RuntimeError) << "the result is wrong in " << wrong << " bytes";
     return timed;
   };

@@ -60,24 +60,24 @@ inline void copy_128(int64_t bytes, unsigned char* to, const unsigned char* from
 
 /// The copies that the processor supports, with their names.
 inline std::vector<std::pair<const char*, Copy*>> copies() {
-  std::vector<std::pair<const char*, Copy*>> found = {
+  std::vector<std::pair<const char*, Copy*>> loops = {
       {"memcpy", [](int64_t bytes, unsigned char* to,
                     const unsigned char* from) { memcpy(to, from, static_cast<size_t>(bytes)); }},
       {"register-128", copy_128},
   };
 #if defined(__x86_64__)
-  found.emplace_back("streaming-128", stream_128);
+  loops.emplace_back("streaming-128", stream_128);
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2")) {
-    found.emplace_back("register-256", copy_256);
-    found.emplace_back("streaming-256", stream_256);
+    loops.emplace_back("register-256", copy_256);
+    loops.emplace_back("streaming-256", stream_256);
   }
   if (__builtin_cpu_supports("avx512f")) {
-    found.emplace_back("register-512", copy_512);
-    found.emplace_back("streaming-512", stream_512);
+    loops.emplace_back("register-512", copy_512);
+    loops.emplace_back("streaming-512", stream_512);
   }
 #endif
-  return found;
+  return loops;
 }
 
 }  // namespace kernkit::bench

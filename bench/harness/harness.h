@@ -97,14 +97,14 @@ class Borrowed {
     dl_.dtype = dtype_of<T>;
     dl_.ndim = 1;
     dl_.shape = &n_;
-    dl_.strides = &one_;
+    dl_.strides = &unit_stride_;
   }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
   TensorView view(const char* name) const { return {&dl_, name}; }
 
  private:
-  int64_t n_, one_ = 1;
+  int64_t n_, unit_stride_ = 1;
   DLTensor dl_{};
 };
 
@@ -144,19 +144,19 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   }();
   if (verified != std::pair(row, bytes)) {
     const std::vector<T> first = random_period<T>(1), second = random_period<T>(2);
-    std::vector<T> wanted = first;
-    for (size_t i = 0; i < wanted.size(); ++i) {
+    std::vector<T> expected = first;
+    for (size_t i = 0; i < expected.size(); ++i) {
       if constexpr (kInputs == 1) {
-        wanted[i] = apply_op<T>(op, first[i]);
+        expected[i] = apply_op<T>(op, first[i]);
       } else {
-        wanted[i] = apply_op<T>(op, first[i], second[i]);
+        expected[i] = apply_op<T>(op, first[i], second[i]);
       }
     }
     repeat(first, memory[1], bytes);
     if (kInputs == 2) repeat(second, memory[2], bytes);
     std::fill_n(memory[0], bytes, static_cast<unsigned char>(0x7e));
     once();
-    if (!repeats(wanted, memory[0], bytes)) return state.SkipWithError("the result is wrong");
+    if (!repeats(expected, memory[0], bytes)) return state.SkipWithError("the result is wrong");
     verified = {row, bytes};
   }
   for (auto _ : state) {
@@ -190,8 +190,8 @@ void add_sizes(const char* name, Op op, Call call, int64_t another = 0) {
 /// the only implementation that is timed with all threads.
 template <class T, int kInputs, class Op, class Call>
 void add_rows(const char* name, const char* implementation, Op op, Call call) {
-  const bool ours = strcmp(implementation, "kernkit") == 0;
-  if (all_threads() && !ours) return;
+  const bool is_kernkit = strcmp(implementation, "kernkit") == 0;
+  if (all_threads() && !is_kernkit) return;
   Message row;
   row << name << "/" << dtype_of<T> << "/" << implementation << (all_threads() ? "-threads" : "");
   add_sizes<T, kInputs>(row.c_str(), op, call);

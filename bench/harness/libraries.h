@@ -19,12 +19,12 @@ using testing::kCompiler;
 /// The address of a symbol. Ends the program with a message if the library or the symbol is
 /// missing.
 inline void* symbol(void* library, const char* name) {
-  void* found = library == nullptr ? nullptr : dlsym(library, name);
-  if (found == nullptr) {
+  void* address = library == nullptr ? nullptr : dlsym(library, name);
+  if (address == nullptr) {
     std::fprintf(stderr, "%s: %s\n", name, dlerror());
     std::_Exit(1);
   }
-  return found;
+  return address;
 }
 
 /// Loads the real libtvm_ffi with global symbols, like Python's tvm_ffi package.
@@ -46,13 +46,13 @@ inline KernkitFunction load_op(const std::string& library, const char* op) {
 }
 
 /// Registers <what>/<compiler>/kernkit and <what>/<compiler>/tvm-ffi. `run` is called with the name
-/// of the op's library in ops/; `ours` is the suffix of kernkit's library.
+/// of the op's library in ops/; `suffix_of_kernkit` is the suffix of kernkit's library.
 template <class Run>
-void add_pair(const char* what, const std::string& op, Run run, bool manual_time = false,
-              const std::string& ours = "_kernkit") {
+void add_pair(const char* group, const std::string& op, Run run, bool manual_time = false,
+              const std::string& suffix_of_kernkit = "_kernkit") {
   for (const char* implementation : {"kernkit", "tvm-ffi"}) {
-    const std::string library = op + (implementation[0] == 'k' ? ours : "_tvm_ffi");
-    const std::string name = std::string(what) + "/" + kCompiler + "/" + implementation;
+    const std::string library = op + (implementation[0] == 'k' ? suffix_of_kernkit : "_tvm_ffi");
+    const std::string name = std::string(group) + "/" + kCompiler + "/" + implementation;
     auto* row = benchmark::RegisterBenchmark(name.c_str(),
                                              [=](benchmark::State& state) { run(state, library); });
     manual_time ? row->UseManualTime() : row->UseRealTime();

@@ -35,46 +35,46 @@ def commands(build):
     """{file: the words of its command, without the output}, for the files of ops/."""
     path = build / "compile_commands.json"
     entries = json.loads(path.read_text()) if path.exists() else []
-    found = {}
+    commands_of_files = {}
     for entry in entries:
-        words = shlex.split(entry["command"])
-        output = words.index("-o")
-        if any(f"/{target}.dir/" in words[output + 1] for target in TARGETS):
+        arguments = shlex.split(entry["command"])
+        output = arguments.index("-o")
+        if any(f"/{target}.dir/" in arguments[output + 1] for target in TARGETS):
             file = str(pathlib.Path(entry["file"]).resolve().relative_to(ROOT))
-            found[file] = words[:output] + words[output + 2 :]
-    return found
+            commands_of_files[file] = arguments[:output] + arguments[output + 2 :]
+    return commands_of_files
 
 
-def without_dependencies(words):
+def without_dependencies(arguments):
     """The command without options that write Ninja's list of headers."""
-    skipped, kept = 0, []
-    for word in words:
+    skipped, remaining = 0, []
+    for argument in arguments:
         if skipped:
             skipped -= 1
-        elif word in ("-MT", "-MF"):
+        elif argument in ("-MT", "-MF"):
             skipped = 1
-        elif word not in ("-MD", "-MMD"):
-            kept.append(word)
-    return kept
+        elif argument not in ("-MD", "-MMD"):
+            remaining.append(argument)
+    return remaining
 
 
-def compile_all(found, files, build):
+def compile_all(commands_of_files, files, build):
     """Time to compile the files one after another [ns]."""
     total = 0
     with tempfile.TemporaryDirectory() as folder:
         for file in files:
-            command = [*without_dependencies(found[file]), "-o", f"{folder}/out.o"]
+            command = [*without_dependencies(commands_of_files[file]), "-o", f"{folder}/out.o"]
             start = time.perf_counter_ns()
             subprocess.run(command, check=True, cwd=build, capture_output=True)
             total += time.perf_counter_ns() - start
     return total
 
 
-def lines(found, files, build):
+def lines(commands_of_files, files, build):
     """The number of lines after preprocessing."""
     total = 0
     for file in files:
-        command = [word for word in without_dependencies(found[file]) if word != "-c"]
+        command = [argument for argument in without_dependencies(commands_of_files[file]) if argument != "-c"]
         text = subprocess.run([*command, "-E"], check=True, cwd=build, capture_output=True).stdout
         total += text.count(b"\n")
     return total
@@ -87,32 +87,32 @@ def stripped_size(library):
 
 
 def measure(rows, build, compiler):
-    found = commands(build)
-    for what, sides, by in (("compiling the host files", HOST, compiler),
-                            ("compiling the host files of a row kernel", ROW, compiler),
-                            ("compiling the binding of a row kernel", ROW_BINDING, compiler),
-                            ("compiling once per library", ONCE, compiler),
-                            ("compiling the CUDA file", CUDA, "nvcc")):  # fmt: skip
+    commands_of_files = commands(build)
+    for label, sides, by in (("compiling the host files", HOST, compiler),
+                             ("compiling the host files of a row kernel", ROW, compiler),
+                             ("compiling the binding of a row kernel", ROW_BINDING, compiler),
+                             ("compiling once per library", ONCE, compiler),
+                             ("compiling the CUDA file", CUDA, "nvcc")):  # fmt: skip
         if by == "nvcc" and compiler != "g++":
             continue
         for implementation, files in sides.items():
-            name = f"{what}/{by}/{implementation}"
+            name = f"{label}/{by}/{implementation}"
             if not rows.wants(name):
                 continue
-            if not all(file in found for file in files):
+            if not all(file in commands_of_files for file in files):
                 rows.skip(name, f"{build.relative_to(ROOT)} was configured without it")
                 continue
             try:
-                rows.add(name, [compile_all(found, files, build)])
+                rows.add(name, [compile_all(commands_of_files, files, build)])
             except subprocess.CalledProcessError as error:
                 rows.fail(name, error.stderr.decode()[-300:])
                 continue
             if sides is not ONCE:
-                kind = what.replace("compiling", "preprocessed")
-                rows.add(f"{kind}/{by}/{implementation}", [lines(found, files, build)], "lines")
-    for op, what in {"scale": "the library", "sum_of_seven": "a library, plain loop over 8 tensors"}.items():
+                kind = label.replace("compiling", "preprocessed")
+                rows.add(f"{kind}/{by}/{implementation}", [lines(commands_of_files, files, build)], "lines")
+    for op, label in {"scale": "the library", "sum_of_seven": "a library, plain loop over 8 tensors"}.items():
         for implementation in ("kernkit", "tvm-ffi"):
-            name = f"size of {what}/{compiler}/{implementation}"
+            name = f"size of {label}/{compiler}/{implementation}"
             library = build / f"lib/lib{op}_{implementation.replace('-', '_')}.so"
             if rows.wants(name) and library.exists():
                 rows.add(name, [stripped_size(library)], "bytes")

@@ -31,8 +31,8 @@ import tvm_ffi
 from rows import ROOT, Rows, interleaved, processor
 
 BUILD = ROOT / "build/release"
-OWN, PEER, TORCH = "kernkit", "tvm-ffi", "torch extension"
-LIBRARIES = {OWN: BUILD / "lib/libscale_kernkit.so", PEER: BUILD / "lib/libscale_tvm_ffi.so"}
+KERNKIT, PEER, TORCH = "kernkit", "tvm-ffi", "torch extension"
+LIBRARIES = {KERNKIT: BUILD / "lib/libscale_kernkit.so", PEER: BUILD / "lib/libscale_tvm_ffi.so"}
 TORCH_SOURCE = ROOT / "bench/peers/scale_torch.cc"
 TORCH_MODULE = "scale_torch"
 
@@ -89,9 +89,9 @@ def write(folder, files):
 
 def processor_seconds(command, cwd):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr[-2000:])
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise RuntimeError(result.stderr[-2000:])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -101,11 +101,11 @@ def torch_command():
     folders, and C++20, which the headers of PyTorch require."""
     from torch.utils import cpp_extension
 
-    found = build_cost.without_dependencies(build_cost.commands(BUILD)["kernels/scale/scale.cc"])
-    words = [word for word in found[1:-2] if re.match("-(O|f|march|DNDEBUG)", word)]
+    command = build_cost.without_dependencies(build_cost.commands(BUILD)["kernels/scale/scale.cc"])
+    arguments = [argument for argument in command[1:-2] if re.match("-(O|f|march|DNDEBUG)", argument)]
     folders = [*cpp_extension.include_paths(), sysconfig.get_path("include")]
     includes = [part for folder in folders for part in ("-isystem", str(folder))]
-    return [found[0], *words, "-std=c++20", *includes, f"-DTORCH_EXTENSION_NAME={TORCH_MODULE}", "-c", str(TORCH_SOURCE)]
+    return [command[0], *arguments, "-std=c++20", *includes, f"-DTORCH_EXTENSION_NAME={TORCH_MODULE}", "-c", str(TORCH_SOURCE)]
 
 
 def torch_library(folder):
@@ -126,34 +126,34 @@ def measure_calls(rows, torch_path):
     spec = importlib.util.spec_from_file_location(TORCH_MODULE, torch_path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    functions = {whose: tvm_ffi.load_module(str(path)).scale for whose, path in LIBRARIES.items()}
+    functions = {implementation: tvm_ffi.load_module(str(path)).scale for implementation, path in LIBRARIES.items()}
     functions[TORCH] = module.scale
     x, y = torch.full((1,), 3.0), torch.zeros(1)
     timers = {}
-    for whose, function in functions.items():
+    for implementation, function in functions.items():
         y.zero_()
         function(y, x, 2.0)
-        assert y.item() == 6, whose
-        timers[whose] = timeit.Timer("f(y, x, 2.0)", globals={"f": function, "x": x, "y": y})
-    for whose, samples in interleaved(timers, 0.005, 15).items():
-        rows.add(f"cost/call from Python/{whose}", samples)
+        assert y.item() == 6, implementation
+        timers[implementation] = timeit.Timer("f(y, x, 2.0)", globals={"f": function, "x": x, "y": y})
+    for implementation, samples in interleaved(timers, 0.005, 15).items():
+        rows.add(f"cost/call from Python/{implementation}", samples)
 
 
 def measure_compiling(rows, repetitions=3):
-    found = build_cost.commands(BUILD)
+    commands_of_files = build_cost.commands(BUILD)
     with tempfile.TemporaryDirectory() as folder:
         out = ["-o", f"{folder}/out.o"]
-        own = {f"{OWN}, once per library": build_cost.ONCE["kernkit"], OWN: build_cost.HOST["kernkit"]}
-        commands = {whose: [[*build_cost.without_dependencies(found[file]), *out] for file in files]
-                    for whose, files in {**own, PEER: build_cost.HOST["tvm-ffi"]}.items()}  # fmt: skip
+        files_of_kernkit = {f"{KERNKIT}, once per library": build_cost.ONCE["kernkit"], KERNKIT: build_cost.HOST["kernkit"]}
+        commands = {implementation: [[*build_cost.without_dependencies(commands_of_files[file]), *out] for file in files]
+                    for implementation, files in {**files_of_kernkit, PEER: build_cost.HOST["tvm-ffi"]}.items()}  # fmt: skip
         commands[TORCH] = [[*torch_command(), *out]]
-        samples = {whose: [] for whose in commands}
+        samples = {implementation: [] for implementation in commands}
         for _ in range(repetitions):
-            for whose, several in commands.items():
+            for implementation, several in commands.items():
                 seconds = sum(processor_seconds(command, BUILD) for command in several)
-                samples[whose].append(seconds * 1e9)
-    for whose, times in samples.items():
-        rows.add(f"cost/compiling/{whose}", times)
+                samples[implementation].append(seconds * 1e9)
+    for implementation, times in samples.items():
+        rows.add(f"cost/compiling/{implementation}", times)
 
 
 def required(library):
@@ -175,8 +175,8 @@ def own_wheel(folder):
     """The wheel of a library with scale alone: `kernkit new`, and scale's files in place of the sample's."""
     tools = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")}
 
-    def kernkit(*words, cwd=folder):
-        subprocess.run([sys.executable, "-B", "-m", "kernkit", *words], cwd=cwd, env=tools, check=True,
+    def kernkit(*arguments, cwd=folder):
+        subprocess.run([sys.executable, "-B", "-m", "kernkit", *arguments], cwd=cwd, env=tools, check=True,
                        stdout=subprocess.DEVNULL)  # fmt: skip
 
     kernkit("new", "scale_ours")
@@ -213,11 +213,11 @@ def tag(wheel):
 def measure_wheels(rows, folder):
     """{whose: tag of the wheel}"""
     tags = {}
-    for whose, build in {OWN: own_wheel, PEER: peer_wheel, TORCH: torch_wheel}.items():
+    for implementation, build in {KERNKIT: own_wheel, PEER: peer_wheel, TORCH: torch_wheel}.items():
         wheel = build(folder)
         assert any(name.endswith(".so") for name in zipfile.ZipFile(wheel).namelist())
-        rows.add(f"cost/wheel/{whose}", [wheel.stat().st_size], "bytes")
-        tags[whose] = tag(wheel)
+        rows.add(f"cost/wheel/{implementation}", [wheel.stat().st_size], "bytes")
+        tags[implementation] = tag(wheel)
     return tags
 
 
@@ -233,18 +233,18 @@ def record(rows, extra):
         "packages": versions, "rows": medians, **extra}  # fmt: skip
 
 
-def table(found):
+def table(record):
     """README's table of costs, in Markdown, from a record."""
-    rows, names = found["rows"], (OWN, PEER, TORCH)
+    rows, names = record["rows"], (KERNKIT, PEER, TORCH)
 
     def cells(group, factor, form):
         return [form.format(rows[f"{group}/{name}"]["median"] / factor) for name in names]
 
-    once = rows[f"compiling/{OWN}, once per library"]["median"] / 1e9
+    once = rows[f"compiling/{KERNKIT}, once per library"]["median"] / 1e9
     compiling = cells("compiling", 1e9, "{:.1f} s")
     compiling[0] += f", and {once:.1f} s once per library"
-    libraries = [", ".join(f"`{name.partition('.so')[0]}`" for name in found["required"][name]) or "none" for name in names]
-    wheels = [f"{size}, `{found['tags'][name]}`" for name, size in zip(names, cells("wheel", 1e3, "{:.0f} kB"))]
+    libraries = [", ".join(f"`{name.partition('.so')[0]}`" for name in record["required"][name]) or "none" for name in names]
+    wheels = [f"{size}, `{record['tags'][name]}`" for name, size in zip(names, cells("wheel", 1e3, "{:.0f} kB"))]
     lines = [
         ("", "kernkit", "tvm-ffi's headers", "PyTorch extension"),
         ("---",) * 4,
@@ -271,9 +271,9 @@ def main():
         measure_calls(rows, path)
         measure_compiling(rows)
         libraries = {**LIBRARIES, TORCH: path}
-        for whose, library in libraries.items():
-            rows.add(f"cost/library/{whose}", [build_cost.stripped_size(library)], "bytes")
-        needs = {whose: required(library) for whose, library in libraries.items()}
+        for implementation, library in libraries.items():
+            rows.add(f"cost/library/{implementation}", [build_cost.stripped_size(library)], "bytes")
+        needs = {implementation: required(library) for implementation, library in libraries.items()}
         tags = measure_wheels(rows, folder)
         if options.record:
             options.record.write_text(json.dumps(record(rows, {"required": needs, "tags": tags}), indent=1) + "\n")

@@ -85,19 +85,19 @@ def sample(rows, name, load, kind):
 def main():
     os.environ.setdefault("TVM_FFI_CUDA_ARCH_LIST", "9.0")
     with Rows(__doc__) as rows:
-        for kind, device, repetitions, ours in (
+        for kind, device, repetitions, loaders in (
             ("cc", "CPU", 3, {"kernkit": by_load_with_cold, "kernkit-alone": by_load}),
             ("cu", "CUDA", 1, {"kernkit": by_load}),
         ):
             samples = {}
             for _ in range(repetitions):
-                for implementation, load in {**ours, "load_inline": by_load_inline}.items():
+                for implementation, load in {**loaders, "load_inline": by_load_inline}.items():
                     name = f"from edit to call/{device}/{implementation}"
                     if rows.wants(name) and None not in samples.setdefault(name, []):
                         samples[name].append(sample(rows, name, load, kind))
-            for name, found in samples.items():
-                if None not in found:
-                    rows.add(name, found)
+            for name, times in samples.items():
+                if None not in times:
+                    rows.add(name, times)
 
 
 if __name__ == "__main__":

@@ -65,26 +65,26 @@ def made_of(csrc, flags, file, how, limit):
             return None
         (front_end,), (ptx,) = (list(pathlib.Path(folder).glob(name)) for name in ("*.cudafe1.gpu", "*.ptx"))
         kernels, text = device_code(front_end.read_text(errors="replace"))
-        made = unnumbered(ptx.read_text()) if how == "whole" else text
-        return took, (pathlib.Path(folder) / "o").stat().st_size, len(kernels), made
+        unnumbered_code = unnumbered(ptx.read_text()) if how == "whole" else text
+        return took, (pathlib.Path(folder) / "o").stat().st_size, len(kernels), unnumbered_code
 
 
 @functools.cache
 def included(path, folders):
     """The files of the wheel that a file includes directly."""
     names = re.findall(r'#include ["<]([^">]+)[">]', path.read_text(errors="replace"))
-    found = (next((at / name for at in (path.parent, *folders) if (at / name).is_file()), None) for name in names)
-    return {path.resolve() for path in found if path}
+    paths = (next((at / name for at in (path.parent, *folders) if (at / name).is_file()), None) for name in names)
+    return {path.resolve() for path in paths if path}
 
 
 def size(csrc, file):
     """Total size of a file and of all files of the wheel that it includes [bytes], an estimate of the compile time."""
-    folders, seen, left = tuple(flashinfer_folders(csrc)), set(), {csrc / file}
-    while left:
-        path = left.pop()
-        seen.add(path)
-        left |= included(path, folders) - seen
-    return sum(path.stat().st_size for path in seen)
+    folders, visited, unvisited = tuple(flashinfer_folders(csrc)), set(), {csrc / file}
+    while unvisited:
+        path = unvisited.pop()
+        visited.add(path)
+        unvisited |= included(path, folders) - visited
+    return sum(path.stat().st_size for path in visited)
 
 
 def compare(csrc, flags, file, how, limit):
@@ -95,13 +95,13 @@ def compare(csrc, flags, file, how, limit):
             took, output = flashinfer_sources.front_end(csrc, flags[implementation], file, limit)
             row[implementation] = None if output and has_error(output) else round(took, 2)
         else:
-            made = made_of(csrc, flags[implementation], file, how, limit)
-            row[implementation] = made and round(made[0], 2)
+            compiled = made_of(csrc, flags[implementation], file, how, limit)
+            row[implementation] = compiled and round(compiled[0], 2)
         if row[implementation] is None:
             return row
         if how != "front end":
-            row.setdefault("bytes", {})[implementation], row["kernels"] = made[1:3]
-            codes.append(made[2:])
+            row.setdefault("bytes", {})[implementation], row["kernels"] = compiled[1:3]
+            codes.append(compiled[2:])
         limit *= 4  # the other headers may take longer
     return row | ({"same": codes[0] == codes[1]} if codes else {})
 
@@ -133,18 +133,18 @@ def main():
     record = [json.loads(line) for line in options.record.read_text().splitlines()] if options.record.exists() else []
     with tempfile.TemporaryDirectory() as folder:
         rendered = flashinfer_sources.rendered(csrc, folder)
-        theirs = pathlib.Path(tvm_ffi.__file__).parent / "include"
-        (pathlib.Path(folder) / "dlpack").symlink_to(theirs / "dlpack")
+        tvm_ffi_include = pathlib.Path(tvm_ffi.__file__).parent / "include"
+        (pathlib.Path(folder) / "dlpack").symlink_to(tvm_ffi_include / "dlpack")
         sdk = ROOT / "sdk"
-        ours = ["-DKERNKIT_COMPILED", "-I", sdk / "tvm_ffi_compat", "-I", sdk / "include", "-isystem", folder]
+        kernkit_flags = ["-DKERNKIT_COMPILED", "-I", sdk / "tvm_ffi_compat", "-I", sdk / "include", "-isystem", folder]
 
         def take(file, limit):
             """Measures a file. Returns the file if it must wait for the next round, otherwise None."""
             if datetime.datetime.now().time() > options.until:
                 return file
             template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
-            made = ["-I", rendered[template[1]]] if template else []
-            flags = {"ours": [*ours, *made], "theirs": ["-isystem", theirs, *made]}
+            rendered_flags = ["-I", rendered[template[1]]] if template else []
+            flags = {"ours": [*kernkit_flags, *rendered_flags], "theirs": ["-isystem", tvm_ffi_include, *rendered_flags]}
             try:
                 row = measure(csrc, flags, file, options.how, limit)
             except TooLong:
@@ -153,12 +153,12 @@ def main():
             with options.record.open("a") as out:
                 out.write(json.dumps(row) + "\n")
 
-        done = {row["file"] for row in record if HOW.index(row["how"]) >= HOW.index(options.how)}
-        left = [file for file in options.files or flashinfer_sources.on_tvm_ffi(csrc) if file not in done]
-        left.sort(key=lambda file: size(csrc, file))
+        recorded = {row["file"] for row in record if HOW.index(row["how"]) >= HOW.index(options.how)}
+        remaining = [file for file in options.files or flashinfer_sources.on_tvm_ffi(csrc) if file not in recorded]
+        remaining.sort(key=lambda file: size(csrc, file))
         for limit in LIMITS:
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as threads:
-                left = [file for file in threads.map(lambda file: take(file, limit), left) if file]
+                remaining = [file for file in threads.map(lambda file: take(file, limit), remaining) if file]
     for how in HOW:
         rows = sorted((row for row in record if row["how"] == how and row.get("theirs")), key=ratio, reverse=True)
         print(f"{how}: {len(rows)} files; other kernels in {sum(not row.get('same', True) for row in rows)}")

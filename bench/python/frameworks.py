@@ -55,11 +55,11 @@ def of_torch(shaped):
                                      schema="(Tensor(a!) y, Tensor x, float factor) -> ()")  # fmt: skip
     x, y = torch.randn(1), torch.empty(1)
 
-    def ten(one):
+    def ten(scale):
         def run(y, x):
             for _ in range(5):
-                one(y, x, 2.0)
-                one(x, y, 0.5)
+                scale(y, x, 2.0)
+                scale(x, y, 0.5)
 
         graph = torch.compile(run, fullgraph=True)
         return lambda: graph(y, x)
@@ -86,10 +86,10 @@ def of_jax(shaped):
     def by_hand(x):
         return jax.ffi.ffi_call("peer.scale", jax.ShapeDtypeStruct(x.shape, x.dtype))(x, factor=2.0)
 
-    def ten(one):
+    def ten(scale):
         def run(x):
             for _ in range(10):
-                x = one(x)
+                x = scale(x)
             return x
 
         compiled = jax.jit(run)
@@ -122,11 +122,11 @@ def main():
         times = medians(cases(shaped))
         for name, seconds in times.items():
             print(f"{name}: {1e6 * seconds:.2f} us")
-        for what, peer, most in LIMITS:
-            if what in times and peer in times:
-                ratio = times[what] / times[peer]
+        for measured, peer, most in LIMITS:
+            if measured in times and peer in times:
+                ratio = times[measured] / times[peer]
                 worst = max(worst, ratio / most)
-                print(f"{what} / {peer}: {ratio:.2f}, at most {most}")
+                print(f"{measured} / {peer}: {ratio:.2f}, at most {most}")
     return worst > 1
 
 

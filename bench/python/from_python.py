@@ -53,11 +53,11 @@ class Call:
     def __init__(self, statement, result, **names):
         self.statement, self.result, self.names = statement, result, names
 
-    def is_right(self, wanted):
+    def is_right(self, expected):
         if "y" in self.names:
             self.names["y"][:] = 77  # neither a sum nor a double of the inputs
         exec(self.statement, self.names)
-        return np.array_equal(self.result(), wanted)
+        return np.array_equal(self.result(), expected)
 
 
 def numpy_calls(lib, op, dtype, a, b):
@@ -74,11 +74,11 @@ def numpy_calls(lib, op, dtype, a, b):
     scale = "np.multiply(x, 2.0, out=y)" if dtype != "bfloat16" else "np.multiply(x, factor, out=y)"
     calls = {"numpy": Call(scale if op == "scale" else "np.add(x, z, out=y)", result, **names)}
     if dtype != "bfloat16":  # NumPy exports no bfloat16
-        ours = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
-        calls["kernkit-numpy"] = Call(ours, result, **names)
-        kept = {"k" + name: tvm_ffi.from_dlpack(names[name]) for name in "xyz"}
-        ours = "lib.scale(ky, kx, 2.0)" if op == "scale" else "lib.add(ky, kx, kz)"
-        calls["kernkit-numpy-kept"] = Call(ours, result, **names, **kept)
+        statement = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
+        calls["kernkit-numpy"] = Call(statement, result, **names)
+        tensors = {"k" + name: tvm_ffi.from_dlpack(names[name]) for name in "xyz"}
+        statement = "lib.scale(ky, kx, 2.0)" if op == "scale" else "lib.add(ky, kx, kz)"
+        calls["kernkit-numpy-kept"] = Call(statement, result, **names, **tensors)
     return calls
 
 
@@ -89,10 +89,10 @@ def torch_calls(lib, op, dtype, a, b):
     x, z = torch.from_numpy(a).to(kind), torch.from_numpy(b).to(kind)
     y = torch.full_like(x, 77)
     names = {"torch": torch, "lib": lib, "x": x, "z": z, "y": y}
-    theirs = "torch.mul(x, 2.0, out=y)" if op == "scale" else "torch.add(x, z, out=y)"
-    ours = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
+    peer = "torch.mul(x, 2.0, out=y)" if op == "scale" else "torch.add(x, z, out=y)"
+    statement = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
     result = lambda: y.float().numpy()
-    return {"torch": Call(theirs, result, **names), "kernkit-torch": Call(ours, result, **names)}
+    return {"torch": Call(peer, result, **names), "kernkit-torch": Call(statement, result, **names)}
 
 
 def jax_calls(lib, op, dtype, a, b):
@@ -111,8 +111,8 @@ def jax_calls(lib, op, dtype, a, b):
     if has("jax_tvm_ffi"):
         out = jax.ShapeDtypeStruct(x.shape, x.dtype)
         options = {"factor": FACTOR} if op == "scale" else {}
-        ours = lambda *args: jax.ffi.ffi_call(f"kernkit.{op}", out)(*args, **options)
-        calls["kernkit-jax-jit"] = compiled(jax.jit(ours))
+        call = lambda *args: jax.ffi.ffi_call(f"kernkit.{op}", out)(*args, **options)
+        calls["kernkit-jax-jit"] = compiled(jax.jit(call))
     if dtype != "bfloat16":
         y = np.full(len(a), 77, dtype)
         into = "lib.scale(y, x, 2.0)" if op == "scale" else "lib.add(y, x, z)"
@@ -132,11 +132,11 @@ def measure(rows, lib, makers, op, dtype, n):
     if not rows.wants(f"{start}/n:{n}"):
         return
     a, b = random_values(n, 1), random_values(n, 2)
-    wanted = a * FACTOR if op == "scale" else a + b
+    expected = a * FACTOR if op == "scale" else a + b
     calls = {}
     for make in makers:
         for implementation, call in make(lib, op, dtype, a, b).items():
-            if call.is_right(wanted):
+            if call.is_right(expected):
                 calls[implementation] = timeit.Timer(call.statement, globals=call.names)
             else:
                 rows.fail(f"{start}/{implementation}/n:{n}", "the result is wrong")

@@ -41,8 +41,8 @@ def source(count):
 
 def compiler():
     cache = ROOT / "build/release/CMakeCache.txt"
-    found = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.+)$", cache.read_text(), re.M) if cache.exists() else None
-    return found.group(1) if found and pathlib.Path(found.group(1)).exists() else None
+    match = re.search(r"^CMAKE_CUDA_COMPILER:\w+=(.+)$", cache.read_text(), re.M) if cache.exists() else None
+    return match.group(1) if match and pathlib.Path(match.group(1)).exists() else None
 
 
 def compiled(nvcc, folder, count):
@@ -88,8 +88,8 @@ def measure(rows):
     runtime.__cudaRegisterFatBinary.restype = ctypes.c_void_p
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        one, _ = compiled(nvcc, folder, 1)
-        ptx, _ = compiled(nvcc, folder, MODULE // len(one) + 1)
+        single, _ = compiled(nvcc, folder, 1)
+        ptx, _ = compiled(nvcc, folder, MODULE // len(single) + 1)
         assert len(ptx) >= MODULE, len(ptx)
         kernel = re.search(rb"\.entry (\w+)\(", ptx).group(1)
         times = {"kernkit-ptx": [], "nvcc": []}

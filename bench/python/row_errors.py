@@ -69,39 +69,39 @@ def inputs(torch, dtype):
             yield names | {name: torch.full((64, d), 77.0).to(kind) for name in "ys"}
 
 
-def greatest(found, op, pair):
-    old = found.get(op, ((0.0, 0.0), (0.0, 0.0)))
-    found[op] = tuple(tuple(map(max, before, new)) for before, new in zip(old, pair))
+def greatest(greatest_errors, op, pair):
+    old = greatest_errors.get(op, ((0.0, 0.0), (0.0, 0.0)))
+    greatest_errors[op] = tuple(tuple(map(max, before, new)) for before, new in zip(old, pair))
 
 
 def measure(torch, lib, dtype):
     """{op: (kernkit's errors, PyTorch's errors)}, with the errors of errors()."""
     import numpy as np
 
-    found = {}
+    greatest_errors = {}
     for names in inputs(torch, dtype):
         names["lib"] = lib
         exact = {name: names[name].double() for name in "xrwb"}
         wide = {name: tensor.numpy().astype(np.longdouble) for name, tensor in exact.items()}
         wide |= {"np": np, "centred": lambda x: x - x.mean(-1, keepdims=True)}
-        for op, (theirs, ours) in OPS.items():
+        for op, (peer_statement, statement) in OPS.items():
             if dtype == "float64" and op not in WIDE:
                 continue
-            exec(ours, names)
-            peer = eval(theirs, names)
+            exec(statement, names)
+            peer = eval(peer_statement, names)
             if dtype == "float64":
-                wanted = eval(WIDE[op], wide)
-                pair = tuple(errors_of_float64(np, got.numpy(), wanted) for got in (names["y"], peer))
+                expected = eval(WIDE[op], wide)
+                pair = tuple(errors_of_float64(np, got.numpy(), expected) for got in (names["y"], peer))
             else:
-                wanted = eval(theirs, names | exact)
-                pair = errors(torch, names["y"], wanted), errors(torch, peer, wanted)
-            greatest(found, op, pair)
-    return found
+                expected = eval(peer_statement, names | exact)
+                pair = errors(torch, names["y"], expected), errors(torch, peer, expected)
+            greatest(greatest_errors, op, pair)
+    return greatest_errors
 
 
 def measure_fp8(torch, lib, dtype):
     """The errors of rms_norm_fp8's output, divided by its scale, and of the scale."""
-    found, fp8 = {}, torch.float8_e4m3fn
+    greatest_errors, fp8 = {}, torch.float8_e4m3fn
 
     def quantized(norm):
         scale = (norm.abs().amax(-1) / 448).clamp(min=1 / (448 * 512))
@@ -109,15 +109,15 @@ def measure_fp8(torch, lib, dtype):
 
     for names in inputs(torch, dtype):
         x, w, d = names["x"], names["w"], (names["d"],)
-        wanted, wanted_scale = quantized(torch.nn.functional.rms_norm(x.double(), d, w.double(), 1e-6))
+        expected, expected_scale = quantized(torch.nn.functional.rms_norm(x.double(), d, w.double(), 1e-6))
         y, scale = torch.zeros(x.shape, dtype=fp8), torch.zeros(64)
         lib.rms_norm_fp8(y, scale, x, w, 1e-6)
-        theirs, their_scale = quantized(torch.nn.functional.rms_norm(x, d, w, 1e-6).float())
-        pair = (errors(torch, y, wanted), errors(torch, theirs.to(fp8), wanted))
-        greatest(found, "rms_norm_fp8", pair)
-        greatest(found, "scale of rms_norm_fp8",
-                 (errors(torch, scale, wanted_scale), errors(torch, their_scale, wanted_scale)))  # fmt: skip
-    return found
+        peer_output, peer_scale = quantized(torch.nn.functional.rms_norm(x, d, w, 1e-6).float())
+        pair = (errors(torch, y, expected), errors(torch, peer_output.to(fp8), expected))
+        greatest(greatest_errors, "rms_norm_fp8", pair)
+        greatest(greatest_errors, "scale of rms_norm_fp8",
+                 (errors(torch, scale, expected_scale), errors(torch, peer_scale, expected_scale)))  # fmt: skip
+    return greatest_errors
 
 
 def shown(error):
@@ -134,11 +134,11 @@ def main():
     print("| greatest error, ulp; absolute below the normal numbers | kernkit | PyTorch |")
     print("|---|---|---|")
     for dtype in DTYPES:
-        for op, (ours, theirs) in measure(torch, lib, dtype).items():
-            print(f"| {op}, {dtype} | {shown(ours)} | {shown(theirs)} |")
+        for op, (error, peer_error) in measure(torch, lib, dtype).items():
+            print(f"| {op}, {dtype} | {shown(error)} | {shown(peer_error)} |")
     for dtype in DTYPES[1:]:
-        for op, (ours, theirs) in measure_fp8(torch, lib, dtype).items():
-            print(f"| {op}, {dtype} | {shown(ours)} | {shown(theirs)} |")
+        for op, (error, peer_error) in measure_fp8(torch, lib, dtype).items():
+            print(f"| {op}, {dtype} | {shown(error)} | {shown(peer_error)} |")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ DTYPES = ["float32", "bfloat16", "float16"]
 # caches.
 SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
 GAP = 64
-REST = 0.012  # pause before each turn [s]
+PAUSE = 0.012  # pause before each turn [s]
 # Calls of PyTorch that write into a preallocated tensor.
 INTO = {"softmax": "torch.softmax(x, -1, out=out)"}
 
@@ -99,7 +99,7 @@ def start_threads(lib, sample):
 def measure(rows, libraries, op, dtype, n, d, strided, ratios):
     import torch
 
-    theirs, ours, wide = statements()[op]
+    peer_statement, statement, wide = statements()[op]
     tail = f"n:{n}/d:{d}" + ("/strided" if strided else "")
     if not rows.wants(f"{START}/{op}/{dtype}/{tail}"):
         return
@@ -110,25 +110,25 @@ def measure(rows, libraries, op, dtype, n, d, strided, ratios):
     y, s = torch.full((n, d), 77.0).to(kind), torch.full((n, d), 77.0).to(kind)
     names = {"torch": torch, "F": torch.nn.functional, **libraries, "x": x, "r": r, "w": w, "b": b,
              "y": y, "s": s, "d": d, "out": torch.empty_like(y)}  # fmt: skip
-    wanted = eval(theirs, names)
-    exec(ours, names)
+    expected = eval(peer_statement, names)
+    exec(statement, names)
     # PyTorch rounds intermediate results of 16-bit floats; kernkit does not.
     digits = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}[dtype]
-    if not torch.allclose(y.double(), wanted.double(), rtol=digits, atol=digits):
+    if not torch.allclose(y.double(), expected.double(), rtol=digits, atol=digits):
         return rows.fail(f"{START}/{op}/{dtype}/kernkit/{tail}", "the result is wrong")
-    timers = {"kernkit": timeit.Timer(ours, globals=names), "torch": timeit.Timer(theirs, globals=names)}
+    timers = {"kernkit": timeit.Timer(statement, globals=names), "torch": timeit.Timer(peer_statement, globals=names)}
     if op in INTO:
         timers["torch-into"] = timeit.Timer(INTO[op], globals=names)
     if COMPILED:
-        names["compiled"] = torch.compile(eval(f"lambda x, r, w, b: {theirs}", names), dynamic=False)
+        names["compiled"] = torch.compile(eval(f"lambda x, r, w, b: {peer_statement}", names), dynamic=False)
         timers["compiled"] = timeit.Timer("compiled(x, r, w, b)", globals=names)
-        torch.testing.assert_close(eval("compiled(x, r, w, b)", names), wanted, rtol=digits, atol=digits)
+        torch.testing.assert_close(eval("compiled(x, r, w, b)", names), expected, rtol=digits, atol=digits)
     if PINNED:
         for timer in timers.values():
             timer.timeit(3)  # starts the threads
         pin_threads()
         timers = {implementation: Undisturbed(timer) for implementation, timer in timers.items()}
-    times = interleaved(timers, 0.003, 9, REST)
+    times = interleaved(timers, 0.003, 9, PAUSE)
     moved = {"fused_add_rms_norm": 4, "gelu_and_mul": 3, "silu_and_mul": 3}.get(op, 2) * n * d * y.element_size()
     for implementation, samples in times.items():
         rows.add(f"{START}/{op}/{dtype}/{implementation}/{tail}", samples, moved=moved)

@@ -54,15 +54,15 @@ class Rows:
         print(f"{name:<56} failed: {reason}", file=sys.stderr, flush=True)
 
 
-def interleaved(timers, seconds, repetitions, rest=0.0):
+def interleaved(timers, seconds, repetitions, pause=0.0):
     """{name: time of one call in each repetition [ns]}. `timers`: {name: timeit.Timer}; the timers take turns. A turn
-    lasts `seconds`, or one call if a call takes longer. A pause of `rest` seconds precedes each turn."""
+    lasts `seconds`, or one call if a call takes longer. A pause of `pause` seconds precedes each turn."""
     counts, times = {}, {name: [] for name in timers}
     for name, timer in timers.items():
         once = min(timer.timeit(1) for _ in range(2 if seconds > 0.01 else 9))
         counts[name] = max(1, int(seconds / max(once, 1e-7)))
     for _ in range(repetitions):
         for name, timer in timers.items():
-            time.sleep(rest)
+            time.sleep(pause)
             times[name].append(timer.timeit(counts[name]) / counts[name] * 1e9)
     return times

@@ -48,7 +48,7 @@ __attribute__((visibility("default"))) double time_copy(int which, int64_t calls
 /// fails.
 __attribute__((visibility("default"))) double time_scale(KernkitFunction scale, int64_t calls,
                                                          int64_t bytes, float* y, float* x) {
-  int64_t n = bytes / static_cast<int64_t>(sizeof(float)), one = 1;
+  int64_t n = bytes / static_cast<int64_t>(sizeof(float)), unit_stride = 1;
   DLTensor tensors[2] = {};
   KernkitAny args[3] = {}, result{};
   for (int i = 0; i < 2; ++i) {
@@ -57,7 +57,7 @@ __attribute__((visibility("default"))) double time_scale(KernkitFunction scale, 
     tensors[i].dtype = {kDLFloat, 32, 1};
     tensors[i].ndim = 1;
     tensors[i].shape = &n;
-    tensors[i].strides = &one;
+    tensors[i].strides = &unit_stride;
     args[i].type_index = kKernkitDLTensorPtr;
     args[i].v.ptr = &tensors[i];
   }

@@ -47,7 +47,7 @@ class Timers:
         while name := self.native.name_of_copy(len(self.copies)):
             self.copies.append(name.decode())
 
-    def of(self, y, x, size):
+    def timers_for(self, y, x, size):
         """{name: timer}, for arrays that begin at a page and have 64 bytes more than `size`."""
         arrays = [ctypes.c_void_p(array.ctypes.data) for array in (y, x)]
         bytes_ = ctypes.c_int64(size)
@@ -77,8 +77,8 @@ def check(y, x, size, timers):
         if timer(1) < 0:
             raise SystemExit(f"{name} failed at {size} bytes")
         factor = 2 if name in ("kernkit", "numpy", "kernkit-numpy") else 1
-        wanted = factor * x[at : at + size].view("float32")
-        if not (np.array_equal(y[at : at + size].view("float32"), wanted) and (y[at + size :] == 0x7E).all()):
+        expected = factor * x[at : at + size].view("float32")
+        if not (np.array_equal(y[at : at + size].view("float32"), expected) and (y[at + size :] == 0x7E).all()):
             raise SystemExit(f"{name} is wrong at {size} bytes")
 
 
@@ -99,8 +99,8 @@ def shares(seconds):
     """{name: time of a peer divided by kernkit's time}"""
     streaming = [taken for name, taken in seconds.items() if name.startswith("streaming")]
     peers = {"memcpy": seconds["memcpy"], **({"streaming": min(streaming)} if streaming else {})}
-    of = {f"of_{name}": taken / seconds["kernkit"] for name, taken in {"copy": min(peers.values()), **peers}.items()}
-    return {**of, "of_numpy": seconds["numpy"] / seconds["kernkit-numpy"]}
+    ratios = {f"of_{name}": taken / seconds["kernkit"] for name, taken in {"copy": min(peers.values()), **peers}.items()}
+    return {**ratios, "of_numpy": seconds["numpy"] / seconds["kernkit-numpy"]}
 
 
 def row_of(times, size):
@@ -122,7 +122,7 @@ def main():
     timers, before, rows = Timers(), os.getloadavg()[0], []
     for size in (size for size in SIZES if size <= options.largest):
         y, x = array(size), array(size)
-        of_size = timers.of(y, x, size)
+        of_size = timers.timers_for(y, x, size)
         check(y, x, size, of_size)
         rows.append(row_of(measure(of_size, size, options.rounds if size < 64 << 20 else max(5, options.rounds // 4)), size))
         print(json.dumps(rows[-1]), flush=True)

@@ -52,11 +52,11 @@ def seconds(command, folder, shell=False):
     return took, log
 
 
-def make(folder, name=NAME, *words):
+def make(folder, name=NAME, *arguments):
     """Renders the library and adds the ops. The folder must not contain a library."""
     kernkit = [sys.executable, "-B", "-m", "kernkit"]
     folder.mkdir(parents=True, exist_ok=True)
-    seconds([*kernkit, "new", name, "--no-git", "--output", folder, *words], folder)
+    seconds([*kernkit, "new", name, "--no-git", "--output", folder, *arguments], folder)
     for number in range(EACH):
         for op, (kind, schema) in KINDS.items():
             seconds([*kernkit, "add", f"{op}_{number}", schema, "--kind", kind], folder / name)
@@ -77,14 +77,14 @@ class Library:
     def object_of(self, source):
         """The object of a source file in the library itself."""
         outputs = seconds(["ninja", "-t", "targets", "all"], self.build)[1]
-        (found,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{self.name}_objects.dir/{source}.o: " in line]
-        return found
+        (output,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{self.name}_objects.dir/{source}.o: " in line]
+        return output
 
     def object_of_test(self, op):
         """The object of the op's test in the program for the simulator."""
         outputs = seconds(["ninja", "-t", "inputs", f"bin/{op}_cuda_test"], self.build)[1]
-        (found,) = [line for line in outputs.split() if line.endswith(f"/{op}_test.cc.o")]
-        return found
+        (output,) = [line for line in outputs.split() if line.endswith(f"/{op}_test.cc.o")]
+        return output
 
     def edit(self, source, op, *more):
         """Processor time [s] from an edit until `more` is built and the op's tests, with the .cu file on the CPU, have
@@ -106,10 +106,10 @@ def measure(rows, library):
     link = library.bare(f"lib/lib{NAME}.so")
     edits = {f"{op}_0/{op}_0.cu": op for op in KINDS} | {"scale_0/scale_0.cc": "scale"}
     for source, op in edits.items():
-        what = f"edit of {source.partition('/')[2]} until its tests ran"
-        if rows.wants(what):
-            rows.add(f"{what}/cpu/kernkit", [library.edit(f"kernels/{source}", first[op]) * 1e9])
-            rows.add(f"{what}/cpu/bare", [(library.bare(library.object_of(source)) + link) * 1e9])
+        label = f"edit of {source.partition('/')[2]} until its tests ran"
+        if rows.wants(label):
+            rows.add(f"{label}/cpu/kernkit", [library.edit(f"kernels/{source}", first[op]) * 1e9])
+            rows.add(f"{label}/cpu/bare", [(library.bare(library.object_of(source)) + link) * 1e9])
     both = "edit of scale_0.cu until its tests ran and the library is linked"
     if rows.wants(both):
         source = "scale_0/scale_0.cu"
@@ -135,9 +135,9 @@ def by_kk(rows, folder):
         make(folder, of_ptx, "--with", "ptx")
     ENVIRONMENT["KK_VENV"] = sys.prefix
     took = {}
-    for variant, name, word in (("without CUDA", NAME, "--no-cuda"), ("with CUDA", NAME, "--cuda"), ("by PTX", of_ptx, "--cuda")):
+    for variant, name, option in (("without CUDA", NAME, "--no-cuda"), ("with CUDA", NAME, "--cuda"), ("by PTX", of_ptx, "--cuda")):
         library, source = Library(folder, "release", name), "kernels/scale_0/scale_0.cu"
-        command, path = ["./kk", "test", "scale_0", word], library.folder / source
+        command, path = ["./kk", "test", "scale_0", option], library.folder / source
         seconds(command, library.folder)
         text = path.read_text()
         try:
@@ -167,20 +167,20 @@ def clean(rows, folder):
     launcher.write_text(TIMED)
     launcher.chmod(0o755)
     ENVIRONMENT["TIMED_INTO"] = str(times)
-    words = [f"-DCMAKE_CXX_{kind}_LAUNCHER={launcher}" for kind in ("COMPILER", "LINKER")]
-    configured = seconds(["cmake", "--preset", "cpu", "-B", "build/clean", *words], library)[0]
+    arguments = [f"-DCMAKE_CXX_{kind}_LAUNCHER={launcher}" for kind in ("COMPILER", "LINKER")]
+    configured = seconds(["cmake", "--preset", "cpu", "-B", "build/clean", *arguments], library)[0]
     took = seconds(["cmake", "--build", "build/clean", "-j", "1"], library)[0]
     each = {}
     for file in times.iterdir():
         _, of_children, command = file.read_text().split("\n", 2)
-        minutes = [word.rstrip("s").split("m") for word in of_children.split()]
-        words = shlex.split(command)
-        each[words[words.index("-o") + 1]] = sum(int(whole) * 60 + float(rest) for whole, rest in minutes)
-    own = {name: took for name, took in each.items() if f"/{NAME}_objects.dir/" in name or name == f"lib/lib{NAME}.so"}
+        minutes = [value.rstrip("s").split("m") for value in of_children.split()]
+        arguments = shlex.split(command)
+        each[arguments[arguments.index("-o") + 1]] = sum(int(integer) * 60 + float(rest) for integer, rest in minutes)
+    library_files = {name: took for name, took in each.items() if f"/{NAME}_objects.dir/" in name or name == f"lib/lib{NAME}.so"}
     files = {name.split("/")[-1]: took for name, took in each.items() if name.endswith(("_test.cc.o", "_bench.cc.o"))}
     links = [took for name, took in each.items() if name.startswith("bin/")]
     rows.add("clean build/cpu/kernkit", [(configured + took) * 1e9])
-    rows.add("clean build/cpu/bare", [(sum(own.values()) + sum(files.values()) + max(links)) * 1e9])
+    rows.add("clean build/cpu/bare", [(sum(library_files.values()) + sum(files.values()) + max(links)) * 1e9])
     rows.add("programs/cpu/kernkit", [len(links)], "programs")
     rows.add("all programs linked/cpu/kernkit", [sum(links) * 1e9])
     rows.add("all programs linked/cpu/bare", [max(links) * 1e9])

@@ -52,11 +52,11 @@ void plain_rms_norm(int64_t n, int64_t d, T* y, const T* x, const T* weight) {
 template <class T>
 void plain_softmax(int64_t n, int64_t d, T* y, const T* x, const T*) {
   for (int64_t r = 0; r < n; ++r, x += d, y += d) {
-    float largest = -HUGE_VALF, whole = 0;
+    float largest = -HUGE_VALF, sum = 0;
     for (int64_t i = 0; i < d; ++i) largest = std::fmax(largest, static_cast<float>(x[i]));
-    for (int64_t i = 0; i < d; ++i) whole += std::exp(static_cast<float>(x[i]) - largest);
+    for (int64_t i = 0; i < d; ++i) sum += std::exp(static_cast<float>(x[i]) - largest);
     for (int64_t i = 0; i < d; ++i) {
-      y[i] = static_cast<T>(std::exp(static_cast<float>(x[i]) - largest) / whole);
+      y[i] = static_cast<T>(std::exp(static_cast<float>(x[i]) - largest) / sum);
     }
   }
 }
@@ -70,14 +70,15 @@ void shapes(benchmark::internal::Benchmark* rows) {
 template <class T, class Call, class Plain>
 void time(benchmark::State& state, const Call& call, const Plain& plain) {
   const int64_t n = state.range(0), d = state.range(1);
-  HostTensor<T> x({n * d}), weight({d}), y({n * d}), wanted({n * d});
+  HostTensor<T> x({n * d}), weight({d}), y({n * d}), expected({n * d});
   for (int64_t i = 0; i < n * d; ++i) x[i] = T(static_cast<float>(i * 37 % 101 - 50) * 0.0625f);
   for (int64_t i = 0; i < d; ++i) weight[i] = T(static_cast<float>(i % 13 + 1) * 0.125f);
   call(n, d, y.begin(), x.begin(), weight.begin());
-  plain(n, d, wanted.begin(), x.begin(), weight.begin());
+  plain(n, d, expected.begin(), x.begin(), weight.begin());
   for (int64_t i = 0; i < n * d; ++i) {
-    const auto right = static_cast<float>(wanted[i]);
-    if (!(std::fabs(static_cast<float>(y[i]) - right) <= 0.01f * std::fabs(right) + 1e-7f)) {
+    const auto reference = static_cast<float>(expected[i]);
+    if (!(std::fabs(static_cast<float>(y[i]) - reference) <=
+          0.01f * std::fabs(reference) + 1e-7f)) {
       return state.SkipWithError("the result is wrong");
     }
   }

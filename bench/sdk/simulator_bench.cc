@@ -38,8 +38,8 @@ void run(benchmark::State& state, Launch launch, Kernel kernel, unsigned blocks,
     runtime.clear();
   }
   cudaMemcpy(&first, y, sizeof(first), cudaMemcpyDeviceToHost);
-  const float wanted[] = {2, 2, 32, 1};
-  if (first != wanted[static_cast<int>(kernel)] || !runtime.faults().empty()) {
+  const float expected[] = {2, 2, 32, 1};
+  if (first != expected[static_cast<int>(kernel)] || !runtime.faults().empty()) {
     state.SkipWithError("the result is wrong");
   }
   cudaFree(y);
@@ -55,20 +55,20 @@ void add_variant(const std::string& name, Launch launch, Kernel kernel, unsigned
       ->UseRealTime();
 }
 
-void add(const std::string& what, Kernel kernel, unsigned blocks, unsigned threads) {
+void add(const std::string& label, Kernel kernel, unsigned blocks, unsigned threads) {
 #if KERNKIT_BENCH_PTX
-  add_variant(what + "/kernkit-ptx", ptx::launch, kernel, blocks, threads);
+  add_variant(label + "/kernkit-ptx", ptx::launch, kernel, blocks, threads);
 #endif
-  add_variant(what + "/source", source::launch, kernel, blocks, threads);
+  add_variant(label + "/source", source::launch, kernel, blocks, threads);
 }
 
 // Counters and fault detectors, compared with the same kernel without tools. memcheck and synccheck
 // are always active.
-void add_tools([[maybe_unused]] const std::string& what, [[maybe_unused]] Kernel kernel) {
+void add_tools([[maybe_unused]] const std::string& label, [[maybe_unused]] Kernel kernel) {
 #if KERNKIT_BENCH_PTX
   using simulator::Counting, simulator::InitCheck, simulator::RaceCheck;
   const auto add_tool = [&](const char* tool, auto add_one) {
-    add_one("tools, " + what + "/" + tool, ptx::launch, kernel, 256, kThreads);
+    add_one("tools, " + label + "/" + tool, ptx::launch, kernel, 256, kThreads);
   };
   add_tool("none", add_variant<>);
   add_tool("counters", add_variant<Counting>);

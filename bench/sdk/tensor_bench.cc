@@ -161,13 +161,13 @@ void round_trip(benchmark::State& state) {
   for (auto _ : state) once();
 }
 
-template <class Ours, class Theirs>
-void add_makers(const char* what, Ours ours, Theirs theirs) {
-  add_pair(what, "scale", [=](benchmark::State& state, const std::string& library) {
+template <class Kernkit, class TvmFfi>
+void add_makers(const char* label, Kernkit kernkit_make, TvmFfi tvm_ffi_make) {
+  add_pair(label, "scale", [=](benchmark::State& state, const std::string& library) {
     if (library == "scale_kernkit") {
-      make(state, ours);
+      make(state, kernkit_make);
     } else {
-      make(state, theirs);
+      make(state, tvm_ffi_make);
     }
   });
 }
@@ -180,8 +180,8 @@ void add_makers(const char* what, Ours ours, Theirs theirs) {
   add_makers("FromNDAlloc, aligned", our_nd_alloc<CPUNDAlloc>, peer_nd_alloc<PeerAligned>);
   add_makers("FromEnvAlloc", our_env_alloc, peer_env_alloc);
   add_makers("alloc_tensor", our_alloc_tensor, peer_env_alloc);
-  const auto add_in_c = [](const char* what, void (*run)(benchmark::State&)) {
-    const std::string name = std::string(what) + "/" + kCompiler + "/host in C";
+  const auto add_in_c = [](const char* label, void (*run)(benchmark::State&)) {
+    const std::string name = std::string(label) + "/" + kCompiler + "/host in C";
     benchmark::RegisterBenchmark(name.c_str(), run)->UseRealTime();
   };
   add_in_c("DLPack round trip", round_trip_in_c);

@@ -7,8 +7,8 @@ using kernkit::Function;
 
 // [keep]
 void on_finish(const Function& callback) {
-  static auto* kept = new Function();  // never destroyed
-  *kept = callback;
+  static auto* stored = new Function();  // never destroyed
+  *stored = callback;
 }
 // [/keep]
 

@@ -12,24 +12,24 @@ namespace {
 int64_t number(void* stream) { return reinterpret_cast<int64_t>(stream); }
 
 // [threads]
-/// The stream that a thread of the kernel's own has, and the one that it was given.
+/// The default stream of a new thread, and the stream after a StreamGuard.
 std::tuple<int64_t, int64_t> streams_of_a_thread(DLDevice device) {
   void* stream = kernkit::current_stream(device);
   const auto allocator = kernkit::current_allocator();
-  int64_t own = -1, given = -1;
+  int64_t default_stream = -1, guarded_stream = -1;
   std::exception_ptr error;
   std::thread([&] {
     try {
-      own = number(kernkit::current_stream(device));  // 0
+      default_stream = number(kernkit::current_stream(device));  // 0
       const kernkit::StreamGuard stream_guard(device, stream);
       const kernkit::AllocatorGuard allocator_guard(allocator);
-      given = number(kernkit::current_stream(device));
+      guarded_stream = number(kernkit::current_stream(device));
     } catch (...) {
       error = std::current_exception();
     }
   }).join();
   if (error) std::rethrow_exception(error);
-  return {own, given};
+  return {default_stream, guarded_stream};
 }
 // [/threads]
 

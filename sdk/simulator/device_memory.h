@@ -20,7 +20,7 @@ class DeviceMemory {
   /// Returns the accessible memory around an address; an empty range for an inaccessible address.
   virtual Range range_of(uint64_t address) const = 0;
   /// Describes an inaccessible address: "4 bytes after an allocation of 400 bytes".
-  virtual std::string place_of(uint64_t address) const = 0;
+  virtual std::string location_of(uint64_t address) const = 0;
 };
 
 }  // namespace kernkit::simulator

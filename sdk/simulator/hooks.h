@@ -37,9 +37,9 @@ inline void ignore_memory(MemoryStep, const void*, size_t, const void*) {}
 
 /// Functions that tools set.
 struct RuntimeHooks {
-  /// Called for each step in the thread of the actor. `what` is the object of kAcquire and
+  /// Called for each step in the thread of the actor. `object` is the object of kAcquire and
   /// kRelease, the queue of kBegins (null for work without an order), otherwise null.
-  void (*order)(OrderStep step, const void* what) = ignore_order;
+  void (*order)(OrderStep step, const void* object) = ignore_order;
   /// Called for each step of `bytes` bytes at `at`. `from` is the source of a copy, otherwise null.
   void (*memory)(MemoryStep step, const void* at, size_t bytes, const void* from) = ignore_memory;
   /// Called in the first call of the process.
@@ -74,7 +74,7 @@ class BlockHooks {
   /// Called before an operation of control flow, which `lanes` execute.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have synchronised at __syncwarp().
-  virtual void meets(const Warp& /*warp*/, uint32_t /*lanes*/) {}
+  virtual void synchronises(const Warp& /*warp*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have arrived at a barrier; with `only`, the lanes do not wait.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// Called when all threads that a barrier expects have arrived.
@@ -88,7 +88,7 @@ class LaunchHooks {
   virtual ~LaunchHooks() = default;
   /// Returns the hooks for the blocks of one OS thread, and is called by that thread; the hooks end
   /// with the thread's last block.
-  virtual std::unique_ptr<BlockHooks> of(Block& block) = 0;
+  virtual std::unique_ptr<BlockHooks> block_hooks(Block& block) = 0;
   /// Returns whether blocks must run one after the other, on one processor.
   virtual bool needs_order() const { return false; }
 };
@@ -111,10 +111,10 @@ class Tools {
   virtual ~Tools() = default;
   /// Returns the work that is ordered before a launch, which may overlap earlier work of its
   /// stream. Called in the launching thread; the result is passed to begin() when the launch runs.
-  virtual std::shared_ptr<void> known_work() const = 0;
+  virtual std::shared_ptr<void> work_clock() const = 0;
   /// Returns hooks for a launch, whose kernel is then instrumented; null if no tool is on.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
-                                             const std::shared_ptr<void>& known_work) = 0;
+                                             const std::shared_ptr<void>& work_clock) = 0;
   /// Called when a launch of `kernel` ended. `sentence` describes a fault, or is ""; `tool` is the
   /// tool that reports the fault.
   virtual void end(const std::string& kernel, const std::string& sentence, const char* tool) = 0;

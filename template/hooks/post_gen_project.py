@@ -41,34 +41,34 @@ RECORD = ".kernkit.json"  # `kernkit update` renders its answers again
 
 def true_conditions(answers: dict) -> set:
     """The words after "if" that are true."""
-    words = {answers["cuda"], answers["sdk"], answers["ci"].lower(), answers["licence"]}
+    conditions = {answers["cuda"], answers["sdk"], answers["ci"].lower(), answers["licence"]}
     if answers["cuda"] != "none":
-        words.add("cuda")
+        conditions.add("cuda")
     if answers["licence"] != "none":
-        words.add("licensed")
+        conditions.add("licensed")
     if answers["sdk"] == "vendored":
-        words.add(answers["dev"])
-    words.update(answers["parts"].split(","))
-    return words - {"none", ""}
+        conditions.add(answers["dev"])
+    conditions.update(answers["parts"].split(","))
+    return conditions - {"none", ""}
 
 
-def choose(text: bytes, words: set) -> bytes:
+def choose(text: bytes, conditions: set) -> bytes:
     """Keeps the lines for these answers. Conditions do not nest."""
-    kept = []
+    lines = []
     keep, conditional = True, False
     for line in text.split(b"\n"):
-        found = CONDITION.match(line)
-        if found is None:
+        match = CONDITION.match(line)
+        if match is None:
             if keep:
-                kept.append(COMMENTED.sub(rb"\1", line) if conditional else line)
+                lines.append(COMMENTED.sub(rb"\1", line) if conditional else line)
             continue
-        word = found.group(1) or found.group(3)
-        if word == b"if":
-            keep = (found.group(2) or found.group(4)).decode() in words
+        keyword = match.group(1) or match.group(3)
+        if keyword == b"if":
+            keep = (match.group(2) or match.group(4)).decode() in conditions
         else:
-            keep = word == b"end" or not keep
-        conditional = word != b"end"
-    return b"\n".join(kept)
+            keep = keyword == b"end" or not keep
+        conditional = keyword != b"end"
+    return b"\n".join(lines)
 
 
 def substitute(text: bytes, answers: dict) -> bytes:
@@ -81,7 +81,7 @@ def substitute(text: bytes, answers: dict) -> bytes:
     if author is not None:  # the notation of pyproject.toml
         table = '{name = "%s", email = "%s"}' % author.groups()
         new[b'{name = "template library author"}'] = table.encode()
-    return re.sub(b"|".join(new), lambda found: new[found.group()], text)
+    return re.sub(b"|".join(new), lambda match: new[match.group()], text)
 
 
 def license_lines(text: bytes, licence: str) -> bytes:
@@ -123,7 +123,7 @@ def remove_other_files(answers: dict) -> None:
 
 def adapt(answers: dict) -> None:
     """Puts the answers into all files and into their names, except below third_party/."""
-    words = true_conditions(answers)
+    conditions = true_conditions(answers)
     for folder, folders, files in os.walk(".", topdown=False):
         if os.path.relpath(folder).startswith("third_party" + os.sep):
             continue
@@ -131,7 +131,7 @@ def adapt(answers: dict) -> None:
             path = os.path.join(folder, file)
             with open(path, "rb") as stream:
                 old = stream.read()
-            new = license_lines(substitute(choose(old, words), answers), answers["licence"])
+            new = license_lines(substitute(choose(old, conditions), answers), answers["licence"])
             if new != old:
                 with open(path, "wb") as stream:
                     stream.write(new)
@@ -182,13 +182,13 @@ def has_dlpack(include: str) -> bool:
 
 def folders_of_template(answers: dict) -> list:
     """The template's folder, once for each answer of cookiecutter that is a path to the template."""
-    found = []
+    folders = []
     for key in ("_repo_dir", "_template"):
         # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
         template = os.path.join(os.environ.get("PWD", ""), str(answers.get(key)))
         if os.path.isfile(os.path.join(template, "cookiecutter.json")):
-            found.append(os.path.dirname(os.path.abspath(template)))
-    return found
+            folders.append(os.path.dirname(os.path.abspath(template)))
+    return folders
 
 
 def copy_sdk(answers: dict) -> None:
@@ -197,10 +197,10 @@ def copy_sdk(answers: dict) -> None:
     for package in folders_of_template(answers):
         is_package = os.path.isfile(os.path.join(package, "cli.py"))
         if is_package and os.path.isdir(os.path.join(package, "sdk")) and not os.path.exists(SDK):
-            other = {os.path.join(package, name) for name in ("sdk", "share", "template")}
+            others = {os.path.join(package, name) for name in ("sdk", "share", "template")}
 
-            def left_out(folder: str, names: list, other: set = other) -> list:
-                return [name for name in names if name == "__pycache__" or os.path.join(folder, name) in other]
+            def left_out(folder: str, names: list, others: set = others) -> list:
+                return [name for name in names if name == "__pycache__" or os.path.join(folder, name) in others]
 
             shutil.copytree(os.path.join(package, "sdk"), SDK)
             shutil.copytree(package, os.path.join(SDK, "python", "kernkit"), ignore=left_out)
@@ -211,7 +211,7 @@ def dlpack_candidates(answers: dict) -> list:
     candidates = []
     wheel = importlib.util.find_spec("tvm_ffi")  # does not import the package
     if wheel is not None:
-        candidates += [os.path.join(place, "include") for place in wheel.submodule_search_locations]
+        candidates += [os.path.join(location, "include") for location in wheel.submodule_search_locations]
     for folder in folders_of_template(answers):
         venv = os.path.join(glob.escape(folder), ".venv")
         candidates += sorted(glob.glob(os.path.join(venv, "lib", "python3*", "*-packages", "tvm_ffi", "include")))
@@ -220,13 +220,13 @@ def dlpack_candidates(answers: dict) -> list:
 
 def copy_dlpack(answers: dict) -> None:
     """Copies dlpack.h into the library, or ends the run with one sentence."""
-    wanted = os.environ.get("DLPACK_INCLUDE_DIR")
-    if wanted and not has_dlpack(wanted):
+    from_environment = os.environ.get("DLPACK_INCLUDE_DIR")
+    if from_environment and not has_dlpack(from_environment):
         sys.exit(
-            f"kernkit: DLPACK_INCLUDE_DIR is {wanted}, which has no dlpack/dlpack.h of version "
+            f"kernkit: DLPACK_INCLUDE_DIR is {from_environment}, which has no dlpack/dlpack.h of version "
             "1.0 or newer; set DLPACK_INCLUDE_DIR to a folder with this file, or unset the variable"
         )
-    for include in [wanted] if wanted else dlpack_candidates(answers):
+    for include in [from_environment] if from_environment else dlpack_candidates(answers):
         if has_dlpack(include):
             os.makedirs(os.path.join(DLPACK, "dlpack"), exist_ok=True)
             shutil.copyfile(

@@ -80,9 +80,9 @@ def standard_modules() -> set:
         return set(sys.stdlib_module_names)
     names = set(sys.builtin_module_names)
     folder = os.path.dirname(os.__file__)
-    for place in (folder, os.path.join(folder, "lib-dynload")):
-        if os.path.isdir(place):
-            names.update(entry.split(".")[0] for entry in os.listdir(place))
+    for parent in (folder, os.path.join(folder, "lib-dynload")):
+        if os.path.isdir(parent):
+            names.update(entry.split(".")[0] for entry in os.listdir(parent))
     return names
 
 
@@ -137,10 +137,10 @@ def why_not(name: str) -> str:
 
 def suggestion(name: str) -> str:
     """A valid name that is similar to `name`."""
-    words = re.findall("[a-z0-9]+", name.lower())
-    near = "_".join(words)[: MAX_LENGTH - len("_kernels")].strip("_")
-    near = near.lstrip("0123456789_")
-    for candidate in (near, near + "_kernels"):
+    parts = re.findall("[a-z0-9]+", name.lower())
+    similar = "_".join(parts)[: MAX_LENGTH - len("_kernels")].strip("_")
+    similar = similar.lstrip("0123456789_")
+    for candidate in (similar, similar + "_kernels"):
         if not why_not(candidate):
             return candidate
     return "my_kernels"
@@ -181,8 +181,8 @@ def problem(answers: dict) -> str:
         return message("parts", "is not a comma-separated list of components", "for example: plots,ptx")
     for answer, choices in CHOICES.items():
         if answers[answer] not in choices:
-            known = ", ".join(choices[:-1]) + " or " + choices[-1]
-            return message(answer, "is unsupported", f"enter {known}")
+            options = ", ".join(choices[:-1]) + " or " + choices[-1]
+            return message(answer, "is unsupported", f"enter {options}")
     return ""
 
 

@@ -8,16 +8,16 @@ EPS16 = float(np.finfo(np.float16).eps)  # 2^-10
 EPS_BF16 = 2.0**-7
 
 
-def assert_close(found, expected, bound):
-    """Fails unless every element of `found` differs from `expected` by at most `bound`, a number or an array."""
-    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-    assert found.shape == expected.shape, f"shape {found.shape} differs from {expected.shape}"
-    error, bound = np.abs(found - expected), np.broadcast_to(bound, expected.shape)
+def assert_close(actual, expected, bound):
+    """Fails unless every element of `actual` differs from `expected` by at most `bound`, a number or an array."""
+    actual, expected = np.asarray(actual, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    assert actual.shape == expected.shape, f"shape {actual.shape} differs from {expected.shape}"
+    error, bound = np.abs(actual - expected), np.broadcast_to(bound, expected.shape)
     wrong = ~(error <= bound)  # also for NaN
     if wrong.any():
-        place = tuple(np.argwhere(wrong)[0])
-        raise AssertionError(f"{wrong.sum()} of {wrong.size} elements are wrong, the first at {tuple(map(int, place))}: "
-                             f"{found[place]!r}, expected {expected[place]!r} within {bound[place]:.3g}")  # fmt: skip
+        index = tuple(np.argwhere(wrong)[0])
+        raise AssertionError(f"{wrong.sum()} of {wrong.size} elements are wrong, the first at {tuple(map(int, index))}: "
+                             f"{actual[index]!r}, expected {expected[index]!r} within {bound[index]:.3g}")  # fmt: skip
 
 
 def sum_bound(terms, magnitude, eps=EPS32):

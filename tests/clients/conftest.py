@@ -15,11 +15,11 @@ PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cup
 
 @pytest.fixture(scope="session")
 def run_client(root):
-    """run_client(command, client, *words): the process of `kernkit COMMAND ... python WORDS`. Skips a test whose client
+    """run_client(command, client, *arguments): the process of `kernkit COMMAND ... python ARGUMENTS`. Skips a test whose client
     is not installed."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
 
-    def run(command, client, *words):
+    def run(command, client, *arguments):
         if not (runtime.parent / "driver/libcuda.so.1").exists():
             pytest.skip("no libcuda.so.1 in the build")
         try:
@@ -27,8 +27,8 @@ def run_client(root):
         except importlib.metadata.PackageNotFoundError:
             pytest.skip(f"{PACKAGES[client]} is not installed: ./kk test --with clients")
         environment = {"KK_ROOT": str(root), **os.environ, "PYTHONPATH": str(root / "sdk/python")}
-        words = ["--runtime", runtime, sys.executable, "-B", *words]
-        return subprocess.run([sys.executable, "-B", "-m", "kernkit", *command, *words], cwd=FOLDER, env=environment,
+        arguments = ["--runtime", runtime, sys.executable, "-B", *arguments]
+        return subprocess.run([sys.executable, "-B", "-m", "kernkit", *command, *arguments], cwd=FOLDER, env=environment,
                               capture_output=True, text=True)  # fmt: skip
 
     return run

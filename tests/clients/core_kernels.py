@@ -485,9 +485,9 @@ def test_linked_programs():
     parts = [Program(part, code_type="c++", options=options).compile("ptx") for part in PARTS]
     linked = Linker(*parts, options=LinkerOptions(arch=f"sm_{device.arch}")).link("cubin")
     x = normal(64)
-    found = Array(x)
-    run(linked.get_kernel("apply"), 1, 64, found)
-    np.testing.assert_array_equal(found.numpy(), np.where(x < 0, np.float32(0.25) * x, x))
+    result = Array(x)
+    run(linked.get_kernel("apply"), 1, 64, result)
+    np.testing.assert_array_equal(result.numpy(), np.where(x < 0, np.float32(0.25) * x, x))
 
 
 HALVES = """
@@ -555,8 +555,8 @@ def test_sparse_matrix_in_managed_memory():
     run(compiled(SPARSE, "multiply"), 13, 128, Array(starts.astype(np.int32)), Array(columns.astype(np.int32)),
         Array(dense[rows, columns]), Array(x), y, np.int32(50))  # fmt: skip
     stream.sync()
-    found = np.from_dlpack(y).view(np.uint8).view(np.float64)
-    assert_close(found, dense @ x, sum_bound(80, np.abs(dense) @ np.abs(x), EPS64))
+    result = np.from_dlpack(y).view(np.uint8).view(np.float64)
+    assert_close(result, dense @ x, sum_bound(80, np.abs(dense) @ np.abs(x), EPS64))
 
 
 HEAP = """

@@ -21,12 +21,12 @@ def normal(*shape):
     return rng.standard_normal(shape).astype(np.float32)
 
 
-def equal(found, expected):
-    np.testing.assert_array_equal(cp.asnumpy(found), expected)
+def equal(actual, expected):
+    np.testing.assert_array_equal(cp.asnumpy(actual), expected)
 
 
-def close(found, expected, bound):
-    assert_close(cp.asnumpy(found), expected, bound)
+def close(actual, expected, bound):
+    assert_close(cp.asnumpy(actual), expected, bound)
 
 
 # [square]
@@ -193,9 +193,9 @@ extern "C" __global__ void prefix(int* x, int* y, int n) {
 @pytest.mark.xfail(strict=True, reason="cudaDeviceGetAttribute() rejects attribute 96, which CuPy reads")
 def test_barrier_of_the_grid():
     x = rng.integers(-9, 9, 200).astype(np.int32)
-    found, scratch = cp.asarray(x), cp.zeros(200, cp.int32)
-    GRID((4,), (64,), (found, scratch, 200))
-    equal(found, np.cumsum(x))
+    actual, scratch = cp.asarray(x), cp.zeros(200, cp.int32)
+    GRID((4,), (64,), (actual, scratch, 200))
+    equal(actual, np.cumsum(x))
 
 
 @cp.fuse()
@@ -260,12 +260,12 @@ def test_vectorize():
 
 def test_indexing():
     x, i = rng.standard_normal((30, 40)), rng.integers(0, 30, 50)
-    on_device, places = cp.asarray(x), cp.asarray(i)
-    equal(on_device[places], x[i])
+    on_device, indices = cp.asarray(x), cp.asarray(i)
+    equal(on_device[indices], x[i])
     equal(on_device[on_device > 0], x[x > 0])
     equal(cp.concatenate([on_device[::2], on_device[:, ::-1]]), np.concatenate([x[::2], x[:, ::-1]]))
     counts = cp.zeros(30, cp.int32)
-    cp.add.at(counts, places, 1)
+    cp.add.at(counts, indices, 1)
     equal(counts, np.bincount(i, minlength=30))
 
 
@@ -304,14 +304,14 @@ def test_streams_and_events():
     with first:
         x = cp.arange(1000) * 2
         event.record(first)
-    seen = []
+    messages = []
     with second:
         second.wait_event(event)
         y = x + 1
-        second.launch_host_func(seen.append, "reached")
+        second.launch_host_func(messages.append, "reached")
     second.synchronize()
     equal(y, np.arange(1000) * 2 + 1)
-    assert seen == ["reached"]
+    assert messages == ["reached"]
 
 
 def test_memory_of_all_kinds():

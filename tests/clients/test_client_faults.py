@@ -30,9 +30,9 @@ def findings(run_client, tmp_path):
 
     def run(client, mode, names):
         report = tmp_path / "report.json"
-        done = run_client(["sanitize", "--json", report], client, f"{client}_faults.py", mode, *names)
-        found = json.loads(report.read_text())["findings"] if report.exists() else []
-        return done, [(finding["tool"], finding["sentence"]) for finding in found]
+        result = run_client(["sanitize", "--json", report], client, f"{client}_faults.py", mode, *names)
+        findings_of_run = json.loads(report.read_text())["findings"] if report.exists() else []
+        return result, [(finding["tool"], finding["sentence"]) for finding in findings_of_run]
 
     return run
 
@@ -53,25 +53,25 @@ def quoted_reports(root):
 
 @pytest.mark.parametrize("client, faults", RUNS, ids=[f"{client}-{'-'.join(faults)}" for client, faults in RUNS])
 def test_faults_are_reported_with_the_line(root, findings, client, faults):
-    done, found = findings(client, "fault", faults)
-    assert done.returncode != 0, done.stdout + done.stderr
-    places = {name: place_of(root, client, name) for name in faults}
-    reported = {name: {tool for tool, sentence in found if place in sentence} for name, place in places.items()}
-    assert reported == faults, done.stderr
-    assert [pair for pair in found if not any(place in pair[1] for place in places.values())] == []
-    reports = [f"{tool}: {sentence}" for tool, sentence in found]
+    result, findings_of_run = findings(client, "fault", faults)
+    assert result.returncode != 0, result.stdout + result.stderr
+    locations = {name: place_of(root, client, name) for name in faults}
+    reported = {name: {tool for tool, sentence in findings_of_run if location in sentence} for name, location in locations.items()}
+    assert reported == faults, result.stderr
+    assert [pair for pair in findings_of_run if not any(location in pair[1] for location in locations.values())] == []
+    reports = [f"{tool}: {sentence}" for tool, sentence in findings_of_run]
     for pattern in quoted_reports(root):
-        if any(re.escape(place) in pattern for place in places.values()):
+        if any(re.escape(location) in pattern for location in locations.values()):
             assert any(re.fullmatch(pattern, report) for report in reports), reports
 
 
 def test_quoted_reports_are_of_planted_faults(root):
-    places = {re.escape(place_of(root, client, name)) for client, faults in RUNS for name in faults}
+    locations = {re.escape(place_of(root, client, name)) for client, faults in RUNS for name in faults}
     patterns = quoted_reports(root)
-    assert len(patterns) == 2 and all(any(place in pattern for place in places) for pattern in patterns)
+    assert len(patterns) == 2 and all(any(location in pattern for location in locations) for pattern in patterns)
 
 
 @pytest.mark.parametrize("client", STOPPING)
 def test_without_faults_all_tools_are_silent(findings, client):
-    done, found = findings(client, "correct", [*STOPPING[client], *RUNNING[client]])
-    assert (done.returncode, found, done.stdout) == (0, [], ""), done.stderr
+    result, findings_of_run = findings(client, "correct", [*STOPPING[client], *RUNNING[client]])
+    assert (result.returncode, findings_of_run, result.stdout) == (0, [], ""), result.stderr

@@ -121,31 +121,31 @@ def multiply(a, b, out, sum_type=tl.float32, precision="tf32"):
 
 def test_matmul_float16():
     a, b = normal(70, 90).astype(np.float16), normal(90, 50).astype(np.float16)
-    found = multiply(Array(a), Array(b), zeros((70, 50)))
-    assert_close(found, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b))
+    product = multiply(Array(a), Array(b), zeros((70, 50)))
+    assert_close(product, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b))
 
 
 def test_matmul_bfloat16():
     a, b = to_bf16(normal(64, 64)), to_bf16(normal(64, 64))
-    found = from_bf16(multiply(Array(a, tl.bfloat16), Array(b, tl.bfloat16), Array(np.zeros((64, 64), np.uint16), tl.bfloat16)))
+    product = from_bf16(multiply(Array(a, tl.bfloat16), Array(b, tl.bfloat16), Array(np.zeros((64, 64), np.uint16), tl.bfloat16)))
     a, b = from_bf16(a), from_bf16(b)
-    assert_close(found, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, EPS_BF16))
+    assert_close(product, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, EPS_BF16))
 
 
 def test_matmul_tf32():
     a, b = normal(33, 65), normal(65, 40)
-    found = multiply(Array(a), Array(b), zeros((33, 40)))
+    product = multiply(Array(a), Array(b), zeros((33, 40)))
     # A tensor core reads 10 bits of fraction. Triton truncates or rounds: an operand changes by at most 2^-10 of its size.
-    assert_close(found, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, 2 * 2.0**-10))
+    assert_close(product, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, 2 * 2.0**-10))
     exact = to_tf32(a), to_tf32(b)
-    found = multiply(Array(exact[0]), Array(exact[1]), zeros((33, 40)))  # operands that tf32 holds
-    assert_close(found, exact[0].astype(np.float64) @ exact[1].astype(np.float64), product_bound(*exact))
+    product = multiply(Array(exact[0]), Array(exact[1]), zeros((33, 40)))  # operands that tf32 holds
+    assert_close(product, exact[0].astype(np.float64) @ exact[1].astype(np.float64), product_bound(*exact))
 
 
 def test_matmul_int8():
     a, b = rng.integers(-128, 128, (40, 64), np.int8), rng.integers(-128, 128, (64, 48), np.int8)
-    found = multiply(Array(a), Array(b), zeros((40, 48), np.int32), tl.int32)
-    np.testing.assert_array_equal(found, a.astype(np.int32) @ b.astype(np.int32))
+    product = multiply(Array(a), Array(b), zeros((40, 48), np.int32), tl.int32)
+    np.testing.assert_array_equal(product, a.astype(np.int32) @ b.astype(np.int32))
 
 
 @triton.jit
@@ -211,21 +211,21 @@ def test_scans():
 
 
 @triton.jit
-def column_statistics(x, sums, largest, places, R: tl.constexpr, C: tl.constexpr):
+def column_statistics(x, sums, largest, positions, R: tl.constexpr, C: tl.constexpr):
     r, c = tl.arange(0, R), tl.arange(0, C)
     value = tl.load(x + r[:, None] * C + c[None, :])
     tl.store(sums + c, tl.sum(value, axis=0))
     tl.store(largest + c, tl.max(value, axis=0))
-    tl.store(places + r, tl.argmin(value, axis=1))
+    tl.store(positions + r, tl.argmin(value, axis=1))
 
 
 def test_reductions():
     x = normal(64, 32)
-    sums, largest, places = zeros(32), zeros(32), zeros(64, np.int32)
-    column_statistics[(1,)](Array(x), sums, largest, places, R=64, C=32)
+    sums, largest, positions = zeros(32), zeros(32), zeros(64, np.int32)
+    column_statistics[(1,)](Array(x), sums, largest, positions, R=64, C=32)
     assert_close(sums.numpy(), x.astype(np.float64).sum(0), sum_bound(64, np.abs(x).sum(0)))
     np.testing.assert_array_equal(largest.numpy(), x.max(0))
-    np.testing.assert_array_equal(places.numpy(), x.argmin(1))
+    np.testing.assert_array_equal(positions.numpy(), x.argmin(1))
 
 
 @triton.jit
@@ -392,8 +392,8 @@ def embedding_backward(indices, gradient, out, width, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     mask = i < width
-    place = tl.load(indices + row)
-    tl.atomic_add(out + place * width + i, tl.load(gradient + row * width + i, mask=mask), mask=mask)
+    row_out = tl.load(indices + row)
+    tl.atomic_add(out + row_out * width + i, tl.load(gradient + row * width + i, mask=mask), mask=mask)
 
 
 def test_embedding_backward():

@@ -31,12 +31,12 @@ struct Counts {
 } counts;
 bool with_host = false;
 
-[[noreturn]] void fail(const char* what, const std::string& detail) {
-  fprintf(stderr, "calls: %s: %s\n", what, detail.c_str());
+[[noreturn]] void fail(const char* rule, const std::string& detail) {
+  fprintf(stderr, "calls: %s: %s\n", rule, detail.c_str());
   abort();
 }
-void check(bool holds, const char* what, const std::string& detail) {
-  if (!holds) fail(what, detail);
+void check(bool holds, const char* rule, const std::string& detail) {
+  if (!holds) fail(rule, detail);
 }
 
 // Takes the call's error out of the host or the library: "TypeError: scale(): ...".
@@ -61,15 +61,15 @@ void check_error(const std::string& op, const std::string& names, const std::str
   const std::string kind = text.substr(0, kind_end);
   check(kind == "TypeError" || kind == "ValueError" || kind == "RuntimeError", "kind", text);
   check(text.compare(kind_end + 2, op.size() + 4, op + "(): ") == 0, "op", text);
-  const std::string rest = text.substr(kind_end + 2 + op.size() + 4);
+  const std::string remaining = text.substr(kind_end + 2 + op.size() + 4);
   // An argument of the op, or the op's own "takes", "returns" and callback errors.
-  bool named = rest.find("takes ") == 0 || rest.find("a callback ") == 0 ||
-               rest.find("returns ") == 0 || rest.find("value: ") == 0;
+  bool named = remaining.find("takes ") == 0 || remaining.find("a callback ") == 0 ||
+               remaining.find("returns ") == 0 || remaining.find("value: ") == 0;
   for (size_t begin = 0; begin < names.size();) {
     const size_t end = names.find(' ', begin);
     const std::string name = names.substr(begin, end - begin);
-    named |= rest.compare(0, name.size(), name) == 0 &&
-             (rest[name.size()] == ':' || rest[name.size()] == '[');
+    named |= remaining.compare(0, name.size(), name) == 0 &&
+             (remaining[name.size()] == ':' || remaining[name.size()] == '[');
     begin = end == std::string::npos ? names.size() : end + 1;
   }
   check(named, "the error names no argument", text);
@@ -85,7 +85,7 @@ struct Outcome {
 Outcome call(KernkitFunction function, const char* op, const char* names,
              std::vector<KernkitAny> args, Values* values, bool needs_host = false) {
   auto count = static_cast<int32_t>(args.size());
-  if (values->once_in(64)) count = static_cast<int32_t>(values->pick(4)) - 1;
+  if (values->once_in(64)) count = static_cast<int32_t>(values->below(4)) - 1;
   if (count > static_cast<int32_t>(args.size())) args.resize(static_cast<size_t>(count));
   const bool no_array = count <= 0;
   Outcome outcome;
@@ -120,9 +120,10 @@ std::vector<T> elements(const std::vector<char>& data) {
 template <class T, class Op>
 void check_elements(const TestTensor& y, const TestTensor& a, const TestTensor& b, const Op& op) {
   using Compute = kernkit::compute_t<T>;
-  const auto out = elements<T>(y.data), left = elements<T>(a.before), right = elements<T>(b.before);
+  const auto out = elements<T>(y.data), a_values = elements<T>(a.before),
+             b_values = elements<T>(b.before);
   for (size_t i = 0; i < out.size(); ++i) {
-    const T expected(op(static_cast<Compute>(left[i]), static_cast<Compute>(right[i])));
+    const T expected(op(static_cast<Compute>(a_values[i]), static_cast<Compute>(b_values[i])));
     const bool is_nan = std::isnan(static_cast<double>(static_cast<Compute>(expected)));
     const bool same = is_nan ? std::isnan(static_cast<double>(static_cast<Compute>(out[i])))
                              : memcmp(&expected, &out[i], sizeof(T)) == 0;
@@ -131,8 +132,8 @@ void check_elements(const TestTensor& y, const TestTensor& a, const TestTensor& 
 }
 
 std::vector<int64_t> some_sizes(Values* values) {
-  std::vector<int64_t> sizes(values->pick(3) == 0 ? 1 : values->pick(4));
-  for (int64_t& size : sizes) size = values->pick(16) == 15 ? 0 : 1 + values->pick(9);
+  std::vector<int64_t> sizes(values->below(3) == 0 ? 1 : values->below(4));
+  for (int64_t& size : sizes) size = values->below(16) == 15 ? 0 : 1 + values->below(9);
   return sizes;
 }
 
@@ -144,7 +145,7 @@ void call_kernel(Values* values, bool is_scale) {
   TestTensor& y = values->tensor(dtype, sizes);
   TestTensor& a = values->tensor(dtype, others);
   TestTensor& b = values->tensor(dtype, sizes);
-  const double factor = values->pick(2) == 0 ? 2.5 : static_cast<double>(values->pick(256));
+  const double factor = values->below(2) == 0 ? 2.5 : static_cast<double>(values->below(256));
   const KernkitAny out = values->argument(y), in = values->argument(a);
   Outcome outcome;
   if (is_scale) {
@@ -166,29 +167,31 @@ void call_kernel(Values* values, bool is_scale) {
 
 void call_weigh(Values* values) {
   double expected = 0;
-  std::vector<int64_t> sizes(values->pick(20));
-  for (int64_t& size : sizes) expected += static_cast<double>(size = values->pick(200));
-  std::vector<KernkitAny> factors(values->pick(5)), more(values->pick(3)), words(values->pick(3));
+  std::vector<int64_t> sizes(values->below(20));
+  for (int64_t& size : sizes) expected += static_cast<double>(size = values->below(200));
+  std::vector<KernkitAny> factors(values->below(5)), more(values->below(3)),
+      texts(values->below(3));
   for (KernkitAny& factor : factors) {
-    const double value = values->pick(200);
+    const double value = values->below(200);
     expected += value;
     factor = values->or_hostile(Values::real(value));
   }
   for (KernkitAny& tensor : more) {
-    const auto count = static_cast<int64_t>(values->pick(10));
+    const auto count = static_cast<int64_t>(values->below(10));
     expected += static_cast<double>(count);
     tensor = values->argument(values->tensor(kernkit::dl_int32, {count}));
   }
-  for (KernkitAny& word : words) {
-    const std::string content(values->pick(12), 'w');
+  for (KernkitAny& text : texts) {
+    const std::string content(values->below(12), 'w');
     expected += static_cast<double>(content.size());
-    word = values->text(content);
+    text = values->text(content);
   }
   std::vector<KernkitAny> args = {values->shape(sizes), values->list(factors), values->list(more),
-                                  values->list(words)};
+                                  values->list(texts)};
   expected += 1;  // n
-  if (values->pick(2) == 1) {
-    TestTensor& bias = values->tensor(kernkit::dl_float32, {static_cast<int64_t>(values->pick(6))});
+  if (values->below(2) == 1) {
+    TestTensor& bias =
+        values->tensor(kernkit::dl_float32, {static_cast<int64_t>(values->below(6))});
     args.push_back(values->argument(bias));
     for (const float x : elements<float>(bias.before)) expected += static_cast<double>(x);
   }
@@ -200,7 +203,7 @@ void call_weigh(Values* values) {
 }
 
 void call_facts(Values* values) {
-  const std::string text(values->pick(12), 'a'), raw(values->pick(12), 'b');
+  const std::string text(values->below(12), 'a'), raw(values->below(12), 'b');
   KernkitAny dtype{}, device{};
   dtype.type_index = kKernkitDataType;
   dtype.v.dtype = kernkit::dl_float16;
@@ -227,7 +230,7 @@ void call_keep(Values* values) {
   KernkitAny argument = values->argument(x, true);
   KernkitObject* slot = &x.object.header;
   const bool moves =
-      argument.type_index == kKernkitTensor && argument.v.object == slot && values->pick(4) == 1;
+      argument.type_index == kKernkitTensor && argument.v.object == slot && values->below(4) == 1;
   if (moves) {
     KernkitObjectIncRef(slot);
     argument = Values::any(kKernkitObjectRValueRef, &slot);
@@ -255,7 +258,7 @@ int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result
 
 void call_twice(Values* values) {
   how_callback_behaves = 0;
-  if (values->once_in(4)) how_callback_behaves = 1 + static_cast<int>(values->pick(6));
+  if (values->once_in(4)) how_callback_behaves = 1 + static_cast<int>(values->below(6));
   // Without a host its error has no slot, and kernkit_last_error() would return it instead.
   if (!with_host && how_callback_behaves == kRaises) how_callback_behaves = 1;
   const Outcome outcome =
@@ -274,7 +277,7 @@ void load_host(const char* path) {
 void one_call(const uint8_t* data, size_t size) {
   Input in(data, size);
   Values values(&in);
-  switch (values.pick(8)) {
+  switch (values.below(8)) {
     case 0: call_kernel<float>(&values, true); break;
     case 1: call_kernel<kernkit::float16>(&values, true); break;
     case 2: call_kernel<double>(&values, false); break;
@@ -314,13 +317,13 @@ int main(int argc, char** argv) {
   const Clock::time_point begin = Clock::now();
   const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   std::mt19937_64 random(1);
-  uint64_t done = 0;
-  for (; done < calls && (done % 256 != 0 || passed() < seconds); ++done) {
+  uint64_t num_calls = 0;
+  for (; num_calls < calls && (num_calls % 256 != 0 || passed() < seconds); ++num_calls) {
     uint64_t bytes[64];
     for (uint64_t& word : bytes) word = random();
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes), random() % (sizeof(bytes) + 1));
   }
-  fprintf(stderr, "%.0f calls a second\n", static_cast<double>(done) / passed());
+  fprintf(stderr, "%.0f calls a second\n", static_cast<double>(num_calls) / passed());
   if (5 * fuzz::counts.accepted < fuzz::counts.calls) fuzz::fail("too few are accepted", "");
 }
 #endif

@@ -20,14 +20,14 @@ class Input {
     return value;
   }
   /// A number from 0 to n - 1; n is at most 256.
-  uint32_t pick(uint32_t n) {
+  uint32_t below(uint32_t n) {
     if (size_ == 0) return 0;
     const uint32_t value = *data_ % n;
     skip(1);
     return value;
   }
   /// True for one of n choices.
-  bool once_in(uint32_t n) { return pick(n) == n - 1; }
+  bool once_in(uint32_t n) { return below(n) == n - 1; }
 
  private:
   void skip(size_t size) {

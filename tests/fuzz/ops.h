@@ -25,11 +25,11 @@ using kernkit::TensorView;
 
 /// The sum of all arguments.
 inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView<TensorView> more,
-                    ListView<std::string_view> words, Optional<TensorView> bias, uint64_t n) {
+                    ListView<std::string_view> texts, Optional<TensorView> bias, uint64_t n) {
   double sum = static_cast<double>(n);
   for (const int64_t size : sizes) sum += static_cast<double>(size);
   for (size_t i = 0; i < factors.size(); ++i) sum += factors[i];
-  for (size_t i = 0; i < words.size(); ++i) sum += static_cast<double>(words[i].size());
+  for (size_t i = 0; i < texts.size(); ++i) sum += static_cast<double>(texts[i].size());
   for (size_t i = 0; i < more.size(); ++i) sum += static_cast<double>(more[i].numel());
   if (bias.has_value()) {
     KERNKIT_EXPECT(*bias).dtype(kernkit::dl_float32).cpu().contiguous();

@@ -40,7 +40,7 @@ class Values {
     return yes;
   }
 
-  uint32_t pick(uint32_t n) { return in_.pick(n); }
+  uint32_t below(uint32_t n) { return in_.below(n); }
 
   static KernkitAny any(int32_t type_index, const void* value = nullptr) {
     KernkitAny result{};
@@ -65,7 +65,7 @@ class Values {
     if (!once_in(24)) return good;
     static constexpr int32_t kTypes[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 64,
                                          65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 78, 130};
-    KernkitAny bad = any(kTypes[in_.pick(std::size(kTypes))]);
+    KernkitAny bad = any(kTypes[in_.below(std::size(kTypes))]);
     switch (bad.type_index) {
       case kKernkitInt:
       case kKernkitBool:
@@ -75,7 +75,7 @@ class Values {
       case kKernkitSmallStr:
       case kKernkitSmallBytes: bad.small_size = static_cast<uint32_t>(in_.number()); break;
       default:  // either null, or an object with a random cell
-        if (bad.type_index >= kKernkitStr && bad.type_index != kKernkitError && in_.pick(2) == 1) {
+        if (bad.type_index >= kKernkitStr && bad.type_index != kKernkitError && in_.below(2) == 1) {
           bad.v.object = nonsense(bad.type_index);
         }
     }
@@ -83,70 +83,70 @@ class Values {
   }
 
   TestTensor& tensor(DLDataType dtype, const std::vector<int64_t>& sizes) {
-    TestTensor& made = tensors_.emplace_back();
+    TestTensor& created = tensors_.emplace_back();
     size_t bytes = dtype.bits / 8;
     for (const int64_t size : sizes) bytes *= static_cast<size_t>(size);
-    made.sizes = sizes;
-    made.data.resize(bytes);
-    for (char& byte : made.data) byte = static_cast<char>(in_.pick(100));
-    made.before = made.data;
-    DLTensor& x = made.object.cell;
-    x = {bytes == 0 ? nullptr : made.data.data(),
+    created.sizes = sizes;
+    created.data.resize(bytes);
+    for (char& byte : created.data) byte = static_cast<char>(in_.below(100));
+    created.before = created.data;
+    DLTensor& x = created.object.cell;
+    x = {bytes == 0 ? nullptr : created.data.data(),
          {kDLCPU, 0},
          static_cast<int32_t>(sizes.size()),
          dtype,
-         made.sizes.data(),
+         created.sizes.data(),
          nullptr,
          0};
-    if (in_.pick(2) == 1) {
-      made.strides.resize(sizes.size());
+    if (in_.below(2) == 1) {
+      created.strides.resize(sizes.size());
       int64_t stride = 1;
-      for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) made.strides[i] = stride;
-      x.strides = made.strides.data();
+      for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) created.strides[i] = stride;
+      x.strides = created.strides.data();
     }
-    if (x.data != nullptr && in_.pick(4) == 1) {  // the same elements, through byte_offset
+    if (x.data != nullptr && in_.below(4) == 1) {  // the same elements, through byte_offset
       x.data = static_cast<char*>(x.data) - 64;
       x.byte_offset = 64;
     }
-    made.object.header.type_index = kKernkitTensor;
-    return made;
+    created.object.header.type_index = kKernkitTensor;
+    return created;
   }
   /// The tensor as an argument, sometimes with invalid fields. It never claims memory that it
   /// lacks.
   KernkitAny argument(TestTensor& tensor, bool owned = false) {
     DLTensor& x = tensor.object.cell;
     if (once_in(12)) spoil(&tensor);
-    const bool bare = !owned && in_.pick(4) == 1;
+    const bool bare = !owned && in_.below(4) == 1;
     return or_hostile(bare ? any(kKernkitDLTensorPtr, &x) : any(kKernkitTensor, &tensor.object));
   }
 
   KernkitAny text(const std::string& content, bool bytes = false) {
     texts_.push_back(content);
-    const std::string& kept = texts_.back();
+    const std::string& stored = texts_.back();
     KernkitAny result = any(bytes ? kKernkitSmallBytes : kKernkitSmallStr);
-    if (kept.size() < sizeof(result.v.small) && in_.pick(2) == 0) {
-      result.small_size = static_cast<uint32_t>(kept.size());
-      memcpy(result.v.small, kept.data(), kept.size());
+    if (stored.size() < sizeof(result.v.small) && in_.below(2) == 0) {
+      result.small_size = static_cast<uint32_t>(stored.size());
+      memcpy(result.v.small, stored.data(), stored.size());
       return or_hostile(result);
     }
-    if (!bytes && in_.pick(2) == 0) return or_hostile(any(kKernkitRawStr, kept.c_str()));
+    if (!bytes && in_.below(2) == 0) return or_hostile(any(kKernkitRawStr, stored.c_str()));
     Object<KernkitByteArray>& object = arrays_.emplace_back();
     object.header.type_index = bytes ? kKernkitBytes : kKernkitStr;
-    object.cell = {kept.data(), kept.size()};
-    if (bytes && in_.pick(2) == 0) return or_hostile(any(kKernkitByteArrayPtr, &object.cell));
+    object.cell = {stored.data(), stored.size()};
+    if (bytes && in_.below(2) == 0) return or_hostile(any(kKernkitByteArrayPtr, &object.cell));
     return or_hostile(any(object.header.type_index, &object));
   }
 
   KernkitAny list(std::vector<KernkitAny> elements) {
     items_.push_back(std::move(elements));
     Object<KernkitSeqCell>& object = lists_.emplace_back();
-    object.header.type_index = in_.pick(2) == 0 ? kKernkitArray : kKernkitList;
+    object.header.type_index = in_.below(2) == 0 ? kKernkitArray : kKernkitList;
     const auto size = static_cast<int64_t>(items_.back().size());
     object.cell = {items_.back().data(), size, size, nullptr};
     return or_hostile(any(object.header.type_index, &object));
   }
   KernkitAny shape(const std::vector<int64_t>& sizes) {
-    if (in_.pick(2) == 0) {
+    if (in_.below(2) == 0) {
       std::vector<KernkitAny> elements;
       for (const int64_t size : sizes) elements.push_back(or_hostile(integer(size)));
       return list(std::move(elements));
@@ -182,12 +182,12 @@ class Values {
  private:
   void spoil(TestTensor* tensor) {
     DLTensor& x = tensor->object.cell;
-    switch (in_.pick(9)) {
+    switch (in_.below(9)) {
       case 0: x.ndim = -1 - static_cast<int32_t>(in_.number() & INT32_MAX); break;
       case 1: x.shape = nullptr; break;
       case 2: x.data = nullptr, x.byte_offset = 0; break;
       case 3: x.dtype = {static_cast<uint8_t>(in_.number()), 0, 1}; break;
-      case 4: x.device = {static_cast<DLDeviceType>(2 + in_.pick(14)), 0}; break;
+      case 4: x.device = {static_cast<DLDeviceType>(2 + in_.below(14)), 0}; break;
       case 5:  // data plus byte_offset is null
         x.data = &x, x.byte_offset = uint64_t{0} - reinterpret_cast<uintptr_t>(&x);
         break;
@@ -195,7 +195,7 @@ class Values {
         for (int64_t& size : tensor->sizes) size = -1 - static_cast<int64_t>(in_.number() >> 1);
         break;
       case 7:
-        for (int64_t& size : tensor->sizes) size = INT64_MAX - in_.pick(3);
+        for (int64_t& size : tensor->sizes) size = INT64_MAX - in_.below(3);
         if (tensor->sizes.size() < 2) x.data = nullptr, x.byte_offset = 0;
         break;
       default:
@@ -207,7 +207,7 @@ class Values {
   KernkitObject* nonsense(int32_t type_index) {
     Object<KernkitSeqCell>& object = nonsense_.emplace_back();
     object.header.type_index = type_index;
-    const bool negative = in_.pick(2) == 1;
+    const bool negative = in_.below(2) == 1;
     object.cell = {nullptr, negative ? -1 : 3, 3, nullptr};
     if (type_index == kKernkitTensor) {  // its size is not a pointer
       object.cell = {nullptr, 0, -1, nullptr};

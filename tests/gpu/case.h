@@ -31,9 +31,9 @@ class Case {
   void set(std::vector<T> x_values, std::vector<T> y_values) {
     x_values_ = std::move(x_values);
     y_values_ = std::move(y_values);
-    wanted_.resize(x_values_.size());
-    for (size_t i = 0; i < wanted_.size(); ++i) {
-      wanted_[i] = Op::expected(x_values_[i], y_values_[i]);
+    expected_.resize(x_values_.size());
+    for (size_t i = 0; i < expected_.size(); ++i) {
+      expected_[i] = Op::expected(x_values_[i], y_values_[i]);
     }
   }
   /// Copies the inputs to the op's tensors on the stream, and fills the output with a pattern.
@@ -54,24 +54,24 @@ class Case {
   }
   /// "" if the output is correct and the inputs are unchanged.
   std::string wrong() const {
-    std::string what = out.wrong(wanted_.data(), stream);
-    if (what.empty() && !x.wrong(x_values_.data(), stream).empty()) what = "x was written";
-    if (what.empty() && !y.wrong(y_values_.data(), stream).empty()) what = "y was written";
-    return what;
+    std::string problem = out.wrong(expected_.data(), stream);
+    if (problem.empty() && !x.wrong(x_values_.data(), stream).empty()) problem = "x was written";
+    if (problem.empty() && !y.wrong(y_values_.data(), stream).empty()) problem = "y was written";
+    return problem;
   }
   /// place(), call() and wrong(); "" if all is correct.
   std::string run(int64_t n, int64_t out_first = 0, int64_t x_first = 0, int64_t y_first = 0) {
     place(n, out_first, x_first, y_first);
     call();
-    const std::string what = wrong();
-    if (what.empty()) return what;
-    return (Message().stream() << what.c_str() << "; n " << n
+    const std::string problem = wrong();
+    if (problem.empty()) return problem;
+    return (Message().stream() << problem.c_str() << "; n " << n
                                << ", elements from a 16-byte boundary: out " << out_first << ", x "
                                << x_first << ", y " << y_first)
         .c_str();
   }
 
-  const T* wanted() const { return wanted_.data(); }
+  const T* expected() const { return expected_.data(); }
   const std::vector<T>& x_values() const { return x_values_; }
   const std::vector<T>& y_values() const { return y_values_; }
 
@@ -79,7 +79,7 @@ class Case {
   DeviceTensor<T> out, x, y;
 
  private:
-  std::vector<T> x_values_, y_values_, wanted_;
+  std::vector<T> x_values_, y_values_, expected_;
 };
 
 }  // namespace kernkit::gpu

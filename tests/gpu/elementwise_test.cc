@@ -59,11 +59,11 @@ TYPED_TEST(GpuElementwise, InPlace) {
       SCOPED_TRACE(::testing::Message() << "n " << n << ", first " << first);
       c.place(n, 0, first, first);
       TypeParam::call(c.x.view("out"), c.x.view("x"), c.y.view("y"));
-      ASSERT_EQ(c.x.wrong(c.wanted(), c.stream), "") << "out is x";
+      ASSERT_EQ(c.x.wrong(c.expected(), c.stream), "") << "out is x";
       if (!TypeParam::kBinary) continue;
       c.place(n, 0, 0, first);
       TypeParam::call(c.y.view("out"), c.x.view("x"), c.y.view("y"));
-      ASSERT_EQ(c.y.wrong(c.wanted(), c.stream), "") << "out is y";
+      ASSERT_EQ(c.y.wrong(c.expected(), c.stream), "") << "out is y";
       c.place(n, 0, first, 0);
       TypeParam::call(c.x.view("out"), c.x.view("x"), c.x.view("y"));
       std::vector<T> doubled;
@@ -92,24 +92,24 @@ TYPED_TEST(GpuEveryValue, OnBothPaths) {
   using T = typename TypeParam::Element;
   using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
   const auto element = [](int bits) { return testing::copy_bits<T>(static_cast<Bits>(bits)); };
-  std::vector<T> others;
+  std::vector<T> values;
   if (sizeof(T) == 1) {
-    for (int bits = 0; bits < 256; ++bits) others.push_back(element(bits));
+    for (int bits = 0; bits < 256; ++bits) values.push_back(element(bits));
   } else if (TypeParam::kBinary) {
     // Zeros, ones, limits, infinities and NaN of the floats, alternating bits.
     for (const int bits : {0x0000, 0x0001, 0x007f, 0x0080, 0x00ff, 0x0100, 0x0400, 0x3c00, 0x3f80,
                            0x5555, 0x7bff, 0x7c00, 0x7c01, 0x7f7f, 0x7f80, 0x7fff, 0x8000, 0x8001,
                            0xaaaa, 0xbc00, 0xbf80, 0xfbff, 0xfc00, 0xff7f, 0xff80, 0xffff}) {
-      others.push_back(element(bits));
+      values.push_back(element(bits));
     }
   } else {
-    others.push_back(T());
+    values.push_back(T());
   }
   std::vector<T> x, y;
-  for (const T& other : others) {
+  for (const T& value_of_y : values) {
     for (int bits = 0; bits < (1 << 8 * sizeof(T)); ++bits) {
       x.push_back(element(bits));
-      y.push_back(other);
+      y.push_back(value_of_y);
     }
   }
   const auto n = static_cast<int64_t>(x.size());
@@ -133,13 +133,13 @@ TYPED_TEST(GpuScaleFactors, NarrowAsOnTheCpu) {
   const StreamGuard guard(c.stream.device(), c.stream.get());
   for (const double factor : {0.0, -0.0, 1.0, 0.1, 3.0, 0x1p-20, 1e30, 1e300, 1e-300, -inf,
                               std::numeric_limits<double>::quiet_NaN()}) {
-    std::vector<T> wanted;
+    std::vector<T> expected;
     for (const T value : c.x_values()) {
-      wanted.push_back(TypeParam::expected(value, value, factor));
+      expected.push_back(TypeParam::expected(value, value, factor));
     }
     c.place(kSize);
     TypeParam::call(c.out.view("y"), c.x.view("x"), c.y.view(""), factor);
-    EXPECT_EQ(c.out.wrong(wanted.data(), c.stream), "") << "factor " << factor;
+    EXPECT_EQ(c.out.wrong(expected.data(), c.stream), "") << "factor " << factor;
   }
 }
 

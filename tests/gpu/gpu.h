@@ -116,16 +116,16 @@ class DeviceTensor {
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(dl_.data, values, static_cast<size_t>(n_) * sizeof(T),
                                        cudaMemcpyHostToDevice, stream.get()));
   }
-  /// "" if the elements have the bits of `wanted` (any NaN for a NaN) and nothing around them was
-  /// written; otherwise the difference. With a null `wanted`: "" if nothing was written.
-  std::string wrong(const T* wanted, const Stream& stream) const {
+  /// "" if the elements have the bits of `expected` (any NaN for a NaN) and nothing around them was
+  /// written; otherwise the difference. With a null `expected`: "" if nothing was written.
+  std::string wrong(const T* expected, const Stream& stream) const {
     const CUDADeviceGuard guard(dl_.device.device_id);
     std::vector<unsigned char> bytes(bytes_);
     KERNKIT_CUDA_CHECK(
         cudaMemcpyAsync(bytes.data(), memory_, bytes_, cudaMemcpyDeviceToHost, stream.get()));
     stream.synchronize();
     const auto begin = static_cast<size_t>(static_cast<unsigned char*>(dl_.data) - memory_);
-    const size_t end = begin + (wanted != nullptr ? static_cast<size_t>(n_) * sizeof(T) : 0);
+    const size_t end = begin + (expected != nullptr ? static_cast<size_t>(n_) * sizeof(T) : 0);
     for (size_t i = 0; i < bytes_; ++i) {
       if ((i < begin || i >= end) && bytes[i] != kPattern) {
         return "byte " + std::to_string(static_cast<int64_t>(i) - static_cast<int64_t>(begin)) +
@@ -133,13 +133,13 @@ class DeviceTensor {
       }
     }
     const int64_t i = testing::first_difference(
-        wanted != nullptr ? n_ : 0,
+        expected != nullptr ? n_ : 0,
         [&](int64_t k) {
           T value;
           std::memcpy(&value, &bytes[begin + static_cast<size_t>(k) * sizeof(T)], sizeof(T));
           return value;
         },
-        [&](int64_t k) { return wanted[k]; });
+        [&](int64_t k) { return expected[k]; });
     return i < 0 ? "" : "element " + std::to_string(i) + " of " + std::to_string(n_);
   }
 

@@ -50,11 +50,13 @@ class Periodic {
     for (const Range& range : checked_ranges(n_)) {
       for (int64_t i = range.first; i < range.end; i += left_of_period(i)) {
         const int64_t count = std::min(left_of_period(i), range.end - i);
-        const T* wanted = &period[static_cast<size_t>(i % kPeriod)];
+        const T* expected = &period[static_cast<size_t>(i % kPeriod)];
         copy(read.data(), data() + i, count, cudaMemcpyDeviceToHost);
-        if (std::memcmp(read.data(), wanted, static_cast<size_t>(count) * sizeof(T)) == 0) continue;
+        if (std::memcmp(read.data(), expected, static_cast<size_t>(count) * sizeof(T)) == 0)
+          continue;
         for (int64_t k = 0; k < count; ++k) {
-          if (std::memcmp(&read[static_cast<size_t>(k)], &wanted[k], sizeof(T)) != 0) return i + k;
+          if (std::memcmp(&read[static_cast<size_t>(k)], &expected[k], sizeof(T)) != 0)
+            return i + k;
         }
       }
     }
@@ -87,12 +89,12 @@ class GpuLarge : public GpuTest {
     if (needed + (size_t{1} << 28) > available) {
       GTEST_SKIP() << "needs " << needed << " bytes of device memory, " << available << " are free";
     }
-    std::vector<T> x_period, y_period, wanted;
+    std::vector<T> x_period, y_period, expected_period;
     for (int64_t i = 0; i < kPeriod; ++i) {
       // Finite in every dtype, and different at i and i + 1.
       x_period.push_back(static_cast<T>(static_cast<float>((i * 7 + i / 251) % 120)));
       y_period.push_back(static_cast<T>(static_cast<float>(i % 113)));
-      wanted.push_back(Op::expected(x_period.back(), y_period.back()));
+      expected_period.push_back(Op::expected(x_period.back(), y_period.back()));
     }
     Periodic<T> out(n, 0), x(n, x_first);
     std::unique_ptr<Periodic<T>> y;
@@ -103,7 +105,7 @@ class GpuLarge : public GpuTest {
     }
     out.poison();
     Op::call(out.view("out"), x.view("x"), y ? y->view("y") : x.view("y"));
-    EXPECT_EQ(out.first_wrong(wanted), -1);
+    EXPECT_EQ(out.first_wrong(expected_period), -1);
     EXPECT_EQ(x.first_wrong(x_period), -1) << "x was written";
   }
 };

@@ -44,7 +44,7 @@ TYPED_TEST(GpuStream, WithoutAStreamUsesTheDefaultStream) {
   const Hold hold(c.stream.get());
   TypeParam::call(c.out.view("out"), c.x.view("x"), c.y.view("y"));
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
-  EXPECT_EQ(c.out.wrong(c.wanted(), observer), "");
+  EXPECT_EQ(c.out.wrong(c.expected(), observer), "");
 }
 
 // There is no call before the capture: the first launch of a process may be captured. (`./kk gpu`
@@ -113,21 +113,21 @@ TYPED_TEST(GpuStream, JoinsACapture) {
 
 // The stream of one thread waits, while the work of the other thread finishes.
 TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
-  Case<TypeParam> held(kSize), other(kSize);
-  ASSERT_EQ(held.run(kSize), "");
-  held.place(kSize);
-  held.stream.synchronize();
+  Case<TypeParam> delayed(kSize), independent(kSize);
+  ASSERT_EQ(delayed.run(kSize), "");
+  delayed.place(kSize);
+  delayed.stream.synchronize();
   const Stream observer;
   {
-    const Hold hold(held.stream.get());
-    const StreamGuard guard(held.stream.device(), held.stream.get());
+    const Hold hold(delayed.stream.get());
+    const StreamGuard guard(delayed.stream.device(), delayed.stream.get());
     std::string wrong = "the thread did not run";
-    std::thread([&] { wrong = other.run(kSize); }).join();
+    std::thread([&] { wrong = independent.run(kSize); }).join();
     EXPECT_EQ(wrong, "");
-    TypeParam::call(held.out.view("out"), held.x.view("x"), held.y.view("y"));
-    EXPECT_EQ(held.out.wrong(nullptr, observer), "");
+    TypeParam::call(delayed.out.view("out"), delayed.x.view("x"), delayed.y.view("y"));
+    EXPECT_EQ(delayed.out.wrong(nullptr, observer), "");
   }
-  EXPECT_EQ(held.wrong(), "");
+  EXPECT_EQ(delayed.wrong(), "");
 }
 
 TYPED_TEST(GpuStream, OnEveryDevice) {
@@ -182,12 +182,12 @@ TEST_F(GpuRejections, TensorsOnDifferentDevices) {
 
 TEST_F(GpuRejections, TensorsOnTwoGpus) {
   if (device_count() < 2) GTEST_SKIP() << "needs 2 CUDA devices, there is 1";
-  Case<ScaleOp<float>> here(kSize, 0), there(kSize, 1);
-  here.place(kSize);
-  there.place(kSize);
-  EXPECT_EQ(error_of([&] { kernels::scale(here.out.view("y"), there.x.view("x"), 2.0); }),
+  Case<ScaleOp<float>> first(kSize, 0), second(kSize, 1);
+  first.place(kSize);
+  second.place(kSize);
+  EXPECT_EQ(error_of([&] { kernels::scale(first.out.view("y"), second.x.view("x"), 2.0); }),
             "ValueError: y: device cuda:0 does not match x (cuda:1)");
-  EXPECT_EQ(here.out.wrong(nullptr, here.stream), "");
+  EXPECT_EQ(first.out.wrong(nullptr, first.stream), "");
 }
 
 TEST_F(GpuRejections, DeviceThatDoesNotExist) {

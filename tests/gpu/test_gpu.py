@@ -82,17 +82,17 @@ def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     cupy.cuda.Device().synchronize()
     values = set(cupy.asnumpy(cupy.unique(y)).tolist())
     in_order = values == {6.0}
-    seen = (
+    summary = (
         "CuPy arrays: the kernel ran in order on CuPy's current stream"
         if in_order
         else f"CuPy arrays: the kernel did not run on CuPy's current stream (values {values})"
     )
-    record_property("seen", seen)
-    print(seen)
+    record_property("seen", summary)
+    print(summary)
     if not in_order:
         # tvm_ffi has to set the stream: a kernel library cannot.
-        warnings.warn(seen)
-        pytest.xfail(seen)
+        warnings.warn(summary)
+        pytest.xfail(summary)
 
 
 def test_cupy_with_the_stream_handed_over(kernels, cupy):

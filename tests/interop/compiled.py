@@ -9,10 +9,10 @@ import tvm_ffi
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 # Code for tvm-ffi, compiled against tvm-ffi's own headers or kernkit's headers of the same names (fixture
-# ours_flags).
+# kernkit_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
-THEIRS = ["-w", "-isystem", PACKAGE / "include"]
+TVM_FFI_FLAGS = ["-w", "-isystem", PACKAGE / "include"]
 
 
 def build(

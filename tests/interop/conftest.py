@@ -12,7 +12,7 @@ import tvm_ffi
 
 
 @pytest.fixture(scope="session")
-def ours_flags(compat_includes):
+def kernkit_flags(compat_includes):
     """Options for code written for tvm-ffi, with kernkit's headers under tvm-ffi's names."""
     return [*compiled.WARNINGS, *compat_includes]
 

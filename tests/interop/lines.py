@@ -21,10 +21,10 @@ def parse(line):
     return op
 
 
-def _expression_text(found):
-    if isinstance(found, str):
-        return found
-    operation, *operands = found
+def _expression_text(node):
+    if isinstance(node, str):
+        return node
+    operation, *operands = node
     texts = list(map(_expression_text, operands))
     if operation == "numel":
         return "numel(...)"
@@ -46,7 +46,7 @@ def shape_text(value):
 
 def dtype_words(op, value):
     """The dtypes and the names of parameters after the colon."""
-    return [one if isinstance(one, str) else op.parameters[one].name for one in value.dtype]
+    return [source if isinstance(source, str) else op.parameters[source].name for source in value.dtype]
 
 
 def line_of(op):

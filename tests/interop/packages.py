@@ -43,6 +43,6 @@ def ratios(root, shaped, framework, cwd):
     """The output of the frameworks benchmark. Checks each ratio against its limit."""
     program = [sys.executable, root / "bench/python/frameworks.py", framework]
     env = {**os.environ, "PYTHONPATH": str(shaped)}
-    done = subprocess.run(program, env=env, capture_output=True, text=True, cwd=cwd)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    result = subprocess.run(program, env=env, capture_output=True, text=True, cwd=cwd)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout

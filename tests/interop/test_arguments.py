@@ -80,11 +80,11 @@ def test_streams_of_the_caller(ops):
         with tvm_ffi.use_raw_stream(first, 0x2000), tvm_ffi.use_raw_stream(second, 0x3000):
             assert (ops.stream_of(first), ops.stream_of(second)) == (0x2000, 0x3000)
         assert (ops.stream_of(first), ops.stream_of(second)) == (0x1000, 0)
-        other = []
-        thread = threading.Thread(target=lambda: other.append(ops.stream_of(first)))
+        streams = []
+        thread = threading.Thread(target=lambda: streams.append(ops.stream_of(first)))
         thread.start()
         thread.join()
-        assert other == [0], "a stream is one thread's"
+        assert streams == [0], "a stream is one thread's"
     assert ops.stream_of(first) == 0
 
 

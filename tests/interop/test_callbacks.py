@@ -180,11 +180,11 @@ def test_dtype_and_device_results(ops):
 def test_a_function_of_the_library_is_called_from_python(ops):
     add = ops.adder(0.5)
     assert add(1, 3) == 2.5
-    seen = []
-    thread = threading.Thread(target=lambda: seen.append(add(2.0, -4)))
+    results = []
+    thread = threading.Thread(target=lambda: results.append(add(2.0, -4)))
     thread.start()
     thread.join()
-    assert seen == [0.0]
+    assert results == [0.0]
     assert ops.apply(lambda x: add(x, 2), 1) == 2.0
 
 

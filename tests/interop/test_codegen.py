@@ -105,10 +105,10 @@ def test_operands_of_jax_that_may_be_none_take_no_place(of_jax):
 
 def test_sizes_past_the_dots_count_from_the_end():
     text = of_torch("op(Tensor x[n, ..., d], Tensor? w[..., d], Tensor(out!) y[..., d, 2*n*3]) -> ()")
-    for wanted in ("n = x.shape[0]", "d = x.shape[-1]", "__kk_run = x.shape[1:-1]", "x.ndim >= 2", "w.ndim >= 1", "y.ndim >= 2",
-                   "w.shape[:-1] == __kk_run", "w.shape[-1] == d", "y.shape[:-2] == __kk_run", "y.shape[-2] == d",
-                   "y.shape[-1] == 2 * n * 3", "x.new_empty((*__kk_run, d, 2 * n * 3))"):  # fmt: skip
-        assert wanted in text, wanted
+    for expected in ("n = x.shape[0]", "d = x.shape[-1]", "__kk_run = x.shape[1:-1]", "x.ndim >= 2", "w.ndim >= 1", "y.ndim >= 2",
+                     "w.shape[:-1] == __kk_run", "w.shape[-1] == d", "y.shape[:-2] == __kk_run", "y.shape[-2] == d",
+                     "y.shape[-1] == 2 * n * 3", "x.new_empty((*__kk_run, d, 2 * n * 3))"):  # fmt: skip
+        assert expected in text, expected
     assert ".ndim" not in of_torch("op(Tensor x[...]) -> ()")
 
 
@@ -149,9 +149,9 @@ def test_lists_that_must_have_a_tensor():
     assert '__kk_has_items(xs, "op", "xs", "...")' in of_torch("op(Tensor x[n], Tensor[] xs[...]) -> ()")
     assert "has_items" not in of_torch("op(Tensor x[n], Tensor[]? xs[m]) -> ()")
     # The dtype of the list matters only if an output without a dtype is allocated.
-    made = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
-    assert made.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
-    assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in made
+    text = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
+    assert text.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
+    assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in text
     assert "has_items" not in of_torch("op(Tensor[] xs, Tensor(out!) z[4]: int8) -> ()")
     returned = of_torch("op(Tensor[] xs) -> Tensor y[3]")
     assert returned.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
@@ -171,30 +171,30 @@ GRADIENTS = ["f(Tensor x[n, d], Tensor? w[d], float e) -> (Tensor y[n, d], Tenso
 
 def test_a_backward_of_two_results():
     text = of_torch(*GRADIENTS, f="g")
-    for wanted in ("    y, z, = __kk_output\n", "    __kk_ctx.save_for_backward(x, w)\n", "    __kk_ctx.__kk_scalars = (e, )\n",
-                   "__kk_torch.ops.space.g.default(__kk_grad_y.contiguous(), __kk_grad_z.contiguous(), x, w, e)",
-                   "    return __kk_grad_x, __kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
-        assert wanted in text, wanted
+    for expected in ("    y, z, = __kk_output\n", "    __kk_ctx.save_for_backward(x, w)\n", "    __kk_ctx.__kk_scalars = (e, )\n",
+                     "__kk_torch.ops.space.g.default(__kk_grad_y.contiguous(), __kk_grad_z.contiguous(), x, w, e)",
+                     "    return __kk_grad_x, __kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
+        assert expected in text, expected
     assert "no_formula" not in text
     # A single output, through the form that allocates it.
-    one = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
-                   "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
-    for wanted in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",
-                   'register_autograd("space::f.functional",', "    return __kk_grad_x, None\n",
-                   "__kk_no_formula('f', __kk_ctx.needs_input_grad, ['', 'v'])"):  # fmt: skip
-        assert wanted in one, wanted
+    code = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
+                    "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
+    for expected in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",
+                     'register_autograd("space::f.functional",', "    return __kk_grad_x, None\n",
+                     "__kk_no_formula('f', __kk_ctx.needs_input_grad, ['', 'v'])"):  # fmt: skip
+        assert expected in code, expected
 
 
 def test_a_backward_of_two_results_for_jax(of_jax):
     text = of_jax(*GRADIENTS, f="g")
-    for wanted in ("    y, z, = __kk_results\n", "    return __kk_results, (x, w,)\n", "nondiff_argnums=(2,)",
-                   "    return (__kk_grad_x, __kk_grad_w if w is not None else None,)\n", "symbolic_zeros=False"):  # fmt: skip
-        assert wanted in text, wanted
+    for expected in ("    y, z, = __kk_results\n", "    return __kk_results, (x, w,)\n", "nondiff_argnums=(2,)",
+                     "    return (__kk_grad_x, __kk_grad_w if w is not None else None,)\n", "symbolic_zeros=False"):  # fmt: skip
+        assert expected in text, expected
     assert "no_formula" not in text
-    one = of_jax("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()", "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")
-    for wanted in ("    y = __kk_results\n", "    return (__kk_grad_x, None,)\n", "symbolic_zeros=True",
-                   "__kk_no_formula('f', {'v': v})", "    x = __kk_value(x)\n"):  # fmt: skip
-        assert wanted in one, wanted
+    code = of_jax("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()", "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")
+    for expected in ("    y = __kk_results\n", "    return (__kk_grad_x, None,)\n", "symbolic_zeros=True",
+                     "__kk_no_formula('f', {'v': v})", "    x = __kk_value(x)\n"):  # fmt: skip
+        assert expected in code, expected
 
 
 def test_a_batch_is_one_call_if_each_tensor_begins_with_each(of_jax):

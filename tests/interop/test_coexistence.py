@@ -83,9 +83,9 @@ def check(modules):
 @pytest.mark.parametrize("which", ["libraries", "open_libraries"])
 def test_python(request, which):
     libraries = request.getfixturevalue(which)
-    one, two, three = (tvm_ffi.load_module(str(path)) for path in libraries)
+    first, second, third = (tvm_ffi.load_module(str(path)) for path in libraries)
     again = tvm_ffi.load_module(str(libraries[0]))
-    check([(1, 1, one), (2, 1, two), (3, 99, three), (1, 1, again)])
+    check([(1, 1, first), (2, 1, second), (3, 99, third), (1, 1, again)])
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ def ops(tmp_path_factory):
     return compiled.load("conversions/conversions.cc", folder, *options)
 
 
-def assert_same(ours, theirs, is_nan):
+def assert_same(actual, expected, is_nan):
     """Equal bits, except that any NaN equals any other."""
-    different = (ours != theirs) & ~is_nan
-    assert not different.any(), (ours[different][:5], theirs[different][:5])
+    different = (actual != expected) & ~is_nan
+    assert not different.any(), (actual[different][:5], expected[different][:5])
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -60,10 +60,10 @@ def encode_and_compare(ops, name, values):
         expected = values.astype(dtype).view(codes.dtype)
     different = codes != expected
     if different.any():  # except for two NaN
-        ours, theirs = codes[different], expected[different]
-        is_nan = [np.isnan(each.view(dtype).astype("float32")) for each in (ours, theirs)]
+        actual, expected_codes = codes[different], expected[different]
+        is_nan = [np.isnan(array.view(dtype).astype("float32")) for array in (actual, expected_codes)]
         np.testing.assert_array_equal(*is_nan)
-        assert_same(ours, theirs, is_nan[1])
+        assert_same(actual, expected_codes, is_nan[1])
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -75,8 +75,8 @@ def test_floats_encode(ops, name):
         exact = codes.view(dtype).astype("float64")
     exact = np.unique(exact[np.isfinite(exact)])
     points = np.concatenate([exact, (exact[1:] + exact[:-1]) / 2]).astype("float32")
-    near = points.view("uint32")[:, None] + np.arange(-2, 3, dtype="int64")[None, :]
-    encode_and_compare(ops, name, near.ravel().astype("uint32").view("float32"))
+    neighbours = points.view("uint32")[:, None] + np.arange(-2, 3, dtype="int64")[None, :]
+    encode_and_compare(ops, name, neighbours.ravel().astype("uint32").view("float32"))
     every = np.arange(0, 1 << 32, 1021, dtype="uint64").astype("uint32").view("float32")
     encode_and_compare(ops, name, every)
 

@@ -29,10 +29,10 @@ def test_an_edit_is_in_the_next_load_and_the_old_module_stays(root, tmp_path, pa
     file.write_text(text.replace("s * v", "2 * s * v"))
     new = page["load"](file)
     x = np.array([-1, 1], "float32")
-    for lib, wanted in ((page["lib"], [-0.5, 1]), (new, [-1, 1]), (page["lib"], [-0.5, 1])):
+    for lib, expected in ((page["lib"], [-0.5, 1]), (new, [-1, 1]), (page["lib"], [-0.5, 1])):
         y = np.full(2, 77, "float32")
         lib.leaky_relu(y, x, 0.5)
-        assert y.tolist() == wanted
+        assert y.tolist() == expected
     new.leaky_relu(y, x)  # slope=0.01 is the schema's default
     np.testing.assert_allclose(y, [-0.02, 1])
     with pytest.raises(TypeError, match=r"leaky_relu\(\): y: dtype float64 does not match x \(float32\)"):

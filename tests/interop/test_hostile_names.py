@@ -158,10 +158,10 @@ def test_an_op_with_the_name_of_a_module_of_the_package_is_rejected(root, tmp_pa
     (tmp_path / "one.cc").write_text(HEAD + f'KERNKIT_EXPORT({name}, "(Tensor grad_x[n], Tensor grad_y[n], int k) -> ()", "", probe::backward)\n')
     library = compiled.build(tmp_path / "one.cc", tmp_path / "libone.so", "-fvisibility=hidden", "-O0")
     command = [sys.executable, "-m", "kernkit", "bindings", str(library), "--package", "p", "--output", str(tmp_path / "p"), *options]
-    done = subprocess.run(command, cwd=root / "sdk/python", capture_output=True, text=True)
-    assert done.returncode == 3
-    assert done.stderr == (f"kernkit: op {name} has the name of the module p.{name}, which kernkit bindings writes; choose another name in "
-                           "KERNKIT_EXPORT\n")  # fmt: skip
+    result = subprocess.run(command, cwd=root / "sdk/python", capture_output=True, text=True)
+    assert result.returncode == 3
+    assert result.stderr == (f"kernkit: op {name} has the name of the module p.{name}, which kernkit bindings writes; choose another name in "
+                             "KERNKIT_EXPORT\n")  # fmt: skip
 
 
 def test_a_name_that_torch_keeps_is_no_operator(root, tmp_path):

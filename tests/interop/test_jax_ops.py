@@ -29,8 +29,8 @@ def normal(*shape):
     return jnp.asarray(np.random.default_rng(len(shape)).normal(size=shape), jnp.float32)
 
 
-def close(got, wanted):
-    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+def close(got, expected):
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
 def silu(x):
@@ -71,8 +71,8 @@ def test_ops_that_return_tensors(ops, jit):
         values, indices = jit(ops.row_max)(x)
         assert indices.dtype == jnp.int64 and indices.tolist() == x.argmax(1).tolist()
         close(values, x.max(1))
-    for one, wanted in zip(jit(ops.halves)(w), (w[:4], w[4:])):
-        close(one, wanted)
+    for result, expected in zip(jit(ops.halves)(w), (w[:4], w[4:])):
+        close(result, expected)
     close(jax.vmap(ops.rms_norm)(normal(2, 3, 8)), rms(normal(2, 3, 8)))
     for shape in ((0, 8), (3, 0)):
         assert jit(ops.rms_norm)(jnp.zeros(shape)).shape == shape
@@ -89,8 +89,8 @@ def test_a_result_is_copied_to_where_xla_has_it(shaped):
     halves, four = Handler(library, "halves"), np.arange(4, dtype="float32")
     halves([of_numpy(first), of_numpy(second)], [of_numpy(four)])
     assert first.tolist() == [0, 1] and second.tolist() == [2, 3]
-    made = tvm_ffi.load_module(str(library)).get_function("rms_norm")(x)  # numpy arrays: the host allocates the result
-    assert np.from_dlpack(made).ctypes.data not in (x.ctypes.data, y.ctypes.data)
+    result = tvm_ffi.load_module(str(library)).get_function("rms_norm")(x)  # numpy arrays: the host allocates the result
+    assert np.from_dlpack(result).ctypes.data not in (x.ctypes.data, y.ctypes.data)
     with pytest.raises(XlaError, match=r"TypeError: halves\(\): a result: XLA passes no buffer"):
         halves([of_numpy(first)], [of_numpy(four)])
 
@@ -105,10 +105,10 @@ def test_the_kernels_of_rows(rows):
         (ops.layer_norm, (x, w, b), (centred / jnp.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) * w + b,)),
         (ops.gelu_and_mul, (x,), (gelu,)), (ops.fused_add_rms_norm, (x, y, w), (rms(x + y, w), x + y)),
     ]  # fmt: skip
-    for op, passed, wanted in pairs:
+    for op, passed, expected_values in pairs:
         got = jax.jit(op)(*passed)
-        for one, expected in zip(got if isinstance(got, tuple) else (got,), wanted):
-            close(one, expected)
+        for result, expected in zip(got if isinstance(got, tuple) else (got,), expected_values):
+            close(result, expected)
     quantized, scale = jax.jit(ops.rms_norm_fp8)(x, w)
     assert quantized.dtype == jnp.float8_e4m3fn and scale.shape == (3,)
     np.testing.assert_allclose(quantized.astype("float32") * scale[:, None], rms(x, w), rtol=0.07, atol=0.02)
@@ -126,8 +126,8 @@ def test_the_reference_library(root, library, tmp_path):
 def test_xlas_handler_works_on_the_callers_stream(device):
     """Uses tensors of the simulator, since JAX has no such device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
-    there = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
-    y, total, x_on_device, more, w_on_device = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in there]
+    on_device = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
+    y, total, x_on_device, more, w_on_device = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in on_device]
 
     def launched(op, results, operands, **attributes):
         stream = device.module.new_stream()
@@ -136,19 +136,19 @@ def test_xlas_handler_works_on_the_callers_stream(device):
         return device.module.launches(stream)
 
     assert launched("rms_norm", [y], [x_on_device, w_on_device], **{"?given": 4, "eps": 1e-6}) == 1
-    close(device.get(there[0]), rms(x, w))
+    close(device.get(on_device[0]), rms(x, w))
     assert launched("fused_add_rms_norm", [y, total], [x_on_device, more], **{"?given": 0, "eps": 1e-6}) == 1
-    close(device.get(there[0]), rms(2 * x + 1))
-    close(device.get(there[1]), 2 * x + 1)
+    close(device.get(on_device[0]), rms(2 * x + 1))
+    close(device.get(on_device[1]), 2 * x + 1)
     assert launched("softmax", [y], [x_on_device]) == 1
-    close(device.get(there[0]), jax.nn.softmax(x))
+    close(device.get(on_device[0]), jax.nn.softmax(x))
     with pytest.raises(XlaError, match=r"ValueError: softmax\(\): x: data is null"):
         launched("softmax", [y], [(0, "float32", (3, 8))])
 
 
 def test_functions_on_a_gpu(root, tmp_path):
     """JAX's own arrays and streams, with a library of nvcc's kernels."""
-    if all(one.platform != "gpu" for one in jax.devices()):
+    if all(device.platform != "gpu" for device in jax.devices()):
         pytest.skip("JAX sees no GPU")
     library = root / "build/release/lib/libkernkit_row_kernels.so"
     if not library.exists():
@@ -193,13 +193,13 @@ def test_words_of_python_as_names(ops):
 
 def test_in_place_ops_return_and_their_arguments_stay(ops):
     x, y, w = normal(3, 8), normal(3, 8) + 1, normal(8)
-    kept = [np.array(t) for t in (x, y, w)]
+    before = [np.array(t) for t in (x, y, w)]
     for run in (ops.scale_, jax.jit(ops.scale_, static_argnums=1)):
-        close(run(x, 2.0), 2 * kept[0])
+        close(run(x, 2.0), 2 * before[0])
     for run in (ops.fused_add_rms_norm, jax.jit(ops.fused_add_rms_norm)):
         run(x, y, w)
-    for tensor, wanted in zip((x, y, w), kept):
-        assert np.array_equal(tensor, wanted)
+    for tensor, expected in zip((x, y, w), before):
+        assert np.array_equal(tensor, expected)
 
 
 def test_a_donated_buffer_is_written_in_place(ops):
@@ -230,8 +230,8 @@ def test_gradients_of_the_named_backward_are_jaxs(ops):
         got = run(jax.grad(lambda x: (ops.silu_and_mul(x) ** 2).sum()))(x)
         close(got, jax.grad(lambda x: (silu(x) ** 2).sum())(x))
         got = run(jax.grad(lambda x, w: (ops.rms_norm_out(x, w, eps=1e-3) ** 2).sum(), (0, 1)))(x, w)
-        for one, wanted in zip(got, jax.grad(lambda x, w: (rms(x, w, 1e-3) ** 2).sum(), (0, 1))(x, w)):
-            close(one, wanted)
+        for gradient, expected in zip(got, jax.grad(lambda x, w: (rms(x, w, 1e-3) ** 2).sum(), (0, 1))(x, w)):
+            close(gradient, expected)
         for op in (ops.rms_norm_out, ops.rms_norm):
             close(run(jax.grad(lambda x: (op(x) ** 3).sum()))(x), jax.grad(lambda x: (rms(x) ** 3).sum())(x))
 
@@ -325,8 +325,8 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
 """
     for program in (save, load):
         env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shaped), *filter(None, [os.environ.get("PYTHONPATH")])])}
-        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
 
 
 def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
@@ -353,12 +353,12 @@ def test_values_reach_the_op_as_they_are(ops):
 
 def test_every_dtype_reaches_the_op(ops):
     """The op writes the dtype as a number: code * 100 + bits."""
-    for dtype, wanted in {"bool": 608, "int8": 8, "uint32": 132, "int64": 64, "float16": 216, "bfloat16": 416, "float32": 232,
-                          "float64": 264, "complex64": 564, "complex128": 628, "float8_e4m3fn": 1008, "float8_e5m2": 1208,
-                          "float8_e4m3": 808, "float8_e3m4": 708, "float8_e8m0fnu": 1408, "float8_e4m3b11fnuz": 908,
-                          "float8_e4m3fnuz": 1108, "float8_e5m2fnuz": 1308}.items():  # fmt: skip
+    for dtype, expected in {"bool": 608, "int8": 8, "uint32": 132, "int64": 64, "float16": 216, "bfloat16": 416, "float32": 232,
+                            "float64": 264, "complex64": 564, "complex128": 628, "float8_e4m3fn": 1008, "float8_e5m2": 1208,
+                            "float8_e4m3": 808, "float8_e3m4": 708, "float8_e8m0fnu": 1408, "float8_e4m3b11fnuz": 908,
+                            "float8_e4m3fnuz": 1108, "float8_e5m2fnuz": 1308}.items():  # fmt: skip
         with jax.enable_x64(True):
-            assert int(jax.jit(ops.dtype_of)(jnp.zeros((2, 3), dtype))[0]) == wanted, dtype
+            assert int(jax.jit(ops.dtype_of)(jnp.zeros((2, 3), dtype))[0]) == expected, dtype
     assert int(ops.dtype_of(jnp.zeros((), "int8"))[0]) == 8
     assert int(ops.dtype_of(jnp.zeros((0, 3), "int8"))[0]) == 8
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"TypeError: dtype_of\(\): x: XLA's dtype 21 is not supported"):
@@ -368,11 +368,11 @@ def test_every_dtype_reaches_the_op(ops):
 def test_many_threads_call_at_once(ops):
     x = [normal(3, 8) + i for i in range(8)]
     step = jax.jit(lambda x: ops.rms_norm(ops.scale(x, 2.0)))
-    wanted = [np.asarray(step(one)) for one in x]
+    expected_rows = [np.asarray(step(row)) for row in x]
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
         for _ in range(20):
-            for one, expected in zip(threads.map(step, x), wanted):
-                np.testing.assert_array_equal(one, expected)
+            for result, expected in zip(threads.map(step, x), expected_rows):
+                np.testing.assert_array_equal(result, expected)
 
 
 def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
@@ -391,10 +391,10 @@ def test_another_version_of_xlas_api_is_rejected_before_a_crash(shaped, tmp_path
     program = "import sys; sys.modules['jax_tvm_ffi'] = None\n"  # not required
     program += f"import jax; jax.ffi.include_dir = lambda: {str(tmp_path)!r}\nimport shaped.jax as ops; ops.scale(jax.numpy.ones(1), 2.0)"
     env = {**os.environ, "PYTHONPATH": str(shaped), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
-    assert (done.returncode == 0) == (version == "0")
+    result = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert (result.returncode == 0) == (version == "0")
     if reported:
-        assert done.stderr.splitlines()[-1].startswith(
+        assert result.stderr.splitlines()[-1].startswith(
             f"ImportError: shaped.jax supports version 0 of XLA's FFI API, and this jaxlib has version {reported}; build it with a newer kernkit"
         )
 
@@ -465,8 +465,8 @@ def test_several_devices(shaped, root, tmp_path):
     """shard_map, pmap, and a sharded array, in a process with four devices."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shaped), str(root / "tests/interop")]), "JAX_PLATFORMS": "cpu",
            "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", SEVERAL_DEVICES], env=env, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", SEVERAL_DEVICES], env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.slow

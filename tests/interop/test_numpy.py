@@ -73,9 +73,9 @@ def test_a_kept_tensor_is_converted_once_and_shares_memory(kernels):
 
 def test_a_kept_tensor_does_not_follow_another_array(kernels):
     x, y = np.ones(4, "float32"), np.zeros(4, "float32")
-    kept = tvm_ffi.from_dlpack(x)
+    tensor = tvm_ffi.from_dlpack(x)
     x = x + 4  # a new array
-    kernels.scale(y, kept, 2.0)
+    kernels.scale(y, tensor, 2.0)
     assert y[0] == 2 and x[0] == 5
 
 

@@ -70,7 +70,7 @@ def test_python_reads_all_of_a_line(cases):
     ops = [op for op in parse_all(lines) if op is not None]
     assert len(ops) > 300
     again = parse_all([line_of(op) for op in ops])
-    different = [op.line for op, other in zip(ops, again) if other is None or without_line(op) != without_line(other)]
+    different = [op.line for op, parsed in zip(ops, again) if parsed is None or without_line(op) != without_line(parsed)]
     assert different == []
 
 
@@ -94,11 +94,11 @@ def test_metadata_and_sections_have_the_parsed_line(library):
 
     ops, parsed = read_ops(library), read_parsed(library)
     module = tvm_ffi.load_module(str(library))
-    for op, found in zip(ops, parse_all([op.line for op in ops])):
+    for op, parsed_again in zip(ops, parse_all([op.line for op in ops])):
         metadata = module.get_function_metadata(op.name)
         assert metadata["schema"] == op.line.removeprefix(op.name)
         assert metadata["parsed"] == parsed[op.name]
-        assert dataclasses.replace(op, doc="") == found
+        assert dataclasses.replace(op, doc="") == parsed_again
     assert len(ops) > 20
     assert "silu_and_mul(Tensor(out!) y[n, d], Tensor x[n, 2*d]) -> ()" in [op.line for op in ops]
 
@@ -112,11 +112,11 @@ def test_generated_files_need_only_the_parsed_line(library):
         return [python_ops.source("package", "lib.so", ops), torch_ops.source("package", "lib.so", "space", ops, {}),
                 jax_ops.source("package", library, ops, {})]  # fmt: skip
 
-    for text, wanted in zip(files(marked), files(ops)):
+    for text, expected in zip(files(marked), files(ops)):
         for op, mark in zip(ops, marked):
             assert mark.line in text
             text = text.replace(mark.line, op.line)
-        assert text == wanted
+        assert text == expected
 
 
 def test_only_kernkit_add_parses_a_line(root):
@@ -143,9 +143,9 @@ def test_nvcc_takes_a_line_with_shapes(root, dlpack_include, tmp_path):
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")
-    done = subprocess.run(
+    result = subprocess.run(
         [nvcc, "-x", "cu", "-std=c++17", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c",
          root / "tests/interop/frameworks/indices.cc", "-o", tmp_path / "indices.o"],
         capture_output=True, text=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr

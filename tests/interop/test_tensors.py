@@ -41,7 +41,7 @@ def random_array(rng):
 
 def test_accessors_match_numpy(ops):
     rng = np.random.default_rng(5)
-    seen = {"strided": 0, "empty": 0, "dense": 0}
+    counts = {"strided": 0, "empty": 0, "dense": 0}
     for _ in range(2000):
         x = random_array(rng)
         for describe in (ops.describe_view, ops.describe_owned):
@@ -59,8 +59,8 @@ def test_accessors_match_numpy(ops):
                 assert all(int(s) * x.itemsize == t for s, t, n in pairs if n > 1)
         if x.size:
             assert ops.address(x) == x.ctypes.data
-        seen["empty" if not x.size else "dense" if x.flags.c_contiguous else "strided"] += 1
-    assert min(seen.values()) > 100, seen
+        counts["empty" if not x.size else "dense" if x.flags.c_contiguous else "strided"] += 1
+    assert min(counts.values()) > 100, counts
 
 
 # Capsules and their pointers. A separate handle, because other modules set other types on ctypes.pythonapi.
@@ -107,7 +107,7 @@ class Managed(ctypes.Structure):
     ]  # fmt: skip
 
 
-KEPT = []
+REFERENCES = []
 
 
 def test_round_trip(ops):
@@ -177,7 +177,7 @@ def test_the_host_does_not_write_memory_of_a_gpu(ops):
         major=1, data=4096, device_type=2, ndim=1, code=2, bits=32, lanes=1,
         shape=ctypes.addressof(shape),
     )  # fmt: skip
-    KEPT.extend([shape, managed])  # outlives the traceback, which keeps the tensor
+    REFERENCES.extend([shape, managed])  # outlives the traceback, which keeps the tensor
     x = ops.import_versioned(ctypes.addressof(managed))
     with pytest.raises(ValueError) as caught:
         ops.zeros_like(x)

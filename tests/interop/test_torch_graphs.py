@@ -15,12 +15,12 @@ from torch_cases import CASES, REFERENCE, ROWS, after_all_kinds, normal, overloa
 def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, backend, dynamic):
     """Each result is read after it is written. A second call with the same sizes compiles nothing."""
     all_of_them = ((torch_ops, CASES), (torch_rows, ROWS), (torch_reference, REFERENCE))
-    cases = {(who, case): make for who, of in all_of_them for case, make in of.items()}
+    cases = {(owner, case): make for owner, cases_of_owner in all_of_them for case, make in cases_of_owner.items()}
 
     def run(arguments):
         results = []
-        for (who, case), passed in zip(cases, arguments):
-            result = overload(who, case)(*passed)
+        for (owner, case), passed in zip(cases, arguments):
+            result = overload(owner, case)(*passed)
             results.append((result, [t.float() * 2 + 1 for t in tensors(passed)]))
         return results
 
@@ -28,12 +28,12 @@ def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, bac
     traced, again = copy.deepcopy(eager), copy.deepcopy(eager)
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
-    wanted = run(eager)
+    expected = run(eager)
     compiled = torch.compile(run, backend=backend, fullgraph=True, dynamic=dynamic)
     for arguments in (traced, again):
-        torch.testing.assert_close(compiled(arguments), wanted)
-        for mine, theirs in zip(arguments, eager):
-            torch.testing.assert_close(tensors(mine), tensors(theirs))
+        torch.testing.assert_close(compiled(arguments), expected)
+        for actual, eager_result in zip(arguments, eager):
+            torch.testing.assert_close(tensors(actual), tensors(eager_result))
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
 
 
@@ -64,16 +64,16 @@ def test_plain_functions_are_the_operators_in_a_graph(plain, torch_ops):
         plain.scale_(y, 0.5)
         return plain.rms_norm(y, eps=1e-5) + 1
 
-    seen = []
+    targets = []
 
     def backend(graph, _):
-        seen.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        targets.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
         return graph.forward
 
     torch._dynamo.reset()
     x = normal(3, 8)
     torch.testing.assert_close(torch.compile(f, fullgraph=True, dynamic=True, backend=backend)(x), f(x))
-    assert {"shaped.silu_and_mul.default", "shaped.scale_.default", "shaped.rms_norm.default"} <= set(seen)
+    assert {"shaped.silu_and_mul.default", "shaped.scale_.default", "shaped.rms_norm.default"} <= set(targets)
 
 
 @pytest.mark.all
@@ -88,8 +88,8 @@ def test_views_and_other_layouts_are_correct_in_a_graph(torch_ops):
     y = torch.zeros(4, 6)
     y[1:3] = 3 * x[1:3]
     d = x.t()
-    wanted = (y, 2 * x.t(), torch.nn.functional.silu(d[:, :2]) * d[:, 2:])
-    torch.testing.assert_close(torch.compile(f, fullgraph=True)(x), wanted)
+    expected = (y, 2 * x.t(), torch.nn.functional.silu(d[:, :2]) * d[:, 2:])
+    torch.testing.assert_close(torch.compile(f, fullgraph=True)(x), expected)
     with pytest.raises(ValueError, match=r"x: must be contiguous"):
         torch.compile(f, fullgraph=True, backend="aot_eager")(x)
 
@@ -144,6 +144,6 @@ def test_export_and_reload_with_a_size_that_varies(torch_ops, torch_rows, torch_
     torch.testing.assert_close(exported.module()(normal(4, 8)), after_all_kinds(normal(4, 8)))
     torch.export.save(exported, tmp_path / "model.pt2")
     path = os.pathsep.join([*sys.path, str(root / "tests/interop")])
-    done = subprocess.run([sys.executable, "-c", RELOAD, tmp_path / "model.pt2"], env={**os.environ, "PYTHONPATH": path},
-                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", RELOAD, tmp_path / "model.pt2"], env={**os.environ, "PYTHONPATH": path},
+                            capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert result.returncode == 0, result.stderr

@@ -17,14 +17,14 @@ from torch_cases import CASES, REFERENCE, ROWS, UTILITIES, flat, normal, overloa
 
 @pytest.mark.parametrize("case", CASES)
 def test_opcheck(torch_ops, case):
-    found = torch.library.opcheck(overload(torch_ops, case), CASES[case](), test_utils=UTILITIES)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(overload(torch_ops, case), CASES[case](), test_utils=UTILITIES)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize("case", REFERENCE)
 def test_opcheck_of_the_reference_library(torch_reference, case):
-    found = torch.library.opcheck(overload(torch_reference, case), REFERENCE[case](), test_utils=UTILITIES)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(overload(torch_reference, case), REFERENCE[case](), test_utils=UTILITIES)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize("case", ROWS)
@@ -32,8 +32,8 @@ def test_opcheck_of_the_kernels_of_rows(torch_rows, case):
     """All utilities, except with an argument of float8, which torch's test_schema cannot compare."""
     arguments = ROWS[case]()
     utilities = UTILITIES[any(x.dtype == torch.float8_e4m3fn for x in tensors(arguments)):]
-    found = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
-    assert set(found.values()) == {"SUCCESS"}
+    outcomes = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
+    assert set(outcomes.values()) == {"SUCCESS"}
 
 
 def test_functional_forms_of_the_kernels_of_rows(torch_rows):
@@ -46,8 +46,8 @@ def test_functional_forms_of_the_kernels_of_rows(torch_rows):
         (torch_rows.gelu_and_mul.functional(x), gelu),
         (torch_rows.fused_add_rms_norm.functional(x, w.expand(3, 8).contiguous(), b), (reference_rms(added, b), added)),
     ]  # fmt: skip
-    for got, wanted in pairs:
-        torch.testing.assert_close(got, wanted)
+    for got, expected in pairs:
+        torch.testing.assert_close(got, expected)
 
 
 def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
@@ -94,7 +94,7 @@ def test_meta_tensors_run_no_kernel(request, of, case):
     """Meta tensors get the shapes, dtypes and strides of the kernel's results."""
     op = overload(request.getfixturevalue(of), case)
     arguments = {"torch_ops": CASES, "torch_rows": ROWS, "torch_reference": REFERENCE}[of][case]()
-    wanted = op(*copy.deepcopy(arguments))
+    expected = op(*copy.deepcopy(arguments))
 
     def meta(value):
         if isinstance(value, list):
@@ -103,7 +103,7 @@ def test_meta_tensors_run_no_kernel(request, of, case):
 
     got = op(*map(meta, arguments))
     assert [(t.shape, t.dtype, t.stride(), t.device.type) for t in flat(got)] == [
-        (t.shape, t.dtype, t.stride(), "meta") for t in flat(wanted)
+        (t.shape, t.dtype, t.stride(), "meta") for t in flat(expected)
     ]
 
 
@@ -189,20 +189,20 @@ for module in ("torch", "jax"):
         print(error)
 """
     env = {**os.environ, "PYTHONPATH": str(shaped), "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
-    torch_message, jax_message = done.stdout.splitlines() or [done.stderr, ""]
+    result = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, cwd=tmp_path)
+    torch_message, jax_message = result.stdout.splitlines() or [result.stderr, ""]
     assert torch_message.startswith("shaped.torch needs PyTorch, which cannot be imported: ")
     assert torch_message.endswith("; run: pip install torch")
     assert jax_message.startswith("shaped.jax needs JAX, which cannot be imported: ")
 
 
 def test_an_invalid_namespace_is_rejected(root, library, tmp_path):
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "kernkit", "bindings", str(library), "--package", "p", "--output", str(tmp_path), "--torch",
          "--torch-namespace", "a-b"],
         cwd=root / "sdk/python", capture_output=True, text=True,
     )  # fmt: skip
-    assert done.returncode == 3 and done.stderr == 'kernkit: --torch-namespace: "a-b" is not a Python identifier; enter letters, digits and _\n'
+    assert result.returncode == 3 and result.stderr == 'kernkit: --torch-namespace: "a-b" is not a Python identifier; enter letters, digits and _\n'
 
 
 @pytest.mark.slow

@@ -84,9 +84,9 @@ def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_pat
     """Covers forms that make their results and an op that returns a result, with the backward that the op names and
     with a registered backward. Runs in a process of its own, without earlier calls."""
     path = os.pathsep.join([str(shaped), str(rows), str(root / "tests/interop")])
-    done = subprocess.run([sys.executable, "-c", TRAIN], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
-                          cwd=tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([sys.executable, "-c", TRAIN], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+                            cwd=tmp_path)  # fmt: skip
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("with_weight", [False, True])
@@ -98,8 +98,8 @@ def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
         return [x.grad, weight.grad if with_weight else None]
 
     for op in (torch_ops.rms_norm_out.functional, torch_ops.rms_norm):
-        for got, wanted in zip(gradients(op), gradients(reference_rms)):
-            torch.testing.assert_close(got, wanted)
+        for got, expected in zip(gradients(op), gradients(reference_rms)):
+            torch.testing.assert_close(got, expected)
     x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_()
     for op, arguments in ((torch_ops.rms_norm_out.functional, (x, weight)), (torch_ops.rms_norm.default, (x, weight)),
                           (torch_ops.silu_and_mul.functional, (x,))):  # fmt: skip

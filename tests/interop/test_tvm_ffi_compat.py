@@ -12,18 +12,18 @@ import compiled
 import numpy as np
 import pytest
 import tvm_ffi
-from compiled import COMPILE, PACKAGE, THEIRS
+from compiled import COMPILE, PACKAGE, TVM_FFI_FLAGS
 
 
 @pytest.fixture(scope="module")
-def modules(ours_flags, tmp_path_factory):
+def modules(kernkit_flags, tmp_path_factory):
     """The ops on kernkit's headers and on tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("tvm_ffi_compat")
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*COMPILE, "-shared", *ours_flags, source, "-o", paths[0]],
-        [*COMPILE, "-shared", *THEIRS, source, "-o", paths[1], PACKAGE / "lib/libtvm_ffi.so"],
+        [*COMPILE, "-shared", *kernkit_flags, source, "-o", paths[0]],
+        [*COMPILE, "-shared", *TVM_FFI_FLAGS, source, "-o", paths[1], PACKAGE / "lib/libtvm_ffi.so"],
     ]
     for process in [subprocess.Popen(command) for command in commands]:
         assert process.wait() == 0
@@ -36,7 +36,7 @@ PATHS = []  # paths of the two libraries
 
 
 @pytest.fixture(scope="module")
-def ours(modules):
+def kernkit_module(modules):
     return modules[0]
 
 
@@ -82,9 +82,9 @@ CALLS = [
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0])
 def test_same_results(modules, call):
-    ours, theirs = (answer(module, call[0], call[1:]) for module in modules)
-    assert ours == theirs
-    assert not (isinstance(ours, tuple) and isinstance(ours[0], type)), ours
+    actual, reference = (answer(module, call[0], call[1:]) for module in modules)
+    assert actual == reference
+    assert not (isinstance(actual, tuple) and isinstance(actual[0], type)), actual
 
 
 def test_writes_through_strides(modules):
@@ -103,24 +103,24 @@ HOW = [
 
 @pytest.mark.parametrize("how", HOW)
 def test_same_errors(modules, how):
-    ours, theirs = (answer(module, "fail", (how,)) for module in modules)
-    assert issubclass(theirs[0], Exception)
-    assert ours == (theirs[0], "fail(): " + theirs[1])
+    actual, reference = (answer(module, "fail", (how,)) for module in modules)
+    assert issubclass(reference[0], Exception)
+    assert actual == (reference[0], "fail(): " + reference[1])
     if how != "std":  # "std" is not an ffi::Error
-        ours, theirs = ([text.rstrip() for text in module.caught(how).split("|")] for module in modules)
-        assert ours == theirs
+        actual, reference = ([text.rstrip() for text in module.caught(how).split("|")] for module in modules)
+        assert actual == reference
 
 
 def test_messages_with_pointers_and_enumerators(modules):
-    ours, theirs = (answer(module, "fail", ("null",))[1] for module in modules)
-    assert ours == "fail(): Check failed: null != nullptr ((nil) vs. nullptr) : null"
-    assert theirs == "Check failed: null != nullptr (0 vs. nullptr) : null"
-    ours, theirs = (answer(module, "fail", ("enum",))[1] for module in modules)
-    assert ours == "fail(): Check failed: kBroken == kFine (3 vs. 0) : 3" == "fail(): " + theirs
+    actual, reference = (answer(module, "fail", ("null",))[1] for module in modules)
+    assert actual == "fail(): Check failed: null != nullptr ((nil) vs. nullptr) : null"
+    assert reference == "Check failed: null != nullptr (0 vs. nullptr) : null"
+    actual, reference = (answer(module, "fail", ("enum",))[1] for module in modules)
+    assert actual == "fail(): Check failed: kBroken == kFine (3 vs. 0) : 3" == "fail(): " + reference
 
 
-def test_logs_before_it_throws(ours, capfd):
-    answer(ours, "fail", ("log",))
+def test_a_message_is_logged_before_the_throw(kernkit_module, capfd):
+    answer(kernkit_module, "fail", ("log",))
     assert re.search(r"ops\.cc:\d+: ValueError: logged\n", capfd.readouterr().err)
 
 
@@ -169,9 +169,9 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_calls(modules, text):
-    ours, theirs = (answer(module, WRONG[text][0], WRONG[text][1:]) for module in modules)
-    assert ours[1] == text
-    assert ours[0] is theirs[0]
+    actual, reference = (answer(module, WRONG[text][0], WRONG[text][1:]) for module in modules)
+    assert actual[1] == text
+    assert actual[0] is reference[0]
 
 
 def test_twenty_invalid_calls_name_the_argument():
@@ -199,12 +199,12 @@ def test_streams(modules):
         assert module.stream_of(2, 1) == 0
 
 
-def test_metadata_has_the_types(ours):
-    metadata = ours.get_function_metadata("sum_or")
+def test_metadata_has_the_types(kernkit_module):
+    metadata = kernkit_module.get_function_metadata("sum_or")
     assert metadata["schema"] == "(Tensor? argument_1, float? argument_2) -> (float)"
-    assert ours.get_function_metadata("half")["schema"] == "(int argument_1) -> (int?)"
-    assert ours.get_function_metadata("twice")["schema"] == "(Tensor argument_1) -> (Tensor[])"
-    assert ours.get_function_metadata("three")["schema"] == "() -> (int, float, str)"
+    assert kernkit_module.get_function_metadata("half")["schema"] == "(int argument_1) -> (int?)"
+    assert kernkit_module.get_function_metadata("twice")["schema"] == "(Tensor argument_1) -> (Tensor[])"
+    assert kernkit_module.get_function_metadata("three")["schema"] == "() -> (int, float, str)"
 
 
 # Faults of tvm-ffi that kernkit's headers do not share.
@@ -252,22 +252,22 @@ def test_a_product_beyond_64_bits_is_an_error(modules):
 
 def test_a_number_that_does_not_fit_is_an_error(modules):
     """tvm-ffi truncates the number."""
-    ours, theirs = (answer(module, "narrow", (2**32 + 5,)) for module in modules)
-    assert theirs == 5
-    assert ours == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")
+    actual, reference = (answer(module, "narrow", (2**32 + 5,)) for module in modules)
+    assert reference == 5
+    assert actual == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")
 
 
-def test_two_such_libraries_and_one_of_tvm_ffis_headers_in_one_process(modules, tmp_path):
+def test_two_libraries_and_a_library_of_tvm_ffis_headers_in_one_process(modules, tmp_path):
     second = shutil.copy(PATHS[0], tmp_path / "second.so")
     for path in (PATHS[0], second):
         dynamic = subprocess.run(["readelf", "-d", path], check=True, capture_output=True, text=True).stdout
         symbols = subprocess.run(["nm", "-D", path], check=True, capture_output=True, text=True).stdout
         assert "tvm_ffi" not in dynamic
         assert "TVMFFI" not in symbols
-    second, (ours, theirs) = tvm_ffi.load_module(str(second)), modules
+    second, (kernkit_module, tvm_ffi_module) = tvm_ffi.load_module(str(second)), modules
     for _ in range(2):  # alternating with errors of the other library
         assert answer(second, "fail", ("check alone",)) == (TypeError, "fail(): Check failed: (three == 4) is false:")
-        assert answer(ours, "fail", ("throw",)) == (RuntimeError, "fail(): thrown 1.5 c")
-        assert answer(theirs, "fail", ("throw",)) == (RuntimeError, "thrown 1.5 c")
-        y = ours.same(theirs.through_dlpack(ours.through_dlpack(tvm_ffi.from_dlpack(X))))
-        assert plain(theirs.same(second.same(y))) == plain(y) == (X.tolist(), "float32")
+        assert answer(kernkit_module, "fail", ("throw",)) == (RuntimeError, "fail(): thrown 1.5 c")
+        assert answer(tvm_ffi_module, "fail", ("throw",)) == (RuntimeError, "thrown 1.5 c")
+        y = kernkit_module.same(tvm_ffi_module.through_dlpack(kernkit_module.through_dlpack(tvm_ffi.from_dlpack(X))))
+        assert plain(tvm_ffi_module.same(second.same(y))) == plain(y) == (X.tolist(), "float32")

@@ -12,7 +12,7 @@ import compiled
 import numpy as np
 import pytest
 import tvm_ffi
-from compiled import COMPILE, PACKAGE, THEIRS
+from compiled import COMPILE, PACKAGE, TVM_FFI_FLAGS
 
 COMPAT = compiled.ROOT / "sdk/tvm_ffi_compat"
 X = np.arange(6, dtype="float32")
@@ -44,11 +44,11 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 
 @pytest.fixture(scope="module")
-def objects(ours_flags, tmp_path_factory):
+def objects(kernkit_flags, tmp_path_factory):
     """An op compiled against kernkit's headers, and another op compiled against tvm-ffi's."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
-    for owner, flags in (("ours", ours_flags), ("theirs", THEIRS)):
+    for owner, flags in (("ours", kernkit_flags), ("theirs", TVM_FFI_FLAGS)):
         source = folder / f"{owner}.cc"
         text = SMALL.replace("helper", f"helper_{owner}") + EXPORT.replace("helper", f"helper_{owner}")
         source.write_text(text.replace("NAME", owner))
@@ -84,10 +84,10 @@ def test_beside_a_linked_runtime(objects, tmp_path):
 
 
 def test_an_else_after_a_check_belongs_to_the_if_before(objects, tmp_path):
-    theirs = tmp_path / "theirs.so"
-    subprocess.run(["c++", "-shared", objects["theirs"], PACKAGE / "lib/libtvm_ffi.so", "-o", theirs], check=True)
+    reference = tmp_path / "theirs.so"
+    subprocess.run(["c++", "-shared", objects["theirs"], PACKAGE / "lib/libtvm_ffi.so", "-o", reference], check=True)
     with pytest.raises(RuntimeError):
-        tvm_ffi.load_module(str(theirs)).theirs(X, False, False)
+        tvm_ffi.load_module(str(reference)).theirs(X, False, False)
 
 
 def test_the_device_code_of_an_export_has_the_kernels_of_its_template(compat_includes, tmp_path):
@@ -115,24 +115,24 @@ SERVED = [header for header in HEADERS if header not in REJECTED]
 
 def test_every_header_of_tvm_ffi_is_supported_or_rejected():
     folder = PACKAGE / "include"
-    theirs = {path.relative_to(folder).as_posix() for path in (folder / "tvm").rglob("*.h")}
-    assert theirs - set(HEADERS) == set()
+    headers_of_tvm_ffi = {path.relative_to(folder).as_posix() for path in (folder / "tvm").rglob("*.h")}
+    assert headers_of_tvm_ffi - set(HEADERS) == set()
 
 
 @pytest.mark.all
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_headers_compile_alone(compiler, ours_flags):
+def test_headers_compile_alone(compiler, kernkit_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
-    command = [compiler, *COMPILE[1:], *ours_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
+    command = [compiler, *COMPILE[1:], *kernkit_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
     for first in SERVED:  # each header as the first include
-        done = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
     assert subprocess.run(command, input=text, text=True).returncode == 0
 
 
-def test_rejected_headers_name_an_alternative(ours_flags):
+def test_rejected_headers_name_an_alternative(kernkit_flags):
     text = "\n".join(f"#include <{header}>" for header in REJECTED)
-    command = [*COMPILE, *ours_flags, "-fsyntax-only", "-x", "c++", "-"]
+    command = [*COMPILE, *kernkit_flags, "-fsyntax-only", "-x", "c++", "-"]
     errors = subprocess.run(command, input=text, capture_output=True, text=True).stderr
     for sentence in REJECTED.values():
         assert f"#error \"{sentence}\"" in errors

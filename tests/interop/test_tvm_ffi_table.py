@@ -22,7 +22,7 @@ EXPORTED = re.findall(r"^(?:EXPORT|TVM_FFI_DLL_EXPORT_TYPED_FUNC)\((\w+)", SOURC
 FUNCTIONS = [name for name in EXPORTED if name not in ("is_below", "address_of_read_only", "null_strides")]  # these have tests of their own
 
 X = np.arange(6, dtype="float32")
-KEPT = tvm_ffi.from_dlpack(X)
+TENSOR = tvm_ffi.from_dlpack(X)
 COLUMN = tvm_ffi.from_dlpack(np.ones((4, 4), "float32")[:, 1])
 INTS = [0, 1, -1, 300, 2**31, 2**40, 2**63 - 1, -(2**63), 2**63, 2**64, -(2**70)]
 FLOATS = [0.0, 1.5, math.nan, math.inf, 1e300]
@@ -45,14 +45,14 @@ LISTS = [
     tvm_ffi.Shape((2, 3)), [tvm_ffi.Shape((2, 3))], tvm_ffi.Array([1, 2]), tvm_ffi.List([1, 2]), [[None]],
     {"a": 1}, tvm_ffi.Dict({"a": 1}), tvm_ffi.Map({"a": 1}),
 ]  # fmt: skip
-TENSORS = [X, np.array(3.0), KEPT, COLUMN]
-OTHERS = [lambda x: x, object(), ctypes.c_void_p(16), ctypes.c_void_p(0)]
+TENSORS = [X, np.array(3.0), TENSOR, COLUMN]
+OBJECTS = [lambda x: x, object(), ctypes.c_void_p(16), ctypes.c_void_p(0)]
 ARGUMENTS = [
     None, True, False, *INTS, *FLOATS, *TEXTS, *DTYPE_TEXTS, *DEVICE_TEXTS, *BYTES, *SCALARS, *NAMED, *LISTS, *TENSORS,
-    *OTHERS,
+    *OBJECTS,
 ]  # fmt: skip
 
-WORDS = [
+DTYPE_NAMES = [
     "int", "uint", "float", "bfloat", "complex", "handle", "bool", "void", "i", "u", "f", "bf", "fp", "e4m3", "half", "object",
     "Int", "torch.float32", "dtype(code=99, bits=7)", "custom", "custom[x]", "",
     *(f"{p}{t}" for p in ("float8_", "fp8_", "f8_") for t in ("e3m4", "e4m3", "e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")),
@@ -74,18 +74,18 @@ NUMBERS = [0.0, -0.0, 0.1, 1 / 3, 1e-10, 1e6, 999999.5, 123456789.0, 1e10, 1e16,
 CPU, CUDA, FLOAT32 = tvm_ffi.device("cpu"), tvm_ffi.device("cuda:0"), tvm_ffi.dtype("float32")
 PRODUCT = itertools.product
 CALLS = {
-    "dtype_of_text": [(word + end,) for word in WORDS for end in ENDS],
+    "dtype_of_text": [(name + end,) for name in DTYPE_NAMES for end in ENDS],
     "text_of_dtype": list(PRODUCT(CODES, BITS, LANES)),
     "is_defined": [(None,), (X,)],
     "undefined": [()],
     "undefined_in_array": [()],
     "rank_of_undefined": [(None,), (X,)],
     "from_env": list(PRODUCT([(2, 3), (), (0,)], ["float32", "int8"], [CPU, CUDA])),
-    "from_env_like": [(X,), (KEPT,)],
+    "from_env_like": [(X,), (TENSOR,)],
     "from_alloc": list(PRODUCT([(2, 3), (), (0,), (-1,), (2, -3), (2**40, 2**40)], ["float32", "int4", "handle", "void"])),
     "from_alloc_strided": [((2, 3), s) for s in [(3, 1), (1, 2), (3,), (30, 1), (-3, 1), (0, 0)]],
-    "from_dlpack": list(PRODUCT([KEPT, COLUMN], [0, 1, 4, 2**40], [False, True])),
-    "from_old_dlpack": list(PRODUCT([KEPT, COLUMN], [0, 1, 4, 2**40], [False, True])),
+    "from_dlpack": list(PRODUCT([TENSOR, COLUMN], [0, 1, 4, 2**40], [False, True])),
+    "from_old_dlpack": list(PRODUCT([TENSOR, COLUMN], [0, 1, 4, 2**40], [False, True])),
     "properties": [(x,) for x in VIEWS],
     **{f: list(PRODUCT(VIEWS, [-4, -3, -1, 0, 1, 2, 3, 2**40, -(2**63)])) for f in ("size_of", "stride_of", "owned_size_of")},
     "strided_sum": [*((X, (2,), (2,), i) for i in (0, 1, -1)), (X, (2,), (2, 1), 0)],
@@ -148,47 +148,47 @@ def unnamed(code):
 # The differences by their names on the page. Each entry recognises a difference from the function's name, the
 # arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
 DIFFERENCES = {
-    "an int that does not fit": lambda name, args, ours, our_text, theirs, _: (
-        integer(name) and ours is ValueError and theirs is not ValueError and ("out of range" in our_text or "exceeds the range" in our_text)
+    "an int that does not fit": lambda name, args, actual, actual_text, expected, _: (
+        integer(name) and actual is ValueError and expected is not ValueError and ("out of range" in actual_text or "exceeds the range" in actual_text)
     ),
-    "an int of more than 64 bits for a float": lambda name, args, ours, _, theirs, __: (
-        re.search("double|float", name) and ours is None and theirs is TypeError
+    "an int of more than 64 bits for a float": lambda name, args, actual, _, expected, __: (
+        re.search("double|float", name) and actual is None and expected is TypeError
     ),
     "text beyond ASCII in order": lambda name, args, *_: name == "string_calls" and args == ("äö€",),
-    "`std::bad_alloc`": lambda name, args, ours, _, theirs, __: (
-        name == "throws" and args == ("bad_alloc",) and ours is MemoryError and theirs is RuntimeError
+    "`std::bad_alloc`": lambda name, args, actual, _, expected, __: (
+        name == "throws" and args == ("bad_alloc",) and actual is MemoryError and expected is RuntimeError
     ),
-    "a NUL character in a message": lambda name, args, ours, our_text, theirs, their_text: (
-        name in ("throws", "message_of_String", "message_of_std_string", "message_of_char") and ours is theirs
-        and "\0" in their_text.replace("\\x00", "\0")
-        and their_text.replace("\\x00", "\0").partition("\0")[0].rstrip("'") == our_text.removeprefix("throws(): ").rstrip("'")
+    "a NUL character in a message": lambda name, args, actual, actual_text, expected, expected_text: (
+        name in ("throws", "message_of_String", "message_of_std_string", "message_of_char") and actual is expected
+        and "\0" in expected_text.replace("\\x00", "\0")
+        and expected_text.replace("\\x00", "\0").partition("\0")[0].rstrip("'") == actual_text.removeprefix("throws(): ").rstrip("'")
     ),
-    "a number in a message": lambda name, args, ours, our_text, *_: (
-        re.fullmatch("message_of_(u?int8|bool)", name) and our_text in (f"str '{int(args[0]) & 255}'", f"str '{str(args[0]).lower()}'")
-        or re.fullmatch("message_of_(double|float)", name) and ours is None and (
-            float(our_text.split("'")[1]) == (args[0] if "double" in name else np.float32(args[0]))
+    "a number in a message": lambda name, args, actual, actual_text, *_: (
+        re.fullmatch("message_of_(u?int8|bool)", name) and actual_text in (f"str '{int(args[0]) & 255}'", f"str '{str(args[0]).lower()}'")
+        or re.fullmatch("message_of_(double|float)", name) and actual is None and (
+            float(actual_text.split("'")[1]) == (args[0] if "double" in name else np.float32(args[0]))
         )
     ),
-    "a dtype in a message": lambda name, args, ours, _, theirs, __: name == "message_of_dtype" and ours is None and theirs is None,
-    "complex and unknown dtypes": lambda name, args, ours, our_text, theirs, _: (
-        ours is None and theirs is ValueError
+    "a dtype in a message": lambda name, args, actual, _, expected, __: name == "message_of_dtype" and actual is None and expected is None,
+    "complex and unknown dtypes": lambda name, args, actual, actual_text, expected, _: (
+        actual is None and expected is ValueError
         and (name == "dtype_of_text" and args[0].startswith("complex") or name == "text_of_dtype" and unnamed(args[0]))
     ),
-    "bytes that are not UTF-8 as a dtype": lambda name, args, ours, _, theirs, __: (
-        "DLDataType" in name and ours is ValueError and theirs is UnicodeDecodeError and args == (b"\xff\x00",)
+    "bytes that are not UTF-8 as a dtype": lambda name, args, actual, _, expected, __: (
+        "DLDataType" in name and actual is ValueError and expected is UnicodeDecodeError and args == (b"\xff\x00",)
     ),
-    "`Product()`": lambda name, args, ours, our_text, theirs, _: (
-        name == "shape_calls" and ours is ValueError and "have no product in 64 bits" in our_text and theirs is None
+    "`Product()`": lambda name, args, actual, actual_text, expected, _: (
+        name == "shape_calls" and actual is ValueError and "have no product in 64 bits" in actual_text and expected is None
     ),
-    "a shape or dtype that has no size in bytes": lambda name, args, ours, our_text, theirs, _: (
-        name == "from_alloc" and theirs is None
-        and (ours is ValueError and "has a negative size or more than 2^63 - 1 bytes" in our_text or ours is TypeError and "has no bits" in our_text)
+    "a shape or dtype that has no size in bytes": lambda name, args, actual, actual_text, expected, _: (
+        name == "from_alloc" and expected is None
+        and (actual is ValueError and "has a negative size or more than 2^63 - 1 bytes" in actual_text or actual is TypeError and "has no bits" in actual_text)
     ),
-    "strides that reach out of the allocation": lambda name, args, ours, our_text, theirs, _: (
-        name == "from_alloc_strided" and ours is ValueError and "reach outside of its 6 elements" in our_text and theirs is None
+    "strides that reach out of the allocation": lambda name, args, actual, actual_text, expected, _: (
+        name == "from_alloc_strided" and actual is ValueError and "reach outside of its 6 elements" in actual_text and expected is None
     ),
-    "`FromEnvAlloc` on the CPU without a framework": lambda name, args, ours, _, theirs, __: (
-        name.startswith("from_env") and ours is None and theirs is RuntimeError
+    "`FromEnvAlloc` on the CPU without a framework": lambda name, args, actual, _, expected, __: (
+        name.startswith("from_env") and actual is None and expected is RuntimeError
     ),
     "members": lambda name, *_: name == "members",
 }  # fmt: skip
@@ -208,13 +208,13 @@ ELSEWHERE = {
 
 
 @pytest.fixture(scope="module")
-def paths(ours_flags, tmp_path_factory):
+def paths(kernkit_flags, tmp_path_factory):
     """The libraries built on kernkit's headers and on tvm-ffi's."""
     folder = tmp_path_factory.mktemp("table")
     paths = folder / "libours.so", folder / "libtheirs.so"
     commands = [
-        [*compiled.COMPILE, "-shared", *ours_flags, SOURCE, "-o", paths[0]],
-        [*compiled.COMPILE, "-shared", *compiled.THEIRS, SOURCE, "-o", paths[1], compiled.PACKAGE / "lib/libtvm_ffi.so"],
+        [*compiled.COMPILE, "-shared", *kernkit_flags, SOURCE, "-o", paths[0]],
+        [*compiled.COMPILE, "-shared", *compiled.TVM_FFI_FLAGS, SOURCE, "-o", paths[1], compiled.PACKAGE / "lib/libtvm_ffi.so"],
     ]  # fmt: skip
     for process in [subprocess.Popen(command) for command in commands]:
         assert process.wait() == 0
@@ -234,16 +234,16 @@ def shown(modules):
         calls = [(argument,) for argument in ARGUMENTS] if name in ONE_ARGUMENT else CALLS[name]
         names, unlisted = set(), []
         for args in calls:
-            (ours, our_text), (theirs, their_text) = (answer(module, name, args) for module in modules)
-            if ours is theirs and (
-                our_text == their_text if ours is None
-                else name not in SAME_TEXT or our_text.rstrip() == f"{name}(): {their_text}".rstrip()
+            (actual, actual_text), (expected, expected_text) = (answer(module, name, args) for module in modules)
+            if actual is expected and (
+                actual_text == expected_text if actual is None
+                else name not in SAME_TEXT or actual_text.rstrip() == f"{name}(): {expected_text}".rstrip()
             ):  # fmt: skip
                 continue
-            found = [label for label, shows in DIFFERENCES.items() if shows(name, args, ours, our_text, theirs, their_text)]
-            names.update(found)
-            if len(found) != 1:
-                unlisted.append(f"{name}{args}: {ours} {our_text[:200]} with ours, {theirs} {their_text[:200]} with theirs: {found}")
+            labels = [label for label, shows in DIFFERENCES.items() if shows(name, args, actual, actual_text, expected, expected_text)]
+            names.update(labels)
+            if len(labels) != 1:
+                unlisted.append(f"{name}{args}: {actual} {actual_text[:200]} with ours, {expected} {expected_text[:200]} with theirs: {labels}")
         result[name] = len(calls), names, unlisted
     return result
 
@@ -271,14 +271,14 @@ def test_the_page_lists_the_differences():
 
 
 def test_the_page_lists_the_members_that_are_missing(modules):
-    ours, theirs = ({line.partition("(")[0] for line in module.members().splitlines()} for module in modules)
+    actual, reference = ({line.partition("(")[0] for line in module.members().splitlines()} for module in modules)
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()
     row = re.search(r"^\| members \|.*", page, re.MULTILINE)[0]
     owners = {"Array": "Ints", "Tuple": "Pair", "Optional": "Optional<int64_t>"}
     listed = set()
     for owner, members in re.findall(r"`(\w+)`: ((?:`\w+`(?:, )?)+)", row):
         listed |= {f"{owners.get(owner, owner)}.{member}" for member in re.findall(r"`(\w+)`", members)}
-    assert theirs - ours == listed
+    assert reference - actual == listed
 
 
 def test_a_short_str_is_a_str(modules):
@@ -292,8 +292,8 @@ SCRIPT = "import sys, tvm_ffi; module = tvm_ffi.load_module(sys.argv[1]); module
 
 
 def crashes(path, call):
-    done = subprocess.run([sys.executable, "-c", SCRIPT + call, path], capture_output=True)
-    return done.returncode < 0
+    result = subprocess.run([sys.executable, "-c", SCRIPT + call, path], capture_output=True)
+    return result.returncode < 0
 
 
 def test_an_undefined_tensor_is_an_error(modules, paths):
@@ -317,16 +317,16 @@ def test_an_unnamed_dtype_in_a_message(modules, paths):
 
 def test_a_read_only_tensor_is_not_written(modules):
     """tvm-ffi drops the read-only flag of a DLPack tensor."""
-    ours, theirs = (answer(module, "address_of_read_only", (KEPT,)) for module in modules)
-    assert ours == (ValueError, "address_of_read_only(): tensor: is read-only; read_only_view() and data<const T>() read it")
-    assert theirs == (None, "bool True")
+    actual, reference = (answer(module, "address_of_read_only", (TENSOR,)) for module in modules)
+    assert actual == (ValueError, "address_of_read_only(): tensor: is read-only; read_only_view() and data<const T>() read it")
+    assert reference == (None, "bool True")
 
 
 def test_the_destructor_of_a_guard_does_not_throw():
-    ours = (compiled.ROOT / "sdk/include/kernkit/cuda/device_guard.h").read_text()
-    theirs = (compiled.PACKAGE / "include/tvm/ffi/extra/cuda/device_guard.h").read_text()
-    assert "~CUDADeviceGuard() {" in ours  # implicitly noexcept, like every destructor
-    assert "~CUDADeviceGuard() noexcept(false)" in theirs
+    actual = (compiled.ROOT / "sdk/include/kernkit/cuda/device_guard.h").read_text()
+    reference = (compiled.PACKAGE / "include/tvm/ffi/extra/cuda/device_guard.h").read_text()
+    assert "~CUDADeviceGuard() {" in actual  # implicitly noexcept, like every destructor
+    assert "~CUDADeviceGuard() noexcept(false)" in reference
 
 
 def test_signed_and_unsigned_integers(modules):

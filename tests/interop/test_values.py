@@ -53,9 +53,9 @@ class Caller:
     def values(self, op, arguments):
         return {v.name: self.value(v, arguments[v.name]) for v in op.parameters if v.name in arguments}
 
-    def arrays(self, found):
+    def arrays(self, outputs):
         return {name: [self.array(x) for x in value] if isinstance(value, list) else self.array(value)
-                for name, value in found.items()}  # fmt: skip
+                for name, value in outputs.items()}  # fmt: skip
 
 
 def call(function, parameters, values):
@@ -77,8 +77,8 @@ def run_default(caller, function, op, arguments):
     """Calls the op in its declared form: {output: value}."""
     values = caller.values(op, arguments)
     result = call(function, op.parameters, values)
-    found = {v.name: values[v.name] for v in op.parameters if v.is_written and values.get(v.name) is not None}
-    return {**found, **(named(op.results, result) if op.results else {})}
+    outputs = {v.name: values[v.name] for v in op.parameters if v.is_written and values.get(v.name) is not None}
+    return {**outputs, **(named(op.results, result) if op.results else {})}
 
 
 def chosen(op, arguments):
@@ -88,14 +88,14 @@ def chosen(op, arguments):
     return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.has_any_dtype}}
 
 
-def check(name, arguments, found):
-    wanted = table.expected(name, arguments)
-    assert found.keys() == wanted.keys()
-    for output, value in wanted.items():
-        pairs = zip(found[output], value) if isinstance(value, list) else [(found[output], value)]
-        for got, one in pairs:
-            assert (got.dtype, got.shape) == (one.dtype, one.shape), output
-            np.testing.assert_array_equal(got, one, err_msg=output)
+def check(name, arguments, actual):
+    expected = table.expected(name, arguments)
+    assert actual.keys() == expected.keys()
+    for output, value in expected.items():
+        pairs = zip(actual[output], value) if isinstance(value, list) else [(actual[output], value)]
+        for got, reference in pairs:
+            assert (got.dtype, got.shape) == (reference.dtype, reference.shape), output
+            np.testing.assert_array_equal(got, reference, err_msg=output)
 
 
 def supported(name, caller):
@@ -127,8 +127,8 @@ def test_plain(plain, name):
     op = table.op_of(name)
     for case, arguments in table.cases(name).items():
         for _ in range(2):  # the second call uses what the op keeps
-            found = run_default(Numpy(), getattr(plain, name), op, arguments)
-            check(name, arguments, Numpy().arrays(found))
+            result = run_default(Numpy(), getattr(plain, name), op, arguments)
+            check(name, arguments, Numpy().arrays(result))
 
 
 # PyTorch.
@@ -231,15 +231,15 @@ def batches(op, arguments):
 
 def stacked(name, calls):
     """The values of all calls, stacked."""
-    wanted = [table.expected(name, arguments) for arguments in calls]
-    return {k: np.stack([w[k] for w in wanted]) for k in wanted[0]}
+    expected = [table.expected(name, arguments) for arguments in calls]
+    return {k: np.stack([w[k] for w in expected]) for k in expected[0]}
 
 
-def check_batch(name, calls, found):
-    wanted = stacked(name, calls)
-    assert found.keys() == wanted.keys()
-    for output, value in wanted.items():
-        got = np.broadcast_to(found[output], value.shape) if found[output].shape != value.shape else found[output]
+def check_batch(name, calls, actual):
+    expected = stacked(name, calls)
+    assert actual.keys() == expected.keys()
+    for output, value in expected.items():
+        got = np.broadcast_to(actual[output], value.shape) if actual[output].shape != value.shape else actual[output]
         assert got.dtype == value.dtype
         np.testing.assert_array_equal(got, value, err_msg=output)
 
@@ -258,17 +258,17 @@ def test_torch_vmap(torch_valued, name):
 
             def around(function):
                 def mapped(*passed, **options):
-                    kept = {**dict(enumerate(passed)), **options}
+                    all_arguments = {**dict(enumerate(passed)), **options}
                     order = [v for v in op.parameters if not v.is_only_written]
                     dims = {i: 0 if v.name in names else None for i, v in enumerate(order)} | {
                         v.name: 0 if v.name in names else None for v in order}  # fmt: skip
-                    tensors = [k for k, v in kept.items() if isinstance(v, caller.torch.Tensor)]
+                    tensors = [k for k, v in all_arguments.items() if isinstance(v, caller.torch.Tensor)]
 
-                    def inner(*of):
-                        now = {**kept, **dict(zip(tensors, of))}
+                    def inner(*tensors_passed):
+                        now = {**all_arguments, **dict(zip(tensors, tensors_passed))}
                         return function(*(now[i] for i in range(len(passed))), **{k: now[k] for k in options})
 
-                    return caller.torch.vmap(inner, tuple(dims[k] for k in tensors))(*(kept[k] for k in tensors))
+                    return caller.torch.vmap(inner, tuple(dims[k] for k in tensors))(*(all_arguments[k] for k in tensors))
 
                 return mapped
 
@@ -287,7 +287,7 @@ def test_lazy_tensors_are_resolved_where_they_are_read(torch_valued, plain, kind
     torch = Torch().torch
     x = lazy_tensors(torch)[kind]
     assert x.is_conj() or x.is_neg()
-    wanted = x.resolve_conj().resolve_neg().tolist()
+    expected = x.resolve_conj().resolve_neg().tolist()
 
     def writing(op):
         def run(x):
@@ -304,8 +304,8 @@ def test_lazy_tensors_are_resolved_where_they_are_read(torch_valued, plain, kind
     for run in (writing(plain.copied), writing(torch_valued.copied), functional, graph(functional), graph(writing(plain.copied)),
                 graph(lambda x: functional(x.resolve_conj().resolve_neg().conj().conj())), torch.vmap(functional)):  # fmt: skip
         torch._dynamo.reset()
-        assert run(x).tolist() == wanted
-    assert (x.is_conj() or x.is_neg()) and x.resolve_conj().resolve_neg().tolist() == wanted
+        assert run(x).tolist() == expected
+    assert (x.is_conj() or x.is_neg()) and x.resolve_conj().resolve_neg().tolist() == expected
 
 
 def test_lazy_tensors_of_a_list_are_resolved(torch_valued, plain):
@@ -340,15 +340,15 @@ def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
 def test_an_empty_list_that_binds_a_size_is_an_error(torch_valued, plain):
     """The op's message, also from a graph."""
     torch, ops = Torch().torch, torch_valued.list_and_optional
-    w, wanted = torch.zeros(3), r"list_and_optional\(\): xs: is empty, but m is determined by the first tensor"
-    with pytest.raises(ValueError, match=wanted):
+    w, expected = torch.zeros(3), r"list_and_optional\(\): xs: is empty, but m is determined by the first tensor"
+    with pytest.raises(ValueError, match=expected):
         plain.list_and_optional(torch.zeros(2), [], None)
-    with pytest.raises(ValueError, match=wanted):
+    with pytest.raises(ValueError, match=expected):
         ops(torch.zeros(2), [], None)
-    with pytest.raises(RuntimeError, match=wanted):
+    with pytest.raises(RuntimeError, match=expected):
         ops.functional([], w)
     for call in (lambda w: ops.functional([], w), lambda w: ops(torch.zeros(2), [], w)):
-        with pytest.raises(RuntimeError, match=wanted):
+        with pytest.raises(RuntimeError, match=expected):
             torch.compile(call, fullgraph=True, backend="aot_eager")(w)
 
 
@@ -382,8 +382,8 @@ def run_jax(functions, name, arguments, around):
     inputs = [v for v in op.parameters if not v.is_only_written]
     values = {k: v for k, v in caller.values(op, arguments).items() if k in {v.name for v in inputs}}
     tensors = {k: v for k, v in values.items() if hasattr(v, "ndim")}
-    rest = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
-    result = around(lambda passed: getattr(functions, name)(**passed, **rest))(tensors)
+    others = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
+    result = around(lambda passed: getattr(functions, name)(**passed, **others))(tensors)
     for k, before in tensors.items():
         np.testing.assert_array_equal(before, arguments[k])  # JAX's arrays never change
     return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))

@@ -44,19 +44,19 @@ SIZES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("op, k, made, arguments", SIZES)
-def test_torch_invalid_sizes(torch_ops, op, k, made, arguments):
+@pytest.mark.parametrize("op, k, functional, in_place", SIZES)
+def test_torch_invalid_sizes(torch_ops, op, k, functional, in_place):
     import torch
 
     packet, x, y = getattr(torch_ops, op), torch.arange(4.0), torch.zeros(4)
-    calls = [(lambda x: packet.functional(x, k), made), (lambda x: packet.default(y, x, k), arguments)]
-    for call, words in calls:
-        with pytest.raises((RuntimeError, ValueError), match=words):
+    calls = [(lambda x: packet.functional(x, k), functional), (lambda x: packet.default(y, x, k), in_place)]
+    for call, message in calls:
+        with pytest.raises((RuntimeError, ValueError), match=message):
             call(x)
-        with pytest.raises(RuntimeError, match=words):
-            call(x.to("meta")) if words is made else packet.default(y.to("meta"), x.to("meta"), k)
+        with pytest.raises(RuntimeError, match=message):
+            call(x.to("meta")) if message is functional else packet.default(y.to("meta"), x.to("meta"), k)
         torch._dynamo.reset()
-        with pytest.raises(Exception, match=words):
+        with pytest.raises(Exception, match=message):
             torch.compile(call, fullgraph=True, backend="aot_eager")(x)
     with pytest.raises(RuntimeError, match=r"made\(\): y: n / k: a divisor is not positive"):
         torch_ops.made(x.to("meta"), 0)
@@ -70,12 +70,12 @@ def test_torch_sizes_that_a_caller_gives(torch_ops):
         torch_ops.fill.functional(torch.ones(2), k=-1)
 
 
-@pytest.mark.parametrize("op, k, words", [(op, k, made) for op, k, made, _ in SIZES])
-def test_jax_invalid_sizes(jax_ops, op, k, words):
+@pytest.mark.parametrize("op, k, message", [(op, k, functional) for op, k, functional, _ in SIZES])
+def test_jax_invalid_sizes(jax_ops, op, k, message):
     import jax
 
     for run in (lambda f: f, jax.jit):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             run(lambda x: getattr(jax_ops, op)(x, k))(jax.numpy.arange(4.0))
 
 
@@ -87,8 +87,8 @@ def test_jax_sizes_that_a_caller_gives(jax_ops):
     for k in (-1, 2**63):
         with pytest.raises(ValueError, match=rf"fill\(\): k: expected a size from 0 to 2\^63 - 1, got {k}"):
             jax_ops.fill(x, k=k)
-    words = r"fill\(\): y: shape \[2, 4611686018427387904\], which is \[n, k\] with k = 4611686018427387904, has more than 2\^63 - 1 bytes"
-    with pytest.raises(ValueError, match=words):
+    message = r"fill\(\): y: shape \[2, 4611686018427387904\], which is \[n, k\] with k = 4611686018427387904, has more than 2\^63 - 1 bytes"
+    with pytest.raises(ValueError, match=message):
         jax_ops.fill(x, k=2**62)
 
 
@@ -116,12 +116,12 @@ def test_torch_vmap_of_ops_that_write(torch_ops):
     assert torch.equal(torch.compile(torch.vmap(fresh), backend="aot_eager")(w), w)
     for op in (torch_ops.add_into, torch_ops.each_added):
         for dim in (0, 1):
-            a, seen = w.clone(), w.clone()
+            a, batched = w.clone(), w.clone()
             torch.vmap(lambda a, w, op=op: op(a, w), in_dims=(dim, dim), out_dims=None)(a, w)
             assert torch.equal(a, 2 * w)
-            before = seen._version
-            torch.vmap(lambda a, w, op=op: op(a, w), in_dims=(0, None), out_dims=None)(seen, w[0])
-            assert torch.equal(seen, w + w[0]) and seen._version > before
+            before = batched._version
+            torch.vmap(lambda a, w, op=op: op(a, w), in_dims=(0, None), out_dims=None)(batched, w[0])
+            assert torch.equal(batched, w + w[0]) and batched._version > before
         with pytest.raises(RuntimeError, match=r"\(\): x: is written, and has no batch where another argument has"):
             torch.vmap(lambda w, op=op: op(torch.zeros(4), w), out_dims=None)(w)
     a, also = w.clone(), w.clone()

@@ -70,8 +70,8 @@ def pointers(values):
     return (P * len(values))(*(ctypes.cast(ctypes.pointer(value), P) for value in values))
 
 
-def pointer(of):
-    return ctypes.cast(of, P)
+def pointer(array):
+    return ctypes.cast(array, P)
 
 
 class Handler:
@@ -82,20 +82,20 @@ class Handler:
         self.function.restype = P
 
     def __call__(self, results, operands, stream=0, **attributes):
-        kept, errors = [], []
+        references, errors = [], []
 
         def keep(value):
-            kept.append(value)
+            references.append(value)
             return value
 
-        def buffers(of):
+        def buffers(tensors):
             arrays = [Array(DTYPES[str(dtype)], address, len(shape), pointer(keep((I64 * len(shape))(*shape))))
-                      for address, dtype, shape in of]  # fmt: skip
-            return Buffers(len(of), pointer(keep((I32 * len(of))(*[1] * len(of)))), pointer(keep(pointers(keep(arrays)))))
+                      for address, dtype, shape in tensors]  # fmt: skip
+            return Buffers(len(tensors), pointer(keep((I32 * len(tensors))(*[1] * len(tensors)))), pointer(keep(pointers(keep(arrays)))))
 
-        def value(of):
-            kind = {bool: (1, ctypes.c_bool), int: (5, I64), float: (12, ctypes.c_double)}[type(of)]
-            return Scalar(kind[0], pointer(keep(ctypes.pointer(kind[1](of)))))
+        def value(number):
+            kind = {bool: (1, ctypes.c_bool), int: (5, I64), float: (12, ctypes.c_double)}[type(number)]
+            return Scalar(kind[0], pointer(keep(ctypes.pointer(kind[1](number)))))
 
         names = sorted(attributes)
         values = [Text(attributes[n].encode(), len(attributes[n])) if isinstance(attributes[n], str) else value(attributes[n])

@@ -112,18 +112,18 @@ TYPED_TEST(Add, SpecialValues) {
       values.push_back(TypeParam(value));
     }
   }
-  std::vector<TypeParam> left, right;
+  std::vector<TypeParam> x_values, y_values;
   for (const TypeParam& a : values) {
     for (const TypeParam& b : values) {
-      left.push_back(a);
-      right.push_back(b);
+      x_values.push_back(a);
+      y_values.push_back(b);
     }
   }
-  HostTensor<TypeParam> x({static_cast<int64_t>(left.size())}), y({x.size()}), z({x.size()});
-  std::copy(left.begin(), left.end(), x.begin());
-  std::copy(right.begin(), right.end(), y.begin());
+  HostTensor<TypeParam> x({static_cast<int64_t>(x_values.size())}), y({x.size()}), z({x.size()});
+  std::copy(x_values.begin(), x_values.end(), x.begin());
+  std::copy(y_values.begin(), y_values.end(), y.begin());
   add(z.view("z"), x.view("x"), y.view("y"));
-  const int64_t i = this->first_wrong(z, left, right);
+  const int64_t i = this->first_wrong(z, x_values, y_values);
   EXPECT_EQ(i, -1) << testing::decode(x[i < 0 ? 0 : i]) << " + "
                    << testing::decode(y[i < 0 ? 0 : i]);
 }

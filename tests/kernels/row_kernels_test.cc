@@ -217,9 +217,9 @@ TYPED_TEST(RowKernels, Softmax) {
     for (int64_t r = 0; r < kRows; ++r) {
       Row exact = x.row(r);
       const long double largest = *std::max_element(exact.begin(), exact.end());
-      long double whole = 0;
-      for (long double& v : exact) whole += v = std::exp(v - largest);
-      for (long double& v : exact) v /= whole;
+      long double sum = 0;
+      for (long double& v : exact) sum += v = std::exp(v - largest);
+      for (long double& v : exact) v /= sum;
       this->expect_row(y, r, exact);
     }
     EXPECT_TRUE(y.intact());
@@ -284,8 +284,8 @@ TYPED_TEST(RowKernels, RmsNormFp8) {
         long double largest = 0;
         for (const long double v : exact) largest = std::max(largest, std::fabs(v));
         const long double used = scale.row(0)[static_cast<size_t>(r)];
-        const long double wanted = std::max(largest / 448, 1 / (448 * 512.0L));
-        EXPECT_NEAR(static_cast<double>(used / wanted), 1, 1e-5);
+        const long double expected_scale = std::max(largest / 448, 1 / (448 * 512.0L));
+        EXPECT_NEAR(static_cast<double>(used / expected_scale), 1, 1e-5);
         // e4m3fn has 4 digits, and steps of 2^-9 for subnormal numbers.
         for (size_t i = 0; i < exact.size(); ++i) {
           ASSERT_LE(std::fabs(got[i] * used - exact[i]),
@@ -308,9 +308,9 @@ TYPED_TEST(RowKernels, BitsAreThoseOfEveryInstructionSet) {
     const TensorView w = weight.vector("weight"), b = bias.vector("bias");
     const auto results = [&] {
       std::string bytes;
-      const auto keep = [&bytes](auto& of) {
-        bytes.append(reinterpret_cast<const char*>(of.begin()),
-                     static_cast<size_t>(of.end() - of.begin()) * sizeof(*of.begin()));
+      const auto keep = [&bytes](auto& tensor) {
+        bytes.append(reinterpret_cast<const char*>(tensor.begin()),
+                     static_cast<size_t>(tensor.end() - tensor.begin()) * sizeof(*tensor.begin()));
       };
       Tensor<T> y(kCpu, kRows, d, 0, 6), sum(kCpu, kRows, d, 0, 7);
       rms_norm(y.view("y"), x.view("x"), w, 1e-6);
@@ -336,15 +336,15 @@ TYPED_TEST(RowKernels, BitsAreThoseOfEveryInstructionSet) {
     };
     cpu::InstructionSet& set = cpu::detail::chosen_machine().instruction_set;
     const cpu::InstructionSet best = set;
-    const std::string wanted = results();
-    for (const auto other : {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2}) {
-      if (other > best) continue;
-      set = other;
+    const std::string expected = results();
+    for (const auto tested : {cpu::InstructionSet::kBaseline, cpu::InstructionSet::kAvx2}) {
+      if (tested > best) continue;
+      set = tested;
       const std::string got = results();
       set = best;
-      const auto at = std::mismatch(got.begin(), got.end(), wanted.begin()).first - got.begin();
-      ASSERT_TRUE(got == wanted) << "d = " << d << ", set " << static_cast<int>(other) << ", byte "
-                                 << at;
+      const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first - got.begin();
+      ASSERT_TRUE(got == expected)
+          << "d = " << d << ", set " << static_cast<int>(tested) << ", byte " << at;
     }
   }
 }

@@ -70,30 +70,30 @@ def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
         r"|\bfor \([^;]*; (?P<again>)|(?<![<>=!+*/%&|^-]) = (?P<initial>))",
         re.MULTILINE,
     )
-    for found in starts.finditer(text):
-        line = found[0]
+    for match in starts.finditer(text):
+        line = match[0]
         if "//" in line or "operator" in line:
             continue
-        if found["paren"]:
-            start, end = found.end("paren"), closing(text, found.start("paren"))
+        if match["paren"]:
+            start, end = match.end("paren"), closing(text, match.start("paren"))
         else:
-            start = found.end()
+            start = match.end()
             end = text.find(";", start)
         inner = text[start:end]
         if not inner or len(inner) > 400 or re.search(r"""["'\\;{}#]|//|<<|[^=!<>]=[^=]""", inner):
             continue
-        is_condition = found["paren"] is not None or found["again"] is not None
-        constant = bool(found["constexpr"]) or "constexpr" in line
+        is_condition = match["paren"] is not None or match["again"] is not None
+        constant = bool(match["constexpr"]) or "constexpr" in line
         yield start, inner, constant, is_condition
 
 
 def closing(text: str, start: int) -> int:
     """The offset of the parenthesis that closes the one at start."""
     depth = 0
-    for place in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
+    for position in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
         if depth == 0:
-            return place
+            return position
     return start
 
 
@@ -103,12 +103,12 @@ def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
         r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>(?:(?! for ).)+)$"
         r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
     )
-    for found in re.finditer(starts, text, re.MULTILINE):
-        kind = found.lastgroup
-        inner = found[kind]
+    for match in re.finditer(starts, text, re.MULTILINE):
+        kind = match.lastgroup
+        inner = match[kind]
         if "#" in inner or inner.count("(") != inner.count(")") or " for " in inner:
             continue
-        yield found.start(kind), inner, False, kind != "value"
+        yield match.start(kind), inner, False, kind != "value"
 
 
 def outside_quotes(text: str, at: int) -> bool:
@@ -125,19 +125,19 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
         if not re.search(r"\.(h|cc|cu|cuh|py)$", name):
             continue
         text = (root / name).read_text()
-        places = (python_expressions if is_python else expressions)(text)
-        for start, old, constant, is_condition in places:
+        expressions_found = (python_expressions if is_python else expressions)(text)
+        for start, old, constant, is_condition in expressions_found:
 
             def add(new: str, at: int) -> None:
                 line = text.count("\n", 0, start + at) + 1
                 result.append(Mutant(name, line, old, new, start, constant))
 
-            for ours, theirs in EXCHANGED_IN_PYTHON if is_python else EXCHANGED:
-                pattern = re.escape(ours.rstrip()) + r"\s(?!not )"  # an operator may end its line
-                for found in re.finditer(pattern, old):
-                    at = found.start()
+            for operator, replacement in EXCHANGED_IN_PYTHON if is_python else EXCHANGED:
+                pattern = re.escape(operator.rstrip()) + r"\s(?!not )"  # an operator may end its line
+                for match in re.finditer(pattern, old):
+                    at = match.start()
                     if outside_quotes(old, at):
-                        add(old[:at] + theirs.rstrip() + old[found.end() - 1 :], at)
+                        add(old[:at] + replacement.rstrip() + old[match.end() - 1 :], at)
             for digit in re.finditer(r"(?<=[=<>+-] )[01]\b(?!\.)", old):
                 add(f"{old[: digit.start()]}{int(digit[0]) + 1}{old[digit.end() :]}", digit.start())
             if is_condition:
@@ -146,25 +146,25 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
     return result
 
 
-def draw(found: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
+def draw(mutants: List[Mutant], folders: List[str], count: int, seed: int) -> List[Mutant]:
     """Draws the same number of mutants from each folder, and at most one mutant of an expression."""
     chosen: List[Mutant] = []
-    for place, folder in enumerate(folders):
-        ours = [mutant for mutant in found if mutant.file.startswith(folder)]
-        random.Random(f"{seed} {folder}").shuffle(ours)
-        one: Dict[Tuple[str, int], Mutant] = {}
-        for mutant in ours:
-            one.setdefault((mutant.file, mutant.start), mutant)
-        share = count // len(folders) + (place < count % len(folders))
-        chosen += list(one.values())[:share]
+    for number, folder in enumerate(folders):
+        candidates = [mutant for mutant in mutants if mutant.file.startswith(folder)]
+        random.Random(f"{seed} {folder}").shuffle(candidates)
+        by_position: Dict[Tuple[str, int], Mutant] = {}
+        for mutant in candidates:
+            by_position.setdefault((mutant.file, mutant.start), mutant)
+        share = count // len(folders) + (number < count % len(folders))
+        chosen += list(by_position.values())[:share]
     return chosen
 
 
-def find(mutant: Mutant, found: List[Mutant]) -> Optional[Mutant]:
+def find(mutant: Mutant, mutants: List[Mutant]) -> Optional[Mutant]:
     """Finds a mutant of another tree in this tree, whose files may have other names and lines."""
     alike = [
         m
-        for m in found
+        for m in mutants
         if m.old == mutant.old
         and m.new == mutant.new
         and pathlib.Path(m.file).name == pathlib.Path(mutant.file).name

@@ -11,7 +11,7 @@ struct KernkitMutants {
   static constexpr int kMost = 10000;
   int alive = -1;
   const char* seen_file = nullptr;
-  bool seen[kMost] = {};
+  bool reached[kMost] = {};
 
   KernkitMutants() {
     if (const char* text = getenv("KERNKIT_MUTANT")) alive = atoi(text);
@@ -28,7 +28,7 @@ inline void KernkitMutants::write() {
   FILE* file = fopen(kernkit_mutants().seen_file, "a");
   if (file == nullptr) return;
   for (int n = 0; n < kMost; ++n) {
-    if (kernkit_mutants().seen[n]) fprintf(file, "%d\n", n);
+    if (kernkit_mutants().reached[n]) fprintf(file, "%d\n", n);
   }
   fclose(file);
 }
@@ -41,7 +41,7 @@ __host__ __device__
   return n < 0;  // GPU code has no mutants
 #else
   KernkitMutants& mutants = kernkit_mutants();
-  if (mutants.seen_file != nullptr) __atomic_store_n(&mutants.seen[n], true, __ATOMIC_RELAXED);
+  if (mutants.seen_file != nullptr) __atomic_store_n(&mutants.reached[n], true, __ATOMIC_RELAXED);
   return n == mutants.alive;
 #endif
 }

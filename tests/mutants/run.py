@@ -61,9 +61,9 @@ USES_FRAMEWORKS = (
 class Results:
     """The mutants and their outcomes, in files."""
 
-    def __init__(self, folder: pathlib.Path, words: argparse.Namespace, mutants: List[Mutant]):
+    def __init__(self, folder: pathlib.Path, options: argparse.Namespace, mutants: List[Mutant]):
         self.folder, self.mutants = folder, mutants
-        self.head = {"seed": words.seed, "count": words.count, "folders": words.folders}
+        self.head = {"seed": options.seed, "count": options.count, "folders": options.folders}
         self.lock = threading.Lock()
 
     def set(self, mutant: Mutant, fate: str, by: str = "", started: Optional[float] = None) -> None:
@@ -103,8 +103,8 @@ class Results:
 
 
 class Run:
-    def __init__(self, words: argparse.Namespace, results: Results):
-        self.words, self.results = words, results
+    def __init__(self, options: argparse.Namespace, results: Results):
+        self.options, self.results = options, results
         self.all = dict(enumerate(results.mutants))
 
     def to_do(self) -> Dict[int, Mutant]:
@@ -117,11 +117,11 @@ class Run:
 
     def texts(self, mutants: Dict[int, Mutant]) -> Dict[str, str]:
         """The files with all their mutants, selected by number."""
-        header = self.words.folder / "together/tests/mutants/mutant.h"
+        header = self.options.folder / "together/tests/mutants/mutant.h"
         texts = {}
         for name in sorted({mutant.file for mutant in mutants.values()}):
-            ours = {number: mutant for number, mutant in mutants.items() if mutant.file == name}
-            text = planted((self.words.tree / name).read_text(), ours)
+            planted_mutants = {number: mutant for number, mutant in mutants.items() if mutant.file == name}
+            text = planted((self.options.tree / name).read_text(), planted_mutants)
             texts[name] = f'#include "{header}"  // ' + text.removeprefix("//").lstrip()
         return texts
 
@@ -129,24 +129,24 @@ class Run:
         """Tries the mutants of C++ that are selected at run time."""
         if not any(self.is_chosen(m) and m.by != NOT_REACHED for m in self.to_do().values()):
             return
-        tree = Tree(self.words.tree, self.words.folder / "together", self.words.jobs)
+        tree = Tree(self.options.tree, self.options.folder / "together", self.options.jobs)
         # Mutants with an outcome stay planted, so that a resumed run compiles nothing again.
-        ours = {
+        planted_mutants = {
             number: m
             for number, m in self.all.items()
             if self.is_chosen(m) and m.start >= 0 and m.fate != "not built"
         }
         while True:
-            tree.update(self.texts(ours))
+            tree.update(self.texts(planted_mutants))
             tree.configure()
-            done = tree.build(tree.targets())
-            if done.returncode == 0:
+            result = tree.build(tree.targets())
+            if result.returncode == 0:
                 break
-            at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", done.stdout))
-            at |= set(re.findall(r"([\w./]+)\((\d+)\): error", done.stdout))  # nvcc
+            at = set(re.findall(r"([\w./]+):(\d+):\d+: +(?:error|required)", result.stdout))
+            at |= set(re.findall(r"([\w./]+)\((\d+)\): error", result.stdout))  # nvcc
             broken = [
                 number
-                for number, m in ours.items()
+                for number, m in planted_mutants.items()
                 if any(
                     path.endswith(m.file)
                     and 0 <= int(line) - m.line + m.old.count("\n") <= 2 * m.old.count("\n")
@@ -154,31 +154,31 @@ class Run:
                 )
             ]
             if not broken:
-                sys.exit("the planted sources do not compile:\n" + done.stdout[-5000:])
+                sys.exit("the planted sources do not compile:\n" + result.stdout[-5000:])
             for number in broken:
-                self.results.set(ours.pop(number), "not built")
+                self.results.set(planted_mutants.pop(number), "not built")
         tree.read_dependencies()
-        left = {number: m for number, m in ours.items() if not m.fate}
-        concerned = sorted({target for m in left.values() for target in tree.programs_of(m.file)})
+        remaining = {number: m for number, m in planted_mutants.items() if not m.fate}
+        concerned = sorted({target for m in remaining.values() for target in tree.programs_of(m.file)})
         took: Dict[str, float] = {}
         reached: Dict[str, Set[int]] = {}
 
         def reach(target: str) -> None:
-            seen = tree.build_folder / f"{target}.seen"
-            seen.unlink(missing_ok=True)
-            seconds = tree.time_of(target, KERNKIT_MUTANTS_SEEN=str(seen))
+            reached_file = tree.build_folder / f"{target}.seen"
+            reached_file.unlink(missing_ok=True)
+            seconds = tree.time_of(target, KERNKIT_MUTANTS_SEEN=str(reached_file))
             if seconds is not None:
                 took[target] = seconds
                 reached[target] = (
-                    set(map(int, seen.read_text().split())) if seen.exists() else set()
+                    set(map(int, reached_file.read_text().split())) if reached_file.exists() else set()
                 )
 
         def try_one(number: int) -> None:
-            mutant, started = left[number], time.monotonic()
+            mutant, started = remaining[number], time.monotonic()
             targets = [t for t in tree.programs_of(mutant.file) if number in reached.get(t, ())]
             by_name = tree.programs_of(mutant.file)[:1]
             for target in sorted(targets, key=lambda t: (t not in by_name, took[t])):
-                if time.monotonic() - started > self.words.limit:
+                if time.monotonic() - started > self.options.limit:
                     return self.results.set(mutant, "timed out", "", started)
                 if ending := tree.fails(target, took[target], KERNKIT_MUTANT=str(number)):
                     return self.results.set(mutant, "killed", ending, started)
@@ -190,30 +190,30 @@ class Run:
                 mutant.by = NOT_REACHED
             return None
 
-        with concurrent.futures.ThreadPoolExecutor(self.words.jobs) as pool:
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             list(pool.map(reach, concerned))
             print(
                 f"{len(reached)} programs reach {len(set().union(*reached.values()))} mutants",
                 flush=True,
             )
-            list(pool.map(try_one, left))
+            list(pool.map(try_one, remaining))
         self.results.write()
 
     def alone(self) -> None:
         """Tries the mutants of Python, and the mutants of C++ that take effect at compile time."""
-        left = list(self.to_do().values())
-        if not left:
+        remaining = list(self.to_do().values())
+        if not remaining:
             return
-        tree = Tree(self.words.tree, self.words.folder / "alone", self.words.jobs)
+        tree = Tree(self.options.tree, self.options.folder / "alone", self.options.jobs)
         tree.update({})
         tree.configure()
-        done = tree.build([*tree.targets(), "all"])
-        if done.returncode != 0:
-            sys.exit(done.stdout[-5000:])
+        result = tree.build([*tree.targets(), "all"])
+        if result.returncode != 0:
+            sys.exit(result.stdout[-5000:])
         tree.read_dependencies()
         # First all mutants of Python with the fast files: the slow files take minutes for each mutant.
         for most in (10, 60, float("inf")):
-            for mutant in sorted(left, key=lambda m: not m.is_python):
+            for mutant in sorted(remaining, key=lambda m: not m.is_python):
                 if mutant.fate or (not mutant.is_python and most < float("inf")):
                     continue
                 started = time.monotonic()
@@ -229,10 +229,10 @@ class Run:
         """The pytest files that take at most `most` seconds. Files named after the mutant's file come first."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         order = []
-        for name in files_of(self.words.tree):
+        for name in files_of(self.options.tree):
             if not re.search(r"tests/interop/test_\w+\.py$", name):
                 continue
-            text = (self.words.tree / name).read_text()
+            text = (self.options.tree / name).read_text()
             if re.search(USES_FRAMEWORKS, text):
                 guess = 30 if re.search(BUILDS_A_LIBRARY, text) else 1
                 took = tree.took.get(name, guess) or 0
@@ -242,7 +242,7 @@ class Run:
 
     def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
         """Tries programs with the mutant. The limit does not apply to building their other inputs."""
-        left = self.words.limit
+        time_left = self.options.limit
         file = tree.folder / mutant.file
         text = file.read_text()
         tried = 0
@@ -254,7 +254,7 @@ class Run:
             started = time.monotonic()
             try:
                 file.write_text(changed(text, mutant))
-                if not mutant.is_python and tree.build([target], left).returncode != 0:
+                if not mutant.is_python and tree.build([target], time_left).returncode != 0:
                     return "killed", "the compiler"  # a static_assert failed, or another branch does not compile
                 if ending := tree.fails(target, took):
                     return "killed", ending
@@ -262,8 +262,8 @@ class Run:
                 return "timed out", f"at {pathlib.Path(target).name}"
             finally:
                 file.write_text(text)
-            left -= time.monotonic() - started
-            if left <= 0:
+            time_left -= time.monotonic() - started
+            if time_left <= 0:
                 return "timed out", f"after {tried} of {len(targets)} programs"
         return "survived", f"{tried} programs"
 
@@ -303,45 +303,45 @@ def main() -> int:
         "--compare", type=pathlib.Path, help="results of another run; fails where one is lost"
     )
     parser.add_argument("--list", action="store_true", help="print the mutants and end")
-    words = parser.parse_args()
-    words.folder, words.tree = words.folder.resolve(), words.tree.resolve()
-    old = words.mutants or (words.folder / "results.json" if words.resume else None)
-    kept: List[Mutant] = []
+    options = parser.parse_args()
+    options.folder, options.tree = options.folder.resolve(), options.tree.resolve()
+    old = options.mutants or (options.folder / "results.json" if options.resume else None)
+    recorded: List[Mutant] = []
     if old:
         table = json.loads(old.read_text())
-        words.seed, words.count, words.folders = table["seed"], table["count"], table["folders"]
-        kept = [Mutant(**row) for row in table["mutants"]]
-    found = candidates(words.tree, files_of(words.tree), words.folders)
-    mutants = [] if kept else draw(found, words.folders, words.count, words.seed)
-    for mutant in kept:
-        there = find(mutant, found)
-        if there is None and words.resume and mutant.fate:
-            there = dataclasses.replace(
+        options.seed, options.count, options.folders = table["seed"], table["count"], table["folders"]
+        recorded = [Mutant(**row) for row in table["mutants"]]
+    all_mutants = candidates(options.tree, files_of(options.tree), options.folders)
+    mutants = [] if recorded else draw(all_mutants, options.folders, options.count, options.seed)
+    for mutant in recorded:
+        current = find(mutant, all_mutants)
+        if current is None and options.resume and mutant.fate:
+            current = dataclasses.replace(
                 mutant, start=-1
             )  # keeps its outcome, and is not planted
-        if there is None:
+        if current is None:
             print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
             continue
-        if words.resume and mutant.fate not in words.again:
-            there = dataclasses.replace(
-                there, fate=mutant.fate, by=mutant.by, seconds=mutant.seconds
+        if options.resume and mutant.fate not in options.again:
+            current = dataclasses.replace(
+                current, fate=mutant.fate, by=mutant.by, seconds=mutant.seconds
             )
-        mutants.append(there)
-    if words.list:
+        mutants.append(current)
+    if options.list:
         for mutant in mutants:
             print(f"{mutant.fate:9} {mutant.file}:{mutant.line}: {mutant.change()}")
         return 0
     os.nice(10)
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    words.folder.mkdir(parents=True, exist_ok=True)
-    results = Results(words.folder, words, mutants)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    results = Results(options.folder, options, mutants)
     results.write()
-    run = Run(words, results)
+    run = Run(options, results)
     run.together()
     run.alone()
     print(results.summary())
-    before = json.loads(words.compare.read_text())["mutants"] if words.compare else []
+    before = json.loads(options.compare.read_text())["mutants"] if options.compare else []
     killed = {(m["file"], m["old"], m["new"]) for m in before if m["fate"] == "killed"}
     lost = [m for m in mutants if m.fate != "killed" and (m.file, m.old, m.new) in killed]
     for mutant in lost:

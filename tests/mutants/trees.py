@@ -32,14 +32,14 @@ class OutOfTime(Exception):
 
 
 def call(
-    *words: Union[str, os.PathLike],
+    *arguments: Union[str, os.PathLike],
     limit: Optional[float] = None,
     cwd: Optional[pathlib.Path] = None,
     **environment: str,
 ) -> subprocess.CompletedProcess:
     """Runs a command. Raises OutOfTime after the limit [s], when all processes of the command have ended."""
     with subprocess.Popen(
-        [str(word) for word in words],
+        [str(argument) for argument in arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
@@ -56,11 +56,11 @@ def call(
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             if isinstance(error, subprocess.TimeoutExpired):
-                raise OutOfTime(str(words[0])) from error
+                raise OutOfTime(str(arguments[0])) from error
             raise
         finally:
             running.discard(process)
-        return subprocess.CompletedProcess(words, process.returncode, output)
+        return subprocess.CompletedProcess(arguments, process.returncode, output)
 
 
 def files_of(root: pathlib.Path) -> List[str]:
@@ -86,13 +86,13 @@ class Tree:
             call("git", "clone", "--quiet", "--shared", "--no-checkout", self.root, self.folder)
         for name in files_of(self.root):
             source, target = self.root / name, self.folder / name
-            wanted = texts[name].encode() if name in texts else source.read_bytes()
-            if not target.exists() or target.read_bytes() != wanted:
+            expected = texts[name].encode() if name in texts else source.read_bytes()
+            if not target.exists() or target.read_bytes() != expected:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 if not target.exists():
                     shutil.copy(source, target, follow_symlinks=False)
                 if not target.is_symlink():
-                    target.write_bytes(wanted)
+                    target.write_bytes(expected)
 
     def configure(self) -> None:
         launchers = {}
@@ -100,7 +100,7 @@ class Tree:
             launchers = {
                 f"CMAKE_{kind}_COMPILER_LAUNCHER": "ccache" for kind in ("C", "CXX", "CUDA")
             }
-        done = call(
+        result = call(
             "cmake",
             "--preset",
             "release",
@@ -109,8 +109,8 @@ class Tree:
             cwd=self.folder,
             **launchers,
         )
-        if done.returncode != 0:
-            sys.exit(done.stdout)
+        if result.returncode != 0:
+            sys.exit(result.stdout)
 
     def build(
         self, targets: List[str], limit: Optional[float] = None
@@ -174,7 +174,7 @@ class Tree:
         """The exit code of a program or of a pytest file, or that it did not end."""
         if target.endswith(".py"):
             # Tests of a minute and more run later, for the mutants that survive.
-            words = [
+            arguments = [
                 sys.executable,
                 "-m",
                 "pytest",
@@ -187,7 +187,7 @@ class Tree:
                 target,
             ]
         elif target.startswith("programs/"):
-            words = [
+            arguments = [
                 "ctest",
                 "--test-dir",
                 self.build_folder,
@@ -196,9 +196,9 @@ class Tree:
                 "--no-tests=error",
             ]
         else:
-            words = [self.build_folder / target, "--gtest_brief=1", "--gtest_fail_fast"]
+            arguments = [self.build_folder / target, "--gtest_brief=1", "--gtest_fail_fast"]
         try:
-            return call(*words, limit=limit, cwd=self.folder, **environment).returncode
+            return call(*arguments, limit=limit, cwd=self.folder, **environment).returncode
         except OutOfTime:
             return "did not end"
 

@@ -67,12 +67,12 @@ def mirror() -> str:
         listed = subprocess.run(command, capture_output=True, text=True).stdout
     except FileNotFoundError:
         return ""
-    found = re.search(rf"(?m)^{SUITE} main (\S+)$", listed)
-    return found[1] if found else ""
+    match = re.search(rf"(?m)^{SUITE} main (\S+)$", listed)
+    return match[1] if match else ""
 
 
 @dataclasses.dataclass
-class Done:
+class Completed:
     """A finished command."""
 
     code: int
@@ -93,12 +93,12 @@ class System:
 
     def run(
         self,
-        *words: object,
+        *arguments: object,
         cwd: str = "/root",
         user: str = "root",
         limit: int = 3600,
         **variables: str,
-    ) -> Done:
+    ) -> Completed:
         """Runs a command; after `limit` seconds the command ends with exit code 124."""
         home = "/root" if user == "root" else f"/home/{user}"
         namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
@@ -117,24 +117,24 @@ class System:
         environment = {**self.environment, "HOME": home, "USER": user, **variables}
         started = os.times().elapsed
         cpu, code, printed = timed(
-            [*command, *map(str, words)], env=environment, stdin=subprocess.DEVNULL
+            [*command, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL
         )
-        return Done(code, printed, os.times().elapsed - started, cpu)
+        return Completed(code, printed, os.times().elapsed - started, cpu)
 
-    def check(self, *words: object, **options: str) -> str:
+    def check(self, *arguments: object, **options: str) -> str:
         """Runs a command that must succeed; returns what the command printed."""
-        done = self.run(*words, **options)
+        result = self.run(*arguments, **options)
         assert (
-            done.code == 0
-        ), f"{shlex.join(map(str, words))}: exit code {done.code}\n{done.printed[-8000:]}"
-        return done.printed
+            result.code == 0
+        ), f"{shlex.join(map(str, arguments))}: exit code {result.code}\n{result.printed[-8000:]}"
+        return result.printed
 
     def copy(self, folder: pathlib.Path, packages: List[str]) -> "System":
         """Another root with the same content and additional packages."""
         subprocess.run(["cp", "-a", "--reflink=auto", self.folder, folder], check=True)
-        other = System(folder)
+        copied = System(folder)
         if packages:
-            other.check(
+            copied.check(
                 "apt-get",
                 "install",
                 "-y",
@@ -143,7 +143,7 @@ class System:
                 *packages,
                 DEBIAN_FRONTEND="noninteractive",
             )
-        return other
+        return copied
 
 
 def make(folder: pathlib.Path) -> System:
@@ -157,10 +157,10 @@ def make(folder: pathlib.Path) -> System:
         folder,
         mirror(),
     ]
-    done = subprocess.run(
-        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    result = subprocess.run(
+        [str(argument) for argument in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    assert done.returncode == 0, done.stdout[-4000:]
+    assert result.returncode == 0, result.stdout[-4000:]
     for path in map(pathlib.Path, FILES):
         if path.exists():
             copy = folder / path.relative_to("/")

@@ -22,7 +22,7 @@ def kernkit(*arguments, **options):
     )  # fmt: skip
 
 
-def made(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
+def synthetic_run(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
     """A run of a machine that is `speed` times as fast, with the times of the rows in `slower` multiplied.
     Each round has random noise, which a row and its comparison share."""
     rng = random.Random(seed)
@@ -44,13 +44,13 @@ def made(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
     for compiler in ("g++", "clang++"):
         rows.append(row("overhead_bench", f"call/{compiler}/kernkit", 7))
         rows.append(row("overhead_bench", f"call/{compiler}/tvm-ffi", 40))
-    for n, ours in ((1, 500), (1024, 600), (1 << 20, 9e5)):
+    for n, kernkit_time in ((1, 500), (1024, 600), (1 << 20, 9e5)):
         for implementation, factor in (("kernkit-numpy", 1), ("kernkit-torch", 1), ("numpy", 1.3), ("torch", 4)):
-            rows.append(row("from_python", f"from Python/add/float32/{implementation}/n:{n}", ours * factor))
+            rows.append(row("from_python", f"from Python/add/float32/{implementation}/n:{n}", kernkit_time * factor))
     return Run({"processor": "A machine", "caches": [{"level": 1, "type": "Data", "bytes": 32768}]}, rows)
 
 
-def of_library(ours="my_kernels"):
+def of_library(library="my_kernels"):
     """A run of a library's benchmarks, compared with memcpy of each dtype."""
     rows = []
     for n in (1, 64, 1024):
@@ -58,8 +58,8 @@ def of_library(ours="my_kernels"):
             moved = 24 * n * size
             keys = f"n:{n}/d:8"
             rows.append(Row("op_bench", f"copy/{dtype}/memcpy/{keys}", "ns", [moved / rate], moved))
-            rows.append(Row("op_bench", f"op/{dtype}/{ours}/{keys}", "ns", [moved / 5], moved))
-    return Run({"ours": [ours]} if ours != "kernkit" else {}, rows)
+            rows.append(Row("op_bench", f"op/{dtype}/{library}/{keys}", "ns", [moved / 5], moved))
+    return Run({"ours": [library]} if library != "kernkit" else {}, rows)
 
 
 def verdicts(old, new, tolerance=0.05):

@@ -32,18 +32,18 @@ def build_target(root, target):
 def path_without(folder, *names):
     """PATH without these programs: each folder of PATH with such a program is replaced by a folder below
     `folder` with links to its other programs."""
-    found = []
-    for number, place in enumerate(os.environ["PATH"].split(os.pathsep)):
-        programs = {path.name: path for path in pathlib.Path(place).glob("*")} if place else {}
+    folders = []
+    for number, entry in enumerate(os.environ["PATH"].split(os.pathsep)):
+        programs = {path.name: path for path in pathlib.Path(entry).glob("*")} if entry else {}
         if not programs.keys() & set(names):
-            found.append(place)
+            folders.append(entry)
             continue
         links = pathlib.Path(folder) / str(number)
         links.mkdir(parents=True)
         for name in programs.keys() - set(names):
             (links / name).symlink_to(programs[name])
-        found.append(str(links))
-    return os.pathsep.join(found)
+        folders.append(str(links))
+    return os.pathsep.join(folders)
 
 
 def timed(command, **options):

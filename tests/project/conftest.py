@@ -24,7 +24,7 @@ def prefix(root, tmp_path_factory):
     """kernkit, installed."""
     folder = tmp_path_factory.mktemp("installed")
     prefix, build = folder / "a prefix", folder / "build"
-    switched_off = ["-DKERNKIT_BUILD_" + what + "=OFF" for what in ("KERNELS", "TESTS", "BENCHMARKS")]
+    switched_off = ["-DKERNKIT_BUILD_" + part + "=OFF" for part in ("KERNELS", "TESTS", "BENCHMARKS")]
     run("cmake", "-S", root, "-B", build, "-G", "Ninja", *switched_off)
     run("cmake", "--build", build)
     run("cmake", "--install", build, "--prefix", prefix)
@@ -43,26 +43,26 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
     folder = tmp_path_factory.mktemp("cookiecutter")
     config = folder / "config.yaml"
     config.write_text(f'cookiecutters_dir: "{folder}"\nreplay_dir: "{folder}"\n')
-    kept = {k: v for k, v in os.environ.items() if k != "DLPACK_INCLUDE_DIR"}
+    inherited = {k: v for k, v in os.environ.items() if k != "DLPACK_INCLUDE_DIR"}
     temporary = tmp_path_factory.mktemp("temporary")
-    return {**kept, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1", "TMPDIR": str(temporary)}
+    return {**inherited, "COOKIECUTTER_CONFIG": str(config), "PYTHONUTF8": "1", "TMPDIR": str(temporary)}
 
 
 @pytest.fixture(scope="session")
 def driver_environment(environment):
     """The environment of ./kk: that of this Python, with the packages of a library's requirements.txt."""
-    kept = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
+    inherited = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
-    few = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # halves nvcc's time
-    return {**kept, "KK_VENV": sys.prefix, "PATH": path, **few}
+    limits = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # halves nvcc's time
+    return {**inherited, "KK_VENV": sys.prefix, "PATH": path, **limits}
 
 
 @pytest.fixture(scope="module")
 def default_library(template, environment, tmp_path_factory):
     """A rendering with the default answers."""
     output = tmp_path_factory.mktemp("default")
-    done = rendering.render(template, output, environment, library_name=rendering.NAME)
-    assert done.returncode == 0, done.stdout
+    result = rendering.render(template, output, environment, library_name=rendering.NAME)
+    assert result.returncode == 0, result.stdout
     return output / rendering.NAME
 
 
@@ -95,10 +95,10 @@ def load_hook(template):
 def kernkit_new(root, environment, tmp_path):
     """Runs `kernkit new` in an empty folder."""
 
-    def new(*words):
+    def new(*arguments):
         tools = {**environment, "PYTHONPATH": str(root / "sdk/python")}
-        words = [sys.executable, "-B", "-m", "kernkit", "new", *words]
-        return rendering.run(*words, env=tools, cwd=tmp_path)
+        arguments = [sys.executable, "-B", "-m", "kernkit", "new", *arguments]
+        return rendering.run(*arguments, env=tools, cwd=tmp_path)
 
     return new
 

@@ -12,12 +12,12 @@ ATTRIBUTE = re.compile(r"\b(?:__\w+|___device__)\s*\((?:[^()]|\((?:[^()]|\([^()]
 
 
 def unnumbered(text):
-    return NUMBERED.sub(lambda found: found[1] or found[2], text)
+    return NUMBERED.sub(lambda match: match[1] or match[2], text)
 
 
 def functions(text):
     """{name: definition} of the functions that the front end has written."""
-    found, lines, depth = {}, [], 0
+    definitions, lines, depth = {}, [], 0
     for line in text.splitlines():
         if line.startswith("#"):
             continue
@@ -29,18 +29,18 @@ def functions(text):
             head = ATTRIBUTE.sub("", LITERAL.sub("", definition).partition("{")[0])
             name = re.search(r"\b(\w+)\s*\(", head)
             if "{" in definition and name and not head.lstrip().startswith(("struct", "union", "enum", "typedef")):
-                found[name[1]] = definition
+                definitions[name[1]] = definition
     assert depth == 0 and not lines, "an end of what the front end wrote was not found"
-    return found
+    return definitions
 
 
 def device_code(text):
     """(kernels, {name: definition} of the kernels and of all functions that they call)."""
     defined = functions(unnumbered(text))
     kernels = {name for name, definition in defined.items() if "__global__" in definition.partition("{")[0]}
-    left, reached = set(kernels), set()
-    while left:
-        name = left.pop()
+    unvisited, reached = set(kernels), set()
+    while unvisited:
+        name = unvisited.pop()
         reached.add(name)
-        left |= {word for word in re.findall(r"\w+", defined[name]) if word in defined} - reached
+        unvisited |= {used for used in re.findall(r"\w+", defined[name]) if used in defined} - reached
     return kernels, {name: defined[name] for name in reached}

@@ -37,20 +37,20 @@ class Format:
         sign, man, exp, count = mp.mpf(x)._mpf_
         unit = max(exp + count - self.bits, self.least - self.bits + 1)
         if exp + count > self.greatest_exponent:
-            whole, rest = 1 << self.bits, 0  # beyond the largest number
+            steps, remainder = 1 << self.bits, 0  # beyond the largest number
         elif exp >= unit:
-            whole, rest = man << (exp - unit), 0
+            steps, remainder = man << (exp - unit), 0
         elif exp + count < unit - 1:
-            whole, rest = 0, -1  # below half of the smallest number
+            steps, remainder = 0, -1  # below half of the smallest number
         else:
-            whole, part, half = man >> (unit - exp), man & ((1 << (unit - exp)) - 1), 1 << (unit - exp - 1)
-            rest = 0 if part == 0 else 2 if part == half else 1 if part > half else -1
-        whole += rest != 0 and {"n": rest == 1 or (rest == 2 and whole & 1 == 1), "z": False, "u": not sign, "d": sign == 1}[mode]
-        if whole and whole.bit_length() + unit > self.greatest_exponent:
+            steps, part, half = man >> (unit - exp), man & ((1 << (unit - exp)) - 1), 1 << (unit - exp - 1)
+            remainder = 0 if part == 0 else 2 if part == half else 1 if part > half else -1
+        steps += remainder != 0 and {"n": remainder == 1 or (remainder == 2 and steps & 1 == 1), "z": False, "u": not sign, "d": sign == 1}[mode]
+        if steps and steps.bit_length() + unit > self.greatest_exponent:
             overflows = mode == "n" or (mode == "u" and not sign) or (mode == "d" and sign)
             value = math.inf if overflows else self.greatest
         else:
-            value = math.ldexp(whole, unit)
+            value = math.ldexp(steps, unit)
         return -value if sign else value
 
     @property
@@ -101,7 +101,7 @@ def c_function(name, fmt, arguments, result=None):
         return None
     kind = ctypes.c_float if fmt is FLOAT else ctypes.c_double
     function.restype = result or kind
-    function.argtypes = [{"int": ctypes.c_int, "long": ctypes.c_long}.get(one, kind) for one in arguments]
+    function.argtypes = [{"int": ctypes.c_int, "long": ctypes.c_long}.get(argument, kind) for argument in arguments]
     return function
 
 
@@ -109,7 +109,7 @@ _LIBM = ctypes.CDLL("libm.so.6")
 
 
 def _norm(*x):
-    return mpmath.sqrt(sum(one * one for one in x))
+    return mpmath.sqrt(sum(coordinate * coordinate for coordinate in x))
 
 
 def _special_norm(*x):
@@ -255,7 +255,7 @@ def _remquo(fmt, x, y):
     return value, quotient.value
 
 
-def _whole(name, fmt, x):
+def _integer(name, fmt, x):
     """lround() and similar functions, on numbers that the result can hold."""
     function = getattr(_LIBM, name + fmt.suffix)
     function.restype = ctypes.c_int if name == "ilogb" else ctypes.c_longlong
@@ -284,11 +284,11 @@ EQUAL = {
     "ldexp, down": ("ldexp{f}(x, -900)", 1, "", lambda fmt, x: _scaled(fmt, x, -900), "wide"),
     "scalbn": ("scalbn{f}(x, -30)", 1, "", lambda fmt, x: _scaled(fmt, x, -30), "wide"),
     "scalbln": ("scalbln{f}(x, 70L)", 1, "", lambda fmt, x: _scaled(fmt, x, 70), "wide"),
-    "ilogb": ("ilogb{f}(x)", 1, "int", lambda fmt, x: _whole("ilogb", fmt, x), "finite"),
-    "lround": ("lround{f}(x)", 1, "long long", lambda fmt, x: _whole("lround", fmt, x), "whole"),
-    "llround": ("llround{f}(x)", 1, "long long", lambda fmt, x: _whole("llround", fmt, x), "whole"),
-    "lrint": ("lrint{f}(x)", 1, "long long", lambda fmt, x: _whole("lrint", fmt, x), "whole"),
-    "llrint": ("llrint{f}(x)", 1, "long long", lambda fmt, x: _whole("llrint", fmt, x), "whole"),
+    "ilogb": ("ilogb{f}(x)", 1, "int", lambda fmt, x: _integer("ilogb", fmt, x), "finite"),
+    "lround": ("lround{f}(x)", 1, "long long", lambda fmt, x: _integer("lround", fmt, x), "whole"),
+    "llround": ("llround{f}(x)", 1, "long long", lambda fmt, x: _integer("llround", fmt, x), "whole"),
+    "lrint": ("lrint{f}(x)", 1, "long long", lambda fmt, x: _integer("lrint", fmt, x), "whole"),
+    "llrint": ("llrint{f}(x)", 1, "long long", lambda fmt, x: _integer("llrint", fmt, x), "whole"),
     "isnan": ("isnan(x)", 1, "int", lambda fmt, x: int(math.isnan(x)), "wide"),
     "isinf": ("isinf(x) != 0", 1, "int", lambda fmt, x: int(math.isinf(x)), "wide"),
     "isfinite": ("isfinite(x)", 1, "int", lambda fmt, x: int(math.isfinite(x)), "wide"),
@@ -312,14 +312,14 @@ def intrinsic(operation, fmt, mode):
 
 def _near_one(ulp, absolute):
     """The bound of a logarithm: absolute for arguments of 0.5 to 2."""
-    return lambda x, wanted: (0, absolute) if 0.5 <= x <= 2 else (ulp, 0.0)
+    return lambda x, expected: (0, absolute) if 0.5 <= x <= 2 else (ulp, 0.0)
 
 
 def _absolute(bound):
-    return lambda x, wanted: (0, bound)
+    return lambda x, expected: (0, bound)
 
 
-def _of_power(x, y, wanted):
+def _of_power(x, y, expected):
     """The errors of x and of log2(x), multiplied by y, reach exp2()."""
     return 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0.0
 
@@ -327,8 +327,8 @@ def _of_power(x, y, wanted):
 # Fast intrinsics of float: expression, reference, the permitted differences [ulp, absolute] from the
 # arguments and the correctly rounded result, inputs. Source: the table of intrinsics in the guide.
 FAST = {
-    "__expf": ("__expf(x)", mpmath.exp, lambda x, wanted: (2 + math.floor(abs(1.173 * x)), 0.0), "exponent"),
-    "__exp10f": ("__exp10f(x)", lambda x: mpmath.power(10, x), lambda x, wanted: (2 + math.floor(abs(2.97 * x)), 0.0), "exponent"),
+    "__expf": ("__expf(x)", mpmath.exp, lambda x, exact: (2 + math.floor(abs(1.173 * x)), 0.0), "exponent"),
+    "__exp10f": ("__exp10f(x)", lambda x: mpmath.power(10, x), lambda x, exact: (2 + math.floor(abs(2.97 * x)), 0.0), "exponent"),
     "__logf": ("__logf(x)", mpmath.log, _near_one(3, 2 ** -21.41), "positive"),
     "__log2f": ("__log2f(x)", lambda x: mpmath.log(x, 2), _near_one(2, 2 ** -22), "positive"),
     "__log10f": ("__log10f(x)", mpmath.log10, _near_one(3, 2 ** -24), "positive"),
@@ -337,11 +337,11 @@ FAST = {
     "__sincosf": ("({T s, c; __sincosf(x, &s, &c); s;})", mpmath.sin, _absolute(2 ** -21.41), "circle"),
     "__sincosf, cos": ("({T s, c; __sincosf(x, &s, &c); c;})", mpmath.cos, _absolute(2 ** -21.19), "circle"),
     # The quotient of __sinf and __cosf.
-    "__tanf": ("__tanf(x)", mpmath.tan, lambda x, wanted: (4, 2 ** -21 * (1 + abs(wanted)) / abs(math.cos(x))), "circle"),
-    "__tanhf": ("__tanhf(x)", mpmath.tanh, lambda x, wanted: (0, 2 ** -10.987 * abs(wanted)), "circle"),  # relative
+    "__tanf": ("__tanf(x)", mpmath.tan, lambda x, exact: (4, 2 ** -21 * (1 + abs(exact)) / abs(math.cos(x))), "circle"),
+    "__tanhf": ("__tanhf(x)", mpmath.tanh, lambda x, exact: (0, 2 ** -10.987 * abs(exact)), "circle"),  # relative
     "__saturatef": ("__saturatef(x)", lambda x: min(max(x, mp.mpf(0)), mp.mpf(1)), _absolute(0.0), "circle"),
     "__frsqrt_rn": ("__frsqrt_rn(x)", lambda x: 1 / mpmath.sqrt(x), _absolute(0.0), "positive"),
-    "__fdividef": ("__fdividef(x, y)", lambda x, y: x / y, lambda x, y, wanted: (2, 0.0), "divisor"),
+    "__fdividef": ("__fdividef(x, y)", lambda x, y: x / y, lambda x, y, exact: (2, 0.0), "divisor"),
     "__powf": ("__powf(x, y)", mpmath.power, _of_power, "base"),
 }  # fmt: skip
 

@@ -18,8 +18,8 @@ def environment_with(root, requirements):
         subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
         command = [sys.executable, "-m", "pip", "--python", folder / "bin/python", "install", "--quiet", "--no-compile",
                    "--disable-pip-version-check", "-r", file]  # fmt: skip
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(f"pip cannot install {file.name}: {done.stderr.strip().splitlines()[-1]}")
+        result = subprocess.run([str(argument) for argument in command], capture_output=True, text=True)
+        if result.returncode != 0:
+            pytest.skip(f"pip cannot install {file.name}: {result.stderr.strip().splitlines()[-1]}")
         (folder / "complete").touch()
     return folder

@@ -30,8 +30,8 @@ def rendered(csrc, workspace, *attention, architecture="9.0a"):
     program = pathlib.Path(__file__).with_name("flashinfer_templates.py")
     environment = {**os.environ, "FLASHINFER_CUDA_ARCH_LIST": architecture, "FLASHINFER_WORKSPACE_BASE": str(workspace)}
     command = [sys.executable, program, csrc.parents[2], *attention]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)
 
 
 def front_end(csrc, flags, file, limit=10000):

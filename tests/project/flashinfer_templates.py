@@ -31,17 +31,17 @@ PLAIN = (0, False, False)  # no positions, no window, no cap
 
 
 def print_folders():
-    made = sorted(env.FLASHINFER_GEN_SRC_DIR.rglob("*.inc"))
-    print(json.dumps({path.name: str(path.parent) for path in made}))
+    sources = sorted(env.FLASHINFER_GEN_SRC_DIR.rglob("*.inc"))
+    print(json.dumps({path.name: str(path.parent) for path in sources}))
 
 
 if len(sys.argv) > 2:
     kind, size = sys.argv[2], int(sys.argv[4])
     of_q, of_keys = (getattr(torch, sys.argv[at]) for at in (3, 5 if len(sys.argv) > 5 else 3))
-    of = (of_q, of_keys, of_q)
+    dtypes = (of_q, of_keys, of_q)
     version, index = [["fa2"] if "prefill" in kind else [], [i32] if "batch" in kind else []]
     more = [False] if "prefill" in kind else []
-    getattr(attention, f"gen_{kind}_module")(*version, *of, *index, size, size, *PLAIN, *more)
+    getattr(attention, f"gen_{kind}_module")(*version, *dtypes, *index, size, size, *PLAIN, *more)
     print_folders()
     sys.exit()
 

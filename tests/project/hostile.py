@@ -30,20 +30,20 @@ PATHS = (*METADATA, "kernels", "kernels/silu_and_mul", "kernels/silu_and_mul/sil
 
 def snapshot(folder: pathlib.Path, without: str = "") -> dict:
     """Kind, mode, modification time and content of everything in a folder; links are not followed."""
-    found = {}
-    for place, folders, names in os.walk(folder):
-        if without and place == str(folder):
+    states = {}
+    for parent, folders, names in os.walk(folder):
+        if without and parent == str(folder):
             folders[:] = [name for name in folders if name != without]
         for name in folders + names:
-            path = os.path.join(place, name)
+            path = os.path.join(parent, name)
             about = os.lstat(path)
             content = None
             if stat.S_ISLNK(about.st_mode):
                 content = os.readlink(path)
             elif stat.S_ISREG(about.st_mode):
                 content = pathlib.Path(path).read_bytes()
-            found[os.path.relpath(path, folder)] = (about.st_mode, about.st_mtime_ns if content is not None else 0, content)
-    return found
+            states[os.path.relpath(path, folder)] = (about.st_mode, about.st_mtime_ns if content is not None else 0, content)
+    return states
 
 
 def around(folder: pathlib.Path, library: str) -> dict:
@@ -51,11 +51,11 @@ def around(folder: pathlib.Path, library: str) -> dict:
     return snapshot(folder, library)
 
 
-def git(folder, *words, limit=3):
+def git(folder, *arguments, limit=3):
     """Runs git in the repository of the folder itself, never in an enclosing repository, for at most `limit` seconds."""
-    own = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
     with contextlib.suppress(subprocess.TimeoutExpired):  # git waits for a pipe that replaces its file
-        subprocess.run(["git", *words], cwd=folder, env=own, capture_output=True, check=False, timeout=limit)
+        subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, check=False, timeout=limit)
 
 
 class Mutation:
@@ -86,12 +86,12 @@ class Mutation:
         """Replaces a value at some place of the record."""
         path = self.library / ".kernkit.json"
         record = json.loads(path.read_text())
-        place = self.generator.choice([record, record["answers"]])
-        key = self.generator.choice([*place, "removed", "new"])
+        mapping = self.generator.choice([record, record["answers"]])
+        key = self.generator.choice([*mapping, "removed", "new"])
         if self.generator.random() < 0.2:
-            place.pop(key, None)
+            mapping.pop(key, None)
         else:
-            place[key] = self.generator.choice([*VALUES, self.escape()])
+            mapping[key] = self.generator.choice([*VALUES, self.escape()])
         if self.generator.random() < 0.1:
             record = self.generator.choice([*VALUES, [record]])
         path.write_text("[" * 100000 if self.generator.random() < 0.03 else json.dumps(record))
@@ -163,14 +163,14 @@ class Mutation:
         """Replaces a file or a folder by a link, a pipe, a folder, nothing or an unreadable file."""
         path = self.library / self.generator.choice(PATHS)
         how = self.generator.choice(["link", "link", "link", "dangling", "cycle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
-        kept = self.outside / "kept"
+        store = self.outside / "kept"
         if how not in ("unreadable", "empty", "link") and os.path.lexists(path):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         path.parent.mkdir(parents=True, exist_ok=True)
         if how == "link":  # to the original, now outside
             if os.path.lexists(path):
-                shutil.move(path, kept / path.name)
-            os.symlink(self.generator.choice([kept / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)
+                shutil.move(path, store / path.name)
+            os.symlink(self.generator.choice([store / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)
         elif how == "dangling":
             os.symlink(self.outside / "made by a link", path)
         elif how == "cycle":
@@ -187,32 +187,32 @@ class Mutation:
             path.write_text("")
 
     def repository(self) -> None:
-        own = self.library / ".git"
+        git_folder = self.library / ".git"
         how = self.generator.randrange(12)
         if how == 0:
-            shutil.rmtree(own)
+            shutil.rmtree(git_folder)
         elif how == 1:
-            (own / "HEAD").write_text(self.generator.choice(["", "ref: refs/heads/none\n", "junk", "0" * 40 + "\n"]))
+            (git_folder / "HEAD").write_text(self.generator.choice(["", "ref: refs/heads/none\n", "junk", "0" * 40 + "\n"]))
         elif how == 2:
             git(self.library, "checkout", "--quiet", "--detach")
         elif how == 3:
-            (own / self.generator.choice(["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"])).write_text("junk\n")
+            (git_folder / self.generator.choice(["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"])).write_text("junk\n")
         elif how == 4:
-            (own / self.generator.choice(["index.lock", "HEAD.lock", "refs/heads/main.lock", "ORIG_HEAD.lock"])).touch()
+            (git_folder / self.generator.choice(["index.lock", "HEAD.lock", "refs/heads/main.lock", "ORIG_HEAD.lock"])).touch()
         elif how == 5:
-            objects = [path for path in (own / "objects").rglob("*") if path.is_file()]
+            objects = [path for path in (git_folder / "objects").rglob("*") if path.is_file()]
             for path in self.generator.sample(objects, 3):
                 path.chmod(0o644)
                 path.write_bytes(b"junk")
         elif how == 6:
-            shutil.rmtree(own)
-            own.write_text(self.generator.choice(["gitdir: ../outer/.git\n", "gitdir: /none\n", "junk", "gitdir: .\n"]))
+            shutil.rmtree(git_folder)
+            git_folder.write_text(self.generator.choice(["gitdir: ../outer/.git\n", "gitdir: /none\n", "junk", "gitdir: .\n"]))
         elif how == 7:
             git(self.library, "config", "core.worktree", self.generator.choice(["../../sentinel", str(self.outside)]))
         elif how == 8:
-            (own / "config").write_text(self.generator.choice(["[", "[core]\nbare = true\n", "[core]\nrepositoryformatversion = 99\n"]))
+            (git_folder / "config").write_text(self.generator.choice(["[", "[core]\nbare = true\n", "[core]\nrepositoryformatversion = 99\n"]))
         elif how == 9:
-            (own / "shallow").write_text("junk\n")
+            (git_folder / "shallow").write_text("junk\n")
         elif how == 10:
             message = "A rendering\n\nKernkit-template: 0.1.0 fast_ops "
             tree = subprocess.run(["git", "write-tree"], cwd=self.library, capture_output=True, text=True, timeout=3).stdout

@@ -9,22 +9,22 @@ import pytest
 FEATURES = ("F16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E8M0", "FP4_E2M1")
 
 
-def download(folder, wanted, *options):
+def download(folder, expected, *options):
     """The single file of a distribution, "name==version", without its dependencies. Skips the test if the
     file is not available."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, *options, wanted]
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, *options, expected]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
-        pytest.skip(f"{wanted} cannot be downloaded")
+        pytest.skip(f"{expected} cannot be downloaded")
     (path,) = folder.iterdir()
     return path
 
 
-def install(folder, wanted):
+def install(folder, expected):
     """The folder, into which pip installs a distribution without its dependencies. Skips the test if the distribution is not
     available."""
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--disable-pip-version-check", "--target", folder, wanted]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--disable-pip-version-check", "--target", folder, expected]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
-        pytest.skip(f"{wanted} cannot be installed")
+        pytest.skip(f"{expected} cannot be installed")
     return folder
 
 

@@ -22,7 +22,7 @@ BUILD_OUTPUTS = {".git", "build", "dist", ".venv", "__pycache__", ".pytest_cache
 
 def run(*command, **options) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [str(word) for word in command],
+        [str(argument) for argument in command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -33,29 +33,29 @@ def run(*command, **options) -> subprocess.CompletedProcess:
 
 def check(*command, **options) -> str:
     """Runs a command that must succeed; returns what it printed."""
-    done = run(*command, **options)
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    result = run(*command, **options)
+    assert result.returncode == 0, result.stdout
+    return result.stdout
 
 
 def render(template, output, env, *options, python=sys.executable, **answers):
     """Renders by cookiecutter, without the component ptx unless `parts` names it: its tests build for half
     a minute longer."""
-    words = [f"{key}={value}" for key, value in {"parts": "", **answers}.items()]
+    arguments = [f"{key}={value}" for key, value in {"parts": "", **answers}.items()]
     output.mkdir(exist_ok=True)
     options = ["--no-input", "--output-dir", output, *options]
-    return run(python, "-m", "cookiecutter", *options, template, *words, env=env)
+    return run(python, "-m", "cookiecutter", *options, template, *arguments, env=env)
 
 
 def files_below(folder: pathlib.Path) -> dict:
     """Relative path and content of every file, following links, without build outputs."""
-    found = {}
-    for place, folders, files in os.walk(folder, followlinks=True):
+    contents = {}
+    for parent, folders, files in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name not in BUILD_OUTPUTS]
         for name in files:
-            path = pathlib.Path(place, name)
-            found[path.relative_to(folder).as_posix()] = path.read_bytes()
-    return found
+            path = pathlib.Path(parent, name)
+            contents[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return contents
 
 
 def source_tree(template: pathlib.Path) -> pathlib.Path:

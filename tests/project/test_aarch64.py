@@ -25,8 +25,8 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def printed(root):
     """Output of the C++ tests."""
-    done = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=root, capture_output=True, text=True)
-    return done.stdout + done.stderr
+    result = subprocess.run(["./kk", "test", "--arch", "aarch64"], cwd=root, capture_output=True, text=True)
+    return result.stdout + result.stderr
 
 
 @pytest.fixture
@@ -64,15 +64,15 @@ def test_a_call_and_an_error_from_c(root, kernels, dlpack_include, tmp_path):
 
 
 def test_a_library_is_tested(template, environment, driver_environment, tmp_path):
-    done = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
+    assert result.returncode == 0, result.stdout
     output = check("./kk", "test", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
     assert re.search(r"^[1-9]\d+ passed, 0 failed, 1 skipped$", output, re.MULTILINE), output
 
 
 def test_a_library_has_a_wheel(template, environment, driver_environment, tmp_path):
-    done = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, library_name="crossed", parts="aarch64")
+    assert result.returncode == 0, result.stdout
     check("./kk", "wheel", "--arch", "aarch64", cwd=tmp_path / "crossed", env=driver_environment)
     (wheel,) = (tmp_path / "crossed/dist").glob("*.whl")
     tag = re.fullmatch(r"crossed-0\.1\.0-(py3-none-manylinux_2_\d+_aarch64)\.whl", wheel.name)

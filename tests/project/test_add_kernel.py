@@ -130,8 +130,8 @@ def project(root, tmp_path):
         (tmp_path / "CMakeLists.txt").write_text(lines)
         build = tmp_path / "build"
         command = ["cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", *options]
-        done = subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, **environment})
-        return build if done.returncode == 0 else " ".join(done.stderr.split())
+        result = subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, **environment})
+        return build if result.returncode == 0 else " ".join(result.stderr.split())
 
     return configure
 
@@ -149,9 +149,9 @@ def rejected(output):
 def test_unknown_options_and_missing_files_are_rejected(project):
     add = "kernkit_add_kernel(ops plus "
     assert '"SOURCE two.cu" is not an option' in rejected(project(f"{add}SOURCE two.cu)")).replace(";", " ")
-    for words in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
-        output = rejected(project(f"{add}CPU_ONLY {words})"))
-        assert f"CPU_ONLY and {words.split()[0]} exclude each other; CPU_ONLY leaves no CUDA implementation" in output
+    for options in ("GPU_ONLY", "SEPARABLE", "ARCHITECTURES 90a"):
+        output = rejected(project(f"{add}CPU_ONLY {options})"))
+        assert f"CPU_ONLY and {options.split()[0]} exclude each other; CPU_ONLY leaves no CUDA implementation" in output
     assert "plus/three.cu is missing" in rejected(project(f"{add}SOURCES three.cu)"))
     assert "neither .cc nor .cu" in rejected(project(f"{add}SOURCES plus.h)"))
     sources = ALL.replace("SEPARABLE", "")
@@ -218,8 +218,8 @@ def test_gpu_only_in_a_library_without_the_part_ptx(root, project, tmp_path):
     assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {re.escape(sentence)}\n", output)
 
 
-def ctest(build, *words):
-    return subprocess.run(["ctest", "--test-dir", build, *words], capture_output=True, text=True).stdout
+def ctest(build, *arguments):
+    return subprocess.run(["ctest", "--test-dir", build, *arguments], capture_output=True, text=True).stdout
 
 
 @pytest.mark.slow
@@ -230,17 +230,17 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
     kernel = tmp_path / "plus/plus.cu"
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
 
-    def configure_with(words, architectures="80-virtual"):
+    def configure_with(arguments, architectures="80-virtual"):
         options = ("-DKERNKIT_CUDA=ON", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}", "-DCMAKE_BUILD_TYPE=Debug")
-        line = f"kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers {words})"
+        line = f"kernkit_add_kernel(ops plus SOURCES detail/one.cc INCLUDE_DIRECTORIES numbers {arguments})"
         return configured(project(line, *options, more=more))
 
-    for words, architectures, why in (
+    for arguments, architectures, why in (
         ("GPU_ONLY", "80-real", "nvcc keeps no PTX of it; add a compute capability without -real to CMAKE_CUDA_ARCHITECTURES"),
         ("GPU_ONLY LIBRARIES CUDA::cublas", "80", "it calls CUDA::cublas, which has machine code only"),
         ("GPU_ONLY SEPARABLE", "80", "plus is SEPARABLE, which is not supported without a GPU"),
     ):
-        output = ctest(configure_with(words, architectures), "-V", "-R", "plus_cuda_test$")
+        output = ctest(configure_with(arguments, architectures), "-V", "-R", "plus_cuda_test$")
         assert re.search(rf"plus_cuda_test: Skipped\n\d+: GPU_ONLY: {why}\n", output)
 
     kernel.write_text(OF_NVCC)
@@ -291,20 +291,20 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     assert "100% tests passed" in output and "Skipped" not in output
     passed = set(re.findall(r"(\S+) [.]+ +Passed", output))
     assert {"ops_ptx_test.Plus.Adds", "ops_ptx_test.Contract/plus.Capture", "alone.Contract/plus.Capture"} <= passed
-    right = kernel.read_text()
-    kernel.write_text(right.replace("if (i < n) y[i]", "y[i]"))
+    correct = kernel.read_text()
+    kernel.write_text(correct.replace("if (i < n) y[i]", "y[i]"))
     run("cmake", "--build", build, "--target", "ops_ptx_test", "alone")
     for program in ("ops_ptx_test", "alone"):
         output = ctest(build, "-V", "-R", f"^{program}[.]")
         assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:7\)", output)
-    kernel.write_text(right.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
+    kernel.write_text(correct.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
                       .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     output = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
     assert "100% tests passed" in output and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", output)
     assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): unsupported instruction" in output
 
-    kernel.write_text(right)
+    kernel.write_text(correct)
     build = built("ops_cuda_test", "alone", options=(*options, "-DKERNKIT_TESTS_ON_PTX=OFF"))
     assert not links_the_machine(build / "ops_cuda_test") and not links_the_machine(build / "alone")
     assert "100% tests passed" in ctest(build, "-R", "^(ops_cuda_test|alone)[.]")
@@ -398,10 +398,10 @@ def test_architectures_of_the_environment(project):
         return (configured(build) / "architectures").read_text()
 
     default = "80;90-real;100-real;120"
-    for archs, wanted in (("", default), ("75;80-real", "75;80-real"), ("", "75;80-real")):
-        assert architectures(lambda *words, **more: project(*words, CUDAARCHS=archs, **more)) == wanted
+    for archs, expected in (("", default), ("75;80-real", "75;80-real"), ("", "75;80-real")):
+        assert architectures(lambda *arguments, **more: project(*arguments, CUDAARCHS=archs, **more)) == expected
     option = "-DCMAKE_CUDA_ARCHITECTURES=90"
-    assert architectures(lambda *words, **more: project(*words, option, CUDAARCHS="75", **more)) == "90"
+    assert architectures(lambda *arguments, **more: project(*arguments, option, CUDAARCHS="75", **more)) == "90"
 
 
 @pytest.mark.all
@@ -411,8 +411,8 @@ def test_cutlass_that_is_not_there(project, tmp_path):
     line = f"kernkit_find_cutlass()\nkernkit_add_kernel(ops plus {ALL})"
     sentence = (f'CUTLASS was not found in "{tmp_path}"; run pip install nvidia-cutlass (./kk installs what requirements.txt '
                 "lists), or set CUTLASS_DIR to a checkout of it")  # fmt: skip
-    for words, environment in (([f"-DCUTLASS_DIR={tmp_path}"], {}), (["-UCUTLASS_DIR"], {"CUTLASS_DIR": str(tmp_path)})):
-        output = rejected(project(line, "-DKERNKIT_CUDA=ON", *words, **environment))
+    for arguments, environment in (([f"-DCUTLASS_DIR={tmp_path}"], {}), (["-UCUTLASS_DIR"], {"CUTLASS_DIR": str(tmp_path)})):
+        output = rejected(project(line, "-DKERNKIT_CUDA=ON", *arguments, **environment))
         assert f"kernkit_find_cutlass(): {sentence}" in output
 
 

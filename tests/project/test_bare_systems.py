@@ -60,10 +60,10 @@ def first(folder):
 def archive(root, folder):
     """The files of the last commit."""
     path = folder / "kernkit.tar"
-    done = subprocess.run(
+    result = subprocess.run(
         ["git", "archive", "--prefix=kernkit/", "-o", path, "HEAD"], cwd=root, capture_output=True
     )
-    if done.returncode != 0:
+    if result.returncode != 0:
         pytest.skip("the sources are not in a git repository")
     return path
 
@@ -72,12 +72,12 @@ def archive(root, folder):
 def systems(root, first, archive, folder):
     """Creates each root once, by its name. The root contains a clone of the repository, the files of an
     archive if git is missing, or the wheel."""
-    made = {}
+    created = {}
 
     def system(name):
-        if name not in made:
-            made[name] = first.copy(folder / name.replace(" ", "_"), ROOTS.get(name, []))
-            home = made[name].folder / "root"
+        if name not in created:
+            created[name] = first.copy(folder / name.replace(" ", "_"), ROOTS.get(name, []))
+            home = created[name].folder / "root"
             if name == FROM_WHEEL:
                 subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
                 shutil.copy(build(folder / "kernkit", "build_wheel", folder / "wheel"), home)
@@ -87,7 +87,7 @@ def systems(root, first, archive, folder):
                 )
             else:
                 subprocess.run(["tar", "-xf", archive, "-C", home], check=True)
-        return made[name]
+        return created[name]
 
     return system
 
@@ -101,14 +101,14 @@ def record(root):
     rows = []
     path = pathlib.Path(root, "build/junit/bare_systems.json")
 
-    def keep(name, step, done):
+    def keep(name, step, result):
         rows.append(
             {
                 "root": name,
                 "step": step,
-                "code": done.code,
-                "wall_s": round(done.wall, 1),
-                "cpu_s": round(done.cpu, 1),
+                "code": result.code,
+                "wall_s": round(result.wall, 1),
+                "cpu_s": round(result.cpu, 1),
             }
         )
         print(rows[-1])
@@ -129,20 +129,20 @@ def test_a_root_has_no_tool_that_readme_does_not_require(first):
 
 def test_no_process_and_no_mount_remains_after_a_command(first):
     before = pathlib.Path("/proc/self/mounts").read_text()
-    done = first.run("sh", "-c", "sleep 4321 & sleep 4321", limit=2)
-    assert done.code == 124
+    result = first.run("sh", "-c", "sleep 4321 & sleep 4321", limit=2)
+    assert result.code == 124
     assert pathlib.Path("/proc/self/mounts").read_text() == before
     assert subprocess.run(["pgrep", "-fx", "sleep 4321"], capture_output=True).stdout == b""
 
 
 @pytest.mark.parametrize("name, step", NODES)
 def test_readme(systems, record, name, step):
-    where, words = (INSTALLED if name == FROM_WHEEL else STEPS)[step]
-    done = systems(name).run(*words, cwd=where)
-    record(name, step, done)
-    assert done.code == 0 and "Traceback" not in done.printed, done.printed[-8000:]
-    if "test" in words or step == "all":
-        assert not re.search(r"[1-9]\d* failed", done.printed), done.printed[-8000:]
+    folder, arguments = (INSTALLED if name == FROM_WHEEL else STEPS)[step]
+    result = systems(name).run(*arguments, cwd=folder)
+    record(name, step, result)
+    assert result.code == 0 and "Traceback" not in result.printed, result.printed[-8000:]
+    if "test" in arguments or step == "all":
+        assert not re.search(r"[1-9]\d* failed", result.printed), result.printed[-8000:]
 
 
 @pytest.mark.parametrize("name", [*ROOTS, FROM_WHEEL])
@@ -163,5 +163,5 @@ def test_an_environment_is_described_without_git(systems):
 
 @pytest.mark.parametrize("name", ["without git"])
 def test_an_op_is_not_removed_without_git_and_no_traceback_is_printed(systems, name):
-    done = systems(name).run("./kk", "remove", "swish", cwd=LIBRARY)
-    assert "Traceback" not in done.printed, done.printed
+    result = systems(name).run("./kk", "remove", "swish", cwd=LIBRARY)
+    assert "Traceback" not in result.printed, result.printed

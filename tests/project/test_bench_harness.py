@@ -32,10 +32,10 @@ def test_a_wrong_kernel_has_no_time_in_python(monkeypatch):
     for op in ("scale", "add"):
         with Rows("") as rows:
             from_python.measure(rows, DoesNothing(), [from_python.numpy_calls], op, "float32", 8)
-            found = {row["name"].split("/")[3]: row for row in rows.rows}
-        assert found["kernkit-numpy"] == {
+            by_implementation = {row["name"].split("/")[3]: row for row in rows.rows}
+        assert by_implementation["kernkit-numpy"] == {
             "name": f"from Python/{op}/float32/kernkit-numpy/n:8", "reason": "the result is wrong"}  # fmt: skip
-        assert found["numpy"]["samples"] and found["numpy"]["bytes"] == 8 * 4 * (2 if op == "scale" else 3)
+        assert by_implementation["numpy"]["samples"] and by_implementation["numpy"]["bytes"] == 8 * 4 * (2 if op == "scale" else 3)
 
 
 def test_ten_sizes_check_each_call_and_take_the_better_copy(monkeypatch):
@@ -45,20 +45,20 @@ def test_ten_sizes_check_each_call_and_take_the_better_copy(monkeypatch):
     size = 4096
     y, x = scale_sizes.array(size), scale_sizes.array(size)
 
-    def right(calls):
+    def correct(calls):
         y[:size].view("float32")[:] = 2 * x[:size].view("float32")
         return 0.0
 
     def too_much(calls):
         y[size] = 0
-        return right(calls)
+        return correct(calls)
 
-    scale_sizes.check(y, x, size, {"kernkit": right})
+    scale_sizes.check(y, x, size, {"kernkit": correct})
     for wrong in (lambda calls: 0.0, too_much):
         with pytest.raises(SystemExit, match="kernkit is wrong at 4096 bytes"):
             scale_sizes.check(y, x, size, {"kernkit": wrong})
     with pytest.raises(SystemExit, match="memcpy is wrong at 4096 bytes"):
-        scale_sizes.check(y, x, size, {"memcpy": right})
+        scale_sizes.check(y, x, size, {"memcpy": correct})
     with pytest.raises(SystemExit, match="kernkit failed at 4096 bytes"):
         scale_sizes.check(y, x, size, {"kernkit": lambda calls: -1.0})
     seconds = {"memcpy": 2.0, "streaming-128": 4.0, "streaming-256": 3.0, "register-256": 1.0, "kernkit": 4.0, "numpy": 1.0, "kernkit-numpy": 2.0}
@@ -123,8 +123,8 @@ def test_a_library_s_rows_use_one_thread_and_wall_time_and_its_name(tmp_path, dl
         measured = measurements.parse(out.read_text())
         assert measured["context"]["ours"] == "my_kernels" and measured["context"]["compiler"]
         rows[threads] = {row["name"]: row for row in measured["rows"]}
-    ours = rows["one"].pop("op/float32/my_kernels/n:1000")
-    assert ours["bytes"] == 4000 and min(ours["samples"]) > 2e6  # ns; a sleeping program uses no processor time
+    kernkit_row = rows["one"].pop("op/float32/my_kernels/n:1000")
+    assert kernkit_row["bytes"] == 4000 and min(kernkit_row["samples"]) > 2e6  # ns; a sleeping program uses no processor time
     assert list(rows["one"]) == ["copy/float32/memcpy/n:1000"]
     assert list(rows["all"]) == ["op/float32/my_kernels-threads/n:1000"]
 

@@ -16,8 +16,8 @@ def test_every_float(root, name):
     program = root / "build/release/bin/sdk_cpu_test"
     assert program.exists(), f"{program} is missing: ./kk build makes it"
     command = [program, f"--gtest_filter=Ways/CpuElementwise.RoundsFloatsToBFloat16/{name}"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "KERNKIT_BFLOAT16_STEP": "1"})
-    assert done.returncode == 0, done.stdout
-    if "[  SKIPPED ]" in done.stdout:
+    result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "KERNKIT_BFLOAT16_STEP": "1"})
+    assert result.returncode == 0, result.stdout
+    if "[  SKIPPED ]" in result.stdout:
         pytest.skip(f"this processor has no {name}")
-    assert "[  PASSED  ] 1 test." in done.stdout
+    assert "[  PASSED  ] 1 test." in result.stdout

@@ -4,7 +4,7 @@
 import pytest
 from commands import timed
 
-OURS = ("kernels/rms_norm/rms_norm.cc", "kernels/rms_norm/rms_norm_export.cc")
+SOURCES = ("kernels/rms_norm/rms_norm.cc", "kernels/rms_norm/rms_norm_export.cc")
 PEERS = ("bench/peers/rms_norm_tvm_ffi.cc",)
 OPTIONS = ["-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden",
            "-fvisibility-inlines-hidden", "-ffp-contract=off"]  # fmt: skip
@@ -24,12 +24,12 @@ def test_a_row_kernel_compiles_in_less_time_than_on_tvm_ffis_headers(root, dlpac
             folders += ["-isystem", dlpack_include]
             command = ["g++", *OPTIONS, *more, *folders, "-c", root / file]
             command += ["-o", tmp_path / "out.o"]
-            used, code, printed = timed([str(word) for word in command])
+            used, code, printed = timed([str(argument) for argument in command])
             assert code == 0, printed
             total += used
         return total
 
-    rounds = [(seconds(OURS, *OF_A_LIBRARY), seconds(PEERS)) for _ in range(3)]
-    ours, theirs = (min(side) for side in zip(*rounds))
-    print(f"rms_norm takes {ours:.2f} s, on tvm-ffi's headers {theirs:.2f} s: {ours / theirs:.2f}")
-    assert ours / theirs < 1.0
+    rounds = [(seconds(SOURCES, *OF_A_LIBRARY), seconds(PEERS)) for _ in range(3)]
+    kernkit_time, peer_time = (min(side) for side in zip(*rounds))
+    print(f"rms_norm takes {kernkit_time:.2f} s, on tvm-ffi's headers {peer_time:.2f} s: {kernkit_time / peer_time:.2f}")
+    assert kernkit_time / peer_time < 1.0

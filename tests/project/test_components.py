@@ -31,18 +31,18 @@ def steps_out(root, by_name, planted=()):
     An include inside `#if __has_include` of the same header does not count."""
     optional = {component.name for component in components.COMPONENTS if component.copied == components.OPTIONAL}
     forbidden = {"core": set(by_name) | optional}  # components of every copy must not include optional components
-    found = []
+    violations = []
     for name, files in by_name.items():
         for path in files:
             if not path.endswith((".h", ".cuh", ".cc", ".cu")):
                 continue
             text = ON_GPU.sub("", WHERE_IT_IS.sub("", (root / "sdk" / path).read_text(encoding="utf-8")))
-            for included in [*INCLUDE.findall(text), *(one for where, one in planted if where == path)]:
+            for included in [*INCLUDE.findall(text), *(include for file, include in planted if file == path)]:
                 component = components.component_of(f"include/{included}")
-                others = forbidden.get(name, optional if name not in optional else set()) - {name}
-                if included.startswith("kernkit/") and component in others:
-                    found.append(f"{path} ({name}) includes {included} ({component})")
-    return found
+                forbidden_components = forbidden.get(name, optional if name not in optional else set()) - {name}
+                if included.startswith("kernkit/") and component in forbidden_components:
+                    violations.append(f"{path} ({name}) includes {included} ({component})")
+    return violations
 
 
 def test_the_core_includes_nothing_optional(root, by_name):
@@ -55,8 +55,8 @@ def test_the_core_includes_nothing_optional(root, by_name):
      ("src/kernkit.cc", "kernkit/math.h")],
 )  # fmt: skip
 def test_an_include_of_a_component_is_found(root, by_name, path, included):
-    (found,) = steps_out(root, by_name, [(path, included)])
-    assert found.startswith(path) and found.endswith(f"includes {included} ({components.component_of('include/' + included)})")
+    (violation,) = steps_out(root, by_name, [(path, included)])
+    assert violation.startswith(path) and violation.endswith(f"includes {included} ({components.component_of('include/' + included)})")
 
 
 def test_a_library_takes_the_simulator_over(default_library):

@@ -32,8 +32,8 @@ def recorded(kind):
 def reasons(kind, results):
     """A line of a list for each rule that does not hold. `kernkit doctor` explains the rules about a file."""
     of_file = {rule.name for rule in FILE_RULES}
-    return [f"- {result.status}, `{product}`, `{result.rule}`: `{result.reason.replace('`', '')}`" for product, found in results.items()
-            for result in found if result.status in (FAIL, ADVICE) and result.rule not in of_file]  # fmt: skip
+    return [f"- {result.status}, `{product}`, `{result.rule}`: `{result.reason.replace('`', '')}`" for product, outcomes in results.items()
+            for result in outcomes if result.status in (FAIL, ADVICE) and result.rule not in of_file]  # fmt: skip
 
 
 def block(what, kind):
@@ -47,17 +47,17 @@ def block(what, kind):
 @pytest.mark.parametrize("what", ["rules", "results"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_are_those_of_the_rules_and_the_record(what, kind):
-    found = {(one[1], one[2]): one[3] for one in BLOCK.findall(PAGE.read_text())}
-    assert found[what, kind] == "\n" + "\n".join(block(what, kind)) + "\n\n", (
+    blocks = {(block_match[1], block_match[2]): block_match[3] for block_match in BLOCK.findall(PAGE.read_text())}
+    assert blocks[what, kind] == "\n" + "\n".join(block(what, kind)) + "\n\n", (
         f"{PAGE.name} has other {what}: python tests/project/test_conformance_page.py"
     )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_record_has_every_rule(kind):
-    for product, found in recorded(kind).items():
-        assert [result.rule for result in found] == [rule.name for rule in KINDS[kind].rules], product
+    for product, outcomes in recorded(kind).items():
+        assert [result.rule for result in outcomes] == [rule.name for rule in KINDS[kind].rules], product
 
 
 if __name__ == "__main__":
-    PAGE.write_text(BLOCK.sub(lambda found: found[1] + "\n" + "\n".join(block(found[2], found[3])) + "\n\n" + found[5], PAGE.read_text()))
+    PAGE.write_text(BLOCK.sub(lambda match: match[1] + "\n" + "\n".join(block(match[2], match[3])) + "\n\n" + match[5], PAGE.read_text()))

@@ -142,7 +142,7 @@ def test_runtime_exports_one_function(prefix):
 def test_ops_that_no_line_adds_and_missing_files_are_reported(root, outside):
     source = outside / "add_subdirectory"
     listing = source / "CMakeLists.txt"
-    whole = listing.read_text()
+    text_of_listing = listing.read_text()
 
     def configure(text):
         listing.write_text(text)
@@ -155,13 +155,13 @@ def test_ops_that_no_line_adds_and_missing_files_are_reported(root, outside):
 
     line = "kernkit_add_kernel(consumer negate CPU_ONLY)"
     assert "negate_export.cc exists, but no kernkit_add_kernel(... negate)" in configure(
-        whole.replace(line, "")
+        text_of_listing.replace(line, "")
     )
     assert "negate.cu is missing; an op without a CUDA implementation is" in configure(
-        whole.replace(" CPU_ONLY", "")
+        text_of_listing.replace(" CPU_ONLY", "")
     )
     assert "there is no library nobody; call kernkit_add_library(nobody) first" in configure(
-        whole.replace("kernel(consumer", "kernel(nobody")
+        text_of_listing.replace("kernel(consumer", "kernel(nobody")
     )
 
 
@@ -297,11 +297,11 @@ def test_an_op_without_a_benchmark_is_reported_and_not_an_error(four_ops, root):
     printed = run("cmake", "-S", four_ops, "-B", four_ops / "b")
     assert "-- kernkit: op second has no second_bench.cc, so no second_bench\n" in printed
     (four_ops / "third_test.cc").unlink()
-    done = subprocess.run(
+    result = subprocess.run(
         ["cmake", "-S", four_ops, "-B", four_ops / "b"], capture_output=True, text=True
     )
-    assert done.returncode != 0
+    assert result.returncode != 0
     sentence = (f'kernkit: op third has no {four_ops}/third_test.cc; write there #include "kernkit/testing/contract.h" and '
                 "KERNKIT_TEST_CONTRACT(third, example<float>(7)), an example for each argument, then cuda_only() if it is "
                 "GPU_ONLY")  # fmt: skip
-    assert sentence in " ".join(done.stderr.split())
+    assert sentence in " ".join(result.stderr.split())

@@ -62,27 +62,27 @@ def arguments_for(fmt, kind, arity, count, seed):
     single = [math.inf, -math.inf, math.nan, 0.0, -0.0] * (kind in WITH_SPECIALS)
     single += usual * (kind in WITH_SPECIALS | {"finite", "nonzero", "circle", "whole"})
     single += edges * (kind in ("wide", "finite", "nonzero"))
-    found = list(itertools.islice(itertools.product(single, repeat=arity), 400))
-    r.shuffle(found)
+    rows = list(itertools.islice(itertools.product(single, repeat=arity), 400))
+    r.shuffle(rows)
     make = INPUTS[kind]
-    return found[:120] + [tuple(make(fmt, r) for _ in range(arity)) for _ in range(count)]
+    return rows[:120] + [tuple(make(fmt, r) for _ in range(arity)) for _ in range(count)]
 
 
 def cases():
     """{(function, format): (expression, C++ type of the result, kind of input, arity)}."""
-    found = {}
+    all_cases = {}
     for fmt in (FLOAT, DOUBLE):
         for name, function in FUNCTIONS.items():
-            found[name, fmt.name] = (function.expression, fmt.name, function.inputs, function.arity)
+            all_cases[name, fmt.name] = (function.expression, fmt.name, function.inputs, function.arity)
         for name, (expression, arity, result, _, kind) in EQUAL.items():
-            found[name, fmt.name] = (expression, result or fmt.name, kind, arity)
+            all_cases[name, fmt.name] = (expression, result or fmt.name, kind, arity)
         for operation, (arity, _) in OPERATIONS.items():
             for mode in MODES:
                 name = intrinsic(operation, fmt, mode)
-                found[name, fmt.name] = (f"{name}({', '.join('xyz'[:arity])})", fmt.name, "wide", arity)
+                all_cases[name, fmt.name] = (f"{name}({', '.join('xyz'[:arity])})", fmt.name, "wide", arity)
     for name, (expression, *_, kind) in FAST.items():
-        found[name, "float"] = (expression, "float", kind, 2 if re.search(r"\by\b", expression) else 1)
-    return found
+        all_cases[name, "float"] = (expression, "float", kind, 2 if re.search(r"\by\b", expression) else 1)
+    return all_cases
 
 
 CASES = cases()
@@ -143,7 +143,7 @@ def results(program, root, tmp_path_factory):
         pytest.skip("the simulator's runtime is not built")
     folder = tmp_path_factory.mktemp("runs")
 
-    def of(count, seed=SEED, chosen=tuple(CASES)):
+    def run_cases(count, seed=SEED, chosen=tuple(CASES)):
         inputs = {}
         with (folder / "in").open("wb") as file:
             for number, (case, (_, _, kind, arity)) in enumerate(CASES.items()):
@@ -153,21 +153,21 @@ def results(program, root, tmp_path_factory):
                 file.write(struct.pack("<ii", number, len(inputs[case])))
                 for row in inputs[case]:
                     file.write(struct.pack("<4d", *row, *[1.0] * (4 - len(row))))
-        done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", str(runtime), str(program), "in", "out"],
-                              cwd=folder, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")}, capture_output=True, text=True)  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        data, at, found = (folder / "out").read_bytes(), 0, {}
+        result = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", str(runtime), str(program), "in", "out"],
+                                cwd=folder, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")}, capture_output=True, text=True)  # fmt: skip
+        assert result.returncode == 0, result.stdout + result.stderr
+        data, at, results = (folder / "out").read_bytes(), 0, {}
         for case, rows in inputs.items():
             kind = "q" if CASES[case][1] in ("int", "long long") else "d"
-            found[case] = (rows, struct.unpack_from(f"<{len(rows)}{kind}", data, at))
+            results[case] = (rows, struct.unpack_from(f"<{len(rows)}{kind}", data, at))
             at += 8 * len(rows)
-        return found
+        return results
 
-    return of
+    return run_cases
 
 
 def is_special(x):
-    return any(math.isnan(one) or math.isinf(one) or one == 0 for one in x)
+    return any(math.isnan(value) or math.isinf(value) or value == 0 for value in x)
 
 
 def exact(reference, x):
@@ -195,24 +195,24 @@ def expected(name, function, fmt, x):
     return 0.0 if c is None else c(*x)
 
 
-def are_same(got, wanted):
-    if math.isnan(wanted) or math.isnan(got):
-        return math.isnan(wanted) and math.isnan(got)
-    return got == wanted and (got != 0 or math.copysign(1, got) == math.copysign(1, wanted))
+def are_same(actual, expected_value):
+    if math.isnan(expected_value) or math.isnan(actual):
+        return math.isnan(expected_value) and math.isnan(actual)
+    return actual == expected_value and (actual != 0 or math.copysign(1, actual) == math.copysign(1, expected_value))
 
 
-def is_within(got, wanted, fmt, bound, absolute=0.0):
-    if are_same(got, wanted):
+def is_within(actual, expected_value, fmt, bound, absolute=0.0):
+    if are_same(actual, expected_value):
         return True
-    if math.isnan(got) or math.isnan(wanted):
+    if math.isnan(actual) or math.isnan(expected_value):
         return False
-    return abs(fmt.ordered(got) - fmt.ordered(wanted)) <= bound or abs(got - wanted) <= absolute
+    return abs(fmt.ordered(actual) - fmt.ordered(expected_value)) <= bound or abs(actual - expected_value) <= absolute
 
 
-def is_inverse(got, forward, fmt, x, bound):
+def is_inverse(actual, forward, fmt, x, bound):
     """Whether a number within `bound` steps of the result rounds to the inverse at x: the function is
     monotonic."""
-    low, high = (forward(mp.mpf(fmt.steps(got, step))) for step in (-bound - 1, bound + 1))
+    low, high = (forward(mp.mpf(fmt.steps(actual, step))) for step in (-bound - 1, bound + 1))
     return min(low, high) <= x <= max(low, high)
 
 
@@ -221,24 +221,24 @@ def check(case, rows, values):
     name, fmt = case[0], FORMATS[case[1]]
     function, at = FUNCTIONS[name], int(case[1] == "double")
     wrong = []
-    for x, got in zip(rows, values):
+    for x, actual in zip(rows, values):
         if function.inverse_of is not None and not is_special(x):
             low, high = {"unit": (-1, 1), "two": (0, 2), "probability": (0, 1)}[function.inputs]
             if not low <= x[0] <= high:
-                good = math.isnan(got)
+                good = math.isnan(actual)
             elif x[0] in (low, high):
                 increases = function.inverse_of(mp.mpf(1)) > function.inverse_of(mp.mpf(0))
-                good = got == (math.inf if (x[0] == high) == increases else -math.inf)
+                good = actual == (math.inf if (x[0] == high) == increases else -math.inf)
             else:
-                good = is_inverse(got, function.inverse_of, fmt, mp.mpf(x[0]), function.bounds[at])
+                good = is_inverse(actual, function.inverse_of, fmt, mp.mpf(x[0]), function.bounds[at])
             if not good:
-                wrong.append((x, got))
+                wrong.append((x, actual))
             continue
-        wanted = expected(name, function, fmt, x)
+        expected_value = expected(name, function, fmt, x)
         bound = function.bounds[at]
         absolute = function.absolute[at] if name not in ("j0", "j1", "y0", "y1") or abs(x[0]) >= 8 else 0.0
-        if not is_within(got, wanted, fmt, bound, absolute):
-            wrong.append((x, got, wanted))
+        if not is_within(actual, expected_value, fmt, bound, absolute):
+            wrong.append((x, actual, expected_value))
     return wrong
 
 
@@ -270,9 +270,9 @@ def test_functions_are_within_their_documented_bounds(results):
     wrong = {}
     for case, (rows, values) in results(60).items():
         if case[0] in FUNCTIONS:
-            found = check(case, rows, values)
-            if found:
-                wrong[case] = (len(found), found[:3])
+            failures = check(case, rows, values)
+            if failures:
+                wrong[case] = (len(failures), failures[:3])
     assert wrong == {}
 
 
@@ -311,11 +311,11 @@ def test_intrinsics_in_each_rounding(results):
     with mp.workprec(5000):  # exact sums of the smallest and largest numbers
         for case, (rows, values) in results(60, chosen=set(intrinsics)).items():
             operation, mode = intrinsics[case]
-            for x, got in zip(rows, values):
-                wanted = rounded_exactly(operation, FORMATS[case[1]], mode, x)
-                if wanted is None:
-                    wanted = by_the_processor(operation, mode, x)
-                assert are_same(got, wanted), (case, x, got, wanted)
+            for x, actual in zip(rows, values):
+                expected_value = rounded_exactly(operation, FORMATS[case[1]], mode, x)
+                if expected_value is None:
+                    expected_value = by_the_processor(operation, mode, x)
+                assert are_same(actual, expected_value), (case, x, actual, expected_value)
 
 
 def by_the_processor(operation, mode, x):
@@ -343,9 +343,9 @@ def by_the_processor(operation, mode, x):
 def test_fast_intrinsics(results):
     for case, (rows, values) in results(200, chosen={case for case in CASES if case[0] in FAST}).items():
         _, reference, allowed, _ = FAST[case[0]]
-        for x, got in zip(rows, values):
-            wanted = FLOAT.rounded(exact(reference, x))
-            assert is_within(got, wanted, FLOAT, *allowed(*x, wanted)), (case, x, got, wanted)
+        for x, actual in zip(rows, values):
+            expected_value = FLOAT.rounded(exact(reference, x))
+            assert is_within(actual, expected_value, FLOAT, *allowed(*x, expected_value)), (case, x, actual, expected_value)
 
 
 def test_a_wrong_result_is_found():

@@ -76,15 +76,15 @@ READS = [r"getenv\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(
 
 def read_from_the_environment():
     """The names of environment variables that a user's programs read."""
-    found = set()
+    names = set()
     for folder in ("sdk", "kernels", "bench", "template"):
         for file in (ROOT / folder).rglob("*"):
             if "tests" in file.relative_to(ROOT / folder).parts[:-1] and folder == "sdk":
                 continue
             if file.suffix in (".h", ".cc", ".cuh", ".cu", ".cmake", ".txt", ".py", ".json", ".sh") or file.name == "kk":
                 text = file.read_text(errors="replace")
-                found |= {name for pattern in READS for name in re.findall(pattern, text)}
-    return found - {"PWD"}  # set by shells
+                names |= {name for pattern in READS for name in re.findall(pattern, text)}
+    return names - {"PWD"}  # set by shells
 
 
 def test_every_environment_variable_is_in_the_table():
@@ -158,9 +158,9 @@ def test_readme_prints_the_documented_output_and_error(tmp_path):
 
 
 def cut_anew(page):
-    def block(found):
-        new = cut(ROOT, found[1], found[2])
-        return found[0].replace("\n" + found[3] + "```", "\n" + new + "```")
+    def block(match):
+        new = cut(ROOT, match[1], match[2])
+        return match[0].replace("\n" + match[3] + "```", "\n" + new + "```")
 
     page.write_text(BLOCK.sub(block, page.read_text()))
 

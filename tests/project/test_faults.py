@@ -37,7 +37,7 @@ class Project:
             if (root / name).exists():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, folder / name, follow_symlinks=False)
-        where, self.programs = PROGRAMS[kind]
+        subfolder, self.programs = PROGRAMS[kind]
         self.source, self.build = folder, folder / "build"
         options = {"DLPACK_INCLUDE_DIR": dlpack_include, "KERNKIT_BUILD_BENCHMARKS": "OFF"}
         if kind == ON_PTX:
@@ -45,13 +45,13 @@ class Project:
         else:
             options |= {"CMAKE_BUILD_TYPE": "Debug", "CMAKE_C_FLAGS": SANITIZERS, "CMAKE_CXX_FLAGS": SANITIZERS,
                         "KERNKIT_CUDA": "OFF"}  # fmt: skip
-        words = [f"-D{key}={value}" for key, value in options.items()]
-        run("cmake", "-S", folder / where, "-B", self.build, "-G", "Ninja", *words)
+        arguments = [f"-D{key}={value}" for key, value in options.items()]
+        run("cmake", "-S", folder / subfolder, "-B", self.build, "-G", "Ninja", *arguments)
 
     def apply(self, *arguments):
         subprocess.run(["git", "apply", *arguments], cwd=self.source, check=True)
 
-    def found(self):
+    def first_failure(self):
         """The output of the first program that fails, or None."""
         run("cmake", "--build", self.build, "-j", "2", "--target", *self.programs)
         for program in self.programs:
@@ -67,16 +67,16 @@ class Project:
 @pytest.fixture(scope="module")
 def project(root, dlpack_include, tmp_path_factory):
     """Returns a project without a fault, whose tests pass; each project is built once."""
-    made = {}
+    projects = {}
 
-    def of(kind):
-        if kind not in made:
-            right = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
-            assert right.found() is None  # otherwise each fault would seem detected
-            made[kind] = right
-        return made[kind]
+    def project_of(kind):
+        if kind not in projects:
+            correct = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
+            assert correct.first_failure() is None  # otherwise each fault would seem detected
+            projects[kind] = correct
+        return projects[kind]
 
-    return of
+    return project_of
 
 
 def patches_of(kind):
@@ -98,12 +98,12 @@ def test_twelve_faults_are_planted_for_ptx():
 def test_fault_is_found(project, kind, patch):
     if kind == ON_PTX and not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler, whose code this fault is planted in")
-    here = project(kind)
-    here.apply(patch)
+    copy = project(kind)
+    copy.apply(patch)
     try:
-        printed = here.found()
+        printed = copy.first_failure()
     finally:
-        here.apply("-R", patch)
+        copy.apply("-R", patch)
     assert printed, "no test sees: " + patch.read_text(encoding="utf-8").split("diff --git")[0]
 
 

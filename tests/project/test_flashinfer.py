@@ -40,14 +40,14 @@ def test_files_compile_unchanged(csrc, flags, rendered, root):
     files, unchanged, with_template, rejected = flashinfer_sources.on_tvm_ffi(csrc), [], [], {}
     for file in files:
         template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))
-        made = ["-I", rendered[template[1]]] if template else []
-        errors = flashinfer_sources.front_end(csrc, [*flags["ours"], *made], file)[1]
+        rendered_options = ["-I", rendered[template[1]]] if template else []
+        errors = flashinfer_sources.front_end(csrc, [*flags["ours"], *rendered_options], file)[1]
         if not errors:
             (with_template if template else unchanged).append(file)
             continue
         if not REJECTED.search(errors):
-            theirs = flashinfer_sources.front_end(csrc, [*flags["theirs"], *made], file)[1]
-            assert theirs, f"{file} compiles with tvm-ffi's own headers:\n{errors}"
+            peer_errors = flashinfer_sources.front_end(csrc, [*flags["theirs"], *rendered_options], file)[1]
+            assert peer_errors, f"{file} compiles with tvm-ffi's own headers:\n{errors}"
         rejected[file] = re.search(r"error: .*", errors)[0]
     print(f"\n{len(files)} files: {len(unchanged)} as they are, {len(with_template)} with a template of FlashInfer's rendered, rejected:")
     print(*(f"{file}: {why}" for file, why in rejected.items()), sep="\n")
@@ -109,8 +109,8 @@ def test_device_code_is_compared_without_numbers_and_host_code():
     assert kernels == {"_Z6kernelPi"} and set(code) == {"_Z6kernelPi", "_Z5twicei"}
     for same in (BEFORE.replace("17_5_", "123_5_"), BEFORE.replace("return 1;", "return 7;"), BEFORE.replace("__C1", "__C9")):
         assert device_code(same) == (kernels, code)
-    for other in (BEFORE.replace("x * 2", "x * 3"), BEFORE.replace("*x = ", "*x += "), BEFORE.replace("__global__", "static")):
-        assert device_code(other) != (kernels, code)
+    for changed in (BEFORE.replace("x * 2", "x * 3"), BEFORE.replace("*x = ", "*x += "), BEFORE.replace("__global__", "static")):
+        assert device_code(changed) != (kernels, code)
 
 
 @pytest.mark.slow
@@ -127,10 +127,10 @@ def test_files_with_kernels_are_not_slower(csrc, root, how, tmp_path):
             assert row["same"] and row["kernels"] == (51 if row["file"] == "page.cu" else 0)
 
 
-def of_the_host(csrc, flags, file, *words):
+def of_the_host(csrc, flags, file, *arguments):
     """The command by which the host compiler compiles a binding, which has no device code."""
     toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1] / "include"
-    return ["c++", "-std=c++17", *words, *flags, "-I", csrc.parent / "include", "-I", csrc, "-isystem", toolkit,
+    return ["c++", "-std=c++17", *arguments, *flags, "-I", csrc.parent / "include", "-I", csrc, "-isystem", toolkit,
             "-x", "c++", csrc / file]  # fmt: skip
 
 
@@ -138,8 +138,8 @@ def of_the_host(csrc, flags, file, *words):
 @pytest.mark.parametrize("op", BINDINGS)
 def test_bindings_compile_with_the_compiler_of_the_host(csrc, flags, op):
     command = of_the_host(csrc, flags["ours"], f"flashinfer_{op}_binding.cu", "-fsyntax-only")
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
 
 
 MARKS = {"g++": 0.15, "nvcc": 0.25}  # fraction of the time with tvm-ffi's headers
@@ -155,13 +155,13 @@ NOT_REACHED = {
 def compiled(csrc, flags, tmp_path_factory):
     """(processor time [s], object) of a binding, compiled at the first request."""
     folder = tmp_path_factory.mktemp("objects")
-    words = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
+    arguments = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
 
     @functools.cache
     def compiled(headers, op, compiler):
         file, output = f"flashinfer_{op}_binding.cu", folder / f"{headers}_{op}_{compiler}.o"
-        by_host = of_the_host(csrc, words[headers], file, "-O3", "-fPIC", "-c", "-o", output)
-        command = by_host if compiler == "g++" else flashinfer_command(csrc, words[headers], file, output)
+        by_host = of_the_host(csrc, arguments[headers], file, "-O3", "-fPIC", "-c", "-o", output)
+        command = by_host if compiler == "g++" else flashinfer_command(csrc, arguments[headers], file, output)
         runs = [timed(command, cwd=csrc) for _ in range(2)]
         assert all(code == 0 for _, code, _ in runs), runs[0][2]
         return min(took for took, _, _ in runs), output
@@ -176,10 +176,10 @@ def test_a_binding_compiles_faster(compiled, op, compiler):
     """The binding is compiled with either set of headers, one after the other."""
     if (op, compiler) in NOT_REACHED:
         pytest.skip(NOT_REACHED[op, compiler])
-    (ours, mine), (theirs, other) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))
-    sizes = os.path.getsize(mine) / os.path.getsize(other)
-    print(f"\n{op}, {compiler}: {ours / theirs:.3f} ({ours:.2f} s of {theirs:.2f} s), object {sizes:.3f}")
-    assert ours <= MARKS[compiler] * theirs and sizes < 0.25
+    (kernkit_time, kernkit_object), (peer_time, peer_object) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))
+    sizes = os.path.getsize(kernkit_object) / os.path.getsize(peer_object)
+    print(f"\n{op}, {compiler}: {kernkit_time / peer_time:.3f} ({kernkit_time:.2f} s of {peer_time:.2f} s), object {sizes:.3f}")
+    assert kernkit_time <= MARKS[compiler] * peer_time and sizes < 0.25
 
 
 @pytest.mark.slow

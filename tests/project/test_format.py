@@ -72,8 +72,8 @@ def complaints(entries, folder, *options):
     (folder / "compile_commands.json").write_text(json.dumps(entries))
 
     def complaints_about(entry):
-        words = ["clang-tidy", "-p", folder, f"--config-file={CONFIG}", "--quiet", *options, entry["file"]]
-        result = subprocess.run(words, capture_output=True, text=True)
+        arguments = ["clang-tidy", "-p", folder, f"--config-file={CONFIG}", "--quiet", *options, entry["file"]]
+        result = subprocess.run(arguments, capture_output=True, text=True)
         return result.stdout if result.returncode != 0 else ""
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

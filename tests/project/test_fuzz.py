@@ -52,10 +52,10 @@ def real_host():
 @pytest.mark.parametrize("host", ["none", "tvm_ffi"])
 def test_half_a_million_calls(fuzzer, tmp_path, host):
     """Each call runs with a host and without, so a million in all; at least a fifth are accepted."""
-    where = {"KERNKIT_FUZZ_HOST": real_host() if host == "tvm_ffi" else ""}
+    variables = {"KERNKIT_FUZZ_HOST": real_host() if host == "tvm_ffi" else ""}
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    code, output = call(fuzzer, "-runs=500000", "-seed=1", "-max_len=512", corpus, **where)
+    code, output = call(fuzzer, "-runs=500000", "-seed=1", "-max_len=512", corpus, **variables)
     assert code == 0, output[-4000:]
     calls, accepted = map(int, re.findall(r"(\d+) calls, (\d+) accepted", output)[-1])
     assert calls >= 500_000 and accepted * 5 >= calls
@@ -69,6 +69,6 @@ def test_crash_is_found_within_a_minute(root, dlpack_include, tmp_path, patch):
     subprocess.run(["git", "apply", patch], cwd=tmp_path, check=True)
     program = compiled(tmp_path, dlpack_include, tmp_path / "calls", "-fsanitize=address,undefined")
     code, output = call(program, "--seconds", "60")
-    what = patch.read_text(encoding="utf-8").split("diff --git")[0]
-    assert code != 0, "no call finds: " + what
+    description = patch.read_text(encoding="utf-8").split("diff --git")[0]
+    assert code != 0, "no call finds: " + description
     assert "AddressSanitizer" in output or "runtime error" in output or "calls: " in output, output[-2000:]

@@ -25,12 +25,12 @@ SIMULATOR = "kernkit_cudart/libcudart.so.13"
 def steps(entry):
     """[(commands, exit code, output or None)] of an entry's page."""
     page = (GALLERY / entry / "README.md").read_text()
-    found = []
+    commands = []
     for step in STEP.finditer(page):
         before = page[: step.start()].rpartition("```\n")[2]  # the text above the commands
         code = re.search(r"exit code is (\d+)", before)
-        found.append((step[1], int(code[1]) if code else 0, step[2]))
-    return found
+        commands.append((step[1], int(code[1]) if code else 0, step[2]))
+    return commands
 
 
 def needs(entry):
@@ -60,8 +60,8 @@ def test_a_page_has_commands_output_and_every_source(entry):
 def installed(root, tmp_path_factory):
     """The folder of an installed kernkit, as pip makes it."""
     folder = tmp_path_factory.mktemp("kernkit")
-    words = ["install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    subprocess.run([sys.executable, "-m", "pip", *words, "--target", folder, root], check=True)
+    arguments = ["install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    subprocess.run([sys.executable, "-m", "pip", *arguments, "--target", folder, root], check=True)
     return folder
 
 
@@ -84,8 +84,8 @@ exec {shlex.quote(sys.executable)} -B -m kernkit "$@"
 """)
     program.chmod(0o755)
     path = os.pathsep.join([str(folder), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KK_", "KERNKIT_", "kernkit_"))}
-    return {**kept, "PATH": path, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1",
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("KK_", "KERNKIT_", "kernkit_"))}
+    return {**inherited, "PATH": path, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1",
             "VIRTUAL_ENV": sys.prefix, "TVM_FFI_CACHE_DIR": str(folder / "tvm-ffi")}  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_the_commands_print_what_the_page_shows(entry, environment, tmp_path):
         environment = {**environment, "PYTHONPATH": path}
     folder = shutil.copytree(GALLERY / entry, tmp_path / entry, ignore=shutil.ignore_patterns("build", "__pycache__"))
     for commands, code, output in steps(entry):
-        done = subprocess.run(["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True)
-        assert done.returncode == code, done.stdout + done.stderr
+        result = subprocess.run(["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True)
+        assert result.returncode == code, result.stdout + result.stderr
         if output is not None:  # tools report on stderr; messages about the machine may be there as well
-            assert output in (done.stdout, done.stdout + done.stderr), done.stderr
+            assert output in (result.stdout, result.stdout + result.stderr), result.stderr

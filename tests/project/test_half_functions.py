@@ -18,8 +18,8 @@ HEADERS = ("cuda_fp16.hpp", "cuda_bf16.hpp")
 FUNCTION = re.compile(r"__CUDA_(HOSTDEVICE_)?(?:FP16|BF16)_DECL__\s+([\w ]+?)\s+(\w+)\(([^)]*)\)\s*(?:noexcept\s*)?\{")
 ARGUMENT = re.compile(r"(?:const )?([\w ]+?)(?: const)? (\w+)")
 # An argument of each type, made from the number x.
-MADE = {"__half2": "__half2half2(x)", "__nv_bfloat16": "__float2bfloat16(__half2float(x))",
-        "__nv_bfloat162": "__float2bfloat162_rn(__half2float(x))", "float2": "make_float2(__half2float(x), 1)"}  # fmt: skip
+CONVERSIONS = {"__half2": "__half2half2(x)", "__nv_bfloat16": "__float2bfloat16(__half2float(x))",
+               "__nv_bfloat162": "__float2bfloat162_rn(__half2float(x))", "float2": "make_float2(__half2float(x), 1)"}  # fmt: skip
 # 0.5, 1.4, -2.5, -1/3, 4.5, 3.5, the smallest normal half, -0.01: ties of roundings to integers, and no
 # overflow.
 INPUTS = (0x3800, 0x3D9A, 0xC100, 0xB555, 0x4480, 0x4300, 0x0400, 0xA11F)
@@ -95,25 +95,25 @@ void run(void (*kernel)(T*), Host host, double (*reference)(double), const char*
 
 def reference(name):
     """The C library's expression for a device-only function, or None."""
-    if found := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
-        return REFERENCES.get(found[1])
+    if match := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
+        return REFERENCES.get(match[1])
     # Negative numbers have no unsigned results, nor do bfloat16's, whose argument is rounded first.
-    found = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
-    return ROUNDED[found[1]] if found else None
+    match = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
+    return ROUNDED[match[1]] if match else None
 
 
 def calls():
     """{call: (the type of its result, whether the host has the function, its name)}."""
-    found = {}
+    call_results = {}
     for header in HEADERS:
         for host, result, name, arguments in FUNCTION.findall((include_of(header) / header).read_text()):
-            types = [ARGUMENT.fullmatch(" ".join(one.split())) for one in arguments.split(",")]
+            types = [ARGUMENT.fullmatch(" ".join(argument.split())) for argument in arguments.split(",")]
             is_inner = name.startswith(("__internal", "operator", "__shfl")) or result in ("void", "__CUDA_ALIGN__")
-            if is_inner or None in types or any("_raw" in one[1] for one in types) or "_raw" in result:
+            if is_inner or None in types or any("_raw" in argument[1] for argument in types) or "_raw" in result:
                 continue
-            made = (MADE.get(one[1], f"({one[1]})x") for one in types)
-            found[f"{name}({', '.join(made)})"] = result, bool(host), name
-    return found
+            converted = (CONVERSIONS.get(argument[1], f"({argument[1]})x") for argument in types)
+            call_results[f"{name}({', '.join(converted)})"] = result, bool(host), name
+    return call_results
 
 
 @pytest.mark.all
@@ -128,13 +128,13 @@ def test_values_of_every_function(root, tmp_path, architecture):
         functions.append({"n": n, "call": call, "type": type, "host": f"h{n}" if on_host else "nullptr",
                           "reference": f"+[](double x) -> double {{ return {expression}; }}" if expression else "nullptr"})  # fmt: skip
     assert len(functions) > 380
-    assert sum(one["host"] != "nullptr" or one["reference"] != "nullptr" for one in functions) > 300
-    text = PROGRAM.replace("INPUTS", ", ".join(map(str, INPUTS))) + "".join(KERNEL.format(**one) for one in functions)
-    text += "".join(HOST.format(**one) for one in functions if one["host"] != "nullptr")
-    text += "int main() {\n" + "".join(LAUNCH.format(**one) for one in functions)
+    assert sum(function["host"] != "nullptr" or function["reference"] != "nullptr" for function in functions) > 300
+    text = PROGRAM.replace("INPUTS", ", ".join(map(str, INPUTS))) + "".join(KERNEL.format(**function) for function in functions)
+    text += "".join(HOST.format(**function) for function in functions if function["host"] != "nullptr")
+    text += "int main() {\n" + "".join(LAUNCH.format(**function) for function in functions)
     (tmp_path / "all.cu").write_text(text + "  return cudaDeviceSynchronize();\n}\n")
     program = tmp_path / "all"
     subprocess.run([tool("nvcc"), f"-arch=compute_{architecture}", "-cudart", "shared", "-w", "-o", program, tmp_path / "all.cu"], check=True)
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, program], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
-    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+    result = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, program], capture_output=True, text=True,
+                            env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, ""), result.stdout + result.stderr

@@ -155,6 +155,6 @@ def test_allocated_memory_is_guarded_by_address_sanitizer(compiler, dlpack_inclu
     result = compile_text(compiler, flags, OUTSIDE, dlpack_include)
     assert result.returncode == 0, result.stderr
     for index in ("100", "-1"):
-        done = subprocess.run([tmp_path / "program", index], capture_output=True, text=True)
-        found = re.search(r"heap-buffer-overflow(.|\n)*#0 .* in main .*<stdin>:10", done.stderr)
-        assert found, f"data[{index}]: {done.stderr or 'nothing was reported'}"
+        completed = subprocess.run([tmp_path / "program", index], capture_output=True, text=True)
+        match = re.search(r"heap-buffer-overflow(.|\n)*#0 .* in main .*<stdin>:10", completed.stderr)
+        assert match, f"data[{index}]: {completed.stderr or 'nothing was reported'}"

@@ -55,8 +55,8 @@ def test_rejections(root, args, text):
 def test_the_packages_of_a_framework_are_pinned(root, framework):
     """By the pattern with which ./kk selects the lines of the file."""
     lines = (root / "tests/requirements-frameworks.txt").read_text().splitlines()
-    found = [line for line in lines if re.search(f"^{framework}|# of {framework}", line)]
-    assert found and all(re.match(r"[\w-]+(\[\w+\])?==[\d.]+", line) for line in found)
+    requirements = [line for line in lines if re.search(f"^{framework}|# of {framework}", line)]
+    assert requirements and all(re.match(r"[\w-]+(\[\w+\])?==[\d.]+", line) for line in requirements)
 
 
 @pytest.mark.parametrize("name", ["../x", "Fast", "$(touch b)", ""])
@@ -96,10 +96,10 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, v
     env.pop("CMAKE_CXX_COMPILER_LAUNCHER", None)
     if variables is not None:
         env["CMAKE_CXX_COMPILER_LAUNCHER"] = variables
-    done = kk(root, "test", "--no-cuda", env=env)
-    assert done.returncode == 0, done.stderr
-    assert "-m kernkit test --preset=release" in done.stdout
-    assert done.stdout.endswith(f" with {used}\n")
+    result = kk(root, "test", "--no-cuda", env=env)
+    assert result.returncode == 0, result.stderr
+    assert "-m kernkit test --preset=release" in result.stdout
+    assert result.stdout.endswith(f" with {used}\n")
 
 
 # ./kk of a library, with fake tools that print their arguments, and fail as FAILING specifies.
@@ -123,11 +123,11 @@ def library_kk(template, tmp_path):
         (tools / name).write_text(TOOL.replace("{python}", sys.executable))
         (tools / name).chmod(0o755)
 
-    def kk(*words, **environment):
-        kept = {key: value for key, value in os.environ.items() if key != "KERNKIT_CUDA"}
-        environment = {**kept, "KK_VENV": str(tmp_path), "CMAKE_PREFIX_PATH": "x", **environment}
+    def kk(*arguments, **environment):
+        inherited = {key: value for key, value in os.environ.items() if key != "KERNKIT_CUDA"}
+        environment = {**inherited, "KK_VENV": str(tmp_path), "CMAKE_PREFIX_PATH": "x", **environment}
         return subprocess.run(
-            [template / "{{cookiecutter.library_name}}/kk", *words],
+            [template / "{{cookiecutter.library_name}}/kk", *arguments],
             capture_output=True, text=True, env=environment,
         )  # fmt: skip
 
@@ -135,14 +135,14 @@ def library_kk(template, tmp_path):
 
 
 def test_a_library_s_tests_are_run_by_kernkit(library_kk):
-    for words, presets in ((["test"], "--preset=release"), (["test", "--all"], "--preset=release --preset=asan")):
-        done = library_kk(*words)
-        assert re.search(rf"^python -B -m kernkit test {presets} --jobs \d+ -- tests ", done.stdout, re.MULTILINE)
-        assert done.returncode == 0 and library_kk(*words, FAILING="python").returncode == 8
+    for arguments, presets in ((["test"], "--preset=release"), (["test", "--all"], "--preset=release --preset=asan")):
+        result = library_kk(*arguments)
+        assert re.search(rf"^python -B -m kernkit test {presets} --jobs \d+ -- tests ", result.stdout, re.MULTILINE)
+        assert result.returncode == 0 and library_kk(*arguments, FAILING="python").returncode == 8
 
 
 @pytest.mark.parametrize(
-    "words, variables, used",
+    "options, variables, used",
     [
         ([], {}, ""),
         ([], {"KERNKIT_CUDA": "OFF"}, "OFF"),
@@ -150,9 +150,9 @@ def test_a_library_s_tests_are_run_by_kernkit(library_kk):
         (["--no-cuda"], {"KERNKIT_CUDA": "AUTO"}, "OFF"),
     ],
 )
-def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, words, variables, used):
-    done = library_kk("build", *words, **variables)
-    assert f"cmake --preset release KERNKIT_CUDA={used}\n" in done.stdout
+def test_kernkit_cuda_is_the_callers_unless_an_option_sets_it(library_kk, options, variables, used):
+    result = library_kk("build", *options, **variables)
+    assert f"cmake --preset release KERNKIT_CUDA={used}\n" in result.stdout
 
 
 ONE_TEST = """cmake_minimum_required(VERSION 3.25)
@@ -173,10 +173,10 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(ONE_TEST)
     (tmp_path / "CMakePresets.json").write_text(ONE_PRESET)
     (tmp_path / "tests").mkdir()
-    own = {"KK_ROOT": str(tmp_path), "KK_LIBRARY": "small", "PYTHONPATH": str(root / "sdk/python")}
+    settings = {"KK_ROOT": str(tmp_path), "KK_LIBRARY": "small", "PYTHONPATH": str(root / "sdk/python")}
     not_passed = ("KK_DRIVER", "KERNKIT_CUDA")
-    others = {key: os.environ[key] for key in os.environ if key not in not_passed}
-    options = {"cwd": tmp_path, "env": {**others, **own}}
+    inherited = {key: os.environ[key] for key in os.environ if key not in not_passed}
+    options = {"cwd": tmp_path, "env": {**inherited, **settings}}
 
     def test(op):
         command = [sys.executable, "-B", "-m", "kernkit.driver", "test", op]
@@ -187,8 +187,8 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
         (tmp_path / f"tests/{op}_test.cc").touch()
         cache = tmp_path / "build/release/CMakeCache.txt"
         cache.write_text(cache.read_text() + "KERNKIT_CUDA:STRING=AUTO\n")
-        done = test(op)
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = test(op)
+        assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_a_new_library_needs_only_the_packages_for_rendering(root, tmp_path):
@@ -199,9 +199,9 @@ def test_a_new_library_needs_only_the_packages_for_rendering(root, tmp_path):
     (tmp_path / "bin/python").chmod(0o755)
     script = f"source ./kk; venv={tmp_path}; prepare_template"
     environment = {key: value for key, value in os.environ.items() if key != "KK_VENV"}
-    done = subprocess.run(["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True)
-    installed = re.findall(r"(?m)^([\w-]+)==", done.stdout)
-    assert set(installed) - {"ninja"} == {"cookiecutter", "apache-tvm-ffi"}, done.stdout + done.stderr
+    result = subprocess.run(["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True)
+    installed = re.findall(r"(?m)^([\w-]+)==", result.stdout)
+    assert set(installed) - {"ninja"} == {"cookiecutter", "apache-tvm-ffi"}, result.stdout + result.stderr
 
 
 # kernkit test, with fake tools that fail as FAILING specifies.
@@ -245,73 +245,73 @@ def kernkit_test(root, tmp_path):
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_all.py").write_text(PYTEST)
 
-    def test(*words, failing="", broken=""):
+    def test(*arguments, failing="", broken=""):
         environment = {
             **os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "FAILING": failing, "BROKEN": broken,
             "PYTHONPATH": str(root / "sdk/python"),
         }  # fmt: skip
-        command = [sys.executable, "-B", "-m", "kernkit", "test", *words, "--", "tests"]
+        command = [sys.executable, "-B", "-m", "kernkit", "test", *arguments, "--", "tests"]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
 
     return test
 
 
 def test_skips_of_one_reason_are_one_line_and_all_are_counted_and_named(kernkit_test, tmp_path):
-    done = kernkit_test("--preset", "release", "--preset", "asan")
-    assert done.stderr == "" and done.returncode == 0, done.stdout
-    assert done.stdout.endswith(
+    result = kernkit_test("--preset", "release", "--preset", "asan")
+    assert result.stderr == "" and result.returncode == 0, result.stdout
+    assert result.stdout.endswith(
         "skipped, 12: no GPU (a_test 10, test_all 2)\n"
         "skipped, 1: no network (tests.test_all.test_net)\n"
         "4 passed, 0 failed, 13 skipped\n"
     )
-    assert "the log of ctest" not in done.stdout and "cmake" not in done.stdout and "Skipped" not in done.stdout
-    assert len(done.stdout.splitlines()) < 16, done.stdout
+    assert "the log of ctest" not in result.stdout and "cmake" not in result.stdout and "Skipped" not in result.stdout
+    assert len(result.stdout.splitlines()) < 16, result.stdout
     named = (tmp_path / "build/junit/skipped.txt").read_text().splitlines()
     assert len(named) == 13 and "a_test.s.T4: no GPU" in named
 
 
 def test_failures_are_printed_in_full_and_do_not_stop_other_tests(kernkit_test):
-    done = kernkit_test("--preset", "release", "--preset", "asan", failing="release left")
-    assert done.returncode == 1
-    assert "failed: a_test.s.Bad\na_test.cc:7: Failure\n1 is not 2\n" in done.stdout
-    assert "left is wrong" in done.stdout
-    assert done.stdout.endswith(
+    result = kernkit_test("--preset", "release", "--preset", "asan", failing="release left")
+    assert result.returncode == 1
+    assert "failed: a_test.s.Bad\na_test.cc:7: Failure\n1 is not 2\n" in result.stdout
+    assert "left is wrong" in result.stdout
+    assert result.stdout.endswith(
         "failed: a_test.s.Bad\nfailed: tests.test_all.test_left\n3 passed, 2 failed, 13 skipped\n"
     )
 
 
 def test_a_failed_build_is_a_failure_and_not_tested(kernkit_test):
-    done = kernkit_test("--preset", "release", "--preset", "asan", broken="release")
-    assert done.returncode == 1 and "\ncmake --build --preset release\n" in done.stdout
-    assert "ctest, preset release" not in done.stdout and "ctest, preset asan" in done.stdout
-    assert "==> pytest" not in done.stdout, "whose errors would hide the compiler's"
-    assert done.stdout.endswith("failed: build, preset release\n1 passed, 1 failed, 5 skipped\n")
-    done = kernkit_test("--preset", "release", broken="release")
-    assert "\ncmake --build --preset release\n\033[1m==> sum" in done.stdout and done.returncode == 1
-    done = kernkit_test("--preset", "release", "--preset", "asan", broken="asan")
-    assert "==> pytest" in done.stdout and done.stdout.endswith("3 passed, 1 failed, 8 skipped\n")
+    result = kernkit_test("--preset", "release", "--preset", "asan", broken="release")
+    assert result.returncode == 1 and "\ncmake --build --preset release\n" in result.stdout
+    assert "ctest, preset release" not in result.stdout and "ctest, preset asan" in result.stdout
+    assert "==> pytest" not in result.stdout, "whose errors would hide the compiler's"
+    assert result.stdout.endswith("failed: build, preset release\n1 passed, 1 failed, 5 skipped\n")
+    result = kernkit_test("--preset", "release", broken="release")
+    assert "\ncmake --build --preset release\n\033[1m==> sum" in result.stdout and result.returncode == 1
+    result = kernkit_test("--preset", "release", "--preset", "asan", broken="asan")
+    assert "==> pytest" in result.stdout and result.stdout.endswith("3 passed, 1 failed, 8 skipped\n")
 
 
 def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
-    done = kernkit_test("--preset", "release", failing="crash")
-    assert done.returncode == 1 and "\nthe log of ctest --preset release " in done.stdout
-    assert done.stdout.endswith("failed: ctest, preset release\n2 passed, 1 failed, 3 skipped\n")
+    result = kernkit_test("--preset", "release", failing="crash")
+    assert result.returncode == 1 and "\nthe log of ctest --preset release " in result.stdout
+    assert result.stdout.endswith("failed: ctest, preset release\n2 passed, 1 failed, 3 skipped\n")
 
 
 def test_a_library_without_a_python_test_has_not_failed(kernkit_test, tmp_path):
     """This is the state after `./kk remove` of the template's op: pytest finds no test, and exits with a special code.
     """
     (tmp_path / "tests/test_all.py").unlink()
-    done = kernkit_test("--preset", "release")
-    assert done.returncode == 0 and "\npytest found no test\n" in done.stdout, done.stdout
-    assert done.stdout.endswith("\n1 passed, 0 failed, 5 skipped\n")
+    result = kernkit_test("--preset", "release")
+    assert result.returncode == 0 and "\npytest found no test\n" in result.stdout, result.stdout
+    assert result.stdout.endswith("\n1 passed, 0 failed, 5 skipped\n")
 
 
 def test_a_pytest_that_cannot_run_has_failed(kernkit_test, tmp_path):
     (tmp_path / "tests/test_all.py").unlink()
     (tmp_path / "tests").rmdir()
-    done = kernkit_test("--preset", "release")
-    assert done.returncode == 1 and "\nfailed: pytest, exit code 4\n" in done.stdout, done.stdout
+    result = kernkit_test("--preset", "release")
+    assert result.returncode == 1 and "\nfailed: pytest, exit code 4\n" in result.stdout, result.stdout
 
 
 def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path):
@@ -330,10 +330,10 @@ def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "KK_ROOT": str(root), "KK_LIBRARY": "fast_ops",
                    "PYTHONPATH": str(ROOT / "sdk/python")}  # fmt: skip
     environment.pop("KERNKIT_CUDA", None)
-    words = [sys.executable, "-B", "-m", "kernkit.driver", "test", "one"]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines() == ["cmake --build --preset release --target one_test one_ptx_test", "one_test ran", "one_ptx_test ran"]
+    arguments = [sys.executable, "-B", "-m", "kernkit.driver", "test", "one"]
+    result = subprocess.run(arguments, capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines() == ["cmake --build --preset release --target one_test one_ptx_test", "one_test ran", "one_ptx_test ran"]
 
 
 def test_ctest_leaves_out_tests_by_their_label(kernkit_test, tmp_path):
@@ -350,7 +350,7 @@ def test_a_checkout_with_autocrlf_keeps_line_ends(root, tmp_path, folder):
     for name in (".gitattributes", "kk"):
         shutil.copy(root / folder / name, source / name)
     user = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "a"]):
-        run("git", "-C", source, *user, *words)
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "a"]):
+        run("git", "-C", source, *user, *arguments)
     run("git", "clone", "-q", "-c", "core.autocrlf=true", source, tmp_path / "b")
     assert (tmp_path / "b/kk").read_bytes() == (root / folder / "kk").read_bytes()

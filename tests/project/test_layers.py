@@ -37,7 +37,7 @@ def layer_of(header):
 def steps_up(headers, layers):
     """Each include by which a header of a folder reaches a header of a folder above it, including through
     the root."""
-    found = []
+    violations = []
     for header in sorted(headers):
         if layer_of(header) is None:
             continue
@@ -47,14 +47,14 @@ def steps_up(headers, layers):
             for included in headers[here]:
                 layer = layer_of(included)
                 if layer and layers.index(layer) > layers.index(layer_of(header)):
-                    found.append(f"{header}: {here} includes {included}")
+                    violations.append(f"{header}: {here} includes {included}")
                 elif included not in reached:
                     reached.add(included)
                     below.append(included)
-    return found
+    return violations
 
 
-def test_no_folder_reaches_one_above_it(headers, layers):
+def test_no_folder_includes_a_layer_above(headers, layers):
     assert steps_up(headers, layers) == []
 
 
@@ -69,11 +69,11 @@ def test_no_folder_reaches_one_above_it(headers, layers):
 )
 def test_a_step_up_is_found(headers, layers, header, included, sentence):
     planted = {**headers, header: [*headers[header], included]}
-    found = steps_up(planted, layers)
+    violations = steps_up(planted, layers)
     if sentence == "schema/parser.h":  # includes no tensor header
-        assert found and not any(line.startswith(sentence) for line in found)
+        assert violations and not any(line.startswith(sentence) for line in violations)
     else:
-        assert sentence in found
+        assert sentence in violations
 
 
 def test_contributing_lists_the_folders(headers, layers):
@@ -97,7 +97,7 @@ def shared_include_paths(files):
         for file in files:
             if file.startswith(f"{folder}/"):
                 by_path[file[len(folder) + 1 :]].add(file)
-    return {path: sorted(found) for path, found in by_path.items() if len(found) > 1}
+    return {path: sorted(paths_of_name) for path, paths_of_name in by_path.items() if len(paths_of_name) > 1}
 
 
 def test_no_two_headers_share_an_include_path(root):

@@ -13,9 +13,9 @@ import pytest
 def test_no_float_exceeds_the_documented_error(root):
     program = root / "build/release/bin/sdk_math_test"
     assert program.exists(), f"{program} is missing: ./kk build makes it"
-    done = subprocess.run([program], capture_output=True, text=True,
-                          env={**os.environ, "KERNKIT_MATH_STEP": "1"})  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([program], capture_output=True, text=True,
+                            env={**os.environ, "KERNKIT_MATH_STEP": "1"})  # fmt: skip
+    assert result.returncode == 0, result.stdout
 
 
 def test_the_test_holds_the_limits_of_the_header(root):
@@ -23,8 +23,8 @@ def test_the_test_holds_the_limits_of_the_header(root):
     header = (root / "sdk/include/kernkit/math.h").read_text()
     documented = re.findall(r"within ([\d.]+)\s+(?:/// )?ulp(?:(?!within).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
     test = (root / "tests/sdk/math_test.cc").read_text()
-    held = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
-    assert len(held) == 10 and sorted(documented) == sorted(held)
+    checked = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
+    assert len(checked) == 10 and sorted(documented) == sorted(checked)
 
 
 def table(text):
@@ -37,9 +37,9 @@ def table(text):
 def test_row_kernels_have_the_documented_errors(root):
     pytest.importorskip("torch")
     subprocess.run(["cmake", "--build", root / "build/release", "--target", "kernkit_row_kernels"], check=True)
-    done = subprocess.run([sys.executable, root / "bench/python/row_errors.py"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    measured, documented = table(done.stdout), table((root / "docs/rows-and-math.md").read_text())
+    result = subprocess.run([sys.executable, root / "bench/python/row_errors.py"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    measured, documented = table(result.stdout), table((root / "docs/rows-and-math.md").read_text())
     assert len(measured) == 18 + 5 + 6 and measured.keys() == documented.keys()
     # The inputs are PyTorch's random numbers, whose last digits may depend on the processor.
     assert [name for name in documented if measured[name] > 1.2 * documented[name]] == []

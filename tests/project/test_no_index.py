@@ -17,8 +17,8 @@ REQUIRED = re.compile(r"^(?:#: )?kernkit(?:-\w+)? *[=<>~]=|requires = \[.*[\"']k
 
 def installs(text):
     """The places of a text that would install kernkit from an index."""
-    called = [found[0] for found in BY_NAME.finditer(text) if "--no-index" not in found[0]]
-    return called + [found[0] for found in REQUIRED.finditer(text)]
+    called = [match[0] for match in BY_NAME.finditer(text) if "--no-index" not in match[0]]
+    return called + [match[0] for match in REQUIRED.finditer(text)]
 
 
 @pytest.mark.parametrize(
@@ -38,22 +38,22 @@ def test_nothing_installs_kernkit_from_an_index(root):
     paths = [root / "README.md", root / "kk", root / "pyproject.toml", root / "CONTRIBUTING.md"]
     for folder in FOLDERS:
         paths += [path for path in (root / folder).rglob("*") if path.suffix in SUFFIXES]
-    found = {}
+    by_file = {}
     for path in paths:
         if path.is_file() and path.name != "test_no_index.py" and "cache" not in str(path.relative_to(root)):
-            places = installs(path.read_text(encoding="utf-8", errors="replace"))
-            found.update({str(path.relative_to(root)): places} if places else {})
-    assert found == {}
+            lines = installs(path.read_text(encoding="utf-8", errors="replace"))
+            by_file.update({str(path.relative_to(root)): lines} if lines else {})
+    assert by_file == {}
 
 
 def test_a_library_on_an_installed_kernkit_names_the_folder_of_the_wheel(kernkit_new, tmp_path):
-    done = kernkit_new("x2", "--sdk", "find_package", "--no-git")
-    assert done.stdout.endswith("x2 is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel "
-                                "of kernkit, since no package index has kernkit\n"), done.stdout  # fmt: skip
+    result = kernkit_new("x2", "--sdk", "find_package", "--no-git")
+    assert result.stdout.endswith("x2 is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the wheel "
+                                  "of kernkit, since no package index has kernkit\n"), result.stdout  # fmt: skip
     env = {**os.environ, "KK_VENV": sys.prefix}
     env.pop("PIP_FIND_LINKS", None)
-    done = run("bash", "-c", "source ./kk && install_kernkit", cwd=tmp_path / "x2", env=env)
-    assert done.returncode == 1 and done.stdout.endswith(
+    result = run("bash", "-c", "source ./kk && install_kernkit", cwd=tmp_path / "x2", env=env)
+    assert result.returncode == 1 and result.stdout.endswith(
         f"kk: kernkit 0.1.* was not found: {sys.prefix} has none, PATH has no program kernkit of this version, PIP_FIND_LINKS is not set, and no "
         f"package index has kernkit. Run {sys.prefix}/bin/python -m pip install --no-index --no-deps --find-links FOLDER "
-        "kernkit==0.1.*, where FOLDER holds the wheel of kernkit.\n"), done.stdout  # fmt: skip
+        "kernkit==0.1.*, where FOLDER holds the wheel of kernkit.\n"), result.stdout  # fmt: skip

@@ -134,11 +134,11 @@ def build(root, tmp_path_factory):
 def test_tests_and_contracts_run_on_the_device(build, tmp_path):
     """An op's own tests with device tensors, and its contract; a line of JSON describes its example."""
     examples = tmp_path / "examples.jsonl"
-    done = subprocess.run([build / "plus_gpu_test"], env={**os.environ, "KERNKIT_EXAMPLES": str(examples)},
-                          capture_output=True, text=True)  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([build / "plus_gpu_test"], env={**os.environ, "KERNKIT_EXAMPLES": str(examples)},
+                            capture_output=True, text=True)  # fmt: skip
+    assert result.returncode == 0, result.stdout
     for name in ("Plus.AddsWhereTheTensorIs", "Contract/plus.ByteOffset", "Contract/plus.CallersStream", "Contract/plus.Capture"):
-        assert f"[       OK ] {name} " in done.stdout
+        assert f"[       OK ] {name} " in result.stdout
     noted = {"dtype": "float32", "shape": [7], "values": [], "cpu": False}
     parsed = {"version": 1, "parameters": [{"type": "Tensor", "name": "y", "alias": "a!"}], "results": []}
     assert json.loads(examples.read_text()) == {"op": "plus", "schema": "(Tensor(a!) y) -> ()", "parsed": parsed, "arguments": [noted]}
@@ -146,10 +146,10 @@ def test_tests_and_contracts_run_on_the_device(build, tmp_path):
 
 @pytest.mark.slow
 def test_an_op_on_the_default_stream_is_found(build):
-    done = subprocess.run([build / "late_gpu_test", "--gtest_filter=*CallersStream"], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "late() on cuda:0: where its stream is held up, of y, element " in done.stdout
-    assert "; expected work in the caller's stream." in done.stdout
+    result = subprocess.run([build / "late_gpu_test", "--gtest_filter=*CallersStream"], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "late() on cuda:0: where its stream is held up, of y, element " in result.stdout
+    assert "; expected work in the caller's stream." in result.stdout
 
 
 @pytest.mark.slow

@@ -16,13 +16,13 @@ def test_tests_that_require_git_are_skipped_without_git(root, tmp_path):
     files = [f"tests/project/test_{name}.py" for name in ("kk", "docs", "faults")]
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "-k",
                "autocrlf or faults_apply or lists_every_folder", *files]  # fmt: skip
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout
+    assert result.returncode == 0, result.stdout
     assert (
-        done.stdout.splitlines()[-1].startswith("4 skipped,")
-        and "git is not installed" in done.stdout
+        result.stdout.splitlines()[-1].startswith("4 skipped,")
+        and "git is not installed" in result.stdout
     )
 
 
@@ -34,14 +34,14 @@ def test_files_of_an_unpacked_archive_are_not_listed_by_git(root, tmp_path):
     program = "import sys, pathlib; sys.path.insert(0, 'tests/project'); import test_format\n"
     program += "test_format.tracked(pathlib.Path())"
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-B", "-c", program],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
     )
-    assert ("this copy has no git repository" if shutil.which("git") else "git is not installed") in done.stderr
+    assert ("this copy has no git repository" if shutil.which("git") else "git is not installed") in result.stderr
 
 
 def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
@@ -52,20 +52,20 @@ def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
     for tool in (tmp_path / "bin").iterdir():
         tool.chmod(0o755)
-    kept = {
+    inherited = {
         key: value
         for key, value in os.environ.items()
         if key not in ("CMAKE_PREFIX_PATH", "CMAKE_TOOLCHAIN_FILE", "KK_VENV")
     }
-    environment = {**kept, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    environment = {**inherited, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     script = f"source ./kk; root={tmp_path} venv={tmp_path}/venv; install_packages"
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", script], cwd=root, env=environment, capture_output=True, text=True
     )
-    assert done.returncode == 1
+    assert result.returncode == 1
     packages = "libgtest-dev libbenchmark-dev"
     assert (
-        done.stderr == f"kk: missing: {packages}. Install them: sudo apt-get install {packages}\n"
+        result.stderr == f"kk: missing: {packages}. Install them: sudo apt-get install {packages}\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
@@ -80,12 +80,12 @@ def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, se
     temporary, output = tmp_path / "temporary files", tmp_path / "wörk folder"
     temporary.mkdir()
     output.mkdir()
-    kept = {
+    inherited = {
         key: value
         for key, value in os.environ.items()
         if key not in ("LANG", "LC_ALL", "PYTHONUTF8", *settings)
     }
-    environment = {**kept, "TMPDIR": str(temporary), "PYTHONPATH": str(root / "sdk/python")}
+    environment = {**inherited, "TMPDIR": str(temporary), "PYTHONPATH": str(root / "sdk/python")}
     environment.update({key: value for key, value in settings.items() if value is not None})
     command = [
         "sh",
@@ -100,9 +100,9 @@ def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, se
         "--output",
         output,
     ]
-    done = subprocess.run([str(word) for word in command], env=environment, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    assert b"is ready" in done.stdout and done.stderr == b""
+    result = subprocess.run([str(argument) for argument in command], env=environment, capture_output=True)
+    assert result.returncode == 0, result.stderr
+    assert b"is ready" in result.stdout and result.stderr == b""
     assert os.access(output / "fast_ops/kk", os.X_OK) and list(temporary.iterdir()) == []
 
 
@@ -134,6 +134,6 @@ def test_a_wheel_is_built_whatever_options_pip_has(root, tmp_path):
         "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root / "sdk/python")]),
     }
     command = [sys.executable, "-B", "-c", BUILD]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
     assert [path.suffix for path in (tmp_path / "made").iterdir()] == [".whl"]

@@ -38,5 +38,5 @@ def test_a_program_is_right(root, tmp_path, name, options):
         pytest.skip("nvcc is not installed")
     program = tmp_path / name
     subprocess.run([tool("nvcc"), PROGRAMS[name], "-I", SHARED, "-o", program, *options, *LIBRARIES.get(name, [])], check=True)
-    done = run(root, program)
-    assert done.returncode == 0 and done.stdout.endswith(f"{name}: passed\n"), done.stdout + done.stderr
+    result = run(root, program)
+    assert result.returncode == 0 and result.stdout.endswith(f"{name}: passed\n"), result.stdout + result.stderr

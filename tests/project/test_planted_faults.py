@@ -33,12 +33,12 @@ def read_faults():
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")
-        for name, words in CALL.findall(text):
-            what, tools, *markers = re.findall('"([^"]*)"', words)
+        for name, parameters in CALL.findall(text):
+            description, tools, *markers = re.findall('"([^"]*)"', parameters)
             marked = "|".join((markers[0] if markers else name).split(", "))
             lines = [number for number, line in enumerate(text.splitlines(), 1) if re.search(rf"  // ({marked})( \d)?$", line)]
             by_level = tools.removesuffix(", warn")
-            yield name, what, [] if tools == "none" else by_level.split(", "), "warn" if by_level != tools else "error", source, lines
+            yield name, description, [] if tools == "none" else by_level.split(", "), "warn" if by_level != tools else "error", source, lines
 
 
 FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
@@ -47,10 +47,10 @@ FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
 def build(folder):
     """Builds all faults as one program: they are compiled for PTX only, in parallel."""
     objects = {source: folder / f"{source}.o" for source in (*SOURCES, "main.cu")}
-    words = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
-    compiling = [subprocess.Popen([*words, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
-    assert [one.wait() for one in compiling] == [0] * len(objects)
-    subprocess.run([*words, "-o", folder / "faults", *objects.values()], check=True)
+    arguments = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
+    compiling = [subprocess.Popen([*arguments, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]
+    assert [process.wait() for process in compiling] == [0] * len(objects)
+    subprocess.run([*arguments, "-o", folder / "faults", *objects.values()], check=True)
     return folder / "faults"
 
 
@@ -104,13 +104,13 @@ def test_there_are_enough_faults():
 
 
 def row(name, findings):
-    what, tools, _, source, lines = FAULTS[name]
+    description, tools, _, source, lines = FAULTS[name]
     if not tools:
-        return f"| {what} | none | |"
+        return f"| {description} | none | |"
     sentence = re.sub(r"\(\S+:\d+ \(inlined at (?:.*, )?(\S+?)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
     sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # the toolkit's lines differ between versions
     sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no \w+\(\)) between that orders them$", "", sentence)
-    return f"| {what} | {', '.join(tools)} | `{sentence}` |"
+    return f"| {description} | {', '.join(tools)} | `{sentence}` |"
 
 
 def page(reported):

@@ -47,7 +47,7 @@ def unsupported():
     return [tuple(line.split(" ; ")) for line in UNSUPPORTED.read_text().splitlines() if not line.startswith("#")]
 
 
-def known():
+def instruction_names():
     """The mnemonics of the instruction table."""
     return {name for rows in table().values() for name, _ in rows}
 
@@ -80,13 +80,13 @@ def run_tests(folder):
     """({form: the tests that ran it}, {form: the list of its SIMD code})."""
     path = folder / "forms"
     values = {"KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder), "KERNKIT_PTX_AVX2": "0"}
-    done = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
-                          env={**os.environ, **values})  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
+                            env={**os.environ, **values})  # fmt: skip
+    assert result.returncode == 0, result.stdout
     forms, simd = {}, {}
     for line in path.read_text().splitlines():
         form, test, simd_list = line.split()
-        if form.split(".")[0] in known() and not test.startswith(WRONG):
+        if form.split(".")[0] in instruction_names() and not test.startswith(WRONG):
             forms.setdefault(form, []).append(test)
             if simd_list != "-":
                 assert simd.setdefault(form, simd_list) == simd_list, form
@@ -108,9 +108,9 @@ def page_of_the_table():
 
 
 def test_the_page_lists_the_instruction_table():
-    assert len(known()) > 80
-    start, table_start, rest = PAGE.read_text().partition("\n## ")
-    assert table_start + rest == "\n" + page_of_the_table(), "python tests/project/test_ptx_forms.py writes it anew"
+    assert len(instruction_names()) > 80
+    start, table_start, following = PAGE.read_text().partition("\n## ")
+    assert table_start + following == "\n" + page_of_the_table(), "python tests/project/test_ptx_forms.py writes it anew"
 
 
 @pytest.mark.all
@@ -136,36 +136,36 @@ def test_each_form_is_in_the_program_for_a_gpu():
         pytest.skip("no CUDA compiler, with whose runtime the program is linked")
     names, suite = set(), ""
     for line in subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout.splitlines():
-        word = line.split("#")[0].strip()
-        suite = suite if line.startswith(" ") else word
-        names.add(suite + word)
+        name = line.split("#")[0].strip()
+        suite = suite if line.startswith(" ") else name
+        names.add(suite + name)
     assert {test for test in listed().values() if test not in names} == set()
-    one = subprocess.run([program, "--gtest_filter=PtxForms.Loads"], capture_output=True, text=True)
-    assert "no CUDA device" in one.stdout or "[       OK ]" in one.stdout
+    result = subprocess.run([program, "--gtest_filter=PtxForms.Loads"], capture_output=True, text=True)
+    assert "no CUDA device" in result.stdout or "[       OK ]" in result.stdout
 
 
 def rejected_by_ptxas(ptxas, text, folder):
     """Lines of a PTX text, each with ptxas' error."""
     (folder / "text.ptx").write_text(text)
     target = re.search(r"^\.target (\w+)$", text, re.M)[1]
-    done = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
-    lines, errors = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", done.stderr)
-    assert done.returncode == 0 or errors, done.stderr
-    return [(lines[int(number) - 1], why) for number, why in errors if done.returncode]
+    result = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
+    lines, errors = text.splitlines(), re.findall(r"line (\d+); \w+ *: (.*)", result.stderr)
+    assert result.returncode == 0 or errors, result.stderr
+    return [(lines[int(number) - 1], why) for number, why in errors if result.returncode]
 
 
 def joined(texts):
     """Merges kernels without other declarations into as few texts as possible, under names of their own."""
-    entry, kernels, others = ".visible .entry k(", {}, []
+    entry, kernels, modules = ".visible .entry k(", {}, []
     for text in texts:
         head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]
         if body.startswith(entry):
             kernels.setdefault(head, []).append(body)
         else:
-            others.append(text)
+            modules.append(text)
     for head, bodies in kernels.items():
-        others.append(head + "".join(body.replace(entry, f".visible .entry k{i}(") for i, body in enumerate(bodies)))
-    return others
+        modules.append(head + "".join(body.replace(entry, f".visible .entry k{i}(") for i, body in enumerate(bodies)))
+    return modules
 
 
 @pytest.mark.all
@@ -204,9 +204,9 @@ OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 def run_longer(tests, **values):
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
-    done = subprocess.run([PROGRAM, "--gtest_brief=1", f"--gtest_filter={tests}"], env={**os.environ, **values},
-                          capture_output=True, text=True)  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    result = subprocess.run([PROGRAM, "--gtest_brief=1", f"--gtest_filter={tests}"], env={**os.environ, **values},
+                            capture_output=True, text=True)  # fmt: skip
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.slow
@@ -223,8 +223,8 @@ def test_ten_million_random_values():
 if __name__ == "__main__":
     PAGE.write_text(PAGE.read_text().partition("\n## ")[0] + "\n" + page_of_the_table())
     with tempfile.TemporaryDirectory() as folder:
-        found, simd = run_tests(pathlib.Path(folder))
-    of_gpu = {form: [test for test in tests if not test.startswith(MACHINE)] or tests for form, tests in found.items()}
+        tests_by_form, simd = run_tests(pathlib.Path(folder))
+    of_gpu = {form: [test for test in tests if not test.startswith(MACHINE)] or tests for form, tests in tests_by_form.items()}
     text = "".join(f"{form} {tests[0]} {simd.get(form, '')}".rstrip() + "\n" for form, tests in sorted(of_gpu.items()))
     LIST.write_text("# Forms of instructions that the PTX machine runs, each with a test that runs it, and with the list of its SIMD code.\n"
                     + text)  # fmt: skip

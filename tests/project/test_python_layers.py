@@ -21,20 +21,20 @@ def module_name(path, folder):
 def imports_of(name, source, modules):
     """The modules of the package that a module imports, also in its functions and by import_module()."""
     folder = name.split(".")[:-1]
-    found = set()
+    imported = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = folder[: len(folder) + 1 - node.level] + (node.module.split(".") if node.module else [])
-            whole = {".".join([*base, alias.name]) for alias in node.names}
-            found |= {name if name in modules else ".".join(base) for name in whole}
+            full_names = {".".join([*base, alias.name]) for alias in node.names}
+            imported |= {name if name in modules else ".".join(base) for name in full_names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernkit":
-            found.add(node.module.partition(".")[2])
+            imported.add(node.module.partition(".")[2])
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             text = node.args[0].values[0] if isinstance(node.args[0], ast.JoinedStr) else node.args[0]
             dots = len(text.value) - len(text.value.lstrip("."))
             prefix = ".".join([*folder[: len(folder) + 1 - dots], text.value[dots:]])
-            found |= {module for module in modules if module.startswith(prefix)}
-    return (found & set(modules)) - {name, ""}
+            imported |= {module for module in modules if module.startswith(prefix)}
+    return (imported & set(modules)) - {name, ""}
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,8 @@ def steps_to_development(graph):
     def is_for_development(name):
         return components.is_for_development(f"python/kernkit/{name.replace('.', '/')}.py")
 
-    return [(name, other) for name, imported in graph.items() if not is_for_development(name) and name != "cli"
-            for other in imported if is_for_development(other) and other not in PACKAGES]  # fmt: skip
+    return [(name, dependency) for name, imported in graph.items() if not is_for_development(name) and name != "cli"
+            for dependency in imported if is_for_development(dependency) and dependency not in PACKAGES]  # fmt: skip
 
 
 def test_modules_of_a_build_import_no_module_for_development(graph):
@@ -73,11 +73,11 @@ def cycle(graph):
 
 def of_folders(graph):
     """{folder: the folders whose modules its modules import}; a module outside folders counts as a folder."""
-    found = {}
+    by_folder = {}
     for name, imported in graph.items():
         folder = name.split(".")[0]
-        found.setdefault(folder, set()).update({other.split(".")[0] for other in imported} - {folder})
-    return found
+        by_folder.setdefault(folder, set()).update({dependency.split(".")[0] for dependency in imported} - {folder})
+    return by_folder
 
 
 def test_no_modules_import_each_other_in_a_circle(graph):
@@ -100,23 +100,23 @@ def test_an_import_is_found(source):
 
 def packages_of(source):
     """The packages outside the standard library that a module imports, also in its functions."""
-    found = set()
+    packages = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and not node.level:
-            found.add(node.module)
+            packages.add(node.module)
         elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    return {name.split(".")[0] for name in found} - set(sys.stdlib_module_names)
+            packages |= {alias.name for alias in node.names}
+    return {name.split(".")[0] for name in packages} - set(sys.stdlib_module_names)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="sys.stdlib_module_names is new in Python 3.10")
 def test_a_build_needs_no_package(root):
     """CMake runs `kernkit bindings` with a Python in which no package may be installed."""
     folder = root / PACKAGE
-    found = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
+    by_module = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
     assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
     hooks = {"copies", "manifest"}  # names of modules of project/ in the template's hook
-    users = {name: packages - hooks for name, packages in found.items() if packages - hooks}
+    users = {name: packages - hooks for name, packages in by_module.items() if packages - hooks}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
     assert {name.split(".")[0] for name in users} == {"on_gpu"}
 

@@ -42,16 +42,16 @@ def runtime(root):
     return path
 
 
-def kernkit_run(root, *words, command="run"):
-    return subprocess.run([sys.executable, "-B", "-m", "kernkit", command, *map(str, words)], capture_output=True, text=True,
+def kernkit_run(root, *arguments, command="run"):
+    return subprocess.run([sys.executable, "-B", "-m", "kernkit", command, *map(str, arguments)], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
 
 
 def run_table(root, runtime, folder, seed, *names):
     """{kernel: "right" or "wrong"}, and the output on stderr."""
-    words = ["--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
-    done = kernkit_run(root, *words)
-    return dict(re.findall(r"^(.+): (right|wrong)$", done.stdout, re.MULTILINE)), done.stderr
+    arguments = ["--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
+    result = kernkit_run(root, *arguments)
+    return dict(re.findall(r"^(.+): (right|wrong)$", result.stdout, re.MULTILINE)), result.stderr
 
 
 def rows_of_page(names):
@@ -88,9 +88,9 @@ def check_table(root, runtime, folder, seeds, count, under_tools=True):
 
 def check_tools(root, runtime, folder):
     """The tools report only findings for which suppressions.txt gives reasons."""
-    words = ["--suppressions", root / KERNELS / "suppressions.txt", "--runtime", runtime, "--seed", 1]
-    done = kernkit_run(root, *words, sys.executable, "-B", root / KERNELS, folder, command="sanitize")
-    assert done.returncode == 0 and "kernkit sanitize: 0 findings" in done.stderr, done.stderr
+    arguments = ["--suppressions", root / KERNELS / "suppressions.txt", "--runtime", runtime, "--seed", 1]
+    result = kernkit_run(root, *arguments, sys.executable, "-B", root / KERNELS, folder, command="sanitize")
+    assert result.returncode == 0 and "kernkit sanitize: 0 findings" in result.stderr, result.stderr
 
 
 def link(folder, name, runtime, *flags):
@@ -123,14 +123,14 @@ def test_cooperative_groups(root, runtime, groups):
     check_table(root, runtime, groups, (0, 1, 2), 10)
 
 
-def check_bits(root, runtime, monkeypatch, *words):
+def check_bits(root, runtime, monkeypatch, *arguments):
     """A program's output, including its results, is the same on a processor without AVX2."""
     output = []
     for avx2 in ("0", "1"):
         monkeypatch.setenv("KERNKIT_PTX_AVX2", avx2)
-        done = kernkit_run(root, "--runtime", runtime, "--seed", 3, *words)
-        assert done.returncode == 0 and done.stdout, done.stdout + done.stderr
-        output.append(done.stdout)
+        result = kernkit_run(root, "--runtime", runtime, "--seed", 3, *arguments)
+        assert result.returncode == 0 and result.stdout, result.stdout + result.stderr
+        output.append(result.stdout)
     assert output[0] == output[1]
 
 
@@ -165,9 +165,9 @@ def faulty(root, runtime, tmp_path_factory):
     folder = compiled(root, tmp_path_factory.mktemp("faulty"), "faulty", runtime)
 
     def call(function, argument=0):
-        words = ["--runtime", runtime, sys.executable, "-c", CALL, folder / "faulty.so", function, argument]
-        done = kernkit_run(root, *words)
-        return done.stdout.strip(), done.stderr.replace("kernkit: (anonymous namespace)::", "").strip()
+        arguments = ["--runtime", runtime, sys.executable, "-c", CALL, folder / "faulty.so", function, argument]
+        result = kernkit_run(root, *arguments)
+        return result.stdout.strip(), result.stderr.replace("kernkit: (anonymous namespace)::", "").strip()
 
     return call
 
@@ -176,20 +176,20 @@ def faulty(root, runtime, tmp_path_factory):
 def test_faults_that_only_ptx_shows(root, faulty):
     """Faults in code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline PTX."""
     lines = (root / KERNELS / "faulty.cu").read_text().splitlines()
-    place = "block [0, 0, 0], thread [{}, 0, 0]: ".format
+    thread = "block [0, 0, 0], thread [{}, 0, 0]: ".format
 
     def line(text):
-        return "faulty.cu:" + str(next(i for i, one in enumerate(lines, 1) if text in one))
+        return "faulty.cu:" + str(next(i for i, text_of_line in enumerate(lines, 1) if text in text_of_line))
 
     assert faulty("copy", 1) == ("0 {1.0}", "")
     assert faulty("copy", 0)[0] != "0 {1.0}"
-    assert faulty("heap") == ("700", f"heap_after_free: {place(0)}Invalid __global__ read of size 4 bytes, at byte 8 of 16 bytes that malloc() "
+    assert faulty("heap") == ("700", f"heap_after_free: {thread(0)}Invalid __global__ read of size 4 bytes, at byte 8 of 16 bytes that malloc() "
                               f"returned and free() released ({line('= mine[2]')})")  # fmt: skip
-    assert faulty("address") == ("716", f"four_at_any_address: {place(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
+    assert faulty("address") == ("716", f"four_at_any_address: {thread(1)}Invalid __global__ read of size 16 bytes, at a misaligned address "
                                  f"({line('(x + threadIdx.x)')})")  # fmt: skip
     error, output = faulty("tile")
     assert error == "700"
-    assert output.startswith(f"whole_tile: {place(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
+    assert output.startswith(f"whole_tile: {thread(127)}Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 2040 bytes (block_load.cuh:")
     assert line("LoadDirectBlocked") in output
 
 
@@ -235,8 +235,8 @@ def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, t
 
 def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, *dtypes, architecture=80):
     pytest.importorskip("torch")
-    of = (dtypes[0], size, *dtypes[1:])
-    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *of, architecture="8.0").values())
+    options = (dtypes[0], size, *dtypes[1:])
+    (folder,) = set(flashinfer_sources.rendered(csrc, tmp_path, kind, *options, architecture="8.0").values())
     files = [path for path in sorted(pathlib.Path(folder).glob("*.cu")) if not re.search("mask_[23]", path.name)]
     includes = [*compat_includes, "-I", folder, "-static-global-template-stub=false"]  # FlashInfer's own options
     flashinfer(csrc, includes, runtime, tmp_path, "_".join((kind, size, *dtypes)), files, "-Wl,-z,lazy", architecture=architecture)

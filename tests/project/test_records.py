@@ -38,11 +38,11 @@ def of_peers():
 
 def of_pytorch(name):
     """{(op, threads, instruction set): PyTorch's time divided by kernkit's, for each dtype and shape}"""
-    found = {}
+    groups = {}
     for cell in cells("row_kernels_amd_25_17.jsonl"):
         if name in cell:
-            found.setdefault((cell["op"], cell["threads"], cell["set"]), []).append(cell[name])
-    return found
+            groups.setdefault((cell["op"], cell["threads"], cell["set"]), []).append(cell[name])
+    return groups
 
 
 @pytest.mark.parametrize("op", ["scale", "add"])
@@ -92,23 +92,23 @@ def sizes(processor):
 def test_scale_in_ten_sizes_is_as_fast_as_a_copy_from_c_and_as_numpy_from_python():
     """The copy is memcpy or the best non-temporal copy, whichever takes less time."""
     for processor, largest in (("intel_6_167", 512 * MIB), ("amd_25_17", 4 * MIB)):  # AMD: docs/limits.md
-        found = sizes(processor)
-        assert list(found) == TEN_SIZES
-        beside_copies = {size: cell["of_copy"] for size, cell in found.items() if 256 * KIB <= size <= largest}
+        by_size = sizes(processor)
+        assert list(by_size) == TEN_SIZES
+        beside_copies = {size: cell["of_copy"] for size, cell in by_size.items() if 256 * KIB <= size <= largest}
         assert min(beside_copies.values()) >= 0.93
-        assert min(cell["of_numpy"] for cell in found.values()) >= 0.97
+        assert min(cell["of_numpy"] for cell in by_size.values()) >= 0.97
 
 
 def test_the_page_has_the_ten_sizes():
     page = (CPU.parents[2] / "docs/benchmarking.md").read_text()
     for size, cell in [*sizes("intel_6_167").items(), *sizes("amd_25_17").items()]:
-        of = [f"{cell[name]:.2f}" for name in ("of_copy", "of_memcpy", "of_streaming", "of_numpy")]
+        figures = [f"{cell[name]:.2f}" for name in ("of_copy", "of_memcpy", "of_streaming", "of_numpy")]
         name = f"{size // KIB} KiB" if size < MIB else f"{size // MIB} MiB"
-        assert f"| {name} | {' | '.join(of)} |" in page.splitlines()
+        assert f"| {name} | {' | '.join(figures)} |" in page.splitlines()
 
 
 @pytest.mark.parametrize("processor", ["intel_6_167", "amd_25_17"])
 def test_softmax_beyond_the_caches(processor):
     """Writes to an existing tensor, on one thread and on two."""
-    found = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells(f"softmax_{processor}.jsonl")}
-    assert list(found) == ["one", "all"] and min(found.values()) >= 1.0
+    by_threads = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells(f"softmax_{processor}.jsonl")}
+    assert list(by_threads) == ["one", "all"] and min(by_threads.values()) >= 1.0

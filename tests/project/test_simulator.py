@@ -74,10 +74,10 @@ def test_example_of_the_page(prefix, with_contracts):
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"
-    right = kernel.read_text()
+    correct = kernel.read_text()
     plant_race(with_contracts)
     output, code = run_seed(build(with_contracts, prefix), 7)
-    kernel.write_text(right)
+    kernel.write_text(correct)
     assert code != 0
     assert "kernkit: the order of blocks and streams was that of KERNKIT_SEED=7" in output
 
@@ -92,8 +92,8 @@ def test_example_of_the_page_by_its_ptx(prefix, example):
     kernel = example / "shift/shift.cu"
     kernel.write_text(kernel.read_text().replace("y[i] =", "y[i + 64] ="))
     output, code = run_seed(build(example, prefix, *options, target="shift_on_ptx_test"), 0)
-    place = "shift_kernel: block [3, 0, 0], thread [32, 0, 0]"
-    assert f"{place}: Invalid __global__ write of size 4 bytes, 128 bytes after an allocation of 1024 bytes (shift.cu:11)" in output
+    thread = "shift_kernel: block [3, 0, 0], thread [32, 0, 0]"
+    assert f"{thread}: Invalid __global__ write of size 4 bytes, 128 bytes after an allocation of 1024 bytes (shift.cu:11)" in output
     assert code != 0
 
 
@@ -138,8 +138,8 @@ def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
     sdk = root / "sdk"
     for name, files in read.items():
         assert files, f"{name} was not built"
-        theirs = [f for f in files if nvidias.search(f.name) and root not in f.parents]
-        assert not theirs, f"{name}: {theirs}"
+        foreign = [f for f in files if nvidias.search(f.name) and root not in f.parents]
+        assert not foreign, f"{name}: {foreign}"
         assert sdk / "simulator/shim/cuda_runtime_api.h" in files, name
 
 

@@ -17,8 +17,8 @@ def includes(root):
     folder = root / "sdk/simulator"
     files = [path for pattern in ("*.h", "*.cc") for path in folder.rglob(pattern)]
     names = {path.relative_to(folder).as_posix(): path.read_text() for path in files}
-    own = {name: text for name, text in names.items() if not name.startswith("tests/")}
-    return {name: re.findall(r'^#include "([^"]+)"', text, re.MULTILINE) for name, text in own.items()}
+    texts = {name: text for name, text in names.items() if not name.startswith("tests/")}
+    return {name: re.findall(r'^#include "([^"]+)"', text, re.MULTILINE) for name, text in texts.items()}
 
 
 def layer_of(name):
@@ -33,9 +33,9 @@ def circles(includes):
     """Pairs of layers that include each other."""
     below = collections.defaultdict(set)
     for name, included in includes.items():
-        for other in included:
-            if other in includes and layer_of(other) != layer_of(name):
-                below[layer_of(name)].add(layer_of(other))
+        for target in included:
+            if target in includes and layer_of(target) != layer_of(name):
+                below[layer_of(name)].add(layer_of(target))
     return sorted((a, b) for a in below for b in below[a] if a < b and a in below.get(b, ()))
 
 
@@ -52,18 +52,18 @@ def test_a_circle_is_found(includes):
 def test_no_file_of_ptx_includes_the_runtime(includes):
     of_ptx = {name: included for name, included in includes.items() if name.startswith("ptx/")}
     assert len(of_ptx) > 60
-    assert [name for name, included in of_ptx.items() if any(other.startswith("runtime/") for other in included)] == []
+    assert [name for name, included in of_ptx.items() if any(target.startswith("runtime/") for target in included)] == []
 
 
 def test_it_includes_no_kernkit_header_but_the_storage_floats(includes):
     public = ("kernkit/simulator/", "kernkit/cuda_on_cpu/")
-    others = {
-        other
+    headers = {
+        header
         for included in includes.values()
-        for other in included
-        if other.startswith("kernkit/") and not other.startswith(public)
+        for header in included
+        if header.startswith("kernkit/") and not header.startswith(public)
     }
-    assert others <= STORAGE_FLOATS
+    assert headers <= STORAGE_FLOATS
 
 
 def test_nothing_but_the_parser_and_the_decoder_reads_the_text_of_opcodes(root):
@@ -71,18 +71,18 @@ def test_nothing_but_the_parser_and_the_decoder_reads_the_text_of_opcodes(root):
     reads = re.compile(r"\bopcode\w*(?:\(\))?\s*(?:\.(?:find|rfind|substr|compare|starts_with)|\[|==|!=)")
     folder = root / "sdk/simulator"
     files = [*folder.rglob("*.cc"), *folder.rglob("*.h")]
-    found = []
+    violations = []
     for path in files:
         name = path.relative_to(folder).as_posix()
         if not name.startswith(("tests/", "ptx/parser/", "ptx/decode/")) and reads.search(path.read_text()):
-            found.append(name)
-    assert found == []
+            violations.append(name)
+    assert violations == []
 
 
 @pytest.mark.slow
 def test_it_configures_builds_and_tests_alone(root, tmp_path):
     subprocess.run(["cmake", "-S", root / "sdk/simulator", "-B", tmp_path, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], check=True)
     subprocess.run(["cmake", "--build", tmp_path], check=True)
-    done = subprocess.run(["ctest", "--test-dir", tmp_path, f"-j{os.cpu_count()}"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert int(re.search(r"tests passed, 0 tests failed out of (\d+)", done.stdout)[1]) > 100
+    result = subprocess.run(["ctest", "--test-dir", tmp_path, f"-j{os.cpu_count()}"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout
+    assert int(re.search(r"tests passed, 0 tests failed out of (\d+)", result.stdout)[1]) > 100

@@ -48,8 +48,8 @@ def source(tmp_path_factory):
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("tvm_ffi")
-    wanted = f"apache-tvm-ffi=={tvm_ffi.__version__}"
-    with tarfile.open(download(folder, wanted, "--no-binary", "apache-tvm-ffi")) as archive:
+    expected = f"apache-tvm-ffi=={tvm_ffi.__version__}"
+    with tarfile.open(download(folder, expected, "--no-binary", "apache-tvm-ffi")) as archive:
         archive.extractall(folder, filter="data")
     return next(path for path in folder.iterdir() if path.is_dir())
 
@@ -57,8 +57,8 @@ def source(tmp_path_factory):
 def compile_with(includes, file, output):
     # The guide's file uses `half` without including its header, and tvm-ffi's headers do not include it.
     command = ["nvcc", "-std=c++17", "-arch=sm_90", "-c", "-include", "cuda_fp16.h", "-I", file.parent, *includes, file, "-o", output]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.slow

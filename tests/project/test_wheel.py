@@ -27,10 +27,10 @@ print(getattr(build, sys.argv[2])(sys.argv[3]))
 """
 
 
-def build(source, what, output):
+def build(source, hook, output):
     """Returns the file that a frontend's call of the build backend writes."""
     output.mkdir(exist_ok=True)
-    return output / run(sys.executable, "-c", BUILD, source, what, output).splitlines()[-1]
+    return output / run(sys.executable, "-c", BUILD, source, hook, output).splitlines()[-1]
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +58,15 @@ def environment(wheel, tmp_path_factory):
     run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps",
         "--no-index", "--disable-pip-version-check", wheel)  # fmt: skip
     packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-    here = [place for place in sys.path if place.endswith("-packages")]
+    here = [path for path in sys.path if path.endswith("-packages")]
     pathlib.Path(packages, "dependencies.pth").write_text("\n".join(here))
     return folder
 
 
-def command(environment, *words, code=0, **options):
+def command(environment, *arguments, code=0, **options):
     """Runs the installed `kernkit` outside the repository; returns its output."""
     result = subprocess.run(
-        [environment / "bin/kernkit", *map(str, words)],
+        [environment / "bin/kernkit", *map(str, arguments)],
         cwd=environment, capture_output=True, text=True, **options,
     )  # fmt: skip
     assert result.returncode == code, result.stdout + result.stderr
@@ -75,13 +75,13 @@ def command(environment, *words, code=0, **options):
 
 def files_below(folder):
     """Relative path to content and executable flag, following links."""
-    found = {}
-    for place, folders, names in os.walk(folder, followlinks=True):
+    contents_by_path = {}
+    for parent, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if "cache" not in name]
-        for path in (pathlib.Path(place, name) for name in names):
+        for path in (pathlib.Path(parent, name) for name in names):
             executable = bool(path.stat().st_mode & stat.S_IXUSR)
-            found[path.relative_to(folder).as_posix()] = path.read_bytes(), executable
-    return found
+            contents_by_path[path.relative_to(folder).as_posix()] = path.read_bytes(), executable
+    return contents_by_path
 
 
 def test_the_tree_and_the_sdist_make_the_same_wheel(root, wheel, tmp_path):
@@ -106,10 +106,10 @@ def contents(archive):
 def test_archives_hold_nothing_of_nvidia_and_no_compiled_code(sdist, wheel):
     """The page on licences relies on this."""
     for archive in (sdist, wheel):
-        found = contents(archive)
-        assert len(found) > 500
-        assert [name for name, content in found.items() if FOREIGN.search(content)] == []
-        assert [name for name in found if re.search(r"\.(so|a|o|cubin|fatbin|pyc)(\.|$)|(^|/)nvidia/", name)] == []
+        contents_by_path = contents(archive)
+        assert len(contents_by_path) > 500
+        assert [name for name, content in contents_by_path.items() if FOREIGN.search(content)] == []
+        assert [name for name in contents_by_path if re.search(r"\.(so|a|o|cubin|fatbin|pyc)(\.|$)|(^|/)nvidia/", name)] == []
 
 
 @pytest.mark.parametrize(
@@ -160,18 +160,18 @@ def test_the_template_and_the_sdk_arrive_through_their_links(root, environment, 
 @pytest.mark.parametrize("parts", ["ptx", "plots,frameworks,tvm_ffi_compat"])
 def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package, parts, tmp_path):
     """`kernkit new`, and cookiecutter with the installed template, write the same files as the repository."""
-    for place in ("wheel", "repository", "cookiecutter"):
-        (tmp_path / place).mkdir()
-    words = ["new", "fast_ops", "--no-git", *([] if parts == "ptx" else ["--without", "ptx", "--with", parts]), "--output"]
-    command(environment, *words, tmp_path / "wheel")
+    for kind in ("wheel", "repository", "cookiecutter"):
+        (tmp_path / kind).mkdir()
+    options = ["new", "fast_ops", "--no-git", *([] if parts == "ptx" else ["--without", "ptx", "--with", parts]), "--output"]
+    command(environment, *options, tmp_path / "wheel")
     environ = {**ENVIRONMENT, "PYTHONPATH": str(root / "sdk/python")}
-    for module, *arguments in (("kernkit", *words, tmp_path / "repository"),
+    for module, *arguments in (("kernkit", *options, tmp_path / "repository"),
                                ("cookiecutter", "--no-input", "-o", tmp_path / "cookiecutter", package / "template",
                                 "library_name=fast_ops", f"parts={parts}")):  # fmt: skip
         subprocess.run([sys.executable, "-B", "-m", module, *map(str, arguments)], check=True, env=environ, cwd=tmp_path)
-    made = files_below(tmp_path / "repository/fast_ops")
-    assert {"third_party/kernkit/CMakeLists.txt", "third_party/kernkit_dev/python/kernkit/driver/library.py"} <= made.keys()
-    assert files_below(tmp_path / "wheel/fast_ops") == made == files_below(tmp_path / "cookiecutter/fast_ops")
+    rendered_files = files_below(tmp_path / "repository/fast_ops")
+    assert {"third_party/kernkit/CMakeLists.txt", "third_party/kernkit_dev/python/kernkit/driver/library.py"} <= rendered_files.keys()
+    assert files_below(tmp_path / "wheel/fast_ops") == rendered_files == files_below(tmp_path / "cookiecutter/fast_ops")
 
 
 def test_components_are_checked_before_anything_is_written(environment, tmp_path):
@@ -203,12 +203,12 @@ def test_the_command_line(root, environment, library, tmp_path):
 def build_outputs(environment, source):
     """The files in a project's wheel, built in the environment."""
     environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
-    made = subprocess.run(
+    result = subprocess.run(
         [environment / "bin/python", "-c", BUILD, source, "build_wheel", source],
         capture_output=True, text=True, env=environ,
     )  # fmt: skip
-    assert made.returncode == 0, made.stdout + made.stderr
-    with zipfile.ZipFile(source / made.stdout.splitlines()[-1]) as archive:
+    assert result.returncode == 0, result.stdout + result.stderr
+    with zipfile.ZipFile(source / result.stdout.splitlines()[-1]) as archive:
         return set(archive.namelist())
 
 
@@ -233,16 +233,16 @@ def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
     """The wheel in its environment, or the wheel of the program kernkit on PATH."""
     command(environment, "new", "fast_ops", "--output", tmp_path, "--without", "dev", "--cuda", "none", "--no-git")
     library = tmp_path / "fast_ops"
-    kept = {key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"}
+    inherited = {key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"}
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
-        environ = {**kept, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + kept["PATH"]}
-        done = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
+        environ = {**inherited, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + inherited["PATH"]}
+        result = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
         message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
-        assert (done.returncode, done.stderr) == (3, message), done.stdout
+        assert (result.returncode, result.stderr) == (3, message), result.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
-        done = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
-        assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in done.stdout, done.stderr
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
+        assert f"-- kernkit: tests and benchmarks use the installed kernkit in {package}/sdk\n" in result.stdout, result.stderr
+        assert result.returncode == 0, result.stderr
 
 
 def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path):
@@ -253,16 +253,16 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     folder = command(environment, "cmakedir").strip()
     configure = ["cmake", "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja"]
     configure += [f"-Dkernkit_DIR={folder}", "-DKERNKIT_CUDA=OFF"]
-    whole = listing.read_text()
-    listing.write_text(whole + "find_package(kernkit 0.1.0 REQUIRED)\n")
+    text_of_listing = listing.read_text()
+    listing.write_text(text_of_listing + "find_package(kernkit 0.1.0 REQUIRED)\n")
     run(*configure)
     # The environment's dlpack.h, although the environment is not active.
-    kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "DLPACK_INCLUDE_DIR")}
-    path = ":".join(place for place in os.environ["PATH"].split(":") if not place.startswith(sys.prefix))
+    inherited = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "DLPACK_INCLUDE_DIR")}
+    path = ":".join(path_entry for path_entry in os.environ["PATH"].split(":") if not path_entry.startswith(sys.prefix))
     configure[configure.index("-B") + 1] = tmp_path / "not_active"
-    done = subprocess.run([*map(str, configure)], capture_output=True, text=True, env={**kept, "PATH": path})
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run([*map(str, configure)], capture_output=True, text=True, env={**inherited, "PATH": path})
+    assert result.returncode == 0, result.stdout + result.stderr
     for wrong in ("0.0", "0.2", "1.1", "0.1.999"):
-        listing.write_text(whole.replace("kernkit 0.1 ", f"kernkit {wrong} "))
+        listing.write_text(text_of_listing.replace("kernkit 0.1 ", f"kernkit {wrong} "))
         rejected = subprocess.run([*map(str, configure)], capture_output=True, text=True)
         assert "compatible with requested version" in " ".join(rejected.stderr.split())

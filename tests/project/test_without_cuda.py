@@ -28,7 +28,7 @@ def test_the_repository_is_configured(root, tmp_path, without_nvcc):
     run("cmake", "-S", root, "-B", tmp_path, "-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Release")
     listed = subprocess.run(["ninja", "-t", "commands", "all"], cwd=tmp_path, capture_output=True, text=True, env=without_nvcc)
     assert listed.returncode == 0, listed.stdout + listed.stderr
-    programs = {pathlib.Path(word).name for line in listed.stdout.splitlines() for word in line.split()}
+    programs = {pathlib.Path(program).name for line in listed.stdout.splitlines() for program in line.split()}
     assert "nvcc" not in programs and "elementwise_test.cc" in programs
 
 
@@ -43,6 +43,6 @@ def test_quick_tests_pass(root, without_nvcc, names, more_than):
         files = [path for path in files if path.stem.removeprefix("test_") in names]
         assert len(files) == len(names)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", LEFT_OUT, *map(str, files)]
-    done = subprocess.run(command, cwd=root, env=without_nvcc, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > more_than
+    result = subprocess.run(command, cwd=root, env=without_nvcc, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout[-8000:] + result.stderr
+    assert int(re.search(r"(\d+) passed", result.stdout)[1]) > more_than

@@ -134,7 +134,7 @@ TEST(Any, OwnsACopyOfABorrowedValue) {
             "TypeError: value: expected something that can be owned, got DLTensor*");
 }
 
-TEST(Any, MadeByTheHost) {
+TEST(Any, OwnsValuesOfTheHost) {
   const Any with_nul = std::string("longer \0 than seven", 19);
   EXPECT_EQ(with_nul.cast<std::string>().size(), 19u);
   const Any tuple = std::make_tuple(int64_t{1}, std::string("longer than seven"));
@@ -159,13 +159,13 @@ AnyView movable(KernkitObject** slot) {
 KernkitObject* new_object(Any value) { return value.detach().v.object; }
 
 TEST(Movable, IsTakenOverByAnOwner) {
-  Any kept;
-  const Function keep = make_function("keep", [&kept](Any value) { kept = std::move(value); });
+  Any stored;
+  const Function keep = make_function("keep", [&stored](Any value) { stored = std::move(value); });
   KernkitObject* slot = new_object(std::string("longer than seven"));
   keep(movable(&slot));
   EXPECT_EQ(slot, nullptr);
-  EXPECT_EQ(kept.cast<std::string>(), "longer than seven");
-  EXPECT_EQ(owners(kept.get()), 1u);
+  EXPECT_EQ(stored.cast<std::string>(), "longer than seven");
+  EXPECT_EQ(owners(stored.get()), 1u);
   const std::string moved = ", got an object that was moved away before";
   EXPECT_EQ(error_of([&] { keep(movable(&slot)); }),
             "TypeError: keep(): argument 1: expected something that can be owned" + moved);
@@ -212,7 +212,7 @@ void call(KernkitFunction op, const KernkitAny (&args)[2]) {
   if (op(nullptr, args, 2, &result) != 0) detail::throw_raised("op");
 }
 
-TEST(Movable, IsReadWhereItIs) {
+TEST(Movable, IsReadWithoutACopy) {
   const auto read = [](Any object, auto function) {
     KernkitObject* slot = new_object(std::move(object));
     const Any owner = Any::adopt(detail::object_in_slot(movable(&slot).get()));

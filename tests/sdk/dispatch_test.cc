@@ -61,12 +61,13 @@ TEST(Dispatch, Unsupported) {
       dispatch(list, dtype, [](auto) {});
       return std::string("nothing");
     } catch (const Error& error) {
-      EXPECT_EQ(error.where().line, line);
-      EXPECT_STREQ(error.where().file, __FILE__);
+      EXPECT_EQ(error.location().line, line);
+      EXPECT_STREQ(error.location().file, __FILE__);
       const std::string text = error.what();
-      const std::string place = "dispatch_test.cc:" + std::to_string(line);
-      const size_t at = text.find(place);
-      return at == std::string::npos ? text : std::string(text).replace(at, place.size(), "HERE");
+      const std::string location = "dispatch_test.cc:" + std::to_string(line);
+      const size_t at = text.find(location);
+      return at == std::string::npos ? text
+                                     : std::string(text).replace(at, location.size(), "HERE");
     }
   };
   const std::string both = " (what KERNKIT_EXPECT allows must be in both lists)";

@@ -46,8 +46,8 @@ TEST(DispatchInt, Unsupported) {
   try {
     dispatch_int<8>(9, "n", [](auto) {});
   } catch (const Error& error) {
-    EXPECT_EQ(error.where().line, line);
-    EXPECT_STREQ(error.where().file, __FILE__);
+    EXPECT_EQ(error.location().line, line);
+    EXPECT_STREQ(error.location().file, __FILE__);
   }
 }
 

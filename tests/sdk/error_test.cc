@@ -25,15 +25,17 @@ TEST(Error, Parts) {
   EXPECT_STREQ(error.kind(), "ValueError");
   EXPECT_STREQ(error.message(), "n: must be positive");
   EXPECT_STREQ(error.what(), "ValueError: n: must be positive");
-  EXPECT_STREQ(error.where().file, "file.cc");
-  EXPECT_EQ(error.where().line, 12);
+  EXPECT_STREQ(error.location().file, "file.cc");
+  EXPECT_EQ(error.location().line, 12);
+  const Where former = error.where();  // the former names
+  EXPECT_EQ(former.line, 12);
 }
 
 TEST(Error, EmptyParts) {
   const Error error("", "");
   EXPECT_STREQ(error.kind(), "");
   EXPECT_STREQ(error.message(), "");
-  EXPECT_EQ(error.where().line, 0);
+  EXPECT_EQ(error.location().line, 0);
 }
 
 TEST(Error, CopiesItsText) {
@@ -92,14 +94,14 @@ TEST(Check, EveryKind) {
             "NotImplementedError: t");
 }
 
-TEST(Check, Where) {
+TEST(Check, RecordsTheLineOfTheMacro) {
   const int line = __LINE__ + 2;
   try {
     KERNKIT_CHECK(false, ValueError);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.where().line, line);
-    EXPECT_TRUE(std::string(error.where().file).find("error_test.cc") != std::string::npos);
+    EXPECT_EQ(error.location().line, line);
+    EXPECT_TRUE(std::string(error.location().file).find("error_test.cc") != std::string::npos);
   }
 }
 
@@ -148,7 +150,7 @@ TEST(Check, InIfElseWithoutBraces) {
 }
 
 // `cond ? a : b` in the condition, and operators with lower precedence than the macro's own.
-TEST(Check, ConditionIsTakenWhole) {
+TEST(Check, EvaluatesTheWholeCondition) {
   const bool a = true, b = false;
   EXPECT_EQ(error_of([&] { KERNKIT_CHECK(a ? b : a, ValueError) << "x"; }), "ValueError: x");
   EXPECT_EQ(error_of([&] { KERNKIT_CHECK(a || b, ValueError) << "x"; }), "nothing");
@@ -160,7 +162,7 @@ TEST(Check, ConditionIsTakenWhole) {
 struct Throws {};
 Message& operator<<(Message&, const Throws&) { throw std::runtime_error("operand"); }
 template <class Call>
-std::string what(Call call) {
+std::string text_of_exception(Call call) {
   try {
     call();
   } catch (const std::exception& error) {
@@ -171,10 +173,11 @@ std::string what(Call call) {
 
 // A check that throws in a destructor would call std::terminate here.
 TEST(Check, OperandThatThrows) {
-  EXPECT_EQ(what([] { KERNKIT_CHECK(false, ValueError) << "a" << Throws(); }), "operand");
-  EXPECT_EQ(what([] { KERNKIT_THROW(ValueError) << "a" << Throws(); }), "operand");
-  EXPECT_EQ(what([] { KERNKIT_ICHECK(false) << Throws(); }), "operand");
-  EXPECT_EQ(what([] { KERNKIT_ICHECK_EQ(1, 2) << Throws(); }), "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_CHECK(false, ValueError) << "a" << Throws(); }),
+            "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_THROW(ValueError) << "a" << Throws(); }), "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_ICHECK(false) << Throws(); }), "operand");
+  EXPECT_EQ(text_of_exception([] { KERNKIT_ICHECK_EQ(1, 2) << Throws(); }), "operand");
 }
 
 // Thrown while another exception unwinds, and caught before it leaves the destructor.

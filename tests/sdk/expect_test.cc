@@ -198,19 +198,19 @@ TEST_F(ExpectTest, Macros) {
             "ValueError: y: device rocm:1 is not supported; expected cpu");
 }
 
-TEST_F(ExpectTest, Where) {
+TEST_F(ExpectTest, RecordsTheLineOfTheCheck) {
   const int line = __LINE__ + 2;
   try {
     KERNKIT_EXPECT(x).rank(1);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.where().line, line);
+    EXPECT_EQ(error.location().line, line);
   }
   try {
     KERNKIT_EXPECT(x).dtype(integral{});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.where().line, line + 6);
+    EXPECT_EQ(error.location().line, line + 6);
   }
 }
 

@@ -14,12 +14,12 @@
 namespace ops {
 
 // The arguments with which the op under test was called, as text.
-inline std::string seen;
+inline std::string received;
 template <class... T>
-void see(const T&... values) {
+void record(const T&... values) {
   kernkit::Message text;
   ((text << values << ";"), ...);
-  seen = text.c_str();
+  received = text.c_str();
 }
 
 }  // namespace ops
@@ -66,20 +66,20 @@ static_assert(offsetof(Object<DLTensor>, cell) == sizeof(KernkitObject));
 // "nothing" for 0; for -1 the error of this call, never of an earlier call.
 inline std::string error(KernkitFunction function, const Args& args) {
   detail::last_error() = Error("stale", "");
-  ops::seen = "not called";
+  ops::received = "not called";
   KernkitAny result = any(-5, 55);
   const int code = function(nullptr, args.data(), static_cast<int32_t>(args.size()), &result);
   if (code == 0) return "nothing";
   EXPECT_EQ(code, -1);
-  EXPECT_EQ(ops::seen, "not called");
+  EXPECT_EQ(ops::received, "not called");
   EXPECT_EQ(result.type_index, -5) << "the result was touched";
   EXPECT_EQ(result.v.i64, 55) << "the result was touched";
   return kernkit_last_error();
 }
 // The arguments that the op got, or the error.
-inline std::string seen(KernkitFunction function, const Args& args) {
+inline std::string received(KernkitFunction function, const Args& args) {
   const std::string text = error(function, args);
-  return text == "nothing" ? ops::seen : text;
+  return text == "nothing" ? ops::received : text;
 }
 
 class Export : public ::testing::Test {

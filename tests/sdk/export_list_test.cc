@@ -20,29 +20,29 @@ using kernkit::TensorView;
 
 void every_default(int64_t a, double b, std::string_view c, bool d, Optional<int64_t> e,
                    DLDataType f, double g) {
-  see(a, b, c, d, e.has_value() ? *e : -1, f, g);
+  record(a, b, c, d, e.has_value() ? *e : -1, f, g);
 }
 
 void optionals(Optional<TensorView> x, Optional<double> f, Optional<ShapeView> s) {
-  see(x ? x->name() : "-", f.value_or(-1), s ? *s : ShapeView(), s.has_value());
+  record(x ? x->name() : "-", f.value_or(-1), s ? *s : ShapeView(), s.has_value());
 }
 
 void lists(ShapeView sizes, ListView<double> factors, ListView<TensorView> tensors) {
-  see(sizes, factors.size(), factors.empty() ? -1 : factors[factors.size() - 1], tensors.size(),
-      tensors.empty() ? "-" : tensors[0].name());
+  record(sizes, factors.size(), factors.empty() ? -1 : factors[factors.size() - 1], tensors.size(),
+         tensors.empty() ? "-" : tensors[0].name());
 }
 
 void owned(kernkit::Array<int64_t> numbers, const kernkit::Array<TensorView>& tensors) {
   const kernkit::Array<int64_t> copy = numbers;
   numbers.push_back(5);
-  see(copy.size(), numbers.size(), numbers.at(numbers.size() - 1), tensors.size());
+  record(copy.size(), numbers.size(), numbers.at(numbers.size() - 1), tensors.size());
 }
 void nested(kernkit::Array<kernkit::Array<int64_t>> lists, std::tuple<int64_t, bool> pair) {
-  see(lists.size(), lists[0].size(), lists[0][1], std::get<0>(pair), std::get<1>(pair));
+  record(lists.size(), lists[0].size(), lists[0][1], std::get<0>(pair), std::get<1>(pair));
 }
 template <int kFactor>
 void times(int32_t n) noexcept {
-  see(kFactor * n);
+  record(kFactor * n);
 }
 
 // Reads the lists again after a callback has run.
@@ -51,8 +51,8 @@ void watch(ListView<double> numbers, ListView<TensorView> tensors, ListView<std:
   const ListView<TensorView> copy = tensors;
   const TensorView first = tensors[0];
   change();
-  see(numbers.size(), numbers[0], numbers[1], copy.size(), first.size(0), copy[0].size(0), texts[0],
-      texts[1]);
+  record(numbers.size(), numbers[0], numbers[1], copy.size(), first.size(0), copy[0].size(0),
+         texts[0], texts[1]);
 }
 
 }  // namespace ops
@@ -67,7 +67,7 @@ KERNKIT_EXPORT(watch, "(float[] numbers, Tensor[] tensors, str[] texts, Callable
 KERNKIT_EXPORT(owned, "(int[] numbers, Tensor[] tensors) -> ()", "", ops::owned)
 KERNKIT_EXPORT_TYPED(nested, ops::nested)
 KERNKIT_EXPORT_TYPED(times_three, ops::times<3>)
-KERNKIT_EXPORT_TYPED(of_lambda, [](double x, bool negative) { ops::see(negative ? -x : x); })
+KERNKIT_EXPORT_TYPED(of_lambda, [](double x, bool negative) { ops::record(negative ? -x : x); })
 KERNKIT_EXPORT_TYPED(typed_lists, ops::lists)
 KERNKIT_EXPORT(lists, "(int[] sizes, float[] factors, Tensor[] tensors) -> ()", "", ops::lists)
 
@@ -75,14 +75,15 @@ namespace kernkit {
 namespace {
 
 TEST_F(Export, Defaults) {
-  EXPECT_EQ(seen(__tvm_ffi_every_default, {integer(1)}), "1;2.5;hi, (you);true;-1;bfloat16;-inf;");
-  EXPECT_EQ(seen(__tvm_ffi_every_default, {integer(1), real(3)}),
+  EXPECT_EQ(received(__tvm_ffi_every_default, {integer(1)}),
+            "1;2.5;hi, (you);true;-1;bfloat16;-inf;");
+  EXPECT_EQ(received(__tvm_ffi_every_default, {integer(1), real(3)}),
             "1;3;hi, (you);true;-1;bfloat16;-inf;");
   KernkitAny dtype{};
   dtype.type_index = kKernkitDataType;
   dtype.v.dtype = dl_bool;
-  EXPECT_EQ(seen(__tvm_ffi_every_default, {integer(1), real(3), raw_str("c"), boolean(false),
-                                           integer(4), dtype, integer(9)}),
+  EXPECT_EQ(received(__tvm_ffi_every_default, {integer(1), real(3), raw_str("c"), boolean(false),
+                                               integer(4), dtype, integer(9)}),
             "1;3;c;false;4;bool;9;");
   EXPECT_EQ(error(__tvm_ffi_every_default, {}),
             "TypeError: every_default(): takes 1 to 7 arguments (a, b, c, d, e, f, g), got 0");
@@ -93,11 +94,11 @@ TEST_F(Export, Defaults) {
 }
 
 TEST_F(Export, Optionals) {
-  EXPECT_EQ(seen(__tvm_ffi_optionals, {none()}), "-;-1;[];false;");
+  EXPECT_EQ(received(__tvm_ffi_optionals, {none()}), "-;-1;[];false;");
   const int64_t sizes[] = {4, 8};
   const Object<KernkitShapeCell> shape(kKernkitShape, {sizes, 2});
-  EXPECT_EQ(seen(__tvm_ffi_optionals, {x, real(2), shape.any()}), "x;2;[4, 8];true;");
-  EXPECT_EQ(seen(__tvm_ffi_optionals, {x, none(), none()}), "x;-1;[];false;");
+  EXPECT_EQ(received(__tvm_ffi_optionals, {x, real(2), shape.any()}), "x;2;[4, 8];true;");
+  EXPECT_EQ(received(__tvm_ffi_optionals, {x, none(), none()}), "x;-1;[];false;");
   EXPECT_EQ(error(__tvm_ffi_optionals, {integer(1)}),
             "TypeError: optionals(): x: expected Tensor, got int 1");
   EXPECT_EQ(error(__tvm_ffi_optionals, {x, real(2), integer(3)}),
@@ -114,23 +115,25 @@ TEST_F(Export, Lists) {
   const Object<KernkitSeqCell> sixteen(kKernkitArray, {ints, 16, 16, nullptr});
   const Object<KernkitSeqCell> seventeen(kKernkitList, {ints, 17, 20, nullptr});
   const Object<KernkitSeqCell> two(kKernkitList, {floats, 2, 2, nullptr});
-  const Object<KernkitSeqCell> one(kKernkitArray, {tensors, 1, 1, nullptr});
+  const Object<KernkitSeqCell> list_of_one(kKernkitArray, {tensors, 1, 1, nullptr});
   const Object<KernkitSeqCell> empty(kKernkitArray, {nullptr, 0, 0, nullptr});
   const std::string to15 = "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15";
-  EXPECT_EQ(seen(__tvm_ffi_lists, {shape.any(), two.any(), one.any()}), "[7];2;2;1;tensors;");
-  EXPECT_EQ(seen(__tvm_ffi_lists, {three.any(), two.any(), one.any()}), "[0, 1, 2];2;2;1;tensors;");
-  EXPECT_EQ(seen(__tvm_ffi_lists, {empty.any(), empty.any(), empty.any()}), "[];0;-1;0;-;");
-  EXPECT_EQ(seen(__tvm_ffi_lists, {sixteen.any(), empty.any(), empty.any()}),
+  EXPECT_EQ(received(__tvm_ffi_lists, {shape.any(), two.any(), list_of_one.any()}),
+            "[7];2;2;1;tensors;");
+  EXPECT_EQ(received(__tvm_ffi_lists, {three.any(), two.any(), list_of_one.any()}),
+            "[0, 1, 2];2;2;1;tensors;");
+  EXPECT_EQ(received(__tvm_ffi_lists, {empty.any(), empty.any(), empty.any()}), "[];0;-1;0;-;");
+  EXPECT_EQ(received(__tvm_ffi_lists, {sixteen.any(), empty.any(), empty.any()}),
             "[" + to15 + "];0;-1;0;-;");
-  EXPECT_EQ(seen(__tvm_ffi_lists, {seventeen.any(), empty.any(), empty.any()}),
+  EXPECT_EQ(received(__tvm_ffi_lists, {seventeen.any(), empty.any(), empty.any()}),
             "[" + to15 + ", 16];0;-1;0;-;");
 }
 
 TEST_F(Export, OwnedLists) {
   KernkitAny ints[] = {integer(1), integer(2)}, tensors[] = {x};
   const Object<KernkitSeqCell> two(kKernkitArray, {ints, 2, 2, nullptr});
-  const Object<KernkitSeqCell> one(kKernkitList, {tensors, 1, 1, nullptr});
-  EXPECT_EQ(seen(__tvm_ffi_owned, {two.any(), one.any()}), "2;3;5;1;");
+  const Object<KernkitSeqCell> list_of_one(kKernkitList, {tensors, 1, 1, nullptr});
+  EXPECT_EQ(received(__tvm_ffi_owned, {two.any(), list_of_one.any()}), "2;3;5;1;");
   EXPECT_EQ(error(__tvm_ffi_owned, {two.any(), two.any()}),
             "TypeError: owned(): tensors[0]: expected Tensor, got int 1");
 }
@@ -164,9 +167,9 @@ TEST_F(Export, Typed) {
   KernkitAny list[] = {two.any()};
   const Object<KernkitSeqCell> lists(kKernkitArray, {list, 1, 1, nullptr});
   const Object<KernkitSeqCell> both(kKernkitArray, {pair, 2, 2, nullptr});
-  EXPECT_EQ(seen(__tvm_ffi_nested, {lists.any(), both.any()}), "1;2;2;7;true;");
-  EXPECT_EQ(seen(__tvm_ffi_times_three, {integer(4)}), "12;");
-  EXPECT_EQ(seen(__tvm_ffi_of_lambda, {integer(4), boolean(true)}), "-4;");
+  EXPECT_EQ(received(__tvm_ffi_nested, {lists.any(), both.any()}), "1;2;2;7;true;");
+  EXPECT_EQ(received(__tvm_ffi_times_three, {integer(4)}), "12;");
+  EXPECT_EQ(received(__tvm_ffi_of_lambda, {integer(4), boolean(true)}), "-4;");
   EXPECT_EQ(error(__tvm_ffi_nested, {two.any(), both.any()}),
             "TypeError: nested(): argument 1[0]: expected a list, got int 1");
   EXPECT_EQ(error(__tvm_ffi_nested, {lists.any(), lists.any()}),
@@ -249,8 +252,8 @@ TEST_F(Export, ListsThatChangeDuringTheCall) {
                            return 0;
                          },
                          nullptr});
-  EXPECT_EQ(seen(__tvm_ffi_watch, {lists.numbers.object.any(), lists.tensors.object.any(),
-                                   lists.texts.object.any(), change.any()}),
+  EXPECT_EQ(received(__tvm_ffi_watch, {lists.numbers.object.any(), lists.tensors.object.any(),
+                                       lists.texts.object.any(), change.any()}),
             "2;0.5;2;1;2;2;longer than seven;s;");
   EXPECT_EQ(destroyed, 2) << "the call has let go";
 }
@@ -310,8 +313,8 @@ TEST_F(Export, NullAndMalformedLists) {
     EXPECT_EQ(with(empty.any(), pointer(type, nullptr)), factors + "a null list");
     const Object<KernkitSeqCell> no_data(type, {nullptr, 2, 2, nullptr});
     EXPECT_EQ(with(empty.any(), no_data.any()), factors + "a malformed list");
-    KernkitAny one = real(1);
-    const Object<KernkitSeqCell> negative(type, {&one, -1, 1, nullptr});
+    KernkitAny element = real(1);
+    const Object<KernkitSeqCell> negative(type, {&element, -1, 1, nullptr});
     EXPECT_EQ(with(negative.any(), empty.any()), sizes + "a malformed list");
     EXPECT_EQ(with(empty.any(), negative.any()), factors + "a malformed list");
 

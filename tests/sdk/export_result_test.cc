@@ -10,8 +10,8 @@ namespace ops {
 using kernkit::Any;
 using kernkit::Tensor;
 
-Tensor kept;
-void keep(Tensor x) { kept = x; }
+Tensor stored;
+void keep(Tensor x) { stored = x; }
 Tensor give_back(Tensor x) { return x; }
 int64_t returns_int(int64_t x) { return x + 1; }
 float returns_float() { return 2.5f; }
@@ -60,9 +60,9 @@ TEST_F(Export, OwnedTensor) {
   const uint64_t before = object.header.ref_counts;
   EXPECT_EQ(error(__tvm_ffi_keep, {object.any()}), "nothing");
   EXPECT_EQ(object.header.ref_counts, before + 1);
-  EXPECT_EQ(ops::kept.use_count(), 2u);
-  EXPECT_STREQ(ops::kept.view().name(), "x");
-  ops::kept = Tensor();
+  EXPECT_EQ(ops::stored.use_count(), 2u);
+  EXPECT_STREQ(ops::stored.view().name(), "x");
+  ops::stored = Tensor();
   EXPECT_EQ(object.header.ref_counts, before);
   EXPECT_EQ(error(__tvm_ffi_keep, {x}),
             "TypeError: keep(): x: expected an owned Tensor, got DLTensor*");
@@ -70,8 +70,8 @@ TEST_F(Export, OwnedTensor) {
 
 TEST_F(Export, Results) {
   KernkitAny result = any(-5, -1);
-  const KernkitAny one = integer(41);
-  ASSERT_EQ(__tvm_ffi_returns_int(nullptr, &one, 1, &result), 0);
+  const KernkitAny argument = integer(41);
+  ASSERT_EQ(__tvm_ffi_returns_int(nullptr, &argument, 1, &result), 0);
   EXPECT_EQ(result.type_index, kKernkitInt);
   EXPECT_EQ(result.small_size, 0u);
   EXPECT_EQ(result.v.i64, 42);

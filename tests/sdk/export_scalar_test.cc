@@ -11,12 +11,12 @@ namespace ops {
 
 template <class T>
 void number(T value) {
-  see(value);
+  record(value);
 }
 
-void words(std::string_view view, const std::string& copy) { see(view, copy); }
-void octets(kernkit::BytesView bytes) { see(bytes.size()); }
-void things(DLDataType dtype, DLDevice device) { see(dtype, device); }
+void words(std::string_view view, const std::string& copy) { record(view, copy); }
+void octets(kernkit::BytesView bytes) { record(bytes.size()); }
+void things(DLDataType dtype, DLDevice device) { record(dtype, device); }
 
 }  // namespace ops
 
@@ -37,14 +37,14 @@ namespace kernkit {
 namespace {
 
 TEST_F(Export, IntegersInRange) {
-  EXPECT_EQ(seen(__tvm_ffi_int8, {integer(-128)}), "-128;");
-  EXPECT_EQ(seen(__tvm_ffi_int8, {integer(127)}), "127;");
-  EXPECT_EQ(seen(__tvm_ffi_uint8, {integer(255)}), "255;");
-  EXPECT_EQ(seen(__tvm_ffi_int32, {integer(INT32_MIN)}), "-2147483648;");
-  EXPECT_EQ(seen(__tvm_ffi_uint32, {integer(UINT32_MAX)}), "4294967295;");
-  EXPECT_EQ(seen(__tvm_ffi_int64, {integer(INT64_MIN)}), "-9223372036854775808;");
-  EXPECT_EQ(seen(__tvm_ffi_uint64, {integer(INT64_MAX)}), "9223372036854775807;");
-  EXPECT_EQ(seen(__tvm_ffi_int64, {boolean(true)}), "1;");
+  EXPECT_EQ(received(__tvm_ffi_int8, {integer(-128)}), "-128;");
+  EXPECT_EQ(received(__tvm_ffi_int8, {integer(127)}), "127;");
+  EXPECT_EQ(received(__tvm_ffi_uint8, {integer(255)}), "255;");
+  EXPECT_EQ(received(__tvm_ffi_int32, {integer(INT32_MIN)}), "-2147483648;");
+  EXPECT_EQ(received(__tvm_ffi_uint32, {integer(UINT32_MAX)}), "4294967295;");
+  EXPECT_EQ(received(__tvm_ffi_int64, {integer(INT64_MIN)}), "-9223372036854775808;");
+  EXPECT_EQ(received(__tvm_ffi_uint64, {integer(INT64_MAX)}), "9223372036854775807;");
+  EXPECT_EQ(received(__tvm_ffi_int64, {boolean(true)}), "1;");
 }
 
 TEST_F(Export, IntegersOutOfRange) {
@@ -75,12 +75,12 @@ TEST_F(Export, IntegersFromOtherTypes) {
 }
 
 TEST_F(Export, Floats) {
-  EXPECT_EQ(seen(__tvm_ffi_float64, {real(0.1)}), "0.1;");
-  EXPECT_EQ(seen(__tvm_ffi_float64, {integer(-3)}), "-3;");
-  EXPECT_EQ(seen(__tvm_ffi_float64, {boolean(true)}), "1;");
-  EXPECT_EQ(seen(__tvm_ffi_float32, {real(0.1)}), "0.10000000149011612;");
-  EXPECT_EQ(seen(__tvm_ffi_float64, {real(std::nan(""))}), "nan;");
-  EXPECT_EQ(seen(__tvm_ffi_float64, {real(-HUGE_VAL)}), "-inf;");
+  EXPECT_EQ(received(__tvm_ffi_float64, {real(0.1)}), "0.1;");
+  EXPECT_EQ(received(__tvm_ffi_float64, {integer(-3)}), "-3;");
+  EXPECT_EQ(received(__tvm_ffi_float64, {boolean(true)}), "1;");
+  EXPECT_EQ(received(__tvm_ffi_float32, {real(0.1)}), "0.10000000149011612;");
+  EXPECT_EQ(received(__tvm_ffi_float64, {real(std::nan(""))}), "nan;");
+  EXPECT_EQ(received(__tvm_ffi_float64, {real(-HUGE_VAL)}), "-inf;");
   EXPECT_EQ(error(__tvm_ffi_float64, {none()}),
             "TypeError: float64(): f: expected float, got None");
   EXPECT_EQ(error(__tvm_ffi_float64, {raw_str("1.0")}),
@@ -103,11 +103,11 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   constexpr uint64_t kTop = uint64_t{1} << 63;
   const auto read = [](std::vector<uint64_t> words) {
     const BigInt value(std::move(words));
-    const std::string text = seen(__tvm_ffi_float64, {value.any()});
+    const std::string text = received(__tvm_ffi_float64, {value.any()});
     // Elements of a list, for example, are read by other code.
-    Message other;
-    other << AnyView(value.any()).try_cast<double>().value_or(-1) << ";";
-    EXPECT_TRUE(text[0] == 'V' || text == other.c_str()) << other.c_str();
+    Message expected;
+    expected << AnyView(value.any()).try_cast<double>().value_or(-1) << ";";
+    EXPECT_TRUE(text[0] == 'V' || text == expected.c_str()) << expected.c_str();
     return text;
   };
   EXPECT_EQ(read({kTop, 0}), "9.2233720368547758e+18;");
@@ -128,27 +128,27 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   largest[15] |= 1 << 10;
   EXPECT_EQ(read(largest), too_large);
   EXPECT_EQ(read(std::vector<uint64_t>(18, 1)), too_large);
-  EXPECT_EQ(seen(__tvm_ffi_float32, {BigInt({0, 1}).any()}), "1.8446744073709552e+19;");
+  EXPECT_EQ(received(__tvm_ffi_float32, {BigInt({0, 1}).any()}), "1.8446744073709552e+19;");
 }
 
 TEST_F(Export, Bools) {
-  EXPECT_EQ(seen(__tvm_ffi_boolean, {boolean(true)}), "true;");
-  EXPECT_EQ(seen(__tvm_ffi_boolean, {integer(0)}), "false;");
-  EXPECT_EQ(seen(__tvm_ffi_boolean, {integer(int64_t{1} << 40)}), "true;");
+  EXPECT_EQ(received(__tvm_ffi_boolean, {boolean(true)}), "true;");
+  EXPECT_EQ(received(__tvm_ffi_boolean, {integer(0)}), "false;");
+  EXPECT_EQ(received(__tvm_ffi_boolean, {integer(int64_t{1} << 40)}), "true;");
   EXPECT_EQ(error(__tvm_ffi_boolean, {real(1)}),
             "TypeError: boolean(): b: expected bool, got float 1");
   EXPECT_EQ(error(__tvm_ffi_boolean, {none()}), "TypeError: boolean(): b: expected bool, got None");
 }
 
-TEST_F(Export, Words) {
+TEST_F(Export, AcceptsText) {
   KernkitAny small{};
   small.type_index = kKernkitSmallStr;
   small.small_size = 7;
   memcpy(small.v.small, "seventh", 7);
   const std::string text = "text with a \0 inside";
   const Object<KernkitByteArray> str(kKernkitStr, {text.data(), text.size()});
-  EXPECT_EQ(seen(__tvm_ffi_words, {small, raw_str("raw")}), "seventh;raw;");
-  EXPECT_EQ(seen(__tvm_ffi_words, {str.any(), small}), text + ";seventh;");
+  EXPECT_EQ(received(__tvm_ffi_words, {small, raw_str("raw")}), "seventh;raw;");
+  EXPECT_EQ(received(__tvm_ffi_words, {str.any(), small}), text + ";seventh;");
   EXPECT_EQ(error(__tvm_ffi_words, {raw_str("a"), pointer(kKernkitBytes, this)}),
             "TypeError: words(): b: expected str, got bytes");
   EXPECT_EQ(error(__tvm_ffi_words, {none(), none()}),
@@ -181,7 +181,7 @@ TEST_F(Export, NullsAndMalformedTexts) {
   small.type_index = kKernkitSmallBytes;
   EXPECT_EQ(error(__tvm_ffi_octets, {small}), bytes + "a malformed bytes");
   const KernkitByteArray empty{nullptr, 0};
-  EXPECT_EQ(seen(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
+  EXPECT_EQ(received(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
 }
 
 // One object of every kind that messages describe.
@@ -217,8 +217,8 @@ TEST_F(Export, DtypesAndDevices) {
   dtype.v.dtype = dl_int8;
   device.type_index = kKernkitDevice;
   device.v.device = {kDLCUDA, 1};
-  EXPECT_EQ(seen(__tvm_ffi_things, {dtype, device}), "int8;cuda:1;");
-  EXPECT_EQ(seen(__tvm_ffi_things, {raw_str("bfloat16"), device}), "bfloat16;cuda:1;");
+  EXPECT_EQ(received(__tvm_ffi_things, {dtype, device}), "int8;cuda:1;");
+  EXPECT_EQ(received(__tvm_ffi_things, {raw_str("bfloat16"), device}), "bfloat16;cuda:1;");
   EXPECT_EQ(error(__tvm_ffi_things, {raw_str("floaty"), device}),
             "TypeError: things(): t: expected a dtype, got str \"floaty\"");
   EXPECT_EQ(error(__tvm_ffi_things, {dtype, raw_str("cuda")}),

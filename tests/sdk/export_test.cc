@@ -14,12 +14,12 @@ using Text = std::string;
 
 // The C++ names differ from the schema's names, which messages must use.
 void mixed(TensorView first, int32_t second, double third, bool fourth) {
-  see(first.name(), first, second, third, fourth);
+  record(first.name(), first, second, third, fourth);
 }
 
 void rejected(TensorView first, TensorView second) {
   KERNKIT_EXPECT(first).like(second);
-  see("ran");
+  record("ran");
 }
 
 void scale_vector(TensorView y, TensorView x) {
@@ -28,12 +28,12 @@ void scale_vector(TensorView y, TensorView x) {
   const float* from = x.data<const float>();
   float* to = y.data<float>();
   for (int64_t i = 0; i < x.numel(); ++i) to[i] = 2 * from[i];
-  see("ran", x.numel());
+  record("ran", x.numel());
 }
 
-void by_reference(const TensorView& first, const int& second) { see(first.name(), second); }
-void defaults(int64_t n, Text text) { see(n, text.c_str()); }
-void nothing() { see("nothing"); }
+void by_reference(const TensorView& first, const int& second) { record(first.name(), second); }
+void defaults(int64_t n, Text text) { record(n, text.c_str()); }
+void nothing() { record("nothing"); }
 void throws(int64_t how) {
   switch (how) {
     case 0: KERNKIT_THROW(ValueError) << "how: is " << how;
@@ -60,13 +60,13 @@ namespace kernkit {
 namespace {
 
 TEST_F(Export, TensorAsPointer) {
-  EXPECT_EQ(seen(__tvm_ffi_mixed, {x, integer(-3), real(2.5), boolean(true)}),
+  EXPECT_EQ(received(__tvm_ffi_mixed, {x, integer(-3), real(2.5), boolean(true)}),
             "x;float32 [2, 3];-3;2.5;true;");
 }
 
 TEST_F(Export, TensorAsObject) {
   const Object<DLTensor> object(kKernkitTensor, *x_tensor.dl());
-  EXPECT_EQ(seen(__tvm_ffi_mixed, {object.any(), integer(0), real(0), boolean(false)}),
+  EXPECT_EQ(received(__tvm_ffi_mixed, {object.any(), integer(0), real(0), boolean(false)}),
             "x;float32 [2, 3];0;0;false;");
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a view takes no reference";
 }
@@ -132,8 +132,8 @@ TEST_F(Export, TensorWithoutSizes) {
   DLTensor scalar = *x_tensor.dl();
   scalar.ndim = 0;
   scalar.shape = nullptr;
-  EXPECT_EQ(seen(__tvm_ffi_mixed,
-                 {pointer(kKernkitDLTensorPtr, &scalar), integer(1), real(1), boolean(true)}),
+  EXPECT_EQ(received(__tvm_ffi_mixed,
+                     {pointer(kKernkitDLTensorPtr, &scalar), integer(1), real(1), boolean(true)}),
             "x;float32 [];1;1;true;");
 }
 
@@ -144,8 +144,8 @@ TEST_F(Export, TensorWithoutMemory) {
     DLTensor tensor = *y.dl();
     tensor.data = nullptr;
     const KernkitAny fake = pointer(kKernkitDLTensorPtr, &tensor);
-    return seen(__tvm_ffi_scale_vector,
-                {y_too ? fake : pointer(kKernkitDLTensorPtr, y.dl()), fake});
+    return received(__tvm_ffi_scale_vector,
+                    {y_too ? fake : pointer(kKernkitDLTensorPtr, y.dl()), fake});
   };
   const std::string text = "ValueError: scale_vector(): x: data is null, shape is [3]";
   EXPECT_EQ(with({3}, false), text);
@@ -162,10 +162,10 @@ TEST_F(Export, TensorWithoutMemory) {
             "ValueError: scale_vector(): y: data is null, shape is [3]");
   // Tensors without memory do not overlap.
   tensor.byte_offset = 4;
-  DLTensor other = tensor;
-  other.byte_offset = 0;
-  EXPECT_EQ(error(__tvm_ffi_scale_vector,
-                  {pointer(kKernkitDLTensorPtr, &tensor), pointer(kKernkitDLTensorPtr, &other)}),
+  DLTensor without_offset = tensor;
+  without_offset.byte_offset = 0;
+  EXPECT_EQ(error(__tvm_ffi_scale_vector, {pointer(kKernkitDLTensorPtr, &tensor),
+                                           pointer(kKernkitDLTensorPtr, &without_offset)}),
             "ValueError: scale_vector(): x: data is null, shape is [3]");
 }
 
@@ -177,10 +177,10 @@ TEST_F(Export, TensorWithSizesThatCannotBe) {
     tensor.ndim = static_cast<int32_t>(sizes.size());
     tensor.shape = sizes.data();
     tensor.strides = strides.empty() ? nullptr : strides.data();
-    DLTensor other = tensor;
-    other.data = data + 1;
+    DLTensor shifted = tensor;
+    shifted.data = data + 1;
     return error(__tvm_ffi_scale_vector,
-                 {pointer(kKernkitDLTensorPtr, &other), pointer(kKernkitDLTensorPtr, &tensor)});
+                 {pointer(kKernkitDLTensorPtr, &shifted), pointer(kKernkitDLTensorPtr, &tensor)});
   };
   const std::string bad = " has a negative size or more than 2^63 - 1 elements";
   EXPECT_EQ(with({-1}, {}), "ValueError: scale_vector(): x: shape [-1]" + bad);
@@ -194,10 +194,10 @@ TEST_F(Export, TensorWithSizesThatCannotBe) {
             "[-9223372036854775808]");
 }
 
-TEST_F(Export, References) { EXPECT_EQ(seen(__tvm_ffi_by_reference, {x, integer(4)}), "x;4;"); }
+TEST_F(Export, References) { EXPECT_EQ(received(__tvm_ffi_by_reference, {x, integer(4)}), "x;4;"); }
 
 TEST_F(Export, CountOfArguments) {
-  EXPECT_EQ(seen(__tvm_ffi_nothing, {}), "nothing;");
+  EXPECT_EQ(received(__tvm_ffi_nothing, {}), "nothing;");
   EXPECT_EQ(error(__tvm_ffi_nothing, {integer(1)}),
             "TypeError: nothing(): takes 0 arguments, got 1");
   EXPECT_EQ(error(__tvm_ffi_throws, {}), "TypeError: throws(): takes 1 argument (how), got 0");
@@ -211,7 +211,7 @@ TEST_F(Export, CountOfArguments) {
 TEST_F(Export, NoArgumentsNeedNoArray) {
   KernkitAny result = none();
   EXPECT_EQ(__tvm_ffi_defaults(nullptr, nullptr, 0, &result), 0);
-  EXPECT_EQ(ops::seen, "1;a;");
+  EXPECT_EQ(ops::received, "1;a;");
   EXPECT_EQ(__tvm_ffi_nothing(nullptr, nullptr, 0, &result), 0);
   EXPECT_EQ(__tvm_ffi_scale_vector(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(__tvm_ffi_scale_vector(nullptr, nullptr, INT32_MIN, &result), -1);
@@ -224,7 +224,7 @@ TEST_F(Export, NamesAreTheSchemas) {
   HostTensor<double> y({2, 3});
   EXPECT_EQ(error(__tvm_ffi_rejected, {pointer(kKernkitDLTensorPtr, y.dl()), x}),
             "TypeError: rejected(): y: dtype float64 does not match x (float32)");
-  EXPECT_EQ(seen(__tvm_ffi_rejected, {x, x}), "ran;");
+  EXPECT_EQ(received(__tvm_ffi_rejected, {x, x}), "ran;");
 }
 
 TEST_F(Export, FirstWrongArgumentIsReported) {
@@ -251,25 +251,25 @@ TEST_F(Export, ExceptionsOfTheKernel) {
 
 // An error about an argument has the line of the export, an error of the kernel the line of the
 // kernel.
-TEST_F(Export, WhereItHappened) {
+TEST_F(Export, ErrorsRecordTheLineThatThrew) {
   error(__tvm_ffi_throws, {none()});
-  EXPECT_EQ(detail::last_error().where().line, kThrowsLine);
+  EXPECT_EQ(detail::last_error().location().line, kThrowsLine);
   error(__tvm_ffi_throws, {integer(3)});
-  EXPECT_EQ(detail::last_error().where().line, kThrowsLine);
+  EXPECT_EQ(detail::last_error().location().line, kThrowsLine);
   error(__tvm_ffi_throws, {integer(0)});
-  EXPECT_LT(detail::last_error().where().line, kThrowsLine);
-  EXPECT_GT(detail::last_error().where().line, 0);
+  EXPECT_LT(detail::last_error().location().line, kThrowsLine);
+  EXPECT_GT(detail::last_error().location().line, 0);
 }
 
 TEST_F(Export, ThreadsHaveTheirOwnLastError) {
-  const std::string mine = error(__tvm_ffi_throws, {integer(0)});
-  std::string at_start, theirs;
+  const std::string own_error = error(__tvm_ffi_throws, {integer(0)});
+  std::string at_start, error_of_thread;
   std::thread([&] {
     at_start = kernkit_last_error();
-    theirs = error(__tvm_ffi_throws, {integer(2)});
+    error_of_thread = error(__tvm_ffi_throws, {integer(2)});
   }).join();
-  EXPECT_EQ(theirs, "RuntimeError: throws(): of the library");
-  EXPECT_EQ(kernkit_last_error(), mine);
+  EXPECT_EQ(error_of_thread, "RuntimeError: throws(): of the library");
+  EXPECT_EQ(kernkit_last_error(), own_error);
   EXPECT_EQ(at_start.find("throws"), std::string::npos);
 }
 

@@ -27,9 +27,9 @@ class Float : public ::testing::Test {
   // Whether T(value) is the right rounding. NaN stays NaN and keeps its sign.
   static bool rounds(float value) {
     const T got(value);
-    const T wanted = round_to<T>(value);
-    return std::isnan(value) ? std::isnan(decode(got)) && (got.bits ^ wanted.bits) < 0x8000
-                             : got.bits == wanted.bits;
+    const T expected = round_to<T>(value);
+    return std::isnan(value) ? std::isnan(decode(got)) && (got.bits ^ expected.bits) < 0x8000
+                             : got.bits == expected.bits;
   }
 };
 using Types = ::testing::Types<float16, bfloat16>;
@@ -39,11 +39,11 @@ TYPED_TEST(Float, DecodesEveryPattern) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto element = copy_bits<TypeParam>(static_cast<uint16_t>(bits));
     const auto got = static_cast<float>(element);
-    const double wanted = decode(element);
-    if (std::isnan(wanted)) {
+    const double expected = decode(element);
+    if (std::isnan(expected)) {
       ASSERT_TRUE(std::isnan(got)) << std::hex << bits;
     } else {
-      ASSERT_EQ(static_cast<double>(got), wanted) << std::hex << bits;
+      ASSERT_EQ(static_cast<double>(got), expected) << std::hex << bits;
     }
     ASSERT_EQ(std::signbit(got), bits >= 0x8000) << std::hex << bits;
   }
@@ -100,7 +100,7 @@ TYPED_TEST(Float, SpecialValues) {
   }
 }
 
-TEST(Float16, Known) {
+TEST(Float16, ConvertsKnownValues) {
   EXPECT_EQ(float16(1.0f).bits, 0x3c00);
   EXPECT_EQ(float16(-2.0f).bits, 0xc000);
   EXPECT_EQ(float16(65504.0f).bits, 0x7bff);
@@ -110,7 +110,7 @@ TEST(Float16, Known) {
   EXPECT_EQ(float16(0x1p-25f).bits, 0x0000);
 }
 
-TEST(Bfloat16, Known) {
+TEST(Bfloat16, ConvertsKnownValues) {
   EXPECT_EQ(bfloat16(1.0f).bits, 0x3f80);
   EXPECT_EQ(bfloat16(3.14159265f).bits, 0x4049);
   EXPECT_EQ(bfloat16(std::numeric_limits<float>::max()).bits, 0x7f80);

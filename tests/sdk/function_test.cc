@@ -69,7 +69,7 @@ TEST(Function, OptionalTexts) {
   static_assert(!std::is_constructible_v<AnyView, Optional<std::string_view>>);
 }
 
-TEST(Function, LivesAsLongAsItIsOwned) {
+TEST(Function, IsDestroyedWithItsLastOwner) {
   auto alive = std::make_shared<int>(0);
   Function f = make_function("count", [alive]() mutable { return ++*alive; });
   EXPECT_EQ(alive.use_count(), 2);

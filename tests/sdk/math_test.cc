@@ -52,8 +52,8 @@ double error_of(float result, double exact, double scale) {
 struct Worst {
   double error = 0;
   float at = 0;
-  void see(double found, float x) {
-    if (!(found <= error)) *this = {found, x};
+  void update(double new_error, float x) {
+    if (!(new_error <= error)) *this = {new_error, x};
   }
 };
 
@@ -73,7 +73,7 @@ float Function(float x) {
 template <class Op>
 Worst worst_of(const Op& op, bool of_x) {
   const unsigned count = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<Worst> found(count);
+  std::vector<Worst> worst_of_threads(count);
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < count; ++t) {
     threads.emplace_back([&, t] {
@@ -86,15 +86,15 @@ Worst worst_of(const Op& op, bool of_x) {
         }
         cpu::elementwise(kChunk, op, y.data(), static_cast<const float*>(x.data()));
         for (int i = 0; i < kChunk; ++i) {
-          const double right = Op::exact(static_cast<double>(x[i]));
-          found[t].see(error_of(y[i], right, of_x ? x[i] : right), x[i]);
+          const double exact_value = Op::exact(static_cast<double>(x[i]));
+          worst_of_threads[t].update(error_of(y[i], exact_value, of_x ? x[i] : exact_value), x[i]);
         }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   Worst worst;
-  for (const Worst& w : found) worst.see(w.error, w.at);
+  for (const Worst& w : worst_of_threads) worst.update(w.error, w.at);
   return worst;
 }
 
@@ -224,10 +224,10 @@ TEST(MathValues, SpecialValuesAreThoseOfPyTorch) {
   };
   for (const auto& row : rows) {
     for (int i = 0; i < 10; ++i) {
-      const float got = row.function(in[i]), wanted = row.out[i];
-      const bool both_nan = std::isnan(got) && std::isnan(wanted);
-      EXPECT_TRUE(both_nan || copy_bits<uint32_t>(got) == copy_bits<uint32_t>(wanted))
-          << row.name << "(" << in[i] << ") is " << got << ", not " << wanted;
+      const float got = row.function(in[i]), expected = row.out[i];
+      const bool both_nan = std::isnan(got) && std::isnan(expected);
+      EXPECT_TRUE(both_nan || copy_bits<uint32_t>(got) == copy_bits<uint32_t>(expected))
+          << row.name << "(" << in[i] << ") is " << got << ", not " << expected;
     }
   }
 }
@@ -238,18 +238,18 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   double worst = 0;
   const int64_t count = step() == 1 ? 100'000'000 : 300'000;
   std::vector<double> x(kChunk), y(kChunk);
-  for (int64_t done = 0; done < count; done += kChunk) {
+  for (int64_t first = 0; first < count; first += kChunk) {
     // Half of the values over the whole range, half near 0 or 1.
-    const double scale = done / kChunk % 2 == 0 ? 1 : 1e-3;
+    const double scale = first / kChunk % 2 == 0 ? 1 : 1e-3;
     std::uniform_real_distribution<double> any(from * scale, to * scale);
     for (double& v : x) v = any(random);
     cpu::elementwise(kChunk, function, y.data(), static_cast<const double*>(x.data()));
     for (int i = 0; i < kChunk; ++i) {
-      const long double right = exact(static_cast<long double>(x[i]));
+      const long double exact_value = exact(static_cast<long double>(x[i]));
       int exponent = 0;
-      std::frexp(right, &exponent);
+      std::frexp(exact_value, &exponent);
       worst =
-          std::max(worst, static_cast<double>(std::fabs(y[i] - right) /
+          std::max(worst, static_cast<double>(std::fabs(y[i] - exact_value) /
                                               std::ldexp(1.0L, std::max(exponent, -1021) - 53)));
     }
   }

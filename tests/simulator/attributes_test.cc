@@ -30,19 +30,19 @@ class Attributes : public ::testing::Test {
 };
 
 TEST_F(Attributes, AreThoseOfThePtx) {
-  cudaFuncAttributes much, little;
-  ASSERT_EQ(cudaFuncGetAttributes(&much, kernel_that_uses_much()), cudaSuccess);
-  ASSERT_EQ(cudaFuncGetAttributes(&little, kernel_that_uses_little()), cudaSuccess);
-  EXPECT_EQ(much.sharedSizeBytes, 96 * sizeof(double));
-  EXPECT_EQ(much.localSizeBytes, 64 * sizeof(double));
-  EXPECT_EQ(much.constSizeBytes, 4 * sizeof(float));
-  EXPECT_EQ(much.maxThreadsPerBlock, 1024);
-  EXPECT_EQ(much.maxDynamicSharedSizeBytes, 48 * 1024 - 96 * 8);
-  EXPECT_EQ(much.ptxVersion, 80);
-  EXPECT_EQ(much.binaryVersion, 90);
-  EXPECT_EQ(little.sharedSizeBytes, 0u);
-  EXPECT_EQ(little.localSizeBytes, 0u);
-  EXPECT_EQ(little.maxThreadsPerBlock, 96);
+  cudaFuncAttributes attributes, attributes_of_other;
+  ASSERT_EQ(cudaFuncGetAttributes(&attributes, kernel_that_uses_much()), cudaSuccess);
+  ASSERT_EQ(cudaFuncGetAttributes(&attributes_of_other, kernel_that_uses_little()), cudaSuccess);
+  EXPECT_EQ(attributes.sharedSizeBytes, 96 * sizeof(double));
+  EXPECT_EQ(attributes.localSizeBytes, 64 * sizeof(double));
+  EXPECT_EQ(attributes.constSizeBytes, 4 * sizeof(float));
+  EXPECT_EQ(attributes.maxThreadsPerBlock, 1024);
+  EXPECT_EQ(attributes.maxDynamicSharedSizeBytes, 48 * 1024 - 96 * 8);
+  EXPECT_EQ(attributes.ptxVersion, 80);
+  EXPECT_EQ(attributes.binaryVersion, 90);
+  EXPECT_EQ(attributes_of_other.sharedSizeBytes, 0u);
+  EXPECT_EQ(attributes_of_other.localSizeBytes, 0u);
+  EXPECT_EQ(attributes_of_other.maxThreadsPerBlock, 96);
 }
 
 TEST_F(Attributes, LimitLaunches) {
@@ -74,10 +74,10 @@ TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   // 228 KiB, of which each block takes its own shared memory and 1 KiB.
   EXPECT_EQ(occupancy(kernel_that_uses_much(), 96, 20200), 10);
   EXPECT_EQ(occupancy(kernel_that_uses_much(), 96, 20200 - 96 * 8), 11);
-  size_t rest = 0;
-  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&rest, kernel_that_uses_much(), 2, 96),
+  size_t available = 0;
+  EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&available, kernel_that_uses_much(), 2, 96),
             cudaSuccess);
-  EXPECT_EQ(rest, 114u * 1024 - 1024 - 96 * 8);
+  EXPECT_EQ(available, 114u * 1024 - 1024 - 96 * 8);
   // 132 multiprocessors.
   void* arguments[] = {&results_};
   const auto launch = [&](unsigned grid) {
@@ -89,7 +89,7 @@ TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
-TEST_F(Attributes, OfAKernelInAGraphRunEachTimeThatItIsLaunched) {
+TEST_F(Attributes, KernelsOfAGraphRunAtEachLaunch) {
   for (unsigned seed = 0; seed <= 8; ++seed) {
     runtime_.set_seed(seed);
     int calls = 0;

@@ -68,9 +68,9 @@ __global__ void converged_kernel(int* results, int* small, int* large, int* turn
   } else {
     r[1] = static_cast<int>(__activemask());
   }
-  int others = 0;
-  for (int i = 0; i < lane % 4; ++i) others += __popc(__activemask());
-  r[2] = others;
+  int active_lanes = 0;
+  for (int i = 0; i < lane % 4; ++i) active_lanes += __popc(__activemask());
+  r[2] = active_lanes;
   r[3] = static_cast<int>(__activemask());
   __syncwarp(kLanes);
 
@@ -180,19 +180,19 @@ __global__ void atomic_kernel(int* r) {
   atomicAdd(reinterpret_cast<float*>(&r[7]), 0.5f);
   int old = *static_cast<volatile int*>(&r[8]);
   for (;;) {
-    const int seen = atomicCAS(&r[8], old, old + 2);
-    if (seen == old) break;
-    old = seen;
+    const int previous = atomicCAS(&r[8], old, old + 2);
+    if (previous == old) break;
+    old = previous;
   }
   atomicAdd(reinterpret_cast<unsigned long long*>(&r[10]), 1ull << 32);
   // One thread at a time.
-  for (bool done = false; !done;) {
+  for (bool has_added = false; !has_added;) {
     if (atomicExch(&r[12], 1) == 0) {
       __threadfence();
       r[13] += 1;
       __threadfence();
       atomicExch(&r[12], 0);
-      done = true;
+      has_added = true;
     }
   }
 }

@@ -34,22 +34,22 @@ __global__ void __launch_bounds__(kScanThreads)
 
   volatile int* blocks = state + 1;
   if (threadIdx.x == kScanThreads - 1) {
-    volatile int* own = blocks + 3 * block;
-    own[1] = sum;
+    volatile int* own_state = blocks + 3 * block;
+    own_state[1] = sum;
     __threadfence();
-    own[0] = kAggregate;
+    own_state[0] = kAggregate;
     int total = 0;
-    for (int other = block - 1; other >= 0;) {
-      const int status = blocks[3 * other];
+    for (int previous = block - 1; previous >= 0;) {
+      const int status = blocks[3 * previous];
       __threadfence();
       if (status == kNothing) continue;
-      total += blocks[3 * other + (status == kPrefix ? 2 : 1)];
+      total += blocks[3 * previous + (status == kPrefix ? 2 : 1)];
       if (status == kPrefix) break;
-      --other;
+      --previous;
     }
-    own[2] = total + sum;
+    own_state[2] = total + sum;
     __threadfence();
-    own[0] = kPrefix;
+    own_state[0] = kPrefix;
     before = total;
   }
   __syncthreads();

@@ -24,7 +24,7 @@ class AnyValue {
   /// tensor, a text, a list) is valid during the lifetime of this object.
   template <class T>
   T cast(const char* name = "value") const {
-    static_assert(std::is_same_v<typename Argument<T>::Held, T>,
+    static_assert(std::is_same_v<typename Argument<T>::Storage, T>,
                   "kernkit: this type borrows from what only a call can hold; read int[] as "
                   "ListView<int64_t>");
     return Argument<T>::read(any_, name);
@@ -129,7 +129,7 @@ class AnyView : public detail::AnyValue {
 
 template <>
 struct detail::Argument<AnyView> : PlainArgument<schema::Type::kAny, AnyView> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     const KernkitAny value = referent(any);
     if (!is_sound(value)) throw_argument_type(name, "a value", any);
     return AnyView(value);

@@ -46,7 +46,7 @@ void set_bytes(KernkitAny* result, const unsigned char* data, size_t size);
 
 template <>
 struct Argument<BytesView> : PlainArgument<schema::Type::kBytes, BytesView> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     KernkitByteArray bytes;
     if (!read_bytes(any, &bytes)) throw_argument_type(name, "bytes", any);
     return BytesView(bytes.data, bytes.size);

@@ -60,14 +60,14 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 // Takes the dtype as its key: a struct on the cold path would be split on the hot path.
 [[noreturn, gnu::cold]] void throw_unsupported(const char* name, uint32_t dtype_key,
                                                const DLDataType* supported, size_t size,
-                                               Where where);
+                                               SourceLocation location);
 [[noreturn, gnu::cold]] void throw_not_dispatched(uint32_t dtype_key, const DLDataType* supported,
-                                                  size_t size, Where where);
+                                                  size_t size, SourceLocation location);
 }  // namespace detail
 
 /// Calls `function(type_tag<T>{})` once, for the T of the list whose dtype is `dtype`. Throws
-/// TypeError with the supported dtypes if there is none; the error has the line `where`, by default
-/// that of this call. Exceptions of `function` reach the caller.
+/// TypeError with the supported dtypes if there is none; the error has the line `location`, by
+/// default that of this call. Exceptions of `function` reach the caller.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;
@@ -75,15 +75,15 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 ///     });
 template <class... T, class Function>
 void dispatch(types<T...>, DLDataType dtype, Function&& function,
-              Where where = {__builtin_FILE(), __builtin_LINE()}) {
+              SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
   const uint32_t key = dtype_key(dtype);
-  bool found = false;
+  bool is_supported = false;
   // A type without a dtype gives one compile error: `function` is not compiled for the list.
   if constexpr ((detail::kHasDType<T> && ...)) {
-    found = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
+    is_supported = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   }
-  if (__builtin_expect(!found, 0)) {
-    detail::throw_not_dispatched(key, detail::kDTypes<T...>, sizeof...(T), where);
+  if (__builtin_expect(!is_supported, 0)) {
+    detail::throw_not_dispatched(key, detail::kDTypes<T...>, sizeof...(T), location);
   }
 }
 

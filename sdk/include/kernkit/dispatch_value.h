@@ -23,7 +23,7 @@ void dispatch_bool(bool flag, Function&& function) {
 namespace detail {
 [[noreturn, gnu::cold]] void throw_unsupported_value(const char* name, int64_t value,
                                                      const int64_t* supported, size_t size,
-                                                     Where where);
+                                                     SourceLocation location);
 
 /// True if, for every view, int32 holds the number of elements, each size, and the offset of every
 /// element.
@@ -32,16 +32,16 @@ bool fits_int32(std::initializer_list<TensorView> views);
 
 /// Calls `function(std::integral_constant<int64_t, V>{})` once, for the V that equals `value`.
 /// Throws ValueError with the argument's name and the values if there is none; the error has the
-/// line `where`, by default that of this call. Exceptions of `function` reach the caller:
+/// line `location`, by default that of this call. Exceptions of `function` reach the caller:
 /// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });`
 template <int64_t... V, class Function>
 void dispatch_int(int64_t value, const char* name, Function&& function,
-                  Where where = {__builtin_FILE(), __builtin_LINE()}) {
-  const bool found =
+                  SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
+  const bool is_supported =
       ((value == V && (function(std::integral_constant<int64_t, V>{}), true)) || ...);
-  if (__builtin_expect(!found, 0)) {
+  if (__builtin_expect(!is_supported, 0)) {
     static constexpr int64_t kSupported[] = {V...};
-    detail::throw_unsupported_value(name, value, kSupported, sizeof...(V), where);
+    detail::throw_unsupported_value(name, value, kSupported, sizeof...(V), location);
   }
 }
 

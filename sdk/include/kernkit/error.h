@@ -32,23 +32,24 @@ inline constexpr char NotImplementedError[] = "NotImplementedError";
 }  // namespace kind
 
 /// A source line: where an error was thrown. In Python it is the traceback's last frame.
-struct Where {
+struct SourceLocation {
   const char* file = "";  ///< path as the compiler got it; static, "" for no line
   int line = 0;           ///< number from 1; 0 for no line
 };
-/// The source line of the expansion, as a kernkit::Where.
-#define KERNKIT_HERE (::kernkit::Where{__FILE__, __LINE__})
+using Where = SourceLocation;  ///< the former name, for one MINOR version
+/// The source line of the expansion, as a kernkit::SourceLocation.
+#define KERNKIT_HERE (::kernkit::SourceLocation{__FILE__, __LINE__})
 
 /// The exception that kernkit throws. Copies share one text, so copying does not throw.
 class Error : public std::exception {
  public:
   /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null. Throws
   /// nothing: without memory the error becomes "MemoryError: out of memory".
-  [[gnu::cold]] Error(const char* error_kind, const char* text, Where where = {});
+  [[gnu::cold]] Error(const char* error_kind, const char* text, SourceLocation location = {});
   /// Copies `error_kind`, one of the names in kernkit::kind, and copies and deletes `text`, which
   /// `new` created: an exception is slower if it has to run a destructor during unwinding. Without
   /// memory the error becomes "MemoryError: out of memory".
-  [[gnu::cold]] Error(const char* error_kind, Message* text, Where where = {});
+  [[gnu::cold]] Error(const char* error_kind, Message* text, SourceLocation location = {});
   /// Shares the text of the other error.
   Error(const Error& other) noexcept;
   Error& operator=(const Error& other) noexcept;
@@ -61,8 +62,10 @@ class Error : public std::exception {
   const char* message() const noexcept;
   /// "ValueError: the message", valid as long as a copy of the error.
   const char* what() const noexcept override;
-  /// The line that threw the error, or an empty Where.
-  Where where() const noexcept { return where_; }
+  /// The line that threw the error, or an empty SourceLocation.
+  SourceLocation location() const noexcept { return location_; }
+  /// The former name of location(), for one MINOR version.
+  SourceLocation where() const noexcept { return location_; }
 
  private:
   struct Block {
@@ -74,7 +77,7 @@ class Error : public std::exception {
   void release() const noexcept;
 
   Block* block_;
-  Where where_;
+  SourceLocation location_;
 };
 
 namespace detail {
@@ -85,15 +88,15 @@ class Thrower {
  public:
   /// `otherwise` is the text if nothing is streamed. A constructor, because the commas of a braced
   /// list would separate arguments if one macro is the argument of another.
-  constexpr Thrower(const char* kind, const char* otherwise, Where where)
-      : kind_(kind), otherwise_(otherwise), where_(where) {}
+  constexpr Thrower(const char* kind, const char* otherwise, SourceLocation location)
+      : kind_(kind), otherwise_(otherwise), location_(location) {}
 
   [[noreturn, gnu::cold]] void operator&(Message& message) const;
 
  private:
   const char* kind_;
   const char* otherwise_;
-  Where where_;
+  SourceLocation location_;
 };
 
 /// The text of a failed comparison, or nothing if it succeeded.

@@ -14,10 +14,10 @@ namespace kernkit {
 class Expect {
  public:
   /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if there
-  /// is none; errors have the line `where`. The DLTensor and the texts must outlive this object.
+  /// is none; errors have the line `location`. The DLTensor and the texts must outlive this object.
   /// Throws nothing.
-  Expect(const TensorView& tensor, const char* expression, Where where)
-      : x_(tensor.get(), tensor.name()), expression_(expression), where_(where) {}
+  Expect(const TensorView& tensor, const char* expression, SourceLocation location)
+      : x_(tensor.get(), tensor.name()), expression_(expression), location_(location) {}
 
   /// Throws TypeError unless the dtype is in the list, e.g. `.dtype(floating{})`. Returns *this.
   template <class... T>
@@ -26,13 +26,13 @@ class Expect {
     uint32_t key;
     memcpy(&key, &x_.get()->dtype, sizeof(key));
     if (!contains(types<T...>{}, key)) {
-      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), where_);
+      detail::throw_unsupported(name(), key, detail::kDTypes<T...>, sizeof...(T), location_);
     }
     return *this;
   }
   /// Throws TypeError unless the dtype is this one. Returns *this.
-  Expect& dtype(DLDataType wanted) {
-    if (x_.dtype() != wanted) failure().dtype(wanted);
+  Expect& dtype(DLDataType expected) {
+    if (x_.dtype() != expected) failure().dtype(expected);
     return *this;
   }
 
@@ -45,19 +45,19 @@ class Expect {
   /// multiple of a Dim. An unbound Dim takes the size that it finds. Throws InternalError for a
   /// multiple of an unbound Dim. Returns *this.
   template <class... D>
-  Expect& shape(D&&... wanted) {
+  Expect& shape(D&&... expected) {
     int32_t i = 0;
     const bool fits = x_.ndim() == static_cast<int32_t>(sizeof...(D)) &&
-                      (accepts(wanted, x_.sizes()[static_cast<size_t>(i++)]) && ...);
-    if (!fits) failure().dims(false, {describe(wanted)...});
+                      (accepts(expected, x_.sizes()[static_cast<size_t>(i++)]) && ...);
+    if (!fits) failure().dims(false, {describe(expected)...});
     return *this;
   }
 
   /// Throws ValueError unless the tensor is on this device. Throws RuntimeError instead for a CUDA
-  /// tensor in a library without CUDA, unless `wanted` is the CPU. Returns *this.
-  Expect& device(DLDevice wanted) {
-    const bool possible = kWithCuda || !is_cuda(wanted);
-    if (x_.device() != wanted || !possible) failure().device(device_name(wanted).c_str());
+  /// tensor in a library without CUDA, unless `expected` is the CPU. Returns *this.
+  Expect& device(DLDevice expected) {
+    const bool possible = kWithCuda || !is_cuda(expected);
+    if (x_.device() != expected || !possible) failure().device(device_name(expected).c_str());
     return *this;
   }
   /// Throws ValueError unless the tensor is in CPU memory. Returns *this.
@@ -124,11 +124,11 @@ class Expect {
   /// empty tensor: an unbound Dim takes such a value until something else binds it. Throws
   /// InternalError for a multiple of an unbound Dim. Returns *this.
   template <class... D>
-  Expect& strides(D&&... wanted) {
+  Expect& strides(D&&... expected) {
     size_t i = 0;
     const bool fits =
-        x_.ndim() == static_cast<int32_t>(sizeof...(D)) && (accepts_stride(wanted, i++) && ...);
-    if (!fits) failure().dims(true, {describe(wanted)...});
+        x_.ndim() == static_cast<int32_t>(sizeof...(D)) && (accepts_stride(expected, i++) && ...);
+    if (!fits) failure().dims(true, {describe(expected)...});
     return *this;
   }
   /// Throws ValueError unless the first element's address, byte_offset included, is a multiple of
@@ -164,34 +164,36 @@ class Expect {
   }
 
  private:
-  static bool accepts(int64_t wanted, int64_t size) { return wanted == size; }
-  bool accepts(Dim& wanted, int64_t size) const { return wanted.accepts(size, name()); }
-  bool accepts(const ScaledDim& wanted, int64_t size) const { return wanted.accepts(size, name()); }
+  static bool accepts(int64_t expected, int64_t size) { return expected == size; }
+  bool accepts(Dim& expected, int64_t size) const { return expected.accepts(size, name()); }
+  bool accepts(const ScaledDim& expected, int64_t size) const {
+    return expected.accepts(size, name());
+  }
   bool stride_matters(size_t i) const { return x_.sizes()[i] != 1 && x_.numel() != 0; }
-  bool accepts_stride(Dim& wanted, size_t i) const {
+  bool accepts_stride(Dim& expected, size_t i) const {
     const int64_t stride = x_.strides()[i];
-    if (wanted.is_bound() && wanted.value() == stride) return true;
-    if (stride_matters(i)) return wanted.accepts(stride, name());
-    wanted.suggest(stride);
+    if (expected.is_bound() && expected.value() == stride) return true;
+    if (stride_matters(i)) return expected.accepts(stride, name());
+    expected.suggest(stride);
     return true;
   }
-  template <class Wanted>
-  bool accepts_stride(const Wanted& wanted, size_t i) const {
-    return accepts(wanted, x_.strides()[i]) || !stride_matters(i);
+  template <class Expected>
+  bool accepts_stride(const Expected& expected, size_t i) const {
+    return accepts(expected, x_.strides()[i]) || !stride_matters(i);
   }
-  static detail::WantedDim describe(int64_t wanted) { return {wanted, nullptr}; }
-  static detail::WantedDim describe(const Dim& wanted) { return {1, &wanted}; }
-  static detail::WantedDim describe(const ScaledDim& wanted) {
-    return {wanted.factor, &wanted.dim};
+  static detail::ExpectedDim describe(int64_t expected) { return {expected, nullptr}; }
+  static detail::ExpectedDim describe(const Dim& expected) { return {1, &expected}; }
+  static detail::ExpectedDim describe(const ScaledDim& expected) {
+    return {expected.factor, &expected.dim};
   }
 
   KERNKIT_ACCESSOR const char* name() const { return detail::name_or(x_, expression_); }
   // Constructed on failure only: a check that passes stores nothing.
-  KERNKIT_ACCESSOR detail::ExpectFailure failure() const { return {x_.get(), name(), where_}; }
+  KERNKIT_ACCESSOR detail::ExpectFailure failure() const { return {x_.get(), name(), location_}; }
 
   TensorView x_;
   const char* expression_;
-  Where where_;
+  SourceLocation location_;
   // Results of earlier checks, which later checks use.
   const DLTensor* like_ = nullptr;
   bool contiguous_ = false;

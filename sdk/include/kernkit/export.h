@@ -16,34 +16,34 @@ struct Unread {};
 
 /// Reads the arguments from left to right, so that the error names the first wrong argument, then
 /// calls the function. `self` is the exported function.
-template <class Line, class R, class... Params, class... Held>
+template <class Line, class R, class... Params, class... Storage>
 [[gnu::always_inline]] inline int read_and_call(Unread<>, R (*function)(Params...), KernkitFunction,
                                                 const KernkitAny*, int32_t, KernkitAny* result,
-                                                const Held&... held) {
-  if constexpr (kHasShapes<Line>) LineShapes<Line>::check(held...);
+                                                const Storage&... stored) {
+  if constexpr (kHasShapes<Line>) LineShapes<Line>::check(stored...);
   if constexpr (std::is_void_v<R>) {
-    function(static_cast<Params>(held)...);
+    function(static_cast<Params>(stored)...);
   } else if constexpr (kHasShapes<Line>) {
-    std::decay_t<R> value = function(static_cast<Params>(held)...);
-    LineShapes<Line>::check_result(value, held...);
+    std::decay_t<R> value = function(static_cast<Params>(stored)...);
+    LineShapes<Line>::check_result(value, stored...);
     Result<std::decay_t<R>>::set(result, std::move(value));
   } else {
-    Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
+    Result<std::decay_t<R>>::set(result, function(static_cast<Params>(stored)...));
   }
   return 0;
 }
-template <class Line, class First, class... Rest, class R, class... Params, class... Held>
+template <class Line, class First, class... Rest, class R, class... Params, class... Storage>
 [[gnu::always_inline]] inline int read_and_call(Unread<First, Rest...>, R (*function)(Params...),
                                                 KernkitFunction self, const KernkitAny* args,
                                                 int32_t num_args, KernkitAny* result,
-                                                const Held&... held) {
-  constexpr size_t kIndex = sizeof...(Held);
+                                                const Storage&... stored) {
+  constexpr size_t kIndex = sizeof...(Storage);
   const char* name = Op<Line>::name(kIndex);
   const KernkitAny& any = Op<Line>::template argument<kIndex>(args, num_args);
   if (is_slow_argument<First>(any)) {
-    return call_converted(self, Line::kName, name, args, num_args, kIndex, result, Line::kWhere);
+    return call_converted(self, Line::kName, name, args, num_args, kIndex, result, Line::kLocation);
   }
-  return read_and_call<Line>(Unread<Rest...>(), function, self, args, num_args, result, held...,
+  return read_and_call<Line>(Unread<Rest...>(), function, self, args, num_args, result, stored...,
                              read_fast<First>(any, name));
 }
 
@@ -68,9 +68,9 @@ template <class Line, class R, class... Params>
       return read_and_call<Line>(Unread<std::decay_t<Params>...>(), function, self, args, num_args,
                                  result);
     } catch (const Error& error) {
-      return raise_error(Line::kName, error, Line::kWhere);
+      return raise_error(Line::kName, error, Line::kLocation);
     } catch (...) {
-      return raise_current_exception(Line::kName, Line::kWhere);
+      return raise_current_exception(Line::kName, Line::kLocation);
     }
   }
   return -1;
@@ -119,7 +119,7 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
   struct KERNKIT_LOCAL name {                                                                    \
     static constexpr char kName[] = #name;                                                       \
     static constexpr char kSchema[] = schema_line;                                               \
-    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                     \
+    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                         \
   };                                                                                             \
   __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =           \
       #name schema_line;                                                                         \

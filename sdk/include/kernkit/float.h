@@ -43,10 +43,10 @@ KERNKIT_HOST_DEVICE inline float float16_to_float(uint16_t half) {
   return result;
 #else
   const uint32_t sign = (half & 0x8000u) << 16;
-  const uint32_t rest = half & 0x7fffu;
-  const uint32_t normal = (rest << 13) + (rest >= 0x7c00u ? 0x70000000u : 0x38000000u);
-  const float tiny = static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f;  // subnormal
-  return bit_cast<float>(sign | select(rest < 0x0400u, bit_cast<uint32_t>(tiny), normal));
+  const uint32_t abs_bits = half & 0x7fffu;
+  const uint32_t normal = (abs_bits << 13) + (abs_bits >= 0x7c00u ? 0x70000000u : 0x38000000u);
+  const float tiny = static_cast<float>(static_cast<int32_t>(abs_bits)) * 0x1p-24f;  // subnormal
+  return bit_cast<float>(sign | select(abs_bits < 0x0400u, bit_cast<uint32_t>(tiny), normal));
 #endif
 }
 
@@ -58,14 +58,14 @@ KERNKIT_HOST_DEVICE inline uint16_t float_to_float16(float value) {
 #else
   const uint32_t bits = bit_cast<uint32_t>(value);
   const uint32_t sign = (bits >> 16) & 0x8000u;
-  const uint32_t rest = bits & 0x7fffffffu;
+  const uint32_t abs_bits = bits & 0x7fffffffu;
   // Adding 0.5 leaves the value rounded to a multiple of 2^-24, float16's smallest step.
-  const uint32_t tiny = bit_cast<uint32_t>(bit_cast<float>(rest) + 0.5f) - 0x3f000000u;
-  const uint32_t normal = (rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13;
-  const uint32_t nan = 0x7e00u | ((rest >> 13) & 0x3ffu);
-  uint32_t magnitude = select(rest < 0x38800000u, tiny, normal);
-  magnitude = select(rest >= 0x47800000u, 0x7c00u, magnitude);
-  magnitude = select(rest > 0x7f800000u, nan, magnitude);
+  const uint32_t tiny = bit_cast<uint32_t>(bit_cast<float>(abs_bits) + 0.5f) - 0x3f000000u;
+  const uint32_t normal = (abs_bits - 0x38000000u + 0xfffu + ((abs_bits >> 13) & 1u)) >> 13;
+  const uint32_t nan = 0x7e00u | ((abs_bits >> 13) & 0x3ffu);
+  uint32_t magnitude = select(abs_bits < 0x38800000u, tiny, normal);
+  magnitude = select(abs_bits >= 0x47800000u, 0x7c00u, magnitude);
+  magnitude = select(abs_bits > 0x7f800000u, nan, magnitude);
   return static_cast<uint16_t>(sign | magnitude);
 #endif
 }

@@ -103,7 +103,7 @@ class Function {
 
 template <>
 struct detail::Argument<Function> : PlainArgument<schema::Type::kCallable, Function> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     if (any.type_index == kKernkitFunction && is_sound(any)) return Function::share(any.v.object);
     KernkitObject* moved = take_object(any, kKernkitFunction);
     if (moved == nullptr) throw_argument_type(name, "a callable", any);

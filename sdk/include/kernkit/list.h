@@ -12,7 +12,7 @@ namespace detail {
 [[noreturn, gnu::cold]] void throw_for_element(const Error& error, const char* name, size_t i);
 
 template <class T>
-typename Argument<T>::Held read_element(const KernkitAny* data, size_t i, const char* name) {
+typename Argument<T>::Storage read_element(const KernkitAny* data, size_t i, const char* name) {
   try {
     return Argument<T>::read(data[i], name);
   } catch (const Error& error) {
@@ -27,7 +27,7 @@ typename Argument<T>::Held read_element(const KernkitAny* data, size_t i, const 
 /// of a List, which a callback may change, are held. (int[] is a ShapeView.)
 template <class T>
 class ListView {
-  static_assert(std::is_same_v<typename detail::Argument<T>::Held, T>,
+  static_assert(std::is_same_v<typename detail::Argument<T>::Storage, T>,
                 "kernkit: the elements would borrow from what only a call can hold; read a list of "
                 "int[] as ListView<ListView<int64_t>>");
 
@@ -84,14 +84,14 @@ namespace detail {
 
 template <class T>
 struct Argument<ListView<T>> {
-  using Held = ListView<T>;
+  using Storage = ListView<T>;
   static constexpr bool fits(const schema::Param& param) {
     schema::Param element = param;
     element.is_list = false;
     return param.is_list && !param.is_optional && Argument<T>::fits(element);
   }
-  static Held read(const KernkitAny& any, const char* name) {
-    Held list(ListItems::of(read_list(any, name, "a list")), name);
+  static Storage read(const KernkitAny& any, const char* name) {
+    Storage list(ListItems::from(read_list(any, name, "a list")), name);
     for (size_t i = 0; i < list.size(); ++i) (void)list[i];
     return list;
   }
@@ -136,11 +136,11 @@ class IntList {
 
 template <>
 struct Argument<ShapeView> {
-  using Held = IntList;
+  using Storage = IntList;
   static constexpr bool fits(const schema::Param& param) {
     return param.type == schema::Type::kInt && param.is_list && !param.is_optional;
   }
-  static Held read(const KernkitAny& any, const char* name) { return Held(any, name); }
+  static Storage read(const KernkitAny& any, const char* name) { return Storage(any, name); }
 };
 
 }  // namespace detail

@@ -80,13 +80,13 @@ KERNKIT_MATH float tanh(float x) {
 #if defined(__CUDA_ARCH__)
   return ::tanhf(x);
 #else
-  const float size = detail::magnitude(x), z = x * x;
+  const float abs_x = detail::magnitude(x), z = x * x;
   const float p = detail::polynomial(z, -0x1.76ac1ap-8f, 0x1.5256d8p-6f, -0x1.b84448p-5f,
                                      0x1.110768p-3f, -0x1.555534p-2f);
-  const float small = p * z * size + size;
-  const float large = 1.0f - 2.0f / (detail::exp_to_add(size + size) + 1.0f);
+  const float small = p * z * abs_x + abs_x;
+  const float large = 1.0f - 2.0f / (detail::exp_to_add(abs_x + abs_x) + 1.0f);
   const bool is_small = detail::magnitude_bits(x) < detail::bits_of(0.625f);
-  return detail::keep_nan(x, detail::with_sign_of(x, detail::pick(is_small, small, large)));
+  return detail::keep_nan(x, detail::with_sign_of(x, detail::blend(is_small, small, large)));
 #endif
 }
 
@@ -96,18 +96,18 @@ KERNKIT_MATH float erf(float x) {
 #if defined(__CUDA_ARCH__)
   return ::erff(x);
 #else
-  const float size = detail::magnitude(x), z = x * x;
+  const float abs_x = detail::magnitude(x), z = x * x;
   const float p =
       detail::polynomial(z, 0x1.5e3dd4p-14f, -0x1.aab356p-11f, 0x1.54d5fcp-8f, -0x1.b81026p-6f,
                          0x1.ce2e1ep-4f, -0x1.812744p-2f, 0x1.06eba8p-3f);
-  const float small = p * size + size;
-  const float w = detail::limit(size, 4.0f);
+  const float small = p * abs_x + abs_x;
+  const float w = detail::clamp(abs_x, 4.0f);
   const float q =
       detail::polynomial(w, 0x1.78dcfep-17f, -0x1.527c42p-12f, 0x1.dd6cc6p-9f, -0x1.85515ap-6f,
                          0x1.b32574p-4f, 0x1.45328ep-1f, 0x1.0778dcp-3f);
   const float large = 1.0f - detail::exp_to_add(-(q * w + w));  // 1 - erfc(w)
   const bool is_small = detail::magnitude_bits(x) < detail::bits_of(0.92f);
-  return detail::keep_nan(x, detail::with_sign_of(x, detail::pick(is_small, small, large)));
+  return detail::keep_nan(x, detail::with_sign_of(x, detail::blend(is_small, small, large)));
 #endif
 }
 
@@ -119,7 +119,7 @@ KERNKIT_MATH float sigmoid(float x) {
 #else
   const float e =
       exp(-detail::magnitude(x));  // does not overflow, and stays accurate for small results
-  return detail::pick(detail::bits_of(x) < 0, e, 1.0f) / (1.0f + e);
+  return detail::blend(detail::bits_of(x) < 0, e, 1.0f) / (1.0f + e);
 #endif
 }
 /// Returns the logistic function 1 / (1 + e^-x) in double precision, by exp(double): from 0 for
@@ -132,10 +132,10 @@ KERNKIT_MATH float silu(float x) {
 #if defined(__CUDA_ARCH__)
   return x / (1.0f + ::expf(-x));
 #else
-  const float limited = detail::limit(x, detail::kExpLimit);
+  const float limited = detail::clamp(x, detail::kExpLimit);
   const detail::Exp e = detail::exp_parts(-detail::magnitude(limited));
-  const float left = detail::times(limited, e) + 0.0f * x;  // NaN for -infinity
-  return detail::pick(detail::bits_of(x) < 0, left, x) / (1.0f + detail::times(1.0f, e));
+  const float if_negative = detail::times(limited, e) + 0.0f * x;  // NaN for -infinity
+  return detail::blend(detail::bits_of(x) < 0, if_negative, x) / (1.0f + detail::times(1.0f, e));
 #endif
 }
 /// Returns x / (1 + e^-x) in double precision, as PyTorch's silu, by exp(double): infinity for
@@ -150,14 +150,14 @@ KERNKIT_MATH float gelu(float x) {
 #else
   // x times the normal distribution function at x. Beyond w sqrt(2) the distribution has e^-(w + q
   // w) / 2.
-  const float w = detail::limit(detail::magnitude(x), 11.0f) * 0x1.6a09e6p-1f;
+  const float w = detail::clamp(detail::magnitude(x), 11.0f) * 0x1.6a09e6p-1f;
   const float w2 = w * w;
   const float q =
       detail::cubic(w, w2, 0x1.562d66p-16f, -0x1.d90d4ap-13f, 0x1.9d0164p-11f, 0x1.d552fep-11f) *
           (w2 * w2) +
       detail::cubic(w, w2, -0x1.456484p-6f, 0x1.a6016ep-4f, 0x1.45ed96p-1f, 0x1.06ecccp-3f);
-  const float beyond = 0.5f * detail::exp_to_zero(-(q * w + w));
-  return x * detail::pick(detail::bits_of(x) < 0, beyond, 1.0f - beyond);
+  const float tail = 0.5f * detail::exp_to_zero(-(q * w + w));
+  return x * detail::blend(detail::bits_of(x) < 0, tail, 1.0f - tail);
 #endif
 }
 

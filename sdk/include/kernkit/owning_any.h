@@ -47,9 +47,9 @@ class Any : public detail::AnyValue {
   Any(Any&& other) noexcept : AnyValue(other.detach()) {}
   /// Replaces the value, and releases the object of the former value.
   Any& operator=(Any other) noexcept {
-    const KernkitAny mine = any_;
+    const KernkitAny previous = any_;
     any_ = other.any_;
-    other.any_ = mine;
+    other.any_ = previous;
     return *this;
   }
   /// Releases the object, if any.
@@ -98,9 +98,9 @@ class Any : public detail::AnyValue {
 
 template <>
 struct detail::Argument<Any> {
-  using Held = Any;
+  using Storage = Any;
   static constexpr bool fits(const schema::Param& param) { return Argument<AnyView>::fits(param); }
-  static Held read(const KernkitAny& any, const char* name) { return Any(AnyView(any), name); }
+  static Storage read(const KernkitAny& any, const char* name) { return Any(AnyView(any), name); }
 };
 
 inline void detail::Result<Any>::set(KernkitAny* result, Any&& value) { *result = value.detach(); }

@@ -22,7 +22,7 @@ namespace detail {
 // memory during the whole function instead of in two registers.
 [[noreturn, gnu::cold]] void throw_bad_index(const DLTensor* x, const char* name, int64_t i);
 [[noreturn, gnu::cold]] void throw_wrong_type(const DLTensor* x, const char* name,
-                                              DLDataType wanted);
+                                              DLDataType requested);
 
 /// Number of elements of a tensor that is dense in row-major order or empty; -1 for other tensors,
 /// for a negative size, and for more elements than int64 counts.

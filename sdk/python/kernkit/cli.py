@@ -45,8 +45,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
                                      epilog=EXIT_CODES)
     parser.add_argument("--version", action="version", version=f"kernkit {version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    words = sys.argv[1:] if arguments is None else arguments
-    named = [name for name in words[:1] if name in COMMANDS]
+    argv = sys.argv[1:] if arguments is None else arguments
+    named = [name for name in argv[:1] if name in COMMANDS]
     if named and not is_here(named[0]):
         print("kernkit:", why_not_here(named[0]), file=sys.stderr)
         return 3

@@ -35,8 +35,8 @@ def read_junit(path: pathlib.Path) -> Results:
         if reason is not None or case.get("status") in ("notrun", "disabled"):
             # The message of ctest has no reason; the output of GoogleTest has the reason.
             reported = re.search(r": Skipped\n(.+)", printed)
-            known = reason.get("message", "") if reason is not None else "not run"
-            results.skipped.append((name, reported[1] if reported else known))
+            default = reason.get("message", "") if reason is not None else "not run"
+            results.skipped.append((name, reported[1] if reported else default))
         elif case.find("failure") is not None or case.find("error") is not None:
             results.failed.append((name, printed))
         else:

@@ -31,48 +31,48 @@ _DEFAULTS = {
 }
 
 
-def _fail(expected: str, found: Any) -> NoReturn:
-    raise ValueError(f"expected {expected}, found {reprlib.repr(found)}")
+def _fail(expected: str, node: Any) -> NoReturn:
+    raise ValueError(f"expected {expected}, found {reprlib.repr(node)}")
 
 
-def _name(found: Any) -> str:
-    if not isinstance(found, str) or not _NAME.fullmatch(found):
-        _fail("a name", found)
-    return found
+def _name(node: Any) -> str:
+    if not isinstance(node, str) or not _NAME.fullmatch(node):
+        _fail("a name", node)
+    return node
 
 
-def _index(found: Any, count: int, first: int = 0) -> int:
-    if type(found) is not int or not first <= found < count:
-        _fail(f"an index from {first} to {count - 1}", found)
-    return found
+def _index(node: Any, count: int, first: int = 0) -> int:
+    if type(node) is not int or not first <= node < count:
+        _fail(f"an index from {first} to {count - 1}", node)
+    return node
 
 
-def _flag(found: Dict[str, Any], key: str) -> bool:
-    value = found.get(key, False)
+def _flag(node: Dict[str, Any], key: str) -> bool:
+    value = node.get(key, False)
     if not isinstance(value, bool):
         _fail(f"true or false for {key}", value)
     return value
 
 
-def _factor(found: Dict[str, Any]) -> int:
-    return _index(found.get("factor", 1), 2**63, 1)
+def _factor(node: Dict[str, Any]) -> int:
+    return _index(node.get("factor", 1), 2**63, 1)
 
 
-def _list(found: Any) -> List[Any]:
-    if not isinstance(found, list):
-        _fail("a list", found)
-    return found
+def _list(node: Any) -> List[Any]:
+    if not isinstance(node, list):
+        _fail("a list", node)
+    return node
 
 
-def _expression(found: Any, names: Set[str], depth: int = 0) -> Expression:
+def _expression(node: Any, names: Set[str], depth: int = 0) -> Expression:
     """The expression; its names are added to `names`."""
-    if isinstance(found, str):
-        if not _NUMBER.fullmatch(found):
-            names.add(_name(found))
-        return found
-    operation, *operands = _list(found) or [None]
+    if isinstance(node, str):
+        if not _NUMBER.fullmatch(node):
+            names.add(_name(node))
+        return node
+    operation, *operands = _list(node) or [None]
     if not isinstance(operation, str) or _OPERANDS.get(operation) != len(operands):
-        _fail("an operation with its operands", found)
+        _fail("an operation with its operands", node)
     if depth == MAX_DEPTH:
         raise ValueError(f"an expression has more than {MAX_DEPTH} levels")
     parts: List[Expression] = [operation]
@@ -81,61 +81,61 @@ def _expression(found: Any, names: Set[str], depth: int = 0) -> Expression:
     return tuple(parts)
 
 
-def _size(found: Any) -> Size:
-    if found == "_":
+def _size(node: Any) -> Size:
+    if node == "_":
         return Size("any")
-    if found in ("...", "each..."):
-        return Size("run", is_each=found == "each...")
-    if isinstance(found, str):
-        return Size("scaled", _name(found), found)
+    if node in ("...", "each..."):
+        return Size("run", is_each=node == "each...")
+    if isinstance(node, str):
+        return Size("scaled", _name(node), node)
     names: Set[str] = set()
-    expression, name = _expression(found["expression"], names), found.get("name", "")
+    expression, name = _expression(node["expression"], names), node.get("name", "")
     if name != "" and name not in names:
         _fail("a name of the expression", name)
-    return Size("scaled" if name else "sum", expression, name, _factor(found), _flag(found, "caller"))
+    return Size("scaled" if name else "sum", expression, name, _factor(node), _flag(node, "caller"))
 
 
-def _default(found: Dict[str, Any]) -> Optional[str]:
-    text = found.get("default")
-    if text is None or (text == "None" and found.get("optional")):
+def _default(node: Dict[str, Any]) -> Optional[str]:
+    text = node.get("default")
+    if text is None or (text == "None" and node.get("optional")):
         return text
-    pattern = _DEFAULTS.get(found["type"])
-    if pattern is None or found.get("list") or not pattern.fullmatch(text):
-        _fail(f"a default of {found['type']}", text)
+    pattern = _DEFAULTS.get(node["type"])
+    if pattern is None or node.get("list") or not pattern.fullmatch(text):
+        _fail(f"a default of {node['type']}", text)
     return str(text)
 
 
-def _dtype(found: Any) -> Union[int, str]:
-    if isinstance(found, str) and (found == "?" or _DTYPE.fullmatch(found)):
-        return found
-    if type(found) is int:
-        return found
-    _fail("a dtype, or the index of a parameter", found)
+def _dtype(node: Any) -> Union[int, str]:
+    if isinstance(node, str) and (node == "?" or _DTYPE.fullmatch(node)):
+        return node
+    if type(node) is int:
+        return node
+    _fail("a dtype, or the index of a parameter", node)
 
 
-def _value(found: Dict[str, Any], is_result: bool) -> Value:
-    kind, name, alias, shape = found["type"], found.get("name", ""), found.get("alias", ""), found.get("shape")
+def _value(node: Dict[str, Any], is_result: bool) -> Value:
+    kind, name, alias, shape = node["type"], node.get("name", ""), node.get("alias", ""), node.get("shape")
     if kind not in TYPES:
         _fail("a type", kind)
     if alias not in ("", "a", "a!", "out!"):
         _fail("an alias", alias)
-    if kind != "Tensor" and (alias or shape is not None or "dtype" in found):
+    if kind != "Tensor" and (alias or shape is not None or "dtype" in node):
         raise ValueError(f"a value of type {kind} has a shape, a dtype or an alias")
     if name != "" or not is_result:
         _name(name)
-    if is_result and "default" in found:
+    if is_result and "default" in node:
         raise ValueError("a result has a default")
-    return Value(kind, name, _flag(found, "list"), _flag(found, "optional"), alias.endswith("!"), _default(found), alias == "out!",
-                 None if shape is None else tuple(map(_size, _list(shape))), tuple(map(_dtype, _list(found.get("dtype", [])))),
+    return Value(kind, name, _flag(node, "list"), _flag(node, "optional"), alias.endswith("!"), _default(node), alias == "out!",
+                 None if shape is None else tuple(map(_size, _list(shape))), tuple(map(_dtype, _list(node.get("dtype", [])))),
                  bool(alias))  # fmt: skip
 
 
-def _source(found: Dict[str, Any], parameters: List[Value]) -> Source:
-    source = Source(_name(found["name"]), _index(found["value"], len(parameters)), found["place"], _factor(found), _flag(found, "optional"))
+def _source(node: Dict[str, Any], parameters: List[Value]) -> Source:
+    source = Source(_name(node["name"]), _index(node["value"], len(parameters)), node["place"], _factor(node), _flag(node, "optional"))
     shape = parameters[source.value].shape or ()
-    size = shape[_index(source.place, len(shape), -len(shape))]
+    size = shape[_index(source.axis, len(shape), -len(shape))]
     if (size.name, size.factor) != (source.name, source.factor):
-        _fail(f"the size of name {source.name} at place {source.place}", size.name)
+        _fail(f"the size of name {source.name} at place {source.axis}", size.name)
     return source
 
 
@@ -160,11 +160,11 @@ def _check_dtypes(values: List[Value], parameters: List[Value]) -> None:
             _fail('"?" alone', value.dtype)
 
 
-def _tensor(found: Dict[str, Any], key: str, parameters: List[Value]) -> Optional[int]:
+def _tensor(node: Dict[str, Any], key: str, parameters: List[Value]) -> Optional[int]:
     """The index of a tensor, or None without the key."""
-    if key not in found:
+    if key not in node:
         return None
-    index = _index(found[key], len(parameters))
+    index = _index(node[key], len(parameters))
     has_run = any(size.kind == "run" for size in parameters[index].shape or ())
     if parameters[index].type != "Tensor" or (key == "run_of" and not has_run):
         _fail(f"the index of a tensor for {key}", index)
@@ -190,13 +190,13 @@ def read_op(name: str, line: str, parsed: Any, doc: str = "") -> Op:
                           "which does not begin with __")  # fmt: skip
     _version(name, parsed)
     try:
-        parameters = [_value(found, is_result=False) for found in _list(parsed["parameters"])]
-        results = [_value(found, is_result=True) for found in _list(parsed["results"])]
+        parameters = [_value(node, is_result=False) for node in _list(parsed["parameters"])]
+        results = [_value(node, is_result=True) for node in _list(parsed["results"])]
         _check_defaults(parameters)
         _check_names(parameters)
         _check_names(results)
         _check_dtypes(parameters + results, parameters)
-        sources = tuple(_source(found, parameters) for found in _list(parsed.get("names", [])))
+        sources = tuple(_source(node, parameters) for node in _list(parsed.get("names", [])))
         return Op(name, line, parameters, results, doc, sources, _tensor(parsed, "run_of", parameters), _tensor(parsed, "like", parameters))
     except KeyError as error:
         raise damaged(name, f"key {error} is missing") from None

@@ -9,10 +9,10 @@ from typing import Any, Sequence
 from .errors import UserError
 
 
-def run(words: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
+def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
     """subprocess.run() with these options. The caller examines the exit code. UserError: the program cannot be
     started, for example because it is not installed."""
-    command = [str(word) for word in words]
+    command = [str(argument) for argument in arguments]
     try:
         return subprocess.run(command, **options)
     except OSError as error:

@@ -48,7 +48,7 @@ class Source:
 
     name: str
     value: int  # index of the tensor among the parameters
-    place: int  # index of the size; after "...", counted from the end: -1
+    axis: int  # index of the size; after "...", counted from the end: -1
     factor: int = 1
     is_optional: bool = False  # whether a call can lack the tensor
 

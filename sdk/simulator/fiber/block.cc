@@ -89,7 +89,8 @@ bool Block::is_endless(unsigned waiting) {
   const std::string sentence = grid_.endless(waiting);
   if (sentence.empty()) return false;
   const CudaThread* thread = ready_ != nullptr ? ready_ : running_;
-  grid_.fail((thread != nullptr ? where(*thread) : grid_.where(index_)) + ": " + sentence);
+  grid_.fail((thread != nullptr ? location_text(*thread) : grid_.location_text(index_)) + ": " +
+             sentence);
   return true;
 }
 
@@ -204,7 +205,7 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
-  const RaceSeen suspended;  // suspended forever if the grid fails
+  const RaceObserved suspended;  // suspended forever if the grid fails
   CudaThread* thread = running_;
   thread->waits_at = function;
   progress_ = true;

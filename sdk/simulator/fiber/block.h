@@ -32,7 +32,7 @@ struct WarpRendezvous {
   const char* function;
   unsigned mask;
   unsigned arrived;
-  unsigned left;  // number of lanes that have not read the values yet
+  unsigned remaining;  // number of lanes that have not read the values yet
   bool complete;
   WarpValues values;
   CudaThread* waiting;
@@ -63,7 +63,7 @@ class Block {
   void* shared_memory() const { return shared_memory_; }
   const Grid& grid() const { return grid_; }
   Grid& grid() { return grid_; }
-  std::string where(const CudaThread& thread) const;
+  std::string location_text(const CudaThread& thread) const;
   const CudaThread* running() const { return running_; }
 
  private:

@@ -7,16 +7,16 @@
 #include "fiber/block.h"
 
 namespace kernkit::simulator {
-std::string Block::where(const CudaThread& thread) const {
-  return grid_.where(index_) + ", thread " + index_text(thread.index);
+std::string Block::location_text(const CudaThread& thread) const {
+  return grid_.location_text(index_) + ", thread " + index_text(thread.index);
 }
 
 void Block::reject(const std::string& sentence, cudaError_t error) {
-  grid_.fail(where(*running_) + ": " + sentence, error);
+  grid_.fail(location_text(*running_) + ": " + sentence, error);
 }
 
 void Block::halt() {
-  const RaceSeen suspended;  // the race detector must not ignore the next user of the fiber
+  const RaceObserved suspended;  // the race detector must not ignore the next user of the fiber
   for (;;) running_->fiber->suspend();
 }
 
@@ -36,7 +36,7 @@ std::string Block::deadlock() const {
     other = &thread;
     break;
   }
-  return where(*first) + ": " + std::to_string(waiting) + " of the block's " +
+  return location_text(*first) + ": " + std::to_string(waiting) + " of the block's " +
          std::to_string(size_) + " threads wait at " + first->waits_at + "()" +
          (other == &kNone
               ? std::string(", and no thread can continue")

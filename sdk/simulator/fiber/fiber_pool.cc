@@ -11,13 +11,13 @@ Fiber* last = nullptr;
 // The race detector treats a reused fiber as the same thread. Fresh fibers are therefore preferred
 // up to this number; g++'s detector supports 8128 threads.
 constexpr int kMostRaceFibers = 6000;
-int made = 0;
+int created = 0;
 
 }  // namespace
 
 Fiber* take_fiber() {
-  if (first == nullptr || (kRaceDetector && made < kMostRaceFibers)) {
-    ++made;
+  if (first == nullptr || (kRaceDetector && created < kMostRaceFibers)) {
+    ++created;
     return new Fiber;
   }
   Fiber* fiber = first;

@@ -74,7 +74,9 @@ std::string Grid::endless(unsigned waiting) {
   return "does not end: " + std::to_string(waiting) + " threads of the block wait in a loop";
 }
 
-std::string Grid::where(uint3 index) const { return name_ + ": block " + index_text(index); }
+std::string Grid::location_text(uint3 index) const {
+  return name_ + ": block " + index_text(index);
+}
 
 void Grid::fail(const std::string& sentence, cudaError_t error) {
   if (failed_) return;
@@ -107,7 +109,7 @@ void Grid::work(Carrier* carrier) {
 // Returns another carrier with work: an existing carrier of the ring, or a new one for blocks that
 // have not started.
 Carrier* Grid::another(const Carrier* carrier) {
-  Carrier* other = nullptr;
+  Carrier* next = nullptr;
   size_t self = 0;
   size_t live = 0;
   for (size_t i = 0; i < carriers_.size(); ++i) {
@@ -115,27 +117,27 @@ Carrier* Grid::another(const Carrier* carrier) {
     live += carriers_[i]->done ? 0 : 1;
   }
   const size_t skip = random() % carriers_.size();
-  for (size_t i = 1; i <= carriers_.size() && other == nullptr; ++i) {
-    Carrier* next = carriers_[(self + skip + i) % carriers_.size()].get();
-    if (!next->done && next != carrier) other = next;
+  for (size_t i = 1; i <= carriers_.size() && next == nullptr; ++i) {
+    Carrier* candidate = carriers_[(self + skip + i) % carriers_.size()].get();
+    if (!candidate->done && candidate != carrier) next = candidate;
   }
   const bool startable = !schedule_.done() && live < most_carriers_ && !failed_;
-  if (!startable || (other != nullptr && random() % 2 == 1)) return other;
+  if (!startable || (next != nullptr && random() % 2 == 1)) return next;
   carriers_.push_back(std::make_unique<Carrier>(this));
-  Carrier* made = carriers_.back().get();
-  made->thread = std::thread([this, made] {
-    made->wait();
-    work(made);
-    leave(made);
+  Carrier* added = carriers_.back().get();
+  added->thread = std::thread([this, added] {
+    added->wait();
+    work(added);
+    leave(added);
   });
-  return made;
+  return added;
 }
 
 bool Grid::yield() {
   Carrier* self = this_carrier;
-  Carrier* other = another(self);
-  if (other != nullptr) {
-    other->give();
+  Carrier* next = another(self);
+  if (next != nullptr) {
+    next->give();
     self->wait();
   }
   return !failed_;
@@ -144,7 +146,7 @@ bool Grid::yield() {
 void Grid::leave(Carrier* carrier) {
   const RaceIgnored bookkeeping;
   carrier->done = true;
-  if (Carrier* other = another(carrier)) other->give();
+  if (Carrier* next = another(carrier)) next->give();
 }
 
 std::string Grid::run() {
@@ -155,8 +157,8 @@ std::string Grid::run() {
   Carrier* self = carriers_.back().get();
   if (!kRaceDetector) work(self);
   // Other carriers end when they get the baton; the last carrier returns the baton.
-  while (Carrier* other = another(self)) {
-    other->give();
+  while (Carrier* next = another(self)) {
+    next->give();
     self->wait();
   }
   for (auto& carrier : carriers_) {

@@ -34,7 +34,7 @@ class Grid {
   cudaError_t error() const { return error_; }
   bool failed() const { return failed_; }
   /// Returns "kernel: block [0, 0, 0]", the start of a report.
-  std::string where(uint3 block) const;
+  std::string location_text(uint3 block) const;
   /// Returns a report about threads of a block that do not end, or "". `waiting` is the number of
   /// threads that wait in a loop; 0 if threads keep running. To be called from time to time.
   std::string endless(unsigned waiting);

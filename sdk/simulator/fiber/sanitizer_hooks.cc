@@ -12,7 +12,7 @@ size_t races = 0;
 void print_position() {
   const kernkit::simulator::Block* block = kernkit::simulator::this_block();
   if (block == nullptr || block->running() == nullptr) return;
-  std::fprintf(stderr, "kernkit: in kernel %s\n", block->where(*block->running()).c_str());
+  std::fprintf(stderr, "kernkit: in kernel %s\n", block->location_text(*block->running()).c_str());
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace kernkit::simulator {
 namespace {
 
 struct Variable {
-  size_t where[2];  // {module, offset} in thread-local storage
+  size_t location[2];  // {module, offset} in thread-local storage
   size_t size;
 };
 std::vector<Variable>& variables() {
@@ -47,11 +47,11 @@ int count_modules(dl_phdr_info* info, size_t, void* count) {
 }  // namespace
 
 void find_shared_variables() {
-  static unsigned long long known = 0;
+  static unsigned long long counted = 0;
   unsigned long long loaded = 0;
   dl_iterate_phdr(count_modules, &loaded);
-  if (loaded == known) return;
-  known = loaded;
+  if (loaded == counted) return;
+  counted = loaded;
   variables().clear();
   guards().clear();
   dl_iterate_phdr(read_module, nullptr);
@@ -59,9 +59,9 @@ void find_shared_variables() {
 
 void fill_shared_variables(unsigned char value) {
   for (Variable& variable : variables()) {
-    std::memset(__tls_get_addr(variable.where), value, variable.size);
+    std::memset(__tls_get_addr(variable.location), value, variable.size);
   }
-  for (Variable& guard : guards()) limit_allocation(__tls_get_addr(guard.where), 0, guard.size);
+  for (Variable& guard : guards()) limit_allocation(__tls_get_addr(guard.location), 0, guard.size);
 }
 
 }  // namespace kernkit::simulator

@@ -118,7 +118,7 @@ void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool 
     }
     sync->function = function;
     sync->mask = mask;
-    sync->arrived = sync->left = 0;
+    sync->arrived = sync->remaining = 0;
     sync->complete = false;
     sync->waiting = nullptr;
     sync->next = warp.syncs;
@@ -127,7 +127,7 @@ void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool 
   if (orders) race_release(sync);
   sync->values.values[lane] = value;
   sync->arrived |= 1u << lane;
-  ++sync->left;
+  ++sync->remaining;
   if ((mask & warp.live & ~sync->arrived) != 0) {
     running_->next = sync->waiting;
     sync->waiting = running_;
@@ -137,7 +137,7 @@ void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool 
   }
   if (orders) race_acquire(sync);
   *out = sync->values;
-  if (--sync->left != 0) return;
+  if (--sync->remaining != 0) return;
   WarpRendezvous** link = &warp.syncs;
   while (*link != sync) link = &(*link)->next;
   *link = sync->next;

@@ -100,9 +100,9 @@ CUresult fill(const char* function, CUdeviceptr to, size_t pitch, unsigned value
 }
 
 cudaError_t device_of(CUcontext context, int* device) {
-  const CUctx_st* found = context;
-  const cudaError_t error = core::find_context(&found);
-  if (error == cudaSuccess) *device = found->device;
+  const CUctx_st* resolved = context;
+  const cudaError_t error = core::find_context(&resolved);
+  if (error == cudaSuccess) *device = resolved->device;
   return error;
 }
 

@@ -28,9 +28,9 @@ CUresult read_properties(const char* function, CUdevice device, const Read& read
 template <class Read>
 CUresult read_context(const char* function, CUcontext context, const Read& read) {
   return call_without_context(function, [&] {
-    const CUctx_st* found = context;
-    const cudaError_t error = core::find_context(&found);
-    return error != cudaSuccess ? error : read(*found);
+    const CUctx_st* resolved = context;
+    const cudaError_t error = core::find_context(&resolved);
+    return error != cudaSuccess ? error : read(*resolved);
   });
 }
 
@@ -208,7 +208,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 }
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
   return read_context("cuCtxGetDevice", context,
-                      [&](const CUctx_st& found) { return store(device, found.device); });
+                      [&](const CUctx_st& resolved) { return store(device, resolved.device); });
 }
 CUresult cuCtxGetFlags(unsigned* flags) {
   return read_context("cuCtxGetFlags", nullptr,
@@ -216,7 +216,7 @@ CUresult cuCtxGetFlags(unsigned* flags) {
 }
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
   return read_context("cuCtxGetId", context,
-                      [&](const CUctx_st& found) { return store(id, found.id); });
+                      [&](const CUctx_st& resolved) { return store(id, resolved.id); });
 }
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
   return read_context("cuCtxGetApiVersion", context, [&](const CUctx_st&) {

@@ -32,8 +32,8 @@ const char* name_of(CUresult result) {
 #define KERNKIT_ROW(name, number) {number, #name},
   static constexpr Result kResults[] = {KERNKIT_DRIVER_RESULTS(KERNKIT_ROW)};
 #undef KERNKIT_ROW
-  for (const Result& one : kResults) {
-    if (one.number == result) return one.name;
+  for (const Result& row : kResults) {
+    if (row.number == result) return row.name;
   }
   return nullptr;
 }
@@ -66,17 +66,17 @@ void* find_entry_point(const char* name, int version, bool* is_later) {
 #undef KERNKIT_ROW
   const EntryPoint* newest = nullptr;
   bool is_known = false;
-  for (const EntryPoint& one : kVersions) {
-    if (std::strcmp(one.name, name) != 0) continue;
+  for (const EntryPoint& row : kVersions) {
+    if (std::strcmp(row.name, name) != 0) continue;
     is_known = true;
-    if (one.version <= version && (newest == nullptr || one.version > newest->version)) {
-      newest = &one;
+    if (row.version <= version && (newest == nullptr || row.version > newest->version)) {
+      newest = &row;
     }
   }
   *is_later = is_known && newest == nullptr;
   if (is_known) return newest != nullptr ? newest->function : nullptr;
-  for (const EntryPoint& one : kSymbols) {
-    if (std::strcmp(one.name, name) == 0) return one.function;
+  for (const EntryPoint& row : kSymbols) {
+    if (std::strcmp(row.name, name) == 0) return row.function;
   }
   return nullptr;
 }

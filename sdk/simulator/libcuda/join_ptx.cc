@@ -59,7 +59,7 @@ std::string name_of(const std::string& text) {
   return name;
 }
 
-bool begins_with(const std::string& text, const char* word) { return text.rfind(word, 0) == 0; }
+bool begins_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
 
 std::vector<Statement> statements_of(const std::string& text) {
   std::vector<Statement> all;

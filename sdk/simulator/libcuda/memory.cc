@@ -296,8 +296,8 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     return core::read_pool_attribute(pool, static_cast<int>(attribute), value);
   });
 }
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t kept) {
-  return call_without_context("cuMemPoolTrimTo", [&] { return core::trim_pool(pool, kept); });
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t min_bytes) {
+  return call_without_context("cuMemPoolTrimTo", [&] { return core::trim_pool(pool, min_bytes); });
 }
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* all, size_t count) {
   return call_without_context("cuMemPoolSetAccess", [&] {
@@ -306,11 +306,11 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* all, size_
 }
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   return call_without_context("cuMemPoolGetAccess", [&] {
-    int found = 0;
+    int access = 0;
     if (flags == nullptr) return cudaErrorInvalidValue;
     const cudaError_t error =
-        core::read_pool_access(&found, pool, reinterpret_cast<const MemLocation*>(location));
-    *flags = static_cast<CUmemAccess_flags>(found);
+        core::read_pool_access(&access, pool, reinterpret_cast<const MemLocation*>(location));
+    *flags = static_cast<CUmemAccess_flags>(access);
     return error;
   });
 }

@@ -78,9 +78,9 @@ class Recorder {
 bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
                 std::vector<size_t>* numbers) {
   for (size_t i = 0; i < count; ++i) {
-    const auto found = find(&graph->nodes, nodes[i]);
-    if (found == graph->nodes.end()) return false;
-    const auto number = static_cast<size_t>(found - graph->nodes.begin());
+    const auto node_position = find(&graph->nodes, nodes[i]);
+    if (node_position == graph->nodes.end()) return false;
+    const auto number = static_cast<size_t>(node_position - graph->nodes.begin());
     if (std::count(numbers->begin(), numbers->end(), number) != 0) return false;
     numbers->push_back(number);
   }
@@ -231,9 +231,9 @@ cudaError_t core::add_child_graph(const NodePosition& position, cudaGraph_t chil
 cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {
   if (kind == nullptr) return cudaErrorInvalidValue;
   for (cudaGraph_t graph : state().graphs) {
-    const auto found = find(&graph->nodes, handle);
-    if (found == graph->nodes.end()) continue;
-    *kind = static_cast<int>(found->kind);
+    const auto node_position = find(&graph->nodes, handle);
+    if (node_position == graph->nodes.end()) continue;
+    *kind = static_cast<int>(node_position->kind);
     return cudaSuccess;
   }
   return cudaErrorInvalidValue;
@@ -242,12 +242,13 @@ cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {
 cudaError_t core::set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t handle,
                                          const KernelNodeParams* parameters) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
-  const auto found = find(&exec->nodes, handle);
-  if (found == exec->nodes.end() || found->kind != NodeKind::kKernel) return cudaErrorInvalidValue;
+  const auto node_position = find(&exec->nodes, handle);
+  if (node_position == exec->nodes.end() || node_position->kind != NodeKind::kKernel)
+    return cudaErrorInvalidValue;
   GraphNode node;
   const cudaError_t error = record(NodeKind::kKernel, thread_state().device, &node,
                                    [&](cudaStream_t stream) { return launch(parameters, stream); });
-  if (error == cudaSuccess) found->work = std::move(node.work);
+  if (error == cudaSuccess) node_position->work = std::move(node.work);
   return error;
 }
 

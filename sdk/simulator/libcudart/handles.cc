@@ -18,8 +18,8 @@ using FindFunction = int (*)(const char* name, void** function, int version,
                              unsigned long long flags, int* status);
 FindFunction driver_search() {
   void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  void* const found = dlsym(library != nullptr ? library : RTLD_DEFAULT, "cuGetProcAddress_v2");
-  return reinterpret_cast<FindFunction>(found);
+  void* const symbol = dlsym(library != nullptr ? library : RTLD_DEFAULT, "cuGetProcAddress_v2");
+  return reinterpret_cast<FindFunction>(symbol);
 }
 
 cudaError_t find_driver_function(const char* name, void** function, unsigned version,

@@ -19,8 +19,8 @@ bool overlaps_allocation(const void* memory, size_t size) {
   const auto* const begin = static_cast<const char*>(memory);
   const auto next = all.lower_bound(const_cast<char*>(begin) + size);
   if (next == all.begin()) return false;
-  const auto& [other, allocation] = *std::prev(next);
-  return static_cast<const char*>(other) + allocation.size > begin;
+  const auto& [begin_before, allocation] = *std::prev(next);
+  return static_cast<const char*>(begin_before) + allocation.size > begin;
 }
 
 }  // namespace
@@ -47,21 +47,21 @@ cudaError_t core::register_host_memory(void* memory, size_t size, unsigned flags
 
 cudaError_t core::unregister_host_memory(void* memory) {
   if (memory == nullptr) return cudaErrorInvalidValue;
-  const auto found = state().allocations.find(memory);
-  if (found == state().allocations.end() || !found->second.registered) {
+  const auto position = state().allocations.find(memory);
+  if (position == state().allocations.end() || !position->second.registered) {
     return cudaErrorHostMemoryNotRegistered;
   }
-  give_back_memory(memory, found->second);
-  state().allocations.erase(found);
+  give_back_memory(memory, position->second);
+  state().allocations.erase(position);
   return cudaSuccess;
 }
 
 cudaError_t core::find_device_pointer(void** on_device, void* on_host) {
   if (on_device == nullptr) return cudaErrorInvalidValue;
   const Allocation* allocation = allocation_of(on_host);
-  const bool known = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
-  *on_device = known ? on_host : nullptr;
-  return known ? cudaSuccess : cudaErrorInvalidValue;
+  const bool is_host = allocation != nullptr && allocation->type != cudaMemoryTypeDevice;
+  *on_device = is_host ? on_host : nullptr;
+  return is_host ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 }  // namespace kernkit::simulator

@@ -82,11 +82,11 @@ cudaError_t attach_to_stream(cudaStream_t stream, const void* memory, size_t siz
     return cudaErrorInvalidValue;
   }
   if (flags == kAttachSingle && is_default_stream(stream)) return cudaErrorInvalidValue;
-  const auto found = state().allocations.find(const_cast<void*>(memory));
+  const auto position = state().allocations.find(const_cast<void*>(memory));
   const bool is_allocation =
-      found != state().allocations.end() && found->second.type == cudaMemoryTypeManaged;
+      position != state().allocations.end() && position->second.type == cudaMemoryTypeManaged;
   if (!is_allocation && !is_managed_variable(memory)) return cudaErrorInvalidValue;
-  if (is_allocation && size != 0 && size != found->second.size) return cudaErrorInvalidValue;
+  if (is_allocation && size != 0 && size != position->second.size) return cudaErrorInvalidValue;
   return enqueue(stream, [] {});
 }
 

@@ -28,8 +28,8 @@ constexpr int kAccessNone = 0, kAccessRead = 1, kAccessReadWrite = 3;
 constexpr unsigned kHardwareDecompression = 2;
 
 std::shared_ptr<MemoryPool> find(const MemoryPool* pool) {
-  for (const auto& known : state().pools) {
-    if (known.get() == pool) return known;
+  for (const auto& existing : state().pools) {
+    if (existing.get() == pool) return existing;
   }
   return nullptr;
 }
@@ -69,11 +69,11 @@ cudaError_t core::create_pool(MemoryPool** pool, const MemPoolProps* properties)
   if (properties->allocType != kAllocationPinned || properties->usage != 0) {
     return cudaErrorInvalidValue;
   }
-  auto made = std::make_shared<MemoryPool>();
-  made->device = properties->location.id;
-  made->max_size = properties->maxSize;
-  state().pools.insert(made);
-  *pool = made.get();
+  auto created = std::make_shared<MemoryPool>();
+  created->device = properties->location.id;
+  created->max_size = properties->maxSize;
+  state().pools.insert(created);
+  *pool = created.get();
   return cudaSuccess;
 }
 
@@ -121,8 +121,12 @@ cudaError_t core::set_pool_attribute(MemoryPool* pool, int attribute, const void
 
 cudaError_t core::read_pool_attribute(const MemoryPool* pool, int attribute, void* value) {
   if (find(pool) == nullptr || value == nullptr) return cudaErrorInvalidValue;
-  const auto flag = [&](int found) { std::memcpy(value, &found, sizeof(found)); };
-  const auto bytes = [&](uint64_t found) { std::memcpy(value, &found, sizeof(found)); };
+  const auto flag = [&](int attribute_value) {
+    std::memcpy(value, &attribute_value, sizeof(attribute_value));
+  };
+  const auto bytes = [&](uint64_t attribute_value) {
+    std::memcpy(value, &attribute_value, sizeof(attribute_value));
+  };
   switch (attribute) {
     case kReuseFollowEventDependencies: flag(pool->follows_events); break;
     case kReuseAllowOpportunistic: flag(pool->is_opportunistic); break;
@@ -225,9 +229,9 @@ cudaError_t find_current_pool(MemoryPool** pool, int device) {
 }
 cudaError_t set_current_pool(int device, MemoryPool* pool) {
   if (!exists(device)) return cudaErrorInvalidDevice;
-  const std::shared_ptr<MemoryPool> found = find(pool);
-  if (found == nullptr || found->device != device) return cudaErrorInvalidValue;
-  state_of(device).pool = found;
+  const std::shared_ptr<MemoryPool> owner = find(pool);
+  if (owner == nullptr || owner->device != device) return cudaErrorInvalidValue;
+  state_of(device).pool = owner;
   return cudaSuccess;
 }
 cudaError_t find_default_pool(MemoryPool** pool, const MemLocation* location, int allocation_type) {
@@ -247,16 +251,16 @@ cudaError_t find_pool_of_memory(MemoryPool** pool, const void* address) {
   *pool = allocation != nullptr && !allocation->of_graph ? allocation->pool.get() : nullptr;
   return cudaSuccess;
 }
-cudaError_t trim_pool(MemoryPool* pool, size_t kept) {
+cudaError_t trim_pool(MemoryPool* pool, size_t min_bytes) {
   if (find(pool) == nullptr) return cudaErrorInvalidValue;
-  trim(pool, kept);
+  trim(pool, min_bytes);
   return cudaSuccess;
 }
 cudaError_t allocate_from_pool(void** pointer, size_t size, const MemoryPool* pool,
                                cudaStream_t stream) {
-  const std::shared_ptr<MemoryPool> found = find(pool);
-  if (pointer == nullptr || found == nullptr) return cudaErrorInvalidValue;
-  return allocate_from_pool(pointer, size, found, stream);
+  const std::shared_ptr<MemoryPool> owner = find(pool);
+  if (pointer == nullptr || owner == nullptr) return cudaErrorInvalidValue;
+  return allocate_from_pool(pointer, size, owner, stream);
 }
 
 }  // namespace core
@@ -305,8 +309,9 @@ cudaError_t cudaMemPoolGetAttribute(MemoryPool* pool, int attribute, void* value
   return call("cudaMemPoolGetAttribute", ApiScope::kHost,
               [&] { return core::read_pool_attribute(pool, attribute, value); });
 }
-cudaError_t cudaMemPoolTrimTo(MemoryPool* pool, size_t kept) {
-  return call("cudaMemPoolTrimTo", ApiScope::kHost, [&] { return core::trim_pool(pool, kept); });
+cudaError_t cudaMemPoolTrimTo(MemoryPool* pool, size_t min_bytes) {
+  return call("cudaMemPoolTrimTo", ApiScope::kHost,
+              [&] { return core::trim_pool(pool, min_bytes); });
 }
 cudaError_t cudaMemPoolSetAccess(MemoryPool* pool, const MemAccessDesc* all, size_t count) {
   return call("cudaMemPoolSetAccess", ApiScope::kHost,

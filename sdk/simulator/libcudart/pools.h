@@ -26,8 +26,8 @@ cudaError_t destroy_pool(const MemoryPool* pool);
 /// Sets and reads an attribute by its number in cudaMemPoolAttr.
 cudaError_t set_pool_attribute(MemoryPool* pool, int attribute, const void* value);
 cudaError_t read_pool_attribute(const MemoryPool* pool, int attribute, void* value);
-/// Releases unused memory of the pool, down to `kept` bytes.
-cudaError_t trim_pool(MemoryPool* pool, size_t kept);
+/// Releases unused memory of the pool, down to `min_bytes` bytes.
+cudaError_t trim_pool(MemoryPool* pool, size_t min_bytes);
 cudaError_t set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count);
 cudaError_t read_pool_access(int* flags, const MemoryPool* pool, const MemLocation* location);
 /// Stores the pool of memory that a pool allocated, or null for other memory.

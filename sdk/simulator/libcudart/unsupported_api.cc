@@ -59,8 +59,8 @@ constexpr Advice kAdvice[] = {{"_ptsz", kPerThread},
                               {"cudaGraph", kGraphs}};
 
 const char* advice_for(const char* function) {
-  for (const Advice& one : kAdvice) {
-    if (std::strstr(function, one.part) != nullptr) return one.text;
+  for (const Advice& row : kAdvice) {
+    if (std::strstr(function, row.part) != nullptr) return row.text;
   }
   return "leave the call out, or run the program on a GPU";
 }

@@ -9,7 +9,7 @@
 namespace kernkit::simulator {
 namespace {
 
-std::string whole(const std::string& mangled) {
+std::string demangled(const std::string& mangled) {
   char* text = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, nullptr);
   std::string result = text != nullptr ? text : mangled;
   std::free(text);
@@ -42,27 +42,27 @@ size_t size_of(const std::string& type) {
                                                        {"unsigned long long", 8},
                                                        {"double", 8}};
   if (type.back() == '*') return sizeof(void*);
-  const auto found = kSizes.find(type);
-  return found == kSizes.end() ? 0 : found->second;
+  const auto size = kSizes.find(type);
+  return size == kSizes.end() ? 0 : size->second;
 }
 
 }  // namespace
 
 std::string demangle(const std::string& mangled) {
-  const std::string text = whole(mangled);
+  const std::string text = demangled(mangled);
   std::string name = text.substr(0, parameters(text));
   if (name.rfind("void ", 0) == 0) name.erase(0, 5);
   return name;
 }
 
 std::string name_of_variable(const std::string& mangled) {
-  const std::string text = whole(mangled);
+  const std::string text = demangled(mangled);
   const size_t function = text.rfind(")::");
   return function == std::string::npos ? text : text.substr(function + 3);
 }
 
 std::vector<size_t> argument_sizes(const std::string& mangled) {
-  const std::string text = whole(mangled);
+  const std::string text = demangled(mangled);
   std::vector<size_t> sizes;
   int depth = 0;
   std::string type;

@@ -81,28 +81,28 @@ struct RaceIgnored {
   ~RaceIgnored() { race_ignore(false); }
 };
 /// Reverts RaceIgnored during its lifetime, for accesses of a device such as copies.
-struct RaceSeen {
-  RaceSeen() { race_ignore(false); }
-  ~RaceSeen() { race_ignore(true); }
+struct RaceObserved {
+  RaceObserved() { race_ignore(false); }
+  ~RaceObserved() { race_ignore(true); }
 };
 /// A context whose accesses are ignored, and happen after earlier work of its creator.
 class RaceContext {
  public:
-  RaceContext() : caller_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
-    __tsan_switch_to_fiber(own_, 1);  // flag 1 does not synchronise
+  RaceContext() : caller_(__tsan_get_current_fiber()), fiber_(__tsan_create_fiber(0)) {
+    __tsan_switch_to_fiber(fiber_, 1);  // flag 1 does not synchronise
     race_ignore(true);
   }
   ~RaceContext() {
     race_ignore(false);
     __tsan_switch_to_fiber(caller_, 1);
-    __tsan_destroy_fiber(own_);
+    __tsan_destroy_fiber(fiber_);
   }
   RaceContext(const RaceContext&) = delete;
   RaceContext& operator=(const RaceContext&) = delete;
 
  private:
   void* caller_;
-  void* own_;
+  void* fiber_;
 };
 #else
 inline constexpr bool kRaceDetector = false;
@@ -111,7 +111,7 @@ inline void race_release(void* address) { runtime_hooks.order(OrderStep::kReleas
 struct RaceIgnored {
   RaceIgnored() {}  // avoids warnings about unused variables
 };
-using RaceSeen = RaceIgnored;
+using RaceObserved = RaceIgnored;
 struct RaceContext {
   RaceContext() { runtime_hooks.order(OrderStep::kEnters, nullptr); }
   ~RaceContext() { runtime_hooks.order(OrderStep::kLeaves, nullptr); }

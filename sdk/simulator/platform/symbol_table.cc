@@ -28,16 +28,16 @@ void each_symbol(const dl_phdr_info& module,
 }
 
 std::string function_at(const void* address) {
-  std::string found;
+  std::string symbol_name;
   dl_phdr_info module;
-  if (!find_code(address, &module)) return found;
+  if (!find_code(address, &module)) return symbol_name;
   each_symbol(module, [&](const char* name, const ElfW(Sym) & symbol) {
     if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
         module.dlpi_addr + symbol.st_value == reinterpret_cast<uintptr_t>(address)) {
-      found = name;
+      symbol_name = name;
     }
   });
-  return found;
+  return symbol_name;
 }
 
 bool is_code(const void* address) {

@@ -57,21 +57,21 @@ unsigned long& managed_generation(const void* fat_binary) {
 }
 
 Loaded& loaded(const DeviceModule& module) {
-  Loaded& one = all_loaded()[{module.fat_binary, module.device, module.capability}];
-  if (one.image == nullptr && one.rejection.empty()) {
+  Loaded& entry = all_loaded()[{module.fat_binary, module.device, module.capability}];
+  if (entry.image == nullptr && entry.rejection.empty()) {
     try {
-      one.image = std::make_unique<Image>(ptx::ptx_for(module.fat_binary, module.capability),
-                                          *module.managed);
+      entry.image = std::make_unique<Image>(ptx::ptx_for(module.fat_binary, module.capability),
+                                            *module.managed);
     } catch (const ptx::UnsupportedPtx& rejection) {
-      one.rejection = rejection.what();
+      entry.rejection = rejection.what();
     }
   }
-  if (one.image != nullptr && one.generation != module.generation) {
+  if (entry.image != nullptr && entry.generation != module.generation) {
     unsigned long& of_managed = managed_generation(module.fat_binary);
-    one.image->reset(of_managed != module.generation);
-    one.generation = of_managed = module.generation;
+    entry.image->reset(of_managed != module.generation);
+    entry.generation = of_managed = module.generation;
   }
-  return one;
+  return entry;
 }
 
 // The accessible memory of a module's kernels: allocations of the runtime and the module's
@@ -84,9 +84,9 @@ class MemoryOfModule : public DeviceMemory {
     const Range variable = image_.range_of(address);
     return variable.begin < variable.end ? variable : allocated_memory().range_of(address);
   }
-  std::string place_of(uint64_t address) const override {
-    const std::string variable = image_.place_of(address);
-    return variable.empty() ? allocated_memory().place_of(address) : variable;
+  std::string location_of(uint64_t address) const override {
+    const std::string variable = image_.location_of(address);
+    return variable.empty() ? allocated_memory().location_of(address) : variable;
   }
 
  private:
@@ -120,7 +120,7 @@ void read(Image& image, const std::string& name, KernelAttributes* attributes) {
 }
 
 std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
-                const std::shared_ptr<void>& known_work, cudaError_t* error) {
+                const std::shared_ptr<void>& work_clock, cudaError_t* error) {
   const Settings& settings = execution_settings();
   Image& image = *loaded(module).image;
   const ptx::Kernel& kernel = image.kernel(mangled);
@@ -132,7 +132,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
     const bool runs_all_blocks = sample(launch.grid, settings) == 0;
     hooks = ptx::tools->begin({kernel, image.module(), name, launch.grid, launch.block,
                                launch.shared_memory, runs_all_blocks},
-                              known_work);
+                              work_clock);
   }
   const ptx::Launch of_grid{hooks != nullptr ? kernel.instrumented->kernel : kernel,
                             image.module(),
@@ -191,23 +191,23 @@ class PtxExecutor : public KernelExecutor {
   }
 
   GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) override {
-    std::shared_ptr<void> known_work;
-    if (launch->overlaps_previous && ptx::tools != nullptr) known_work = ptx::tools->known_work();
+    std::shared_ptr<void> work_clock;
+    if (launch->overlaps_previous && ptx::tools != nullptr) work_clock = ptx::tools->work_clock();
     return [module = module_here(kernel.module), mangled = kernel.mangled,
-            launch = std::move(launch), known_work](cudaError_t* error) {
-      return run(module, mangled, *launch, known_work, error);
+            launch = std::move(launch), work_clock](cudaError_t* error) {
+      return run(module, mangled, *launch, work_clock, error);
     };
   }
 
   void unload(void** module) override {
     managed_generation(*module) = 0;
     auto& all = all_loaded();
-    for (auto one = all.begin(); one != all.end();) {
-      one = std::get<0>(one->first) == *module ? all.erase(one) : std::next(one);
+    for (auto entry = all.begin(); entry != all.end();) {
+      entry = std::get<0>(entry->first) == *module ? all.erase(entry) : std::next(entry);
     }
     auto& variables = all_variables();
-    for (auto one = variables.begin(); one != variables.end();) {
-      one = one->second.module == module ? variables.erase(one) : std::next(one);
+    for (auto entry = variables.begin(); entry != variables.end();) {
+      entry = entry->second.module == module ? variables.erase(entry) : std::next(entry);
     }
     for (auto [name, memory] : all_managed()[module]) std::free(memory);
     all_managed().erase(module);
@@ -265,13 +265,13 @@ ptx::Heap& heap_of(int device) {
     unsigned long generation = 0;
   };
   static auto& all = *new std::map<int, OfDevice>;
-  OfDevice& one = all[device];
+  OfDevice& state = all[device];
   const unsigned long generation = execution_context().generation;
-  if (one.generation != generation) {
-    one.heap = std::make_unique<ptx::Heap>();
-    one.generation = generation;
+  if (state.generation != generation) {
+    state.heap = std::make_unique<ptx::Heap>();
+    state.generation = generation;
   }
-  return *one.heap;
+  return *state.heap;
 }
 
 DeviceModule module_here(void** module) {
@@ -296,8 +296,8 @@ bool may_have_kernel(const DeviceModule& module, const std::string& name) {
 }
 
 const VariableInfo* variable_of(const void* symbol) {
-  const auto found = all_variables().find(symbol);
-  return found != all_variables().end() ? &found->second : nullptr;
+  const auto position = all_variables().find(symbol);
+  return position != all_variables().end() ? &position->second : nullptr;
 }
 
 }  // namespace kernkit::simulator

@@ -11,12 +11,12 @@ namespace {
 
 template <class Conflicts>
 std::vector<Capture*> captures_that(const Conflicts& conflict) {
-  std::vector<Capture*> found;
+  std::vector<Capture*> conflicting;
   for (const CUstream_st* stream : state().streams) {
     Capture* capture = stream->point.capture.get();
-    if (capture != nullptr && conflict(*stream, *capture)) found.push_back(capture);
+    if (capture != nullptr && conflict(*stream, *capture)) conflicting.push_back(capture);
   }
-  return found;
+  return conflicting;
 }
 
 bool invalidate(const std::vector<Capture*>& captures) {
@@ -39,16 +39,16 @@ void unite(std::vector<size_t>* nodes, const std::vector<size_t>& others) {
 
 void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& roots_after,
             std::vector<GraphNode>* flat) {
-  std::vector<size_t> place;  // index of each node in `flat`
+  std::vector<size_t> index_of;  // index of each node in `flat`
   for (const GraphNode& node : nodes) {
     std::vector<size_t> after = node.after.empty() ? roots_after : std::vector<size_t>();
-    for (const size_t before : node.after) after.push_back(place[before]);
+    for (const size_t before : node.after) after.push_back(index_of[before]);
     if (!node.graph.empty()) {
       const size_t first = flat->size();
       append(node.graph, after, flat);
       for (size_t i = first; i < flat->size(); ++i) after.push_back(i);
     }
-    place.push_back(flat->size());
+    index_of.push_back(flat->size());
     flat->push_back(
         {node.work, std::move(after), node.kind, {}, node.handle, node.allocates, node.frees});
   }
@@ -118,7 +118,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
 
 void end_capture(Capture* capture) {
   capture->ended = true;
-  const auto held = capture->origin->point.capture;  // kept alive until the end
+  const auto owner = capture->origin->point.capture;  // kept alive until the end
   for (CUstream_st* stream : state().streams) {
     if (stream->point.capture.get() == capture) stream->point = {};
   }
@@ -161,19 +161,19 @@ std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes) {
 
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream) {
   // For the race detector: one object for each node, and one for the work before the graph.
-  const auto done = std::make_shared<std::vector<char>>(nodes.size() + 1);
-  give(device, stream, {0, [done] { race_release(&done->back()); }, nullptr});
+  const auto ended = std::make_shared<std::vector<char>>(nodes.size() + 1);
+  give(device, stream, {0, [ended] { race_release(&ended->back()); }, nullptr});
   for (const size_t i : some_order(nodes)) {
-    const auto work = [done, i, node = nodes[i]] {
-      race_acquire(&done->back());
-      for (const size_t before : node.after) race_acquire(&(*done)[before]);
+    const auto work = [ended, i, node = nodes[i]] {
+      race_acquire(&ended->back());
+      for (const size_t before : node.after) race_acquire(&(*ended)[before]);
       if (node.work) node.work();
-      race_release(&(*done)[i]);
+      race_release(&(*ended)[i]);
     };
     give(device, stream, {0, work, nullptr, nodes[i].kind == NodeKind::kHost, false});
   }
-  const auto join = [done] {
-    for (char& node : *done) race_acquire(&node);
+  const auto join = [ended] {
+    for (char& node : *ended) race_acquire(&node);
   };
   give(device, stream, {0, join, nullptr});
 }

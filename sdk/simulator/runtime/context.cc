@@ -17,12 +17,12 @@ constexpr unsigned kAllFlags = 0xff;  // bits of cuCtxCreate() and cuDevicePrima
 CUctx_st* make_context(int device, bool is_primary, unsigned flags) {
   auto& all = state().contexts;
   all.push_back(std::make_unique<CUctx_st>());
-  CUctx_st* made = all.back().get();
-  made->device = device;
-  made->is_primary = is_primary;
-  made->flags = flags;
-  made->id = all.size();
-  return made;
+  CUctx_st* created = all.back().get();
+  created->device = device;
+  created->is_primary = is_primary;
+  created->flags = flags;
+  created->id = all.size();
+  return created;
 }
 
 CUctx_st* primary_of(int device) {
@@ -39,7 +39,8 @@ bool is_alive(const CUctx_st& context) {
 
 bool is_context(const CUctx_st* context) {
   const auto& all = state().contexts;
-  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.get() == context; });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& candidate) { return candidate.get() == context; });
 }
 
 void follow_stack() {
@@ -50,8 +51,8 @@ void follow_stack() {
 template <class T>
 std::vector<T*> owned_by(const CUctx_st* context, const std::set<T*>& all) {
   std::vector<T*> owned;
-  for (T* one : all) {
-    if (one->context == context) owned.push_back(one);
+  for (T* candidate : all) {
+    if (candidate->context == context) owned.push_back(candidate);
   }
   return owned;
 }
@@ -84,8 +85,8 @@ void make_primary_current(int device) {
 
 namespace core {
 
-cudaError_t reject(const std::string& what, cudaError_t error) {
-  return reject_argument(what, error);
+cudaError_t reject(const std::string& message, cudaError_t error) {
+  return reject_argument(message, error);
 }
 
 cudaError_t start_driver() {

@@ -13,12 +13,12 @@ namespace {
 using core::Rows;
 
 void copy(void* to, const void* from, size_t size) {
-  const RaceSeen of_device;
+  const RaceObserved of_device;
   if (size != 0) std::memmove(to, from, size);
   runtime_hooks.memory(MemoryStep::kCopied, to, size, from);
 }
 void fill(char* pointer, unsigned value, size_t element_size, size_t size) {
-  const RaceSeen of_device;
+  const RaceObserved of_device;
   if (element_size == 1 && size != 0) std::memset(pointer, static_cast<int>(value), size);
   for (size_t at = 0; element_size != 1 && at < size; at += element_size) {
     std::memcpy(pointer + at, &value, element_size);

@@ -31,8 +31,8 @@ ErrorText text_of(cudaError_t error) {
 namespace core {
 
 const char* text_of_error(cudaError_t error) {
-  const ErrorText found = text_of(error);
-  return found.name != found.text ? found.text : nullptr;
+  const ErrorText names = text_of(error);
+  return names.name != names.text ? names.text : nullptr;
 }
 
 cudaError_t count_devices(int* count) {

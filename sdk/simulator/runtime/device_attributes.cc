@@ -49,9 +49,9 @@ const Attribute kAttributes[] = {
     {2, "MaxBlockDimX", always<1024>},
     {3, "MaxBlockDimY", always<1024>},
     {4, "MaxBlockDimZ", always<64>},
-    {5, "MaxGridDimX", [](const Owner& of) { return of.device.max_grid[0]; }},
-    {6, "MaxGridDimY", [](const Owner& of) { return of.device.max_grid[1]; }},
-    {7, "MaxGridDimZ", [](const Owner& of) { return of.device.max_grid[2]; }},
+    {5, "MaxGridDimX", [](const Owner& owner) { return owner.device.max_grid[0]; }},
+    {6, "MaxGridDimY", [](const Owner& owner) { return owner.device.max_grid[1]; }},
+    {7, "MaxGridDimZ", [](const Owner& owner) { return owner.device.max_grid[2]; }},
     {8, "MaxSharedMemoryPerBlock", always<48 * kKiB>},
     {9, "TotalConstantMemory", always<64 * kKiB>},
     {10, "WarpSize", always<32>},
@@ -60,7 +60,7 @@ const Attribute kAttributes[] = {
     {13, "ClockRate", always<kClockRate>},
     {14, "TextureAlignment", always<512>},
     {15, "GpuOverlap", kYes},
-    {16, "MultiProcessorCount", [](const Owner& of) { return of.device.sm_count; }},
+    {16, "MultiProcessorCount", [](const Owner& owner) { return owner.device.sm_count; }},
     {17, "KernelExecTimeout", kNo},
     {18, "Integrated", kNo},
     {19, "CanMapHostMemory", kYes},
@@ -77,14 +77,14 @@ const Attribute kAttributes[] = {
     {30, "SurfaceAlignment", always<512>},
     {31, "ConcurrentKernels", kYes},
     {32, "EccEnabled", kNo},
-    {33, "PciBusId", [](const Owner& of) { return of.ordinal; }},
+    {33, "PciBusId", [](const Owner& owner) { return owner.ordinal; }},
     {34, "PciDeviceId", kNo},
     {35, "TccDriver", kNo},
     {36, "MemoryClockRate", always<kClockRate>},
     {37, "GlobalMemoryBusWidth", always<kMemoryBusWidth>},
     {38, "L2CacheSize", always<(50 << 20)>},
     {39, "MaxThreadsPerMultiProcessor",
-     [](const Owner& of) { return of.limits.max_threads_per_sm; }},
+     [](const Owner& owner) { return owner.limits.max_threads_per_sm; }},
     {40, "AsyncEngineCount", kYes},
     {41, "UnifiedAddressing", kYes},
     {42, "MaxTexture1DLayeredWidth", always<32768>},
@@ -120,41 +120,41 @@ const Attribute kAttributes[] = {
     {73, "MaxTexture2DMipmappedWidth", always<32768>},
     {74, "MaxTexture2DMipmappedHeight", always<32768>},
     {75, "ComputeCapabilityMajor",
-     [](const Owner& of) { return of.device.compute_capability / 10; }},
+     [](const Owner& owner) { return owner.device.compute_capability / 10; }},
     {76, "ComputeCapabilityMinor",
-     [](const Owner& of) { return of.device.compute_capability % 10; }},
+     [](const Owner& owner) { return owner.device.compute_capability % 10; }},
     {77, "MaxTexture1DMipmappedWidth", always<32768>},
     {78, "StreamPrioritiesSupported", kYes},
     {79, "GlobalL1CacheSupported", kYes},
     {80, "LocalL1CacheSupported", kYes},
     {81, "MaxSharedMemoryPerMultiprocessor",
-     [](const Owner& of) {
-       return of.device.shared_memory_per_block_opt_in + of.limits.reserved_shared_memory;
+     [](const Owner& owner) {
+       return owner.device.shared_memory_per_block_opt_in + owner.limits.reserved_shared_memory;
      }},
     {82, "MaxRegistersPerMultiprocessor", always<65536>},
     {83, "ManagedMemory", kYes},
     {84, "IsMultiGpuBoard", kNo},
-    {85, "MultiGpuBoardGroupID", [](const Owner& of) { return of.ordinal; }},
+    {85, "MultiGpuBoardGroupID", [](const Owner& owner) { return owner.ordinal; }},
     {86, "HostNativeAtomicSupported", kNo},
     {87, "SingleToDoublePrecisionPerfRatio",
-     [](const Owner& of) { return of.limits.float_per_double; }},
+     [](const Owner& owner) { return owner.limits.float_per_double; }},
     {88, "PageableMemoryAccess", kNo},
     {89, "ConcurrentManagedAccess", kYes},
     {90, "ComputePreemptionSupported", kNo},
     {91, "CanUseHostPointerForRegisteredMem", kYes},
     {95, "CooperativeLaunch", kYes},
     {97, "MaxSharedMemoryPerBlockOptin",
-     [](const Owner& of) { return of.device.shared_memory_per_block_opt_in; }},
+     [](const Owner& owner) { return owner.device.shared_memory_per_block_opt_in; }},
     {98, "CanFlushRemoteWrites", kNo},
     {99, "HostRegisterSupported", kYes},
     {100, "PageableMemoryAccessUsesHostPageTables", kNo},
     {101, "DirectManagedMemAccessFromHost", kNo},
     {106, "MaxBlocksPerMultiprocessor",
-     [](const Owner& of) { return of.limits.max_blocks_per_sm; }},
+     [](const Owner& owner) { return owner.limits.max_blocks_per_sm; }},
     {108, "MaxPersistingL2CacheSize", kNo},
     {109, "MaxAccessPolicyWindowSize", kNo},
     {111, "ReservedSharedMemoryPerBlock",
-     [](const Owner& of) { return of.limits.reserved_shared_memory; }},
+     [](const Owner& owner) { return owner.limits.reserved_shared_memory; }},
     {112, "SparseCudaArraySupported", kNo},
     {113, "HostRegisterReadOnlySupported", kNo},
     {114, "TimelineSemaphoreInteropSupported", kNo},
@@ -164,11 +164,11 @@ const Attribute kAttributes[] = {
     {118, "GPUDirectRDMAWritesOrdering", kNo},
     {119, "MemoryPoolSupportedHandleTypes", kNo},
     {120, "ClusterLaunch",
-     [](const Owner& of) { return of.device.compute_capability >= 90 ? 1 : 0; }},
+     [](const Owner& owner) { return owner.device.compute_capability >= 90 ? 1 : 0; }},
     {121, "DeferredMappingCudaArraySupported", kNo},
     {125, "IpcEventSupport", kNo},
     {126, "MemSyncDomainCount",
-     [](const Owner& of) { return of.device.compute_capability >= 90 ? 4 : 1; }},
+     [](const Owner& owner) { return owner.device.compute_capability >= 90 ? 4 : 1; }},
     {130, "NumaConfig", kNo},  // cudaDeviceNumaConfigNone
     {131, "NumaId", always<-1>},
     {133, "MpsEnabled", kNo},
@@ -188,15 +188,16 @@ const Attribute kAttributes[] = {
 const Specification& specification_of(int capability) {
   const auto* newer = std::upper_bound(
       std::begin(kSpecifications), std::end(kSpecifications), capability,
-      [](int wanted, const Specification& row) { return wanted < row.capability; });
+      [](int minimum, const Specification& row) { return minimum < row.capability; });
   return newer == std::begin(kSpecifications) ? kSpecifications[0] : *std::prev(newer);
 }
 
 bool find_device_attribute(const CudaDevice& device, int ordinal, int number, int* value) {
-  const auto* found = std::find_if(std::begin(kAttributes), std::end(kAttributes),
-                                   [&](const Attribute& row) { return row.number == number; });
-  if (found == std::end(kAttributes)) return false;
-  *value = found->value({device, specification_of(device.compute_capability), ordinal});
+  const auto* attribute_row =
+      std::find_if(std::begin(kAttributes), std::end(kAttributes),
+                   [&](const Attribute& row) { return row.number == number; });
+  if (attribute_row == std::end(kAttributes)) return false;
+  *value = attribute_row->value({device, specification_of(device.compute_capability), ordinal});
   return true;
 }
 

@@ -17,19 +17,19 @@ std::vector<KernelExecutor*>& all_executors() {
 
 std::map<void*, Allocation>::const_iterator around(uint64_t address) {
   const auto& all = state().allocations;
-  auto found = all.upper_bound(reinterpret_cast<void*>(address));
-  return found == all.begin() ? all.end() : std::prev(found);
+  auto next = all.upper_bound(reinterpret_cast<void*>(address));
+  return next == all.begin() ? all.end() : std::prev(next);
 }
 
 class AllocatedMemory : public DeviceMemory {
  public:
   Range range_of(uint64_t address) const override {
-    const auto found = around(address);
-    if (found == state().allocations.end() || !found->second.live) return {};
-    const auto begin = reinterpret_cast<uint64_t>(found->first);
-    Range range{begin, begin + found->second.size};
+    const auto position = around(address);
+    if (position == state().allocations.end() || !position->second.live) return {};
+    const auto begin = reinterpret_cast<uint64_t>(position->first);
+    Range range{begin, begin + position->second.size};
     if (address >= range.end) return {};
-    for (const auto& [memory, size] : found->second.closed) {
+    for (const auto& [memory, size] : position->second.closed) {
       const auto first = reinterpret_cast<uint64_t>(memory);
       if (address >= first && address < first + size) return {};
       if (first + size <= address) range.begin = std::max(range.begin, first + size);
@@ -38,19 +38,19 @@ class AllocatedMemory : public DeviceMemory {
     return range;
   }
 
-  std::string place_of(uint64_t address) const override {
+  std::string location_of(uint64_t address) const override {
     const std::string freed = freed_text(reinterpret_cast<const void*>(address));
-    const auto found = around(address);
-    if (found == state().allocations.end()) {
+    const auto position = around(address);
+    if (position == state().allocations.end()) {
       return freed.empty() ? "in no allocation" : "at " + freed;
     }
-    const auto begin = reinterpret_cast<uint64_t>(found->first);
-    const uint64_t size = found->second.size;
+    const auto begin = reinterpret_cast<uint64_t>(position->first);
+    const uint64_t size = position->second.size;
     const std::string allocation = " an allocation of " + bytes_text(size);
     if (address < begin + size) {
       return "at byte " + std::to_string(address - begin) + " of" + allocation +
-             (!found->second.live ? " that its graph has not allocated or has freed"
-                                  : " that is closed to kernels at this byte");
+             (!position->second.live ? " that its graph has not allocated or has freed"
+                                     : " that is closed to kernels at this byte");
     }
     if (!freed.empty()) return "at " + freed;
     constexpr uint64_t kNear = 1 << 20;

@@ -98,14 +98,15 @@ cudaError_t core::exchange_capture_mode(cudaStreamCaptureMode* mode) {
 
 namespace {
 
-cudaError_t list(const std::vector<cudaGraphNode_t>& found, cudaGraphNode_t* nodes, size_t* count) {
+cudaError_t list(const std::vector<cudaGraphNode_t>& handles, cudaGraphNode_t* nodes,
+                 size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
   if (nodes == nullptr) {
-    *count = found.size();
+    *count = handles.size();
     return cudaSuccess;
   }
-  for (size_t i = 0; i < *count; ++i) nodes[i] = i < found.size() ? found[i] : nullptr;
-  *count = std::min(*count, found.size());
+  for (size_t i = 0; i < *count; ++i) nodes[i] = i < handles.size() ? handles[i] : nullptr;
+  *count = std::min(*count, handles.size());
   return cudaSuccess;
 }
 
@@ -223,17 +224,17 @@ cudaError_t destroy_graph(cudaGraph_t graph) { return destroy(state().graphs, gr
 
 cudaError_t list_nodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-  std::vector<cudaGraphNode_t> found;
-  for (const GraphNode& node : graph->nodes) found.push_back(node.handle.get());
-  return list(found, nodes, count);
+  std::vector<cudaGraphNode_t> handles;
+  for (const GraphNode& node : graph->nodes) handles.push_back(node.handle.get());
+  return list(handles, nodes, count);
 }
 cudaError_t list_root_nodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
   if (state().graphs.count(graph) == 0) return cudaErrorInvalidValue;
-  std::vector<cudaGraphNode_t> found;
+  std::vector<cudaGraphNode_t> handles;
   for (const GraphNode& node : graph->nodes) {
-    if (node.after.empty()) found.push_back(node.handle.get());
+    if (node.after.empty()) handles.push_back(node.handle.get());
   }
-  return list(found, nodes, count);
+  return list(handles, nodes, count);
 }
 
 }  // namespace core

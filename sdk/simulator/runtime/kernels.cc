@@ -25,10 +25,11 @@ void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes,
 }
 
 KernelInfo* find_kernel(const void* kernel) {
-  const auto found = state().kernels.find(kernel);
-  const bool known = found != state().kernels.end() &&
-                     (found->second.invoke != nullptr || found->second.module != nullptr);
-  return known ? &found->second : nullptr;
+  const auto position = state().kernels.find(kernel);
+  const bool is_registered =
+      position != state().kernels.end() &&
+      (position->second.invoke != nullptr || position->second.module != nullptr);
+  return is_registered ? &position->second : nullptr;
 }
 
 namespace {
@@ -163,9 +164,9 @@ cudaError_t read_kernel_name(const char** name, const void* kernel) {
   const KernelInfo* info = find_kernel(kernel);
   const RaceIgnored bookkeeping;
   // A kernel compiled by the C++ compiler is described at its first launch.
-  static auto& found = *new std::set<std::string>;
-  const bool known = info != nullptr && !info->mangled.empty();
-  *name = found.insert(known ? info->mangled : function_at(kernel)).first->c_str();
+  static auto& names = *new std::set<std::string>;
+  const bool has_name = info != nullptr && !info->mangled.empty();
+  *name = names.insert(has_name ? info->mangled : function_at(kernel)).first->c_str();
   return **name != '\0' ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 

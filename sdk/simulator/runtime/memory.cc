@@ -51,14 +51,14 @@ cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type, int on_de
 // Checks the pointer argument of a function that frees host or device memory.
 cudaError_t check_release(void* pointer, bool host) {
   if (pointer == nullptr) return cudaSuccess;
-  const auto found = state().allocations.find(pointer);
+  const auto position = state().allocations.find(pointer);
   const std::string argument = host ? "ptr: " : "devPtr: ";
-  if (found == state().allocations.end()) {
+  if (position == state().allocations.end()) {
     const bool inside = allocation_of(pointer) != nullptr;
     return reject_argument(argument + address_text(pointer) +
                            (inside ? "; expected its first byte" : ""));
   }
-  const Allocation& allocation = found->second;
+  const Allocation& allocation = position->second;
   if (allocation.registered) {
     return reject_argument(argument + "registered memory of the program; use cudaHostUnregister()");
   }
@@ -72,18 +72,18 @@ cudaError_t check_release(void* pointer, bool host) {
 
 // Returns the allocation with this number at an address; end() if it was freed.
 std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
-  const auto found = state().allocations.find(pointer);
+  const auto position = state().allocations.find(pointer);
   const auto end = state().allocations.end();
-  return found != end && found->second.number == number ? found : end;
+  return position != end && position->second.number == number ? position : end;
 }
 
-void release(std::map<void*, Allocation>::iterator found) {
-  if (found == state().allocations.end()) return;
-  auto& [pointer, allocation] = *found;
+void release(std::map<void*, Allocation>::iterator position) {
+  if (position == state().allocations.end()) return;
+  auto& [pointer, allocation] = *position;
   if (allocation.counted) count_released(allocation);
   if (*allocation.freed_by == '\0') allocation.freed_by = thread_state().entry;
   give_back_memory(pointer, allocation);
-  state().allocations.erase(found);
+  state().allocations.erase(position);
 }
 
 bool holds(const std::vector<GraphNode>& nodes, void* GraphNode::*member, void* pointer) {
@@ -118,12 +118,12 @@ bool is_unused(const Allocation& allocation, const std::pair<int, cudaStream_t>&
 cudaError_t release(void* pointer, bool host) {
   const cudaError_t invalid = check_release(pointer, host);
   if (invalid != cudaSuccess) return invalid;
-  const auto found = state().allocations.find(pointer);
-  if (found != state().allocations.end() && found->second.of_graph) {
-    found->second.live = false;  // the graph keeps the address
-    end_hold(pointer, &found->second);
+  const auto position = state().allocations.find(pointer);
+  if (position != state().allocations.end() && position->second.of_graph) {
+    position->second.live = false;  // the graph keeps the address
+    end_hold(pointer, &position->second);
   } else {
-    release(found);
+    release(position);
   }
   return cudaSuccess;
 }
@@ -133,12 +133,12 @@ cudaError_t release(void* pointer, bool host) {
 struct GraphMemory {
   GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
   ~GraphMemory() {
-    const auto found = find(pointer, number);
-    if (found == state().allocations.end()) return;
-    if (found->second.held) {
-      found->second.of_graph = false;
+    const auto position = find(pointer, number);
+    if (position == state().allocations.end()) return;
+    if (position->second.held) {
+      position->second.of_graph = false;
     } else {
-      release(found);
+      release(position);
     }
   }
   GraphMemory(const GraphMemory&) = delete;
@@ -148,10 +148,10 @@ struct GraphMemory {
 };
 
 void begin_live(void* pointer, unsigned long number) {
-  const auto found = find(pointer, number);
-  if (found == state().allocations.end()) return;
-  const Allocation& allocation = found->second;
-  found->second.live = true;
+  const auto position = find(pointer, number);
+  if (position == state().allocations.end()) return;
+  const Allocation& allocation = position->second;
+  position->second.live = true;
   runtime_hooks.memory(MemoryStep::kAllocated, pointer, allocation.size, nullptr);
   runtime_hooks.memory(MemoryStep::kBegins, pointer, allocation.size, nullptr);
   const DeviceMemoryVisible visible;
@@ -159,11 +159,11 @@ void begin_live(void* pointer, unsigned long number) {
 }
 
 void end_live(void* pointer, unsigned long number) {
-  const auto found = find(pointer, number);
-  if (found == state().allocations.end()) return;
-  runtime_hooks.memory(MemoryStep::kEnds, pointer, found->second.size, nullptr);
-  if (!found->second.of_graph) return release(found);
-  found->second.live = false;
+  const auto position = find(pointer, number);
+  if (position == state().allocations.end()) return;
+  runtime_hooks.memory(MemoryStep::kEnds, pointer, position->second.size, nullptr);
+  if (!position->second.of_graph) return release(position);
+  position->second.live = false;
 }
 
 }  // namespace
@@ -200,8 +200,8 @@ namespace {
 
 // Adds a node that frees memory of this graph or of another graph.
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
-  const auto found = state().allocations.find(pointer);
-  if (found == state().allocations.end() || !found->second.of_graph) {
+  const auto position = state().allocations.find(pointer);
+  if (position == state().allocations.end() || !position->second.of_graph) {
     return reject_argument(
         "devPtr: " + address_text(pointer) +
         ", which no graph allocated; expected memory that cudaMallocAsync() returned "
@@ -212,7 +212,7 @@ cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
       return reject_argument("devPtr: memory that the graph frees already");
     }
   }
-  GraphNode node{[pointer, number = found->second.number] { end_live(pointer, number); },
+  GraphNode node{[pointer, number = position->second.number] { end_live(pointer, number); },
                  {},
                  NodeKind::kMemFree};
   node.frees = pointer;
@@ -245,8 +245,8 @@ cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes) {
                              " that are not freed; free them before the next launch");
     }
     if (node.frees == nullptr || holds(nodes, &GraphNode::allocates, node.frees)) continue;
-    const auto found = state().allocations.find(node.frees);
-    if (found == state().allocations.end() || !found->second.held) {
+    const auto position = state().allocations.find(node.frees);
+    if (position == state().allocations.end() || !position->second.held) {
       return reject_argument("graphExec: the graph frees " + address_text(node.frees));
     }
   }

@@ -58,9 +58,9 @@ class ReservedMemory {
   char* take(size_t size) {
     const auto fitting = by_size_.lower_bound({size, nullptr});
     if (fitting == by_size_.end()) return take_fresh(size);
-    const auto [whole, memory] = *fitting;
-    remove(memory, whole);
-    if (whole > size) add(memory + size, whole - size);
+    const auto [free_bytes, memory] = *fitting;
+    remove(memory, free_bytes);
+    if (free_bytes > size) add(memory + size, free_bytes - size);
     return memory;
   }
   void give_back(char* memory, size_t size) {
@@ -89,8 +89,8 @@ class ReservedMemory {
     if (size > static_cast<size_t>(end_ - fresh_)) return nullptr;
     char* memory = fresh_;
     if (memory + size > opened_) {
-      const size_t wanted = round_up(static_cast<size_t>(memory + size - opened_), kOpened);
-      const size_t bytes = std::min(wanted, static_cast<size_t>(end_ - opened_));
+      const size_t needed = round_up(static_cast<size_t>(memory + size - opened_), kOpened);
+      const size_t bytes = std::min(needed, static_cast<size_t>(end_ - opened_));
       if (mprotect(opened_, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
       opened_ += bytes;
     }
@@ -125,31 +125,31 @@ ReservedMemory& reserved(bool large) {
 size_t with_gap(size_t size, size_t grain) { return round_up(size, grain) + grain; }
 
 void* take_pages(size_t size) {
-  const size_t whole = round_up(size, page()) + 2 * page();
-  void* memory = reserved(true).take(whole);
+  const size_t padded = round_up(size, page()) + 2 * page();
+  void* memory = reserved(true).take(padded);
   if (memory == nullptr) {
-    memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE,
+    memory = mmap(nullptr, padded, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
   }
   auto* first = static_cast<char*>(memory);
   mprotect(first, page(), PROT_NONE);
-  mprotect(first + whole - page(), page(), PROT_NONE);
+  mprotect(first + padded - page(), page(), PROT_NONE);
   poison_memory(first + page() + size, rest_of_page(size));
   return first + page();
 }
 
 void give_back_pages(char* memory, size_t size) {
-  const size_t whole = round_up(size, page()) + 2 * page();
+  const size_t padded = round_up(size, page()) + 2 * page();
   char* first = memory - page();
   unpoison_memory(memory + size, rest_of_page(size));
   if (!is_reserved(memory)) {
-    munmap(first, whole);
+    munmap(first, padded);
     return;
   }
   mprotect(first, page(), PROT_READ | PROT_WRITE);
-  mprotect(first + whole - page(), page(), PROT_READ | PROT_WRITE);
-  reserved(true).give_back(first, whole);
+  mprotect(first + padded - page(), page(), PROT_READ | PROT_WRITE);
+  reserved(true).give_back(first, padded);
 }
 
 // Removes the records of freed memory in a range that is allocated again.
@@ -167,11 +167,11 @@ void* take_memory_of(const Allocation& allocation) {
   if (allocation.sparse) return take_pages(allocation.size);
   ReservedMemory& addresses = reserved(allocation.size >= kLarge);
   void* memory = addresses.take(with_gap(allocation.size, addresses.grain()));
-  const size_t whole = round_up(allocation.size, 256);
-  if (memory == nullptr) memory = std::aligned_alloc(256, whole);
+  const size_t padded = round_up(allocation.size, 256);
+  if (memory == nullptr) memory = std::aligned_alloc(256, padded);
   if (memory == nullptr) return nullptr;
   std::memset(memory, state().settings.poison, allocation.size);
-  limit_allocation(memory, allocation.type == cudaMemoryTypeDevice ? 0 : allocation.size, whole);
+  limit_allocation(memory, allocation.type == cudaMemoryTypeDevice ? 0 : allocation.size, padded);
   return memory;
 }
 
@@ -194,19 +194,19 @@ void give_back_memory(void* memory, const Allocation& allocation) {
   state().freed[memory] = {allocation.size, allocation.allocated_by, allocation.freed_by};
   if (state().freed.size() > kMostRecords) state().freed.erase(state().freed.begin());
   if (allocation.sparse) return give_back_pages(static_cast<char*>(memory), allocation.size);
-  const size_t whole = round_up(allocation.size, 256);
-  limit_allocation(memory, whole, whole);
+  const size_t padded = round_up(allocation.size, 256);
+  limit_allocation(memory, padded, padded);
   if (!is_reserved(memory)) return std::free(memory);
   ReservedMemory& addresses = reserved(allocation.size >= kLarge);
   addresses.give_back(static_cast<char*>(memory), with_gap(allocation.size, addresses.grain()));
 }
 
 const Allocation* allocation_of(const void* address) {
-  auto found = state().allocations.upper_bound(const_cast<void*>(address));
-  if (found == state().allocations.begin()) return nullptr;
-  --found;
-  const auto* end = static_cast<const char*>(found->first) + found->second.size;
-  return static_cast<const char*>(address) < end ? &found->second : nullptr;
+  auto position = state().allocations.upper_bound(const_cast<void*>(address));
+  if (position == state().allocations.begin()) return nullptr;
+  --position;
+  const auto* end = static_cast<const char*>(position->first) + position->second.size;
+  return static_cast<const char*>(address) < end ? &position->second : nullptr;
 }
 
 }  // namespace kernkit::simulator

@@ -69,8 +69,8 @@ void count_released(const Allocation& allocation) {
   if (pool->destroyed) trim(pool, 0);
 }
 
-void trim(MemoryPool* pool, uint64_t kept) {
-  const size_t to = std::max<uint64_t>(pool->used, std::min<uint64_t>(pool->reserved, kept));
+void trim(MemoryPool* pool, uint64_t min_bytes) {
+  const size_t to = std::max<uint64_t>(pool->used, std::min<uint64_t>(pool->reserved, min_bytes));
   state_of(pool->device).used -= pool->reserved - to;
   pool->reserved = to;
 }

@@ -37,8 +37,8 @@ bool has_room(int device, const MemoryPool* pool, size_t size);
 /// Adds an allocation to the memory in use by its device or pool; count_released() subtracts it.
 void count_allocated(const Allocation& allocation);
 void count_released(const Allocation& allocation);
-/// Releases unused memory of a pool, down to `kept` reserved bytes.
-void trim(MemoryPool* pool, uint64_t kept);
+/// Releases unused memory of a pool, down to `min_bytes` reserved bytes.
+void trim(MemoryPool* pool, uint64_t min_bytes);
 /// Returns the reserved and unused memory of a device's pools [bytes].
 size_t unused_of_pools(int device);
 /// Releases unused memory of a device's pools, down to the release threshold of each pool.

@@ -83,9 +83,9 @@ bool finish(int device, cudaStream_t stream, bool waits) {
   return work_until(
       [&] {
         collect_host_functions();
-        const auto found = state().queues.find({device, stream});
-        if (found == state().queues.end()) return true;  // another thread destroyed the stream
-        Queue& queue = found->second;
+        const auto position = state().queues.find({device, stream});
+        if (position == state().queues.end()) return true;  // another thread destroyed the stream
+        Queue& queue = position->second;
         while (!queue.tasks.empty() && may_run(device, queue)) run_front(queue);
         if (queue.tasks.empty() && waits) race_acquire(&queue.done);
         return queue.tasks.empty();
@@ -95,9 +95,9 @@ bool finish(int device, cudaStream_t stream, bool waits) {
 
 // Reports why the remaining work cannot run, and drops the work, so that no call waits for it.
 void give_up(int device) {
-  char what[160] = "work after an event that no stream will reach";
+  char reason[160] = "work after an event that no stream will reach";
   if (host_function_runs()) {
-    std::snprintf(what, sizeof(what),
+    std::snprintf(reason, sizeof(reason),
                   "a function given to cudaLaunchHostFunc(), which has not ended within %g s",
                   state().settings.watchdog);
   }
@@ -107,7 +107,7 @@ void give_up(int device) {
     queue.tasks.clear();
     queue.host_function = nullptr;
   }
-  fault(std::string(thread_state().function) + "() never returns: it waits for " + what, device,
+  fault(std::string(thread_state().function) + "() never returns: it waits for " + reason, device,
         cudaErrorLaunchTimeout);
 }
 

@@ -34,10 +34,11 @@ std::string state_of(const Allocation& allocation, bool captured) {
 Surroundings around_freed(const void* address) {
   const auto freed = state().freed.upper_bound(const_cast<void*>(address));
   if (freed == state().freed.begin()) return {};
-  const auto& [memory, found] = *std::prev(freed);
+  const auto& [memory, allocation] = *std::prev(freed);
   const auto* begin = static_cast<const char*>(memory);
-  if (static_cast<const char*>(address) >= begin + found.size) return {};
-  return {begin, found.size, "an allocation", freed_by(found.allocated_by, found.freed_by), 0};
+  if (static_cast<const char*>(address) >= begin + allocation.size) return {};
+  return {begin, allocation.size, "an allocation",
+          freed_by(allocation.allocated_by, allocation.freed_by), 0};
 }
 
 Surroundings around(const void* address, bool captured) {
@@ -58,13 +59,13 @@ Surroundings around(const void* address, bool captured) {
   return around_freed(address);
 }
 
-std::string whole_text(const Surroundings& all) {
+std::string allocation_text(const Surroundings& all) {
   return std::string(all.kind) + " of " + bytes_text(all.size);
 }
 
-std::string place_text(const void* address, const Surroundings& all) {
+std::string location_text(const void* address, const Surroundings& all) {
   return "byte " + std::to_string(static_cast<const char*>(address) - all.begin) + " of " +
-         whole_text(all) + all.state;
+         allocation_text(all) + all.state;
 }
 
 // Describes an address in no allocation.
@@ -86,16 +87,16 @@ std::string range_text(const MemoryRange& range, const Surroundings& all) {
     return outside.empty() ? size + " that are in no allocation" : size + " at " + outside;
   }
   const auto at = static_cast<size_t>(static_cast<const char*>(range.at) - all.begin);
-  return size + " at byte " + std::to_string(at) + " of " + whole_text(all);
+  return size + " at byte " + std::to_string(at) + " of " + allocation_text(all);
 }
 
 }  // namespace
 
-cudaError_t reject_argument(const std::string& what, cudaError_t error) {
+cudaError_t reject_argument(const std::string& message, cudaError_t error) {
   const std::string function = thread_state().function;
-  note_fault(function + "(): " + what);
+  note_fault(function + "(): " + message);
   if (runtime_hooks.call_failed != nullptr)
-    runtime_hooks.call_failed(function.c_str(), error, what);
+    runtime_hooks.call_failed(function.c_str(), error, message);
   return error;
 }
 
@@ -110,22 +111,23 @@ cudaError_t check_range(MemoryRange* range, Side side, bool captured) {
     return reject_argument(argument + range_text(*range, all));
   }
   if (!all.state.empty()) return reject_argument(argument + range_text(*range, all) + all.state);
-  const auto left = all.size - static_cast<size_t>(static_cast<const char*>(range->at) - all.begin);
-  if (range->size <= left) return cudaSuccess;
+  const auto remaining =
+      all.size - static_cast<size_t>(static_cast<const char*>(range->at) - all.begin);
+  if (range->size <= remaining) return cudaSuccess;
   return reject_argument(argument + range_text(*range, all) + " end " +
-                         bytes_text(range->size - left) + " past its end");
+                         bytes_text(range->size - remaining) + " past its end");
 }
 
 std::string address_text(const void* address) {
   const Surroundings all = around(address, false);
-  if (all.begin != nullptr) return place_text(address, all);
+  if (all.begin != nullptr) return location_text(address, all);
   const std::string outside = outside_text(address);
   return outside.empty() ? "an address in no allocation" : outside;
 }
 
 std::string freed_text(const void* address) {
   const Surroundings all = around_freed(address);
-  return all.begin != nullptr ? place_text(address, all) : "";
+  return all.begin != nullptr ? location_text(address, all) : "";
 }
 
 bool is_still_allocated(const MemoryRange& range, const char* function, const char* work,
@@ -136,15 +138,15 @@ bool is_still_allocated(const MemoryRange& range, const char* function, const ch
   if (same && allocation->live) return true;
   const Surroundings all = around(range.at, true);
   // The address may belong to a different allocation now.
-  const std::string place =
+  const std::string location =
       same || all.number == 0 ? range_text(range, all) : bytes_text(range.size);
-  const std::string what = std::string(range.argument) + ": " + place +
-                           (same ? " that its graph has not allocated or has freed when the "
-                                 : " that was freed before the ") +
-                           work + " ran";
-  fault(std::string(function) + "(): " + what, device, cudaErrorIllegalAddress);
+  const std::string message = std::string(range.argument) + ": " + location +
+                              (same ? " that its graph has not allocated or has freed when the "
+                                    : " that was freed before the ") +
+                              work + " ran";
+  fault(std::string(function) + "(): " + message, device, cudaErrorIllegalAddress);
   if (runtime_hooks.call_failed != nullptr)
-    runtime_hooks.call_failed(function, cudaErrorIllegalAddress, what);
+    runtime_hooks.call_failed(function, cudaErrorIllegalAddress, message);
   return false;
 }
 

@@ -30,7 +30,7 @@ struct MemoryRange {
 };
 
 /// Records a finding of memcheck about the current call; returns the error.
-cudaError_t reject_argument(const std::string& what, cudaError_t error = cudaErrorInvalidValue);
+cudaError_t reject_argument(const std::string& message, cudaError_t error = cudaErrorInvalidValue);
 /// Reports cudaErrorInvalidValue unless the range is inside one allocation or variable. Sets the
 /// number of the allocation. `captured` means that the work runs with a graph.
 cudaError_t check_range(MemoryRange* range, Side side, bool captured);

@@ -25,9 +25,9 @@ std::vector<CudaCall> CudaRuntime::calls() const {
 
 size_t CudaRuntime::count(const std::string& function) const {
   const Lock lock(state().mutex);
-  size_t found = 0;
-  for (const CudaCall& call : state().calls) found += call.function == function;
-  return found;
+  size_t num_calls = 0;
+  for (const CudaCall& call : state().calls) num_calls += call.function == function;
+  return num_calls;
 }
 
 std::vector<CudaLaunch> CudaRuntime::launches() const {
@@ -107,10 +107,10 @@ size_t CudaRuntime::races() const {
 std::string CudaRuntime::live() const {
   const Lock lock(state().mutex);
   std::string text;
-  const auto append = [&](size_t count, const char* what) {
+  const auto append = [&](size_t count, const char* noun) {
     if (count == 0) return;
     if (!text.empty()) text += ", ";
-    text += std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    text += std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
   };
   append(state().allocations.size(), "allocation");
   append(state().streams.size(), "stream");

@@ -15,10 +15,10 @@ namespace kernkit::simulator {
 // Never destroyed, since nvcc's code unregisters itself while the process ends.
 State& state() {
   static State& the_state = *[] {
-    auto* made = new State;
-    made->reset({CudaDevice()});
+    auto* created = new State;
+    created->reset({CudaDevice()});
     detect_forks();
-    return made;
+    return created;
   }();
   return the_state;
 }
@@ -104,7 +104,7 @@ namespace {
 cudaError_t injected(const char* function) {
   for (Injection& injection : state().injections) {
     if (!injection.function.empty() && injection.function != function) continue;
-    if (--injection.left == 0) return injection.error;
+    if (--injection.remaining == 0) return injection.error;
   }
   return cudaSuccess;
 }

@@ -98,7 +98,7 @@ struct FreedMemory {
 
 struct Injection {
   std::string function;
-  int left;
+  int remaining;
   cudaError_t error;
 };
 
@@ -132,7 +132,7 @@ struct State {
   TasksBefore waited;       // tasks that the host has waited for
   unsigned long tasks = 0;  // number of tasks so far
   unsigned long allocated = 0;
-  unsigned long streams_made = 0;
+  unsigned long num_streams_created = 0;
   unsigned long long captures_begun = 0;
   uint64_t random_state = 0;
   /// Returns the next number from the seed; 0 without a seed.

@@ -13,7 +13,7 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
   if (stream == nullptr) return cudaErrorInvalidValue;
   *stream = new CUstream_st;
   (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-  (*stream)->number = ++state().streams_made;
+  (*stream)->number = ++state().num_streams_created;
   (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   (*stream)->device = thread_state().device;
   (*stream)->context = current_context();
@@ -54,11 +54,11 @@ cudaError_t wait_in_stream(cudaStream_t stream, cudaEvent_t event, unsigned flag
   }
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
-  const unsigned wanted = event->records;
+  const unsigned target = event->records;
   add_before(&queue_of(device_of(stream), stream).before, event->before);
   give(device_of(stream), stream,
        {0, [reached = event->reached] { race_acquire(reached.get()); },
-        [wanted, reached = event->reached] { return *reached >= wanted; }});
+        [target, reached = event->reached] { return *reached >= target; }});
   return cudaSuccess;
 }
 

@@ -6,7 +6,7 @@
 namespace kernkit::simulator {
 
 void destroy_unreferenced(CUuserObject_st* object) {
-  if (object->owned != 0 || object->held != 0) return;
+  if (object->owned != 0 || object->graph_references != 0) return;
   state().user_objects.erase(object);
   object->destroy(object->pointer);
   delete object;
@@ -14,7 +14,7 @@ void destroy_unreferenced(CUuserObject_st* object) {
 
 void UserObjectReferences::add(CUuserObject_st* object, unsigned long count) {
   counts_[object] += count;
-  object->held += count;
+  object->graph_references += count;
 }
 
 void UserObjectReferences::add(const UserObjectReferences& other) {
@@ -22,18 +22,18 @@ void UserObjectReferences::add(const UserObjectReferences& other) {
 }
 
 bool UserObjectReferences::release(CUuserObject_st* object, unsigned count) {
-  const auto found = counts_.find(object);
-  if (found == counts_.end() || found->second < count) return false;
-  found->second -= count;
-  if (found->second == 0) counts_.erase(found);
-  object->held -= count;
+  const auto position = counts_.find(object);
+  if (position == counts_.end() || position->second < count) return false;
+  position->second -= count;
+  if (position->second == 0) counts_.erase(position);
+  object->graph_references -= count;
   destroy_unreferenced(object);
   return true;
 }
 
 UserObjectReferences::~UserObjectReferences() {
   for (const auto& [object, count] : counts_) {
-    object->held -= count;
+    object->graph_references -= count;
     destroy_unreferenced(object);
   }
 }

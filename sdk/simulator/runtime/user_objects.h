@@ -6,10 +6,10 @@
 
 /// The target of cudaUserObject_t and CUuserObject.
 struct CUuserObject_st {
-  void* pointer;            // argument of `destroy`
-  void (*destroy)(void*);   // called after the last reference was released
-  unsigned long owned = 0;  // number of references of the program
-  unsigned long held = 0;   // number of references of graphs and of their launches
+  void* pointer;                       // argument of `destroy`
+  void (*destroy)(void*);              // called after the last reference was released
+  unsigned long owned = 0;             // number of references of the program
+  unsigned long graph_references = 0;  // number of references of graphs and of their launches
 };
 
 namespace kernkit::simulator {

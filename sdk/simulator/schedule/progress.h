@@ -34,13 +34,13 @@ class StallTimer {
  public:
   explicit StallTimer(double most) : most_(most) {}
   /// Returns the time since `count` changed [s].
-  double of(uint64_t count) {
+  double stalled_for(uint64_t count) {
     const Clock::time_point now = Clock::now();
     const std::chrono::duration<double> since = now - queried_;
-    still_ = count == count_ ? still_ + std::min(since.count(), most_) : 0;
+    stalled_ = count == count_ ? stalled_ + std::min(since.count(), most_) : 0;
     count_ = count;
     queried_ = now;
-    return still_;
+    return stalled_;
   }
 
  private:
@@ -48,7 +48,7 @@ class StallTimer {
 
   double most_;
   uint64_t count_ = UINT64_MAX;
-  double still_ = 0;
+  double stalled_ = 0;
   Clock::time_point queried_ = Clock::now();
 };
 

@@ -45,7 +45,7 @@ uint64_t Schedule::random() {
 
 std::string Schedule::livelock_report() {
   const double longest = kCircles * settings_.watchdog;
-  if (threads_.of(threads_passed.count()) <= longest) return "";
+  if (threads_.stalled_for(threads_passed.count()) <= longest) return "";
   char text[128];
   std::snprintf(
       text, sizeof(text),
@@ -55,7 +55,7 @@ std::string Schedule::livelock_report() {
 }
 
 bool Schedule::is_stalled() {
-  return all_.of(threads_passed.count() + steps_passed.count()) > settings_.watchdog;
+  return all_.stalled_for(threads_passed.count() + steps_passed.count()) > settings_.watchdog;
 }
 
 std::string Schedule::with_seed(std::string sentence) const {

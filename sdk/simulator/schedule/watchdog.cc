@@ -24,9 +24,9 @@ void watch() {
     const double most = patience;
     // Sums of counters that only grow change if any counter changes.
     const uint64_t passed = kernels + threads_passed.count();
-    const double still = all.of(passed + steps_passed.count());
-    const double in_a_circle = threads.of(passed);
-    if (most == 0 || (still < most && in_a_circle < kCircles * most)) continue;
+    const double without_progress = all.stalled_for(passed + steps_passed.count());
+    const double without_end = threads.stalled_for(passed);
+    if (most == 0 || (without_progress < most && without_end < kCircles * most)) continue;
     std::fprintf(stderr,
                  "kernkit: kernel %s does not end; a loop that waits for another thread needs an "
                  "atomic, a fence or __nanosleep() in it\n",

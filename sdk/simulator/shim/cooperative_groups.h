@@ -96,9 +96,9 @@ class coalesced_group {
     return static_cast<unsigned>(__popc(lanes_ & ((1u << lane) - 1)));
   }
   int lane_of(unsigned rank) const {
-    unsigned left = lanes_;
-    for (; rank > 0; --rank) left &= left - 1;
-    return __ffs(static_cast<int>(left)) - 1;
+    unsigned remaining = lanes_;
+    for (; rank > 0; --rank) remaining &= remaining - 1;
+    return __ffs(static_cast<int>(remaining)) - 1;
   }
   unsigned ranks_of(unsigned lanes) const {
     unsigned ranks = 0;

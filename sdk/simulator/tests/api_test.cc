@@ -8,10 +8,10 @@
 #include "api_facts.h"
 
 TEST(CudaApi, NumbersAndLayoutsAreNvidias) {
-  const CudaApiFacts ours = facts_of_kernkit();
-  const CudaApiFacts theirs = facts_of_nvidia();
-  EXPECT_GT(ours.size(), 100u);
-  for (const auto& [name, value] : ours) EXPECT_EQ(value, theirs.at(name)) << name;
+  const CudaApiFacts simulated = facts_of_kernkit();
+  const CudaApiFacts nvidia = facts_of_nvidia();
+  EXPECT_GT(simulated.size(), 100u);
+  for (const auto& [name, value] : simulated) EXPECT_EQ(value, nvidia.at(name)) << name;
 }
 
 TEST(CudaApi, NamesAndTextsOfErrorsAreNvidias) {
@@ -20,7 +20,7 @@ TEST(CudaApi, NamesAndTextsOfErrorsAreNvidias) {
   using Text = const char* (*)(cudaError_t);
   const auto name = reinterpret_cast<Text>(dlsym(runtime, "cudaGetErrorName"));
   const auto text = reinterpret_cast<Text>(dlsym(runtime, "cudaGetErrorString"));
-#define EXPECT_SAME(error, number, words)             \
+#define EXPECT_SAME(error, number, message)           \
   EXPECT_STREQ(cudaGetErrorName(error), name(error)); \
   EXPECT_STREQ(cudaGetErrorString(error), text(error));
   KERNKIT_CUDA_ERRORS(EXPECT_SAME)

@@ -19,9 +19,9 @@ class CudaCapture : public CudaStreams {
  protected:
   static cudaStream_t begin(cudaStreamCaptureMode mode = kGlobal,
                             unsigned flags = cudaStreamNonBlocking) {
-    cudaStream_t made = stream(flags);
-    EXPECT_EQ(cudaStreamBeginCapture(made, mode), cudaSuccess);
-    return made;
+    cudaStream_t created = stream(flags);
+    EXPECT_EQ(cudaStreamBeginCapture(created, mode), cudaSuccess);
+    return created;
   }
   static cudaError_t end(cudaStream_t stream, cudaGraph_t* graph = nullptr) {
     cudaGraph_t captured = nullptr;
@@ -35,9 +35,9 @@ class CudaCapture : public CudaStreams {
     return error;
   }
   static cudaStreamCaptureStatus status(cudaStream_t stream) {
-    cudaStreamCaptureStatus found = cudaStreamCaptureStatusNone;
-    EXPECT_EQ(cudaStreamIsCapturing(stream, &found), cudaSuccess);
-    return found;
+    cudaStreamCaptureStatus capture_status = cudaStreamCaptureStatusNone;
+    EXPECT_EQ(cudaStreamIsCapturing(stream, &capture_status), cudaSuccess);
+    return capture_status;
   }
   /// Makes `stream` wait for the work that was submitted to `other`.
   static cudaError_t wait(cudaStream_t stream, cudaStream_t other) {
@@ -53,13 +53,13 @@ class CudaCapture : public CudaStreams {
     return nodes;
   }
   static cudaGraphExec_t instance(cudaGraph_t graph) {
-    cudaGraphExec_t made = nullptr;
-    EXPECT_EQ(cudaGraphInstantiate(&made, graph), cudaSuccess);
-    return made;
+    cudaGraphExec_t created = nullptr;
+    EXPECT_EQ(cudaGraphInstantiate(&created, graph), cudaSuccess);
+    return created;
   }
 };
 
-TEST_F(CudaCapture, AStreamThatWaitsForACapturedOneJoinsIt) {
+TEST_F(CudaCapture, AStreamThatWaitsForACapturedStreamJoinsTheCapture) {
   const auto fork_and_join = [&](bool joined_late) {
     cudaStream_t a = begin(), b = stream();
     append(a, '1');
@@ -133,7 +133,7 @@ TEST_F(CudaCapture, ForksMustBeJoined) {
   EXPECT_EQ(end(a), cudaSuccess) << "nothing was left out";
 }
 
-TEST_F(CudaCapture, EndsWhereItBegan) {
+TEST_F(CudaCapture, EndsOnTheStreamThatBeganTheCapture) {
   cudaStream_t a = begin(), b = stream();
   EXPECT_EQ(cudaStreamBeginCapture(a, kGlobal), cudaErrorIllegalState);
   EXPECT_EQ(wait(b, a), cudaSuccess);
@@ -157,7 +157,7 @@ TEST_F(CudaCapture, EndsWhereItBegan) {
   }
 }
 
-TEST_F(CudaCapture, DependsOnNothingOutsideOfIt) {
+TEST_F(CudaCapture, DependsOnNoWorkOutsideOfTheCapture) {
   cudaStream_t a = begin(kThreadLocal), outside = stream(), b = begin(kThreadLocal);
   EXPECT_EQ(wait(a, outside), cudaErrorStreamCaptureIsolation);
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
@@ -274,21 +274,23 @@ TEST_F(CudaCapture, WhichThreadsMayMakeUnsafeCalls) {
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
 }
 
-TEST_F(CudaCapture, MemoryOfAGraphIsThereEachTimeThatItRuns) {
+TEST_F(CudaCapture, MemoryOfAGraphIsAllocatedInEachRun) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
-    int *own = nullptr, *counter = nullptr;
+    int *allocated = nullptr, *counter = nullptr;
     ASSERT_EQ(cudaMalloc(&counter, sizeof(int)), cudaSuccess);
     cudaMemset(counter, 0, sizeof(int));
     cudaStream_t a = begin();
-    EXPECT_EQ(cudaMallocAsync(&own, sizeof(int), a), cudaSuccess);
-    EXPECT_EQ(cudaMemcpyAsync(own, counter, sizeof(int), cudaMemcpyDeviceToDevice, a), cudaSuccess);
-    EXPECT_EQ(cudaLaunchKernel(kernels::add_one, 1, 1, std::vector<void*>{&own}.data(), 0, a),
+    EXPECT_EQ(cudaMallocAsync(&allocated, sizeof(int), a), cudaSuccess);
+    EXPECT_EQ(cudaMemcpyAsync(allocated, counter, sizeof(int), cudaMemcpyDeviceToDevice, a),
               cudaSuccess);
-    EXPECT_EQ(cudaMemcpyAsync(counter, own, sizeof(int), cudaMemcpyDeviceToDevice, a), cudaSuccess);
+    EXPECT_EQ(cudaLaunchKernel(kernels::add_one, 1, 1, std::vector<void*>{&allocated}.data(), 0, a),
+              cudaSuccess);
+    EXPECT_EQ(cudaMemcpyAsync(counter, allocated, sizeof(int), cudaMemcpyDeviceToDevice, a),
+              cudaSuccess);
     EXPECT_EQ(cudaFreeAsync(counter, a), cudaErrorInvalidValue) << "not of the graph";
-    EXPECT_EQ(cudaFreeAsync(own, a), cudaSuccess);
-    EXPECT_EQ(cudaFreeAsync(own, a), cudaErrorInvalidValue) << "twice";
+    EXPECT_EQ(cudaFreeAsync(allocated, a), cudaSuccess);
+    EXPECT_EQ(cudaFreeAsync(allocated, a), cudaErrorInvalidValue) << "twice";
     cudaGraph_t graph = nullptr;
     EXPECT_EQ(end(a, &graph), cudaSuccess);
     EXPECT_EQ(size(graph), 5u);
@@ -347,12 +349,12 @@ TEST_F(CudaCapture, AGraphIsANodeOfAnother) {
 }
 
 // Source of the rule: cuda_runtime_api.h at cudaGraphLaunch.
-TEST_F(CudaCapture, LaunchesOfOneInstanceFollowEachOther) {
+TEST_F(CudaCapture, LaunchesOfAnInstanceRunInOrder) {
   const std::string all = "abcdefghijkl";
   const auto on_two_streams = [&](bool two_instances) {
     return logs([&, two_instances] {
       cudaStream_t a = begin(), b = stream(cudaStreamNonBlocking);
-      for (const char what : all) append(a, what);
+      for (const char letter : all) append(a, letter);
       cudaGraph_t graph = nullptr;
       EXPECT_EQ(end(a, &graph), cudaSuccess);
       cudaGraphExec_t exec = instance(graph);

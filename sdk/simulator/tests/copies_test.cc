@@ -25,8 +25,9 @@ class CudaCopies : public ::testing::Test {
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     const std::vector<std::string> all = runtime_.faults();
-    const std::string text = all.size() == seen_ + 1 ? all.back() : std::to_string(all.size());
-    seen_ = all.size();
+    const std::string text =
+        all.size() == num_faults_ + 1 ? all.back() : std::to_string(all.size());
+    num_faults_ = all.size();
     return text;
   }
 
@@ -34,7 +35,7 @@ class CudaCopies : public ::testing::Test {
   std::vector<unsigned char> host_;
   char* device_ = nullptr;
   cudaStream_t stream_ = nullptr;
-  size_t seen_ = 0;
+  size_t num_faults_ = 0;
 };
 
 TEST_F(CudaCopies, PastTheEnd) {
@@ -90,7 +91,7 @@ TEST_F(CudaCopies, MemoryOfTheHostIsNoMemoryOfADevice) {
   EXPECT_EQ(cudaMemcpy(host_.data(), host_.data() + 8, 4, cudaMemcpyDefault), cudaSuccess);
   EXPECT_EQ(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice), cudaSuccess);
   EXPECT_EQ(cudaMemset(nullptr, 0, 0), cudaSuccess);
-  EXPECT_EQ(runtime_.faults().size(), seen_);
+  EXPECT_EQ(runtime_.faults().size(), num_faults_);
   EXPECT_EQ(cudaMemcpy(device_, host_.data(), 4, static_cast<cudaMemcpyKind>(7)),
             cudaErrorInvalidMemcpyDirection);
 }

@@ -92,13 +92,13 @@ double now() {
   return std::chrono::duration<double>(since).count();
 }
 // Each block waits for all blocks with higher numbers and then takes 10 ms.
-__global__ void last_block_first(int* done) {
+__global__ void last_block_first(int* ended) {
   const auto later = static_cast<int>(gridDim.x - 1 - blockIdx.x);
-  while (atomicAdd(done, 0) != later) {
+  while (atomicAdd(ended, 0) != later) {
   }
   for (const double begin = now(); now() < begin + 0.01;) {
   }
-  atomicAdd(done, 1);
+  atomicAdd(ended, 1);
 }
 __global__ void many_rounds(double until) {
   __shared__ bool over;
@@ -134,8 +134,8 @@ TEST_F(CudaFaults, ThreadsThatEndedAreLeftOut) {
       launch(ended::at_barriers, 1, 96, 0, device, n);
       ASSERT_EQ(cudaMemcpy(x, device, sizeof(x), cudaMemcpyDefault), cudaSuccess) << fault();
       const int votes = (n <= 35 ? 1 : 0) + (n == 96 ? 2 : 0);
-      const int rest = 100 * std::min(n, 35) + 10000 * votes + 100000 * (n + 48 - n / 2);
-      for (int i = 0; i < n; ++i) ASSERT_EQ(x[i], n - 1 - i + rest) << i << " of " << n;
+      const int constant = 100 * std::min(n, 35) + 10000 * votes + 100000 * (n + 48 - n / 2);
+      for (int i = 0; i < n; ++i) ASSERT_EQ(x[i], n - 1 - i + constant) << i << " of " << n;
     }
     for (const int n : {32, 20, 1}) {
       launch(ended::in_masks, 1, 96, 0, device, n);
@@ -209,10 +209,10 @@ TEST_F(CudaFaults, MeetsForever) {
 // The watchdog measures the time without progress, not a kernel's whole time.
 TEST_F(CudaFaults, TakesLong) {
   runtime_.set_watchdog(0.3);  // a thread of a loaded machine can wait for a processor for 0.1 s
-  int done = 0;
-  launch(slow::last_block_first, 30, 1, 0, &done);
+  int ended = 0;
+  launch(slow::last_block_first, 30, 1, 0, &ended);
   EXPECT_EQ(fault(), "none");
-  launch(slow::many_atomics, 1, 1, 0, &done, slow::now() + 0.7);
+  launch(slow::many_atomics, 1, 1, 0, &ended, slow::now() + 0.7);
   EXPECT_EQ(fault(), "none");
   launch(slow::many_rounds, 1, 4, 0, slow::now() + 1.4);
   EXPECT_EQ(fault(), "none");

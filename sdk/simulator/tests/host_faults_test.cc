@@ -52,11 +52,11 @@ class CudaHostFaults : public ::testing::Test {
     return pointer;
   }
   static cudaStream_t stream(int device = 0) {
-    cudaStream_t made = nullptr;
+    cudaStream_t created = nullptr;
     cudaSetDevice(device);
-    cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking);
     cudaSetDevice(0);
-    return made;
+    return created;
   }
   std::string fault() { return runtime_.faults().empty() ? "none" : runtime_.faults()[0]; }
 
@@ -91,7 +91,7 @@ TEST_F(CudaHostFaults, MissingGuard) {
 
 // Earlier work on the caller's stream may still be pending.
 TEST_F(CudaHostFaults, WrongStream) {
-  for (const bool right : {true, false}) {
+  for (const bool is_correct : {true, false}) {
     int wrong = 0;
     for (unsigned seed = 1; seed <= 40; ++seed) {
       start(seed);
@@ -99,11 +99,11 @@ TEST_F(CudaHostFaults, WrongStream) {
       const cudaStream_t callers = stream();
       int result[faulty::kSize] = {1, 1, 1, 1, 1, 1, 1, 1};
       cudaMemcpyAsync(x, result, sizeof(result), cudaMemcpyHostToDevice, callers);
-      faulty::launch(right ? callers : nullptr, faulty::twice, x);
+      faulty::launch(is_correct ? callers : nullptr, faulty::twice, x);
       cudaMemcpyAsync(result, x, sizeof(result), cudaMemcpyDeviceToHost, callers);
       wrong += result[0] != 2 ? 1 : 0;
     }
-    EXPECT_EQ(wrong == 0, right) << wrong;
+    EXPECT_EQ(wrong == 0, is_correct) << wrong;
   }
 }
 

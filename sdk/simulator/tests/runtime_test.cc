@@ -19,7 +19,7 @@ template <int>
 __global__ void queried(float*, int) {}
 __global__ void by_address(int* x) { *x *= 2; }
 __global__ void mark(int* ran) { ran[blockIdx.x] = 1; }
-__global__ void where(int* out, int64_t) {
+__global__ void store_block_index(int* out, int64_t) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   out[block * blockDim.x * blockDim.y * blockDim.z + thread] += 1;
@@ -36,7 +36,7 @@ cudaError_t launch(dim3 grid, dim3 block, int* out, size_t shared_memory = 0,
   config.blockDim = block;
   config.dynamicSmemBytes = shared_memory;
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernels::where, out, 0);
+  return cudaLaunchKernelEx(&config, kernels::store_block_index, out, 0);
 }
 
 TEST(CudaRuntime, RunsEveryThreadOfEveryBlockOnce) {
@@ -129,7 +129,7 @@ TEST(CudaRuntime, RejectsLaunchesThatNoDeviceSupports) {
   EXPECT_EQ(launch({1}, {1025}, &out), cudaErrorInvalidConfiguration);
   EXPECT_EQ(launch({1}, {64, 32}, &out), cudaErrorInvalidConfiguration);
   EXPECT_EQ(launch({1}, {1}, &out, 48 * 1024 + 1), cudaErrorInvalidValue) << "not opted in";
-  const auto* kernel = reinterpret_cast<const void*>(kernels::where);
+  const auto* kernel = reinterpret_cast<const void*>(kernels::store_block_index);
   const auto opt_in = cudaFuncAttributeMaxDynamicSharedMemorySize;
   EXPECT_EQ(cudaFuncSetAttribute(kernel, opt_in, 232449), cudaErrorInvalidValue);
   EXPECT_EQ(cudaFuncSetAttribute(kernel, opt_in, 65536), cudaSuccess);
@@ -191,7 +191,7 @@ TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
             cudaErrorInvalidDeviceFunction);
 }
 
-TEST(CudaRuntime, LaunchesAKernelByItsAddressOnceItIsKnown) {
+TEST(CudaRuntime, LaunchesARegisteredKernelByItsAddress) {
   CudaRuntime runtime;
   runtime.run_kernels(true);
   int x = 1;

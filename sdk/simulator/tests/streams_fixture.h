@@ -14,7 +14,7 @@
 #include "kernkit/simulator/runtime.h"
 
 namespace kernels {
-inline __global__ void append(std::string* log, char what) { *log += what; }
+inline __global__ void append(std::string* log, char letter) { *log += letter; }
 }  // namespace kernels
 
 namespace kernkit::simulator {
@@ -34,20 +34,20 @@ class CudaStreams : public ::testing::Test {
     log_.clear();
   }
   static cudaStream_t stream(unsigned flags = cudaStreamDefault) {
-    cudaStream_t made = nullptr;
-    cudaStreamCreateWithFlags(&made, flags);
-    return made;
+    cudaStream_t created = nullptr;
+    cudaStreamCreateWithFlags(&created, flags);
+    return created;
   }
   static cudaEvent_t event() {
-    cudaEvent_t made = nullptr;
-    cudaEventCreate(&made);
-    return made;
+    cudaEvent_t created = nullptr;
+    cudaEventCreate(&created);
+    return created;
   }
-  void append(cudaStream_t stream, char what) {
+  void append(cudaStream_t stream, char letter) {
     cudaLaunchConfig_t config{};
     config.gridDim = config.blockDim = 1;
     config.stream = stream;
-    EXPECT_EQ(cudaLaunchKernelEx(&config, kernels::append, &log_, what), cudaSuccess);
+    EXPECT_EQ(cudaLaunchKernelEx(&config, kernels::append, &log_, letter), cudaSuccess);
   }
   // The different logs of 40 seeds.
   template <class Work>

@@ -17,7 +17,7 @@ TEST_F(CudaStreams, WithoutASeedWorkIsDoneAtOnce) {
 TEST_F(CudaStreams, AStreamIsInOrderAndMayLag) {
   EXPECT_EQ(logs([&] {
               cudaStream_t a = stream();
-              for (const char what : {'1', '2', '3'}) append(a, what);
+              for (const char letter : {'1', '2', '3'}) append(a, letter);
               EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
             }),
             Logs{"123"});
@@ -43,7 +43,7 @@ TEST_F(CudaStreams, StreamsAreNotOrderedByDefault) {
   EXPECT_EQ(logs([&] { work(true); }), Logs{"ab"});
 }
 
-TEST_F(CudaStreams, TheDefaultStreamWaitsForBlockingStreamsAndTheyForIt) {
+TEST_F(CudaStreams, TheDefaultStreamAndBlockingStreamsWaitForEachOther) {
   const auto work = [&](unsigned flags) {
     cudaStream_t a = stream(flags), b = stream(flags);
     append(a, 'a');
@@ -96,7 +96,7 @@ TEST_F(CudaStreams, CopiesAndFreeingWait) {
 }
 
 // A stream waits for its host function; the host and other streams do not wait.
-TEST_F(CudaStreams, FunctionsOfTheHostRunBesideIt) {
+TEST_F(CudaStreams, FunctionsOfTheHostRunBesideTheStream) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);
     std::atomic<bool> released{false};
@@ -187,8 +187,8 @@ TEST_F(CudaStreams, AFunctionOfTheHostMayNotCall) {
   cudaLaunchHostFunc(
       a,
       [](void* data) {
-        auto* of = static_cast<Calls*>(data);
-        of->error = cudaStreamSynchronize(of->stream);
+        auto* record = static_cast<Calls*>(data);
+        record->error = cudaStreamSynchronize(record->stream);
       },
       &calls);
   EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
@@ -201,10 +201,10 @@ TEST_F(CudaStreams, AHostThatPollsSeesTheEnd) {
     start(seed);
     std::atomic<bool> released{false};
     cudaStream_t a = stream();
-    cudaEvent_t done = event();
+    cudaEvent_t recorded = event();
     cudaLaunchHostFunc(a, wait_for_flag, &released);
     append(a, 'a');
-    cudaEventRecord(done, a);
+    cudaEventRecord(recorded, a);
     append(a, 'b');
     released = true;
     const auto becomes_ready = [](const auto& query) {
@@ -214,7 +214,7 @@ TEST_F(CudaStreams, AHostThatPollsSeesTheEnd) {
       }
       return false;
     };
-    EXPECT_TRUE(becomes_ready([&] { return cudaEventQuery(done); }));
+    EXPECT_TRUE(becomes_ready([&] { return cudaEventQuery(recorded); }));
     EXPECT_TRUE(becomes_ready([&] { return cudaStreamQuery(a); }));
     EXPECT_EQ(log_, "ab");
   }

@@ -18,17 +18,17 @@ int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t 
     return 1;
   }
   int count = 0;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    const Located place = located(addresses[lane]);
+  for (uint32_t remaining = lanes; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    const Located target = located(addresses[lane]);
     int i = 0;
-    while (i < count && all[i].space != place.space) ++i;
+    while (i < count && all[i].space != target.space) ++i;
     if (i == count) {
-      all[count].space = place.space;
+      all[count].space = target.space;
       all[count++].lanes = 0;
     }
     all[i].lanes |= kLane[lane];
-    all[i].at[lane] = place.at;
+    all[i].at[lane] = target.at;
   }
   return count;
 }
@@ -38,7 +38,7 @@ int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t 
 int find_touched(Warp& warp, const Operation& operation, Touched* all) {
   alignas(64) uint64_t addresses[32];
   if (operation.members != kNone && operation.src0 != kNone) {  // the operation is wmma
-    const int accesses = static_cast<int>(Fragment::of(operation.target).accesses());
+    const int accesses = static_cast<int>(Fragment::unpack(operation.target).accesses());
     for (int i = 0; i < accesses; ++i) {
       read_addresses(warp, operation, static_cast<uint32_t>(i), addresses);
       split(operation, addresses, warp.mask, &all[i]);

@@ -94,40 +94,41 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
   cudaPointerAttributes attributes{};
   const bool is_of_device = is_variable(at, &attributes) && attributes.type == cudaMemoryTypeDevice;
   if (!is_allocated && !is_of_device) return;
-  const uint32_t seen =
+  const uint32_t access_id =
       GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, ThreadScope::kNone}), 0);
   cells_.each(begin, begin + bytes,
-              [&](GlobalCell* cell, uint64_t address) { touch(cell, seen, address); });
+              [&](GlobalCell* cell, uint64_t address) { touch(cell, access_id, address); });
 }
 
 // Like GlobalRaces, but independent of values: a copy stores all of its bytes.
-void CallRaces::touch(GlobalCell* cell, uint32_t seen, uint64_t address) {
-  const bool loads = cells_.instruction(seen).operation == kCallLoads;
-  if (races(cell->written)) report(cell->written, seen, address);
+void CallRaces::touch(GlobalCell* cell, uint32_t access_id, uint64_t address) {
+  const bool loads = cells_.instruction(access_id).operation == kCallLoads;
+  if (races(cell->written)) report(cell->written, access_id, address);
   if (loads) {
-    (cell->first_read == 0 || !races(cell->first_read) ? cell->first_read : cell->last_read) = seen;
+    (cell->first_read == 0 || !races(cell->first_read) ? cell->first_read : cell->last_read) =
+        access_id;
     return;
   }
   for (const uint32_t before : {cell->first_read, cell->last_read}) {
-    if (races(before)) report(before, seen, address);
+    if (races(before)) report(before, access_id, address);
   }
   *cell = {};
-  cell->written = seen;
+  cell->written = access_id;
 }
 
-bool CallRaces::races(uint32_t seen) const {
-  if (seen == 0) return false;
-  const uint32_t launch = cells_.instruction(seen).launch;
+bool CallRaces::races(uint32_t access_id) const {
+  if (access_id == 0) return false;
+  const uint32_t launch = cells_.instruction(access_id).launch;
   return launch != launch_ && !is_before(cells_.launch(launch).work);
 }
 
-void CallRaces::report(uint32_t seen, uint32_t seen_now, uint64_t address) {
-  if (!reported_.insert(seen >> 5).second) return;
-  const AccessRecord &before = cells_.instruction(seen), &now = cells_.instruction(seen_now);
-  Found& race = races_.of_warps[cells_.pair_of(name_, before, now)];
+void CallRaces::report(uint32_t access_id, uint32_t id_now, uint64_t address) {
+  if (!reported_.insert(access_id >> 5).second) return;
+  const AccessRecord &before = cells_.instruction(access_id), &now = cells_.instruction(id_now);
+  FindingCount& race = races_.of_warps[cells_.pair_of(name_, before, now)];
   if (race.count++ != 0) return;
   race.sentence =
-      name_ + ": " + cells_.race_text(seen, now, address, range_) + unordered_text(false);
+      name_ + ": " + cells_.race_text(access_id, now, address, range_) + unordered_text(false);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -35,9 +35,9 @@ class CallRaces {
   void touch(CallAccess access, const void* at, size_t bytes);
 
  private:
-  void touch(GlobalCell* cell, uint32_t seen, uint64_t address);
-  bool races(uint32_t seen) const;
-  void report(uint32_t seen, uint32_t seen_now, uint64_t address);
+  void touch(GlobalCell* cell, uint32_t access_id, uint64_t address);
+  bool races(uint32_t access_id) const;
+  void report(uint32_t access_id, uint32_t id_now, uint64_t address);
 
   std::vector<RaceLedger*> ledgers_;
   GlobalCells& cells_;
@@ -45,7 +45,7 @@ class CallRaces {
   uint32_t launch_;
   Range range_;                  // allocation around the last access
   std::set<uint32_t> reported_;  // records of earlier accesses with a reported race
-  RacesFound races_;
+  RaceCounts races_;
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -130,7 +130,7 @@ Counts::~Counts() {
     total->add(kernel_, shape_, instrumented_, of_operations_, unique_);
 }
 
-std::unique_ptr<BlockHooks> Counts::of(Block&) { return std::make_unique<OfBlock>(*this); }
+std::unique_ptr<BlockHooks> Counts::block_hooks(Block&) { return std::make_unique<OfBlock>(*this); }
 
 void CounterTotals::add(const std::string& kernel, const LaunchShape& shape,
                         const InstrumentedKernel& instrumented,
@@ -158,14 +158,16 @@ std::vector<KernelCounters> CounterTotals::kernels() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<KernelCounters> all;
   for (const auto& [name, entry] : entries_) {
-    KernelCounters one{name, entry.launches, entry.counters, entry.unique_sectors, {}, {}};
+    KernelCounters counters_of_kernel{
+        name, entry.launches, entry.counters, entry.unique_sectors, {}, {}};
     for (const auto& [at, counters] : entry.lines) {
-      one.lines.push_back({std::get<2>(at), std::get<0>(at), std::get<1>(at), counters});
+      counters_of_kernel.lines.push_back(
+          {std::get<2>(at), std::get<0>(at), std::get<1>(at), counters});
     }
     for (const auto& [shape, launches] : entry.shapes) {
-      one.shapes.push_back({shape.first, shape.second, launches});
+      counters_of_kernel.shapes.push_back({shape.first, shape.second, launches});
     }
-    all.push_back(std::move(one));
+    all.push_back(std::move(counters_of_kernel));
   }
   return all;
 }

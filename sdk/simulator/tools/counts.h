@@ -47,7 +47,7 @@ class Counts : public LaunchHooks {
   Counts(const InstrumentedKernel& instrumented, std::string kernel, const LaunchShape& shape,
          std::vector<CounterTotals*> totals);
   ~Counts() override;
-  std::unique_ptr<BlockHooks> of(Block& block) override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
 
  private:
   class OfBlock;

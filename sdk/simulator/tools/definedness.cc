@@ -56,9 +56,9 @@ class Following {
     }
     Undefined result;
     for (const uint32_t source : plan_.sources) {
-      Undefined one;
-      bits_.read(source, &one);
-      result.add(one, warp_.mask);
+      Undefined undefined;
+      bits_.read(source, &undefined);
+      result.add(undefined, warp_.mask);
     }
     for (const uint32_t to : plan_.results) {
       Undefined of_one = result;
@@ -203,15 +203,15 @@ class Following {
   }
 
   // Runs the operation itself on registers that hold the undefined bits.
-  static constexpr uint32_t kPlace = 256;
-  alignas(64) unsigned char places_[16 * kPlace];
+  static constexpr uint32_t kSlot = 256;
+  alignas(64) unsigned char slots_[16 * kSlot];
 
   template <class X>
   static void put(const uint64_t* from, void* to) {
     for (int l = 0; l < 32; ++l) static_cast<X*>(to)[l] = static_cast<X>(from[l]);
   }
-  void put(uint32_t place, uint32_t size, const uint64_t* from) {
-    void* to = places_ + size_t{place} * kPlace;
+  void put(uint32_t slot, uint32_t size, const uint64_t* from) {
+    void* to = slots_ + size_t{slot} * kSlot;
     switch (size) {
       case 0: {
         uint32_t all = 0;
@@ -224,8 +224,8 @@ class Following {
       default: return put<uint64_t>(from, to);
     }
   }
-  void get(uint32_t place, uint32_t size, uint64_t* to) const {
-    const void* from = places_ + size_t{place} * kPlace;
+  void get(uint32_t slot, uint32_t size, uint64_t* to) const {
+    const void* from = slots_ + size_t{slot} * kSlot;
     switch (size) {
       case 2: return read_lanes<uint16_t>(from, to);
       case 4: return read_lanes<uint32_t>(from, to);
@@ -234,48 +234,48 @@ class Following {
   }
   void run_on(const Operation& other) {
     unsigned char* const registers = warp_.registers;
-    warp_.registers = places_;
+    warp_.registers = slots_;
     warp_.block->launch.instrumented->runs[operation_.number](warp_, other);
     warp_.registers = registers;
   }
 
   void move() {
-    Operation other = operation_;
-    uint32_t place = 0;
+    Operation copy = operation_;
+    uint32_t slot = 0;
     Undefined data, control;  // undefined bits of all data sources, and of all control sources
-    const auto place_one = [&](uint32_t* at, bool is_data) {
+    const auto fill_slot = [&](uint32_t* at, bool is_data) {
       if (*at == kNone) return;
       Source source;
       take(*at, &source);
-      put(place, bits_.size(*at), is_data ? source.undefined.bits : source.values);
+      put(slot, bits_.size(*at), is_data ? source.undefined.bits : source.values);
       (is_data ? data : control).add(source.undefined, warp_.mask);
-      *at = kPlace * place++;
+      *at = kSlot * slot++;
     };
-    uint32_t* const sources[] = {&other.src0, &other.src1, &other.src2, &other.src3};
-    for (unsigned i = 0; i < 4; ++i) place_one(sources[i], (plan_.data >> i & 1) != 0);
+    uint32_t* const sources[] = {&copy.src0, &copy.src1, &copy.src2, &copy.src3};
+    for (unsigned i = 0; i < 4; ++i) fill_slot(sources[i], (plan_.data >> i & 1) != 0);
     const bool packs = operation_.count != 0 && operation_.dst != kNone;
     std::vector<std::pair<uint32_t, uint32_t>> results;  // {register, place} of each result
     for (uint32_t i = 0; i < operation_.count; ++i) {
       if (packs) {
-        place_one(&other.list[i], true);
-      } else if (other.list[i] != kNone) {
-        results.emplace_back(other.list[i], place);
-        other.list[i] = kPlace * place++;
+        fill_slot(&copy.list[i], true);
+      } else if (copy.list[i] != kNone) {
+        results.emplace_back(copy.list[i], slot);
+        copy.list[i] = kSlot * slot++;
       }
     }
-    if (other.dst != kNone) {
-      results.emplace_back(other.dst, place);
-      if (bits_.size(other.dst) == 0) std::memset(places_ + size_t{place} * kPlace, 0, 4);
-      other.dst = kPlace * place++;
+    if (copy.dst != kNone) {
+      results.emplace_back(copy.dst, slot);
+      if (bits_.size(copy.dst) == 0) std::memset(slots_ + size_t{slot} * kSlot, 0, 4);
+      copy.dst = kSlot * slot++;
     }
-    run_on(other);
-    for (const auto& one : results) {
-      const uint32_t at = one.first;
+    run_on(copy);
+    for (const auto& entry : results) {
+      const uint32_t at = entry.first;
       Undefined result = data;
       if (bits_.size(at) == 0) {  // the result is a predicate
         each_of(warp_.mask, [&](int l) { result.bits[l] = data.bits[l]; });
       } else {
-        get(one.second, bits_.size(at), result.bits);
+        get(entry.second, bits_.size(at), result.bits);
       }
       each_of(warp_.mask, [&](int l) {
         if (control.bits[l] == 0) return;
@@ -287,37 +287,37 @@ class Following {
   }
 
   void shuffle() {
-    Operation other = operation_;
+    Operation copy = operation_;
     Source a, b, c;
     take(operation_.src0, &a);
     take(operation_.src1, &b);
     take(operation_.src2, &c);
-    Undefined where = b.undefined;
-    where.add(c.undefined, warp_.mask);
+    Undefined selectors = b.undefined;
+    selectors.add(c.undefined, warp_.mask);
     put(1, 4, b.values);
     put(2, 4, c.values);
-    other.src0 = 0;
-    other.src1 = kPlace;
-    other.src2 = 2 * kPlace;
-    other.dst = 3 * kPlace;
-    if (other.dst_predicate != kNone) other.dst_predicate = 4 * kPlace;
+    copy.src0 = 0;
+    copy.src1 = kSlot;
+    copy.src2 = 2 * kSlot;
+    copy.dst = 3 * kSlot;
+    if (copy.dst_predicate != kNone) copy.dst_predicate = 4 * kSlot;
     Values lanes;
     for (unsigned l = 0; l < 32; ++l) lanes[l] = l;
     put(0, 4, lanes);
-    run_on(other);
+    run_on(copy);
     get(3, 4, lanes);
     Undefined result;
     each_of(warp_.mask, [&](int l) {
       const auto from = static_cast<uint32_t>(lanes[l]);
-      const bool lost = where.bits[l] != 0, is_idle = (warp_.mask & kLane[from]) == 0;
+      const bool lost = selectors.bits[l] != 0, is_idle = (warp_.mask & kLane[from]) == 0;
       result.bits[l] = lost || is_idle ? bits_.ones(operation_.dst) : a.undefined.bits[from];
-      result.origins[l] = lost      ? where.origins[l]
+      result.origins[l] = lost      ? selectors.origins[l]
                           : is_idle ? uses_.origin_of_lane(warp_, l, operation_, from)
                                     : a.undefined.origins[from];
-      where.bits[l] = lost ? 1 : 0;
+      selectors.bits[l] = lost ? 1 : 0;
     });
     bits_.write(warp_, operation_.dst, result);
-    bits_.write(warp_, operation_.dst_predicate, where);
+    bits_.write(warp_, operation_.dst_predicate, selectors);
   }
 
   // The result is the same in all lanes; a ballot has one bit from each lane.
@@ -353,7 +353,7 @@ class Following {
 
   // An element of the result depends on its row of A, its column of B and its element of C.
   void multiply() {
-    const Product p = Product::of(operation_.offset);
+    const Product p = Product::unpack(operation_.offset);
     const std::vector<uint32_t>& all = warp_.block->launch.kernel.lists[operation_.more];
     const uint32_t* to = all.data();
     const uint32_t* from = to + p.registers_of_d();
@@ -363,13 +363,13 @@ class Following {
     std::fill_n(rows, 32, kDefined);
     std::fill_n(columns, 32, kDefined);
     const auto find = [&](const uint32_t* registers, uint32_t count, uint32_t blocks,
-                          uint32_t* found) {
+                          uint32_t* origins) {
       for (uint32_t r = 0; r < count; ++r) {
         if (!bits_.any(registers[r])) continue;
-        Undefined one;
-        bits_.read(registers[r], &one);
+        Undefined undefined;
+        bits_.read(registers[r], &undefined);
         for (uint32_t l = 0; l < 32; ++l) {
-          if (one.bits[l] != 0) found[r % blocks * 8 + l / 4] = one.origins[l];
+          if (undefined.bits[l] != 0) origins[r % blocks * 8 + l / 4] = undefined.origins[l];
         }
       }
     };

@@ -27,7 +27,7 @@ struct BitPlan {
   bool transposes = false;  // whether a matrix operation transposes
   bool exchanges = false;   // whether an atomic ignores the old value
   std::vector<uint32_t> sources, results;
-  std::vector<uint32_t> where;  // registers that select memory or lanes, such as addresses
+  std::vector<uint32_t> selectors;  // registers that select memory or lanes, such as addresses
 };
 
 /// Returns a plan for each operation of a kernel.

@@ -40,8 +40,8 @@ Order order_of(const Operation& operation) {
 }
 
 void add(std::vector<uint32_t>* to, std::initializer_list<uint32_t> registers) {
-  for (const uint32_t one : registers) {
-    if (one != kNone) to->push_back(one);
+  for (const uint32_t source : registers) {
+    if (source != kNone) to->push_back(source);
   }
 }
 
@@ -65,19 +65,19 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     return plan;
   }
   const auto list = [&](std::vector<uint32_t>* to) {
-    for (const uint32_t one : operation.list) add(to, {one});
+    for (const uint32_t source : operation.list) add(to, {source});
   };
-  add(&plan.where, {operation.address, operation.members});
+  add(&plan.selectors, {operation.address, operation.members});
   plan.stores = row.access == AccessKind::kStore;
   switch (plan.rule) {
     case Definedness::kFragment:
-      add(&plan.where, {operation.src0});
+      add(&plan.selectors, {operation.src0});
       list(plan.stores ? &plan.sources : &plan.results);
       return plan;
     case Definedness::kMatrix: plan.transposes = operation.mode == kIsTransposed; [[fallthrough]];
     case Definedness::kLoad:
     case Definedness::kStore: list(plan.stores ? &plan.sources : &plan.results); return plan;
-    case Definedness::kCopy: add(&plan.where, {operation.src0, operation.src1}); return plan;
+    case Definedness::kCopy: add(&plan.selectors, {operation.src0, operation.src1}); return plan;
     case Definedness::kExchange:
       plan.exchanges = true;
       plan.rule = Definedness::kAtomic;
@@ -96,7 +96,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
   add(&plan.sources, {operation.src0, operation.src1, operation.src2, operation.src3});
   if (operation.more != kNone) {
     const std::vector<uint32_t>& all = kernel.lists[operation.more];
-    const uint32_t of_d = Product::of(operation.offset).registers_of_d();
+    const uint32_t of_d = Product::unpack(operation.offset).registers_of_d();
     for (size_t i = 0; i < all.size(); ++i) add(i < of_d ? &plan.results : &plan.sources, {all[i]});
   } else if (operation.count != 0) {  // mov between a vector and one wider register
     list(operation.dst != kNone ? &plan.sources : &plan.results);

@@ -14,7 +14,8 @@ class EndedThreads::OfBlock : public BlockHooks {
   OfBlock(EndedThreads& all, Block& block) : all_(all), block_(block) {}
   ~OfBlock() override {
     for (SyncLedger* ledger : all_.ledgers_) {
-      for (const auto& [line, found] : found_) ledger->add({block_.launch.name, line, ""}, found);
+      for (const auto& [line, finding] : findings_)
+        ledger->add({block_.launch.name, line, ""}, finding);
     }
   }
 
@@ -35,16 +36,16 @@ class EndedThreads::OfBlock : public BlockHooks {
     }
     if (at == nullptr || at->src1 != kNone) return;  // a count lacks no thread
     const std::string line = line_text(block_, *at);
-    Found& found = found_[line];
+    FindingCount& finding = findings_[line];
     const dim3 grid = block_.launch.grid;
     const uint64_t number =
         block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
-    if (found.count++ != 0 && found.block <= number) return;
-    found.block = number;
-    found.sentence = place_text(block_, first) + std::to_string(waiting) + " of the block's " +
-                     std::to_string(block_.threads) + " threads wait at " +
-                     function_text(block_.launch.kernel, *at) + " and thread " +
-                     thread_text(block_, ended) + " has ended" + line;
+    if (finding.count++ != 0 && finding.block <= number) return;
+    finding.block = number;
+    finding.sentence = location_text(block_, first) + std::to_string(waiting) + " of the block's " +
+                       std::to_string(block_.threads) + " threads wait at " +
+                       function_text(block_.launch.kernel, *at) + " and thread " +
+                       thread_text(block_, ended) + " has ended" + line;
   }
 
  private:
@@ -54,10 +55,10 @@ class EndedThreads::OfBlock : public BlockHooks {
 
   EndedThreads& all_;
   Block& block_;
-  std::map<std::string, Found> found_;  // findings by line_text() of the barrier
+  std::map<std::string, FindingCount> findings_;  // findings by line_text() of the barrier
 };
 
-std::unique_ptr<BlockHooks> EndedThreads::of(Block& block) {
+std::unique_ptr<BlockHooks> EndedThreads::block_hooks(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

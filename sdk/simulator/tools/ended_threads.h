@@ -20,7 +20,7 @@ struct SyncLedger : FindingLedger {
 class EndedThreads : public LaunchHooks {
  public:
   explicit EndedThreads(std::vector<SyncLedger*> ledgers) : ledgers_(std::move(ledgers)) {}
-  std::unique_ptr<BlockHooks> of(Block& block) override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
 
  private:
   class OfBlock;

@@ -5,26 +5,26 @@
 
 namespace kernkit::simulator::ptx {
 
-void FindingLedger::add(const Pair& pair, const Found& found) {
+void FindingLedger::add(const Pair& pair, const FindingCount& added) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Found& one = all_[pair];
-  if (one.count == 0 || found.block < one.block) {
-    one.block = found.block;
-    one.sentence = found.sentence;
+  FindingCount& total = all_[pair];
+  if (total.count == 0 || added.block < total.block) {
+    total.block = added.block;
+    total.sentence = added.sentence;
   }
-  one.count += found.count;
+  total.count += added.count;
 }
 
 std::vector<Finding> FindingLedger::findings() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Finding> all;
-  for (const auto& [pair, found] : all_) {
-    all.push_back({tool_, std::get<0>(pair), found.sentence, found.count});
+  for (const auto& [pair, total] : all_) {
+    all.push_back({tool_, std::get<0>(pair), total.sentence, total.count});
   }
   return all;
 }
 
-void RacesFound::add_to(const std::vector<RaceLedger*>& ledgers) const {
+void RaceCounts::add_to(const std::vector<RaceLedger*>& ledgers) const {
   for (RaceLedger* ledger : ledgers) {
     for (const auto& [pair, race] : of_warps) ledger->add(pair, race);
     if (ledger->level != RaceLevel::kWarn) continue;
@@ -34,7 +34,7 @@ void RacesFound::add_to(const std::vector<RaceLedger*>& ledgers) const {
 
 bool wants_lanes(const std::vector<RaceLedger*>& ledgers) {
   return std::any_of(ledgers.begin(), ledgers.end(),
-                     [](const RaceLedger* one) { return one->level == RaceLevel::kWarn; });
+                     [](const RaceLedger* ledger) { return ledger->level == RaceLevel::kWarn; });
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -16,7 +16,7 @@
 namespace kernkit::simulator::ptx {
 
 /// A finding, with the sentence of the lowest-numbered block that has the finding.
-struct Found {
+struct FindingCount {
   uint64_t block = 0, count = 0;
   std::string sentence;
 };
@@ -26,13 +26,13 @@ class FindingLedger {
   using Pair = std::tuple<std::string, std::string, std::string>;  // kernel and both lines
 
   explicit FindingLedger(const char* tool) : tool_(tool) {}
-  void add(const Pair& pair, const Found& found);
+  void add(const Pair& pair, const FindingCount& added);
   std::vector<Finding> findings() const;
 
  private:
   const char* tool_;
   mutable std::mutex mutex_;
-  std::map<Pair, Found> all_;
+  std::map<Pair, FindingCount> all_;
 };
 
 struct RaceLedger : FindingLedger {
@@ -41,8 +41,8 @@ struct RaceLedger : FindingLedger {
   RaceLevel level;  // lowest level that is recorded
 };
 /// Races between warps and between lanes of a launch or call, until they are added to the ledgers.
-struct RacesFound {
-  std::map<FindingLedger::Pair, Found> of_warps, of_lanes;
+struct RaceCounts {
+  std::map<FindingLedger::Pair, FindingCount> of_warps, of_lanes;
   void add_to(const std::vector<RaceLedger*>& ledgers) const;
 };
 /// Returns whether any ledger records races of lanes.

@@ -14,10 +14,11 @@ GlobalCells& GlobalCells::of_process() {
 
 // Records are dropped when all earlier work happened before this launch, and when they take too
 // much memory.
-uint32_t GlobalCells::begin(LaunchSeen launch) {
-  const bool all_before = std::all_of(
-      launches_.begin(), launches_.end(),
-      [&](const LaunchSeen& one) { return is_before(one.work) && !launch.may_run_with(one.work); });
+uint32_t GlobalCells::begin(LaunchRecord launch) {
+  const bool all_before =
+      std::all_of(launches_.begin(), launches_.end(), [&](const LaunchRecord& record) {
+        return is_before(record.work) && !launch.may_run_with(record.work);
+      });
   if (all_before || pages_.size() > kMostPages || pages_with_cells_ > kMostWithCells ||
       instructions_.size() > kMostInstructions / 2) {
     launches_.clear();
@@ -28,9 +29,9 @@ uint32_t GlobalCells::begin(LaunchSeen launch) {
 }
 
 uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const {
-  const auto is_previous = [&](const LaunchSeen& one) {
-    return one.work.stream == work.stream && one.work.number == previous &&
-           one.instrumented != nullptr;
+  const auto is_previous = [&](const LaunchRecord& record) {
+    return record.work.stream == work.stream && record.work.number == previous &&
+           record.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
   if (kernel == launches_.end()) return previous;  // a copy or event, which has ended
@@ -60,16 +61,16 @@ uint32_t GlobalCells::add(const AccessRecord& instruction) {
 }
 
 void GlobalCells::find(uint64_t page) {
-  Page& found = pages_[page];
-  if (found.cells == nullptr) {
+  Page& page_cells = pages_[page];
+  if (page_cells.cells == nullptr) {
     if (spare_.empty()) spare_.emplace_back(new GlobalCell[kPage]);
-    found.cells = std::move(spare_.back());
+    page_cells.cells = std::move(spare_.back());
     spare_.pop_back();
-    std::fill_n(found.cells.get(), kPage, found.all);
+    std::fill_n(page_cells.cells.get(), kPage, page_cells.all);
     ++pages_with_cells_;
   }
   last_number_ = page;
-  last_ = found.cells.get();
+  last_ = page_cells.cells.get();
 }
 
 void GlobalCells::forget(uint64_t begin, uint64_t end) {
@@ -81,49 +82,50 @@ void GlobalCells::forget(uint64_t begin, uint64_t end) {
   }
 }
 
-const char* GlobalCells::access_text(const AccessRecord& one) const {
+const char* GlobalCells::access_text(const AccessRecord& record) const {
   // Indexed by CallAccess.
   static const char* const kOfCalls[] = {"Read access", "Write access", "Deallocation",
                                          "Allocation"};
-  const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
-  if (instrumented == nullptr) return kOfCalls[one.operation];
-  const AccessKind kind = instrumented->kernel.origins[one.operation].access;
+  const InstrumentedKernel* instrumented = launch(record.launch).instrumented.get();
+  if (instrumented == nullptr) return kOfCalls[record.operation];
+  const AccessKind kind = instrumented->kernel.origins[record.operation].access;
   // An asynchronous copy reads global memory.
   return ptx::access_text(kind == AccessKind::kCopy ? AccessKind::kLoad : kind);
 }
-std::string GlobalCells::line_text(const AccessRecord& one) const {
-  const InstrumentedKernel* instrumented = launch(one.launch).instrumented.get();
-  return instrumented == nullptr ? "" : instrumented->line_text(one.operation);
+std::string GlobalCells::line_text(const AccessRecord& record) const {
+  const InstrumentedKernel* instrumented = launch(record.launch).instrumented.get();
+  return instrumented == nullptr ? "" : instrumented->line_text(record.operation);
 }
-std::string GlobalCells::thread_text(uint32_t seen) const {
-  const AccessRecord& one = instruction(seen);
-  return "thread " + index_text(index_of(32u * one.warp + (seen & 31), launch(one.launch).block));
+std::string GlobalCells::thread_text(uint32_t access_id) const {
+  const AccessRecord& record = instruction(access_id);
+  return "thread " +
+         index_text(index_of(32u * record.warp + (access_id & 31), launch(record.launch).block));
 }
-std::string GlobalCells::block_text(const AccessRecord& one) const {
-  return "block " + index_text(index_of(one.block, launch(one.launch).grid)) + ", ";
+std::string GlobalCells::block_text(const AccessRecord& record) const {
+  return "block " + index_text(index_of(record.block, launch(record.launch).grid)) + ", ";
 }
-std::string GlobalCells::place_text(uint32_t seen) const {
-  return block_text(instruction(seen)) + thread_text(seen);
+std::string GlobalCells::location_text(uint32_t access_id) const {
+  return block_text(instruction(access_id)) + thread_text(access_id);
 }
-std::string GlobalCells::past_text(uint32_t seen, const AccessRecord& now) const {
-  const AccessRecord& one = instruction(seen);
-  const LaunchSeen& other = launch(one.launch);
-  const std::string access = access_text(one) + std::string(" by ");
-  if (other.instrumented == nullptr) return access + other.kernel;
-  const bool same = one.launch == now.launch;
-  return access + (same ? "" : other.kernel + ", ") +
-         (same && one.block == now.block ? "" : block_text(one)) + thread_text(seen) +
-         line_text(one);
+std::string GlobalCells::past_text(uint32_t access_id, const AccessRecord& now) const {
+  const AccessRecord& record = instruction(access_id);
+  const LaunchRecord& launch_before = launch(record.launch);
+  const std::string access = access_text(record) + std::string(" by ");
+  if (launch_before.instrumented == nullptr) return access + launch_before.kernel;
+  const bool same = record.launch == now.launch;
+  return access + (same ? "" : launch_before.kernel + ", ") +
+         (same && record.block == now.block ? "" : block_text(record)) + thread_text(access_id) +
+         line_text(record);
 }
 
-std::string GlobalCells::race_text(uint32_t seen, const AccessRecord& now, uint64_t address,
+std::string GlobalCells::race_text(uint32_t access_id, const AccessRecord& now, uint64_t address,
                                    const Range& range) const {
   std::string bytes = " to global memory";
   if (address >= range.begin && address < range.end) {
     bytes = " at byte " + std::to_string(address - range.begin) + " of " +
             std::to_string(range.end - range.begin) + " bytes of global memory";
   }
-  return ptx::race_text(access_text(now), bytes, line_text(now), past_text(seen, now));
+  return ptx::race_text(access_text(now), bytes, line_text(now), past_text(access_id, now));
 }
 
 FindingLedger::Pair GlobalCells::pair_of(const std::string& kernel, const AccessRecord& before,

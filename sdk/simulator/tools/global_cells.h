@@ -22,7 +22,7 @@ namespace kernkit::simulator::ptx {
 using RemoteClock = std::map<uint64_t, uint32_t>;
 inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
 inline void join(RemoteClock* to, const RemoteClock& from) {
-  for (const auto& [who, time] : from) (*to)[who] = std::max((*to)[who], time);
+  for (const auto& [key, time] : from) (*to)[key] = std::max((*to)[key], time);
 }
 
 /// An access instruction that a warp ran.
@@ -35,7 +35,7 @@ struct AccessRecord {
 };
 
 /// A launch, or a call of the runtime; a call has only `kernel` (its name) and `work`.
-struct LaunchSeen {
+struct LaunchRecord {
   std::string kernel;
   std::shared_ptr<const InstrumentedKernel> instrumented;
   WorkId work;
@@ -65,8 +65,8 @@ class GlobalCells {
  public:
   static GlobalCells& of_process();
 
-  uint32_t begin(LaunchSeen launch);
-  const LaunchSeen& launch(uint32_t number) const { return launches_[number]; }
+  uint32_t begin(LaunchRecord launch);
+  const LaunchRecord& launch(uint32_t number) const { return launches_[number]; }
   /// Records that a block of the launch let later work begin before it waited for earlier work.
   void triggers_first(uint32_t launch) { launches_[launch].waits_first = false; }
   /// Returns the number of the last work in a stream that certainly had ended when a programmatic
@@ -76,7 +76,9 @@ class GlobalCells {
   static uint32_t with_lane(uint32_t instruction, int lane) {
     return instruction << 5 | static_cast<uint32_t>(lane);
   }
-  const AccessRecord& instruction(uint32_t seen) const { return instructions_[seen >> 5]; }
+  const AccessRecord& instruction(uint32_t access_id) const {
+    return instructions_[access_id >> 5];
+  }
   GlobalCell& at(uint64_t address) {
     if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
     return last_[address % kPage];
@@ -101,12 +103,12 @@ class GlobalCells {
   void forget();
 
   // Texts for reports of races:
-  const char* access_text(const AccessRecord& one) const;  // kind of the access: "Write access"
-  std::string line_text(const AccessRecord& one) const;    // source line: " (k.cu:5)"
-  std::string place_text(uint32_t seen) const;             // "block [0, 0, 0], thread [3, 0, 0]"
+  const char* access_text(const AccessRecord& record) const;  // kind of the access: "Write access"
+  std::string line_text(const AccessRecord& record) const;    // source line: " (k.cu:5)"
+  std::string location_text(uint32_t access_id) const;        // "block [0, 0, 0], thread [3, 0, 0]"
   /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
   /// <past_text()>", for an access at `address`, in an allocation of `range`.
-  std::string race_text(uint32_t seen, const AccessRecord& now, uint64_t address,
+  std::string race_text(uint32_t access_id, const AccessRecord& now, uint64_t address,
                         const Range& range) const;
   /// The key of the race between an access of `kernel` and an earlier access.
   FindingLedger::Pair pair_of(const std::string& kernel, const AccessRecord& before,
@@ -124,11 +126,11 @@ class GlobalCells {
   void forget_accesses();
   /// "Write access by writes, block [0, 0, 0], thread [0, 0, 0] (k.cu:5)"; kernel and block are
   /// named where they differ from the kernel and block of `now`.
-  std::string past_text(uint32_t seen, const AccessRecord& now) const;
-  std::string thread_text(uint32_t seen) const;
-  std::string block_text(const AccessRecord& one) const;
+  std::string past_text(uint32_t access_id, const AccessRecord& now) const;
+  std::string thread_text(uint32_t access_id) const;
+  std::string block_text(const AccessRecord& record) const;
 
-  std::vector<LaunchSeen> launches_;
+  std::vector<LaunchRecord> launches_;
   std::vector<AccessRecord> instructions_{1};
   std::unordered_map<uint64_t, Page> pages_;
   std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // cells of removed pages, for reuse

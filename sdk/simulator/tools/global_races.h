@@ -21,9 +21,9 @@ class GlobalRaces : public LaunchHooks {
   /// `dependent`: the work that happened before the call of a programmatic dependent launch; null
   /// for other launches.
   GlobalRaces(std::shared_ptr<const InstrumentedKernel> instrumented, std::string kernel,
-              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const KnownWork* dependent);
+              std::vector<RaceLedger*> ledgers, dim3 grid, dim3 block, const WorkClock* dependent);
   ~GlobalRaces() override;
-  std::unique_ptr<BlockHooks> of(Block& block) override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
   bool needs_order() const override { return true; }
 
  private:
@@ -35,7 +35,7 @@ class GlobalRaces : public LaunchHooks {
   uint32_t launch_;
   bool may_overlap_ = false;  // whether the previous kernel in the stream may still run
   std::map<uint64_t, RemoteClock> released_;  // clocks released by address of an ordered access
-  RacesFound races_;
+  RaceCounts races_;
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -15,18 +15,19 @@ namespace {
 
 /// An actor of the happens-before order: a host thread, or work of a stream.
 struct Actor {
-  KnownWork acquired;
+  WorkClock acquired;
   WorkId work;
-  uint64_t previous = 0, by_others = 0;  // results of previous_work() and known_by_other_streams()
+  uint64_t previous = 0,
+           by_others = 0;  // results of previous_work() and acquired_by_other_streams()
 };
 
 struct OrderState {
   std::mutex mutex;
-  std::map<const void*, KnownWork> places;
+  std::map<const void*, WorkClock> released;
   std::map<const void*, uint64_t> last;  // number of the last work of each stream
   // The work that any host thread waited for. All host threads share this clock, since their
   // creation and their waits for each other are not recorded.
-  KnownWork of_host;
+  WorkClock of_host;
   uint64_t works = 0;
 };
 OrderState& order() {
@@ -51,31 +52,31 @@ std::vector<Actor>& actors() {
   return *all;
 }
 
-void join_all(KnownWork* to, const KnownWork& from) {
+void join_all(WorkClock* to, const WorkClock& from) {
   for (const auto& [stream, number] : from) (*to)[stream] = std::max((*to)[stream], number);
 }
 
 bool is_host() { return actors().size() == 1; }
 // The work that happened before the current point of this thread.
-KnownWork& known() {
-  KnownWork& all = actors().back().acquired;
+WorkClock& current_clock() {
+  WorkClock& all = actors().back().acquired;
   if (is_host()) join_all(&all, order().of_host);
   return all;
 }
 
 void acquire(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  join_all(&actors().back().acquired, order().places[address]);
+  join_all(&actors().back().acquired, order().released[address]);
   if (is_host()) join_all(&order().of_host, actors().back().acquired);
 }
 void release(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  join_all(&order().places[address], known());
+  join_all(&order().released[address], current_clock());
 }
 // The new actor starts with the clock of its creator.
 void enters() {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  (void)known();
+  (void)current_clock();
   const Actor maker = actors().back();
   actors().push_back(maker);
 }
@@ -92,7 +93,7 @@ void begins(const Queue* queue) {
       if (!(queue->legacy ? other.blocking : other.legacy)) continue;
       acquire(&other.done);
       const std::lock_guard<std::mutex> lock(order().mutex);
-      by_others = std::max(by_others, order().places[&other.done][&queue->done]);
+      by_others = std::max(by_others, order().released[&other.done][&queue->done]);
     }
   }
   const std::lock_guard<std::mutex> lock(order().mutex);
@@ -107,13 +108,13 @@ void begins(const Queue* queue) {
   actor.acquired[stream] = number;
 }
 
-void note(OrderStep step, const void* what) {
+void note(OrderStep step, const void* object) {
   switch (step) {
-    case OrderStep::kAcquire: return acquire(what);
-    case OrderStep::kRelease: return release(what);
+    case OrderStep::kAcquire: return acquire(object);
+    case OrderStep::kRelease: return release(object);
     case OrderStep::kEnters: return enters();
     case OrderStep::kLeaves: return leaves();
-    case OrderStep::kBegins: return begins(static_cast<const Queue*>(what));
+    case OrderStep::kBegins: return begins(static_cast<const Queue*>(object));
   }
 }
 
@@ -124,22 +125,22 @@ void forget_order() {
   runtime_hooks.order = ignore_order;
   actors() = std::vector<Actor>(1);
   const std::lock_guard<std::mutex> lock(order().mutex);
-  order().places.clear();
+  order().released.clear();
   order().last.clear();
   order().of_host.clear();
 }
 WorkId work_now() { return actors().back().work; }
-KnownWork known_work() {
+WorkClock work_clock() {
   const std::lock_guard<std::mutex> lock(order().mutex);
-  return known();
+  return current_clock();
 }
 uint64_t previous_work() { return actors().back().previous; }
-uint64_t known_by_other_streams() { return actors().back().by_others; }
+uint64_t acquired_by_other_streams() { return actors().back().by_others; }
 bool is_before(const WorkId& work) {
   if (kRaceDetector || work.stream == nullptr) return true;
-  const KnownWork& acquired = actors().back().acquired;
-  const auto found = acquired.find(work.stream);
-  return found != acquired.end() && found->second >= work.number;
+  const WorkClock& acquired = actors().back().acquired;
+  const auto position = acquired.find(work.stream);
+  return position != acquired.end() && position->second >= work.number;
 }
 
 }  // namespace kernkit::simulator::ptx

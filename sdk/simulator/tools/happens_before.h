@@ -15,7 +15,7 @@ struct WorkId {
 };
 
 /// A vector clock: the number of the last work of each stream that happened before a point.
-using KnownWork = std::map<const void*, uint64_t>;
+using WorkClock = std::map<const void*, uint64_t>;
 
 /// Records the order from now on.
 void keep_order();
@@ -26,12 +26,12 @@ WorkId work_now();
 /// Returns whether `work` happened before the work that runs now.
 bool is_before(const WorkId& work);
 /// The vector clock of this thread for work of streams.
-KnownWork known_work();
+WorkClock work_clock();
 /// The number of the previous work in the stream of the work that runs now; 0 if there was none.
 uint64_t previous_work();
 /// The number of the last work in the current stream that is ordered before the current work
 /// through another stream: that stream waited for it, and the current work waits for that stream. 0
 /// without such work.
-uint64_t known_by_other_streams();
+uint64_t acquired_by_other_streams();
 
 }  // namespace kernkit::simulator::ptx

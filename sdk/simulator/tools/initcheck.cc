@@ -21,7 +21,7 @@ class InitWatch::OfBlock : public BlockHooks {
   ~OfBlock() override { uses_.add_to(all_.ledgers_); }
 
   void starts() override {
-    for (UndefinedBits& one : registers_) one.start();
+    for (UndefinedBits& undefined : registers_) undefined.start();
     uses_.start();
     memory_.start();
   }
@@ -40,7 +40,7 @@ class InitWatch::OfBlock : public BlockHooks {
         const char* what = plan.rule == Definedness::kAtomic                ? kUpdates
                            : plan.stores || plan.rule == Definedness::kCopy ? kStores
                                                                             : kLoads;
-        for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, what);
+        for (const uint32_t at : plan.selectors) use(warp, operation, at, warp.mask, what);
         return memory_.access(plan, warp, operation, &bits);
       }
       case Definedness::kCommit:
@@ -49,7 +49,7 @@ class InitWatch::OfBlock : public BlockHooks {
       case Definedness::kReturn: return memory_.change(plan, warp, operation);
       default: break;
     }
-    for (const uint32_t at : plan.where) use(warp, operation, at, warp.mask, kMeets);
+    for (const uint32_t at : plan.selectors) use(warp, operation, at, warp.mask, kMembers);
     follow(plan, warp, operation, &bits, &uses_);
   }
 
@@ -63,7 +63,7 @@ class InitWatch::OfBlock : public BlockHooks {
           registers_[warp.number].define(slot.at, lanes, warp.live);
         }
         return;
-      case Flow::kWarpSync: return use(warp, operation, operation.members, lanes, kMeets);
+      case Flow::kWarpSync: return use(warp, operation, operation.members, lanes, kMembers);
       case Flow::kBarrier:
         for (const uint32_t at : {operation.src0, operation.src1, operation.src2}) {
           use(warp, operation, at, lanes, kWaits);
@@ -81,7 +81,7 @@ class InitWatch::OfBlock : public BlockHooks {
   static constexpr const char* kLoads = "Uninitialized address of a read";
   static constexpr const char* kStores = "Uninitialized address of a write";
   static constexpr const char* kUpdates = "Uninitialized address of an atomic";
-  static constexpr const char* kMeets = "Uninitialized mask of lanes";
+  static constexpr const char* kMembers = "Uninitialized mask of lanes";
   static constexpr const char* kWaits = "Uninitialized operand of a barrier";
   static constexpr const char* kCalls = "Uninitialized address of a function";
 
@@ -90,12 +90,12 @@ class InitWatch::OfBlock : public BlockHooks {
            const char* what) {
     UndefinedBits& bits = registers_[warp.number];
     if (!bits.any(at)) return;
-    const uint32_t found = bits.lanes(at, lanes);
-    for (uint32_t left = found; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
+    const uint32_t undefined_lanes = bits.lanes(at, lanes);
+    for (uint32_t remaining = undefined_lanes; remaining != 0; remaining &= remaining - 1) {
+      const int lane = __builtin_ctz(remaining);
       uses_.add(warp, lane, operation, what, bits.origin(at, lane));
     }
-    if (found != 0) bits.define(at, found, warp.live);
+    if (undefined_lanes != 0) bits.define(at, undefined_lanes, warp.live);
   }
 
   InitWatch& all_;
@@ -120,7 +120,7 @@ const std::vector<BitPlan>& plans_for(const InstrumentedKernel& instrumented) {
 InitWatch::InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers)
     : plans_(plans_for(instrumented)), instrumented_(instrumented), ledgers_(std::move(ledgers)) {}
 
-std::unique_ptr<BlockHooks> InitWatch::of(Block& block) {
+std::unique_ptr<BlockHooks> InitWatch::block_hooks(Block& block) {
   return std::make_unique<OfBlock>(*this, block);
 }
 

@@ -18,7 +18,7 @@ namespace kernkit::simulator::ptx {
 class InitWatch : public LaunchHooks {
  public:
   InitWatch(const InstrumentedKernel& instrumented, std::vector<InitLedger*> ledgers);
-  std::unique_ptr<BlockHooks> of(Block& block) override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
 
  private:
   class OfBlock;

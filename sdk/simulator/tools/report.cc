@@ -79,7 +79,7 @@ std::string object(const Finding& finding);
 template <class T>
 std::string list(const std::vector<T>& all) {
   std::string text;
-  for (const T& one : all) text += (text.empty() ? "\n" : ",\n") + object(one);
+  for (const T& item : all) text += (text.empty() ? "\n" : ",\n") + object(item);
   return "[" + text + "]";
 }
 

@@ -49,8 +49,8 @@ class HooksOfBlock : public BlockHooks {
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
     for (auto& tool : all) tool->decides(warp, operation, lanes);
   }
-  void meets(const Warp& warp, uint32_t lanes) override {
-    for (auto& tool : all) tool->meets(warp, lanes);
+  void synchronises(const Warp& warp, uint32_t lanes) override {
+    for (auto& tool : all) tool->synchronises(warp, lanes);
   }
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     for (auto& tool : all) tool->arrives(warp, barrier, only);
@@ -62,10 +62,10 @@ class HooksOfBlock : public BlockHooks {
 };
 
 struct HooksOfLaunch : LaunchHooks {
-  std::unique_ptr<BlockHooks> of(Block& block) override {
-    if (all.size() == 1) return all[0]->of(block);
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override {
+    if (all.size() == 1) return all[0]->block_hooks(block);
     auto tools = std::make_unique<HooksOfBlock>();
-    for (auto& tool : all) tools->all.push_back(tool->of(block));
+    for (auto& tool : all) tools->all.push_back(tool->block_hooks(block));
     return tools;
   }
   bool needs_order() const override {
@@ -128,7 +128,7 @@ void Session::write() const {
   std::vector<Finding> findings = findings_;
   for (Finding& race : races_of_program_.findings()) findings.push_back(std::move(race));
   for (Finding& use : uses_of_program_.findings()) findings.push_back(std::move(use));
-  for (Finding& one : barriers_of_program_.findings()) findings.push_back(std::move(one));
+  for (Finding& finding : barriers_of_program_.findings()) findings.push_back(std::move(finding));
   const std::string text = json_of(of_program_.kernels(), findings, process_);
   if (file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size() &&
       std::fclose(file) == 0) {
@@ -138,7 +138,7 @@ void Session::write() const {
 }
 
 std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
-                                            const std::shared_ptr<void>& known_work) {
+                                            const std::shared_ptr<void>& work_clock) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool records_writes = launch.runs_all_blocks && !init_ledgers_.empty();
   if (!records_writes) Written::of_process().forget();
@@ -159,7 +159,7 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
     hooks->all.push_back(std::make_unique<SharedRaces>(*kernel.instrumented, race_ledgers_));
     hooks->all.push_back(std::make_unique<GlobalRaces>(
         kernel.instrumented, launch.name, race_ledgers_, launch.grid, launch.block,
-        static_cast<const KnownWork*>(known_work.get())));
+        static_cast<const WorkClock*>(work_clock.get())));
   }
   if (records_writes) {
     hooks->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
@@ -170,8 +170,8 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
 
 // A fault without a tool of its own, such as a trap, is reported by memcheck, as in
 // compute-sanitizer.
-std::shared_ptr<void> Session::known_work() const {
-  return std::make_shared<KnownWork>(ptx::known_work());
+std::shared_ptr<void> Session::work_clock() const {
+  return std::make_shared<WorkClock>(ptx::work_clock());
 }
 
 void Session::end(const std::string& kernel, const std::string& sentence, const char* tool_name) {
@@ -182,10 +182,10 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
     findings_.push_back({tool == "program" ? "memcheck" : tool, kernel, sentence});
     process_.stopped.push_back(sentence);
   }
-  const size_t found =
+  const size_t num_findings =
       findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
-  if (found == written_) return;
-  written_ = found;
+  if (num_findings == written_) return;
+  written_ = num_findings;
   write();  // the process may be killed later
 }
 

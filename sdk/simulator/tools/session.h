@@ -28,19 +28,19 @@ class Session : public Tools {
   template <class T>
   void add(T* total) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    of(total).push_back(total);
+    list_of(total).push_back(total);
   }
   template <class T>
   void remove(T* total) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    auto& all = of(total);
+    auto& all = list_of(total);
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
   /// Returns the hooks of a launch, which may run only some of its blocks; null if no tool is on.
-  /// With hooks, the instrumented kernel runs. `known_work`: see GlobalRaces.
+  /// With hooks, the instrumented kernel runs. `work_clock`: see GlobalRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
-                                     const std::shared_ptr<void>& known_work) override;
-  std::shared_ptr<void> known_work() const override;
+                                     const std::shared_ptr<void>& work_clock) override;
+  std::shared_ptr<void> work_clock() const override;
   /// The ledgers that record races.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -56,10 +56,10 @@ class Session : public Tools {
   /// Called at the end of the process: completes the work of all streams and writes the report.
   void end_process();
   void write() const;
-  std::vector<CounterTotals*>& of(CounterTotals*) { return totals_; }
-  std::vector<RaceLedger*>& of(RaceLedger*) { return race_ledgers_; }
-  std::vector<InitLedger*>& of(InitLedger*) { return init_ledgers_; }
-  std::vector<SyncLedger*>& of(SyncLedger*) { return sync_ledgers_; }
+  std::vector<CounterTotals*>& list_of(CounterTotals*) { return totals_; }
+  std::vector<RaceLedger*>& list_of(RaceLedger*) { return race_ledgers_; }
+  std::vector<InitLedger*>& list_of(InitLedger*) { return init_ledgers_; }
+  std::vector<SyncLedger*>& list_of(SyncLedger*) { return sync_ledgers_; }
 
   mutable std::mutex mutex_;
   std::vector<CounterTotals*> totals_;

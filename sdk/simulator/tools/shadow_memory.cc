@@ -40,34 +40,35 @@ WrittenPiece Written::piece_around(uint64_t address) const {
   const auto next = pieces_.upper_bound(address);
   WrittenPiece piece{0, next == pieces_.end() ? UINT64_MAX : next->first, nullptr};
   if (next == pieces_.begin()) return piece;
-  const auto& [begin, found] = *std::prev(next);
-  if (address >= found.end) {
-    piece.begin = found.end;
+  const auto& [begin, covering] = *std::prev(next);
+  if (address >= covering.end) {
+    piece.begin = covering.end;
     return piece;
   }
-  return {begin, found.end, found.words.get()};
+  return {begin, covering.end, covering.words.get()};
 }
 
 // calloc(), since its large blocks take memory only for touched pages.
 void Written::allocate(uint64_t address, uint64_t bytes) {
-  auto* words = static_cast<uint64_t*>(std::calloc((bytes + 63) / 64, sizeof(uint64_t)));
-  if (words == nullptr) return;
+  auto* bits = static_cast<uint64_t*>(std::calloc((bytes + 63) / 64, sizeof(uint64_t)));
+  if (bits == nullptr) return;
   pieces_.erase(address);
-  pieces_.emplace(address, Bits{address + bytes, {words, std::free}});
+  pieces_.emplace(address, Bits{address + bytes, {bits, std::free}});
 }
 
 void Written::fill(uint64_t to, uint64_t bytes) {
   while (bytes != 0) {
     const WrittenPiece piece = piece_around(to);
-    const uint64_t here = std::min(bytes, piece.end - to);
-    for (uint64_t done = 0; piece.bits != nullptr && done < here;) {
-      const uint64_t at = to + done - piece.begin, left = std::min(64 - at % 64, here - done);
-      const uint64_t ones = left == 64 ? UINT64_MAX : (uint64_t{1} << left) - 1;
-      piece.bits[at / 64] |= ones << at % 64;
-      done += left;
+    const uint64_t piece_bytes = std::min(bytes, piece.end - to);
+    for (uint64_t written = 0; piece.bits != nullptr && written < piece_bytes;) {
+      const uint64_t at = to + written - piece.begin,
+                     remaining = std::min(64 - at % 64, piece_bytes - written);
+      const uint64_t bits_set = remaining == 64 ? UINT64_MAX : (uint64_t{1} << remaining) - 1;
+      piece.bits[at / 64] |= bits_set << at % 64;
+      written += remaining;
     }
-    to += here;
-    bytes -= here;
+    to += piece_bytes;
+    bytes -= piece_bytes;
   }
 }
 
@@ -83,8 +84,9 @@ void Written::copy(uint64_t to, uint64_t from, uint64_t bytes) {
     return piece.bits[at / 64] >> at % 64 & 1;
   };
   for (uint64_t i = 0; i < bytes; ++i) {
-    const bool whole = (from + i - source.begin) % 64 == 0 && (to + i - target.begin) % 64 == 0;
-    if (whole && bytes - i >= 64) {
+    const bool is_word_aligned =
+        (from + i - source.begin) % 64 == 0 && (to + i - target.begin) % 64 == 0;
+    if (is_word_aligned && bytes - i >= 64) {
       target.bits[(to + i - target.begin) / 64] = source.bits[(from + i - source.begin) / 64];
       i += 63;
       continue;

@@ -18,7 +18,7 @@ class SharedRaces : public LaunchHooks {
  public:
   SharedRaces(const InstrumentedKernel& instrumented, std::vector<RaceLedger*> ledgers)
       : instrumented_(instrumented), ledgers_(std::move(ledgers)) {}
-  std::unique_ptr<BlockHooks> of(Block& block) override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
 
  private:
   class OfBlock;

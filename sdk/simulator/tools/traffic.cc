@@ -45,8 +45,8 @@ Cost sectors_of(const Touched& touched, uint32_t bytes) {
   uint32_t count = 0, last = 0, all = 0;
   uint64_t first = UINT64_MAX;
   const uint32_t mask = bytes >= kSector ? UINT32_MAX : (1u << bytes) - 1;
-  for (uint32_t left = touched.lanes; left != 0; left &= left - 1) {
-    const uint64_t at = touched.at[__builtin_ctz(left)];
+  for (uint32_t remaining = touched.lanes; remaining != 0; remaining &= remaining - 1) {
+    const uint64_t at = touched.at[__builtin_ctz(remaining)];
     const uint64_t sector = at / kSector;
     first = std::min(first, at);
     if (count == 0 || sectors[last] != sector) {
@@ -89,8 +89,8 @@ SectorSet::Page& SectorSet::page(uint64_t number) {
 }
 
 void SectorSet::add(const Touched& touched) {
-  for (uint32_t left = touched.lanes; left != 0; left &= left - 1) {
-    const uint64_t sector = touched.at[__builtin_ctz(left)] / kSector;
+  for (uint32_t remaining = touched.lanes; remaining != 0; remaining &= remaining - 1) {
+    const uint64_t sector = touched.at[__builtin_ctz(remaining)] / kSector;
     page(sector / 64 / kWords).bits[sector / 64 % kWords] |= uint64_t{1} << sector % 64;
   }
 }
@@ -104,8 +104,9 @@ void SectorSet::add(const SectorSet& other) {
 
 uint64_t SectorSet::size() const {
   uint64_t count = 0;
-  for (const auto& [number, one] : pages_) {
-    for (const uint64_t bits : one.bits) count += static_cast<uint64_t>(__builtin_popcountll(bits));
+  for (const auto& [number, page] : pages_) {
+    for (const uint64_t bits : page.bits)
+      count += static_cast<uint64_t>(__builtin_popcountll(bits));
   }
   return count;
 }

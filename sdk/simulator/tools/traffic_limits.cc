@@ -33,8 +33,8 @@ std::string over(const KernelCounters& kernel, Kind kind, uint64_t bytes, uint64
                  int of_lane) {
   const GlobalTraffic& traffic = kernel.counters.*kind;
   const auto expected = static_cast<double>(bytes);
-  const auto expects = [](double most, const char* what) {
-    return ", expected at most " + number(most) + what;
+  const auto expects = [](double most, const char* unit) {
+    return ", expected at most " + number(most) + unit;
   };
   if (bytes_of(traffic) > kBytes * expected) {
     return "accesses " + std::to_string(traffic.bytes) + expects(kBytes * expected, " bytes") +

@@ -21,8 +21,8 @@ UndefinedBits::UndefinedBits(const Kernel& kernel)
       bits_(kernel.register_bytes),
       origins_(32 * sizes_.size()) {
   for (const Slot& slot : kernel.slots) sizes_[slot.at / kLine] = static_cast<uint8_t>(slot.size);
-  for (const Constant& one : kernel.constants) first_states_[one.at / kLine] = kDefined;
-  for (const SpecialRegister& one : kernel.specials) first_states_[one.at / kLine] = kDefined;
+  for (const Constant& item : kernel.constants) first_states_[item.at / kLine] = kDefined;
+  for (const SpecialRegister& item : kernel.specials) first_states_[item.at / kLine] = kDefined;
   if (kernel.frame != kNone) first_states_[kernel.frame / kLine] = kDefined;
 }
 
@@ -65,24 +65,24 @@ uint32_t UndefinedBits::lanes(uint32_t at, uint32_t among) const {
   if (!any(at)) return 0;
   if (states_[at / kLine] == kUninitialised) return among;
   const unsigned char* from = &bits_[at];
-  uint32_t found = 0;
+  uint32_t lanes_found = 0;
   switch (size(at)) {
     case 0: return *reinterpret_cast<const uint32_t*>(from) & among;
     case 2:
       for (int l = 0; l < 32; ++l) {
-        found |= reinterpret_cast<const uint16_t*>(from)[l] != 0 ? kLane[l] : 0;
+        lanes_found |= reinterpret_cast<const uint16_t*>(from)[l] != 0 ? kLane[l] : 0;
       }
-      return found & among;
+      return lanes_found & among;
     case 4:
       for (int l = 0; l < 32; ++l) {
-        found |= reinterpret_cast<const uint32_t*>(from)[l] != 0 ? kLane[l] : 0;
+        lanes_found |= reinterpret_cast<const uint32_t*>(from)[l] != 0 ? kLane[l] : 0;
       }
-      return found & among;
+      return lanes_found & among;
     default:
       for (int l = 0; l < 32; ++l) {
-        found |= reinterpret_cast<const uint64_t*>(from)[l] != 0 ? kLane[l] : 0;
+        lanes_found |= reinterpret_cast<const uint64_t*>(from)[l] != 0 ? kLane[l] : 0;
       }
-      return found & among;
+      return lanes_found & among;
   }
 }
 
@@ -97,8 +97,8 @@ void UndefinedBits::begin_write(uint32_t at, uint32_t live) {
   states_[at / kLine] = kSome;
   if (state == kDefined) return;
   if (bytes == 0) *reinterpret_cast<uint32_t*>(&bits_[at]) = live;
-  for (uint32_t left = bytes == 0 ? 0 : live; left != 0; left &= left - 1) {
-    std::fill_n(&bits_[at + static_cast<uint32_t>(__builtin_ctz(left)) * bytes], bytes,
+  for (uint32_t remaining = bytes == 0 ? 0 : live; remaining != 0; remaining &= remaining - 1) {
+    std::fill_n(&bits_[at + static_cast<uint32_t>(__builtin_ctz(remaining)) * bytes], bytes,
                 static_cast<unsigned char>(0xff));
   }
 }
@@ -116,8 +116,9 @@ void UndefinedBits::define(uint32_t at, uint32_t lanes_here, uint32_t live) {
   begin_write(at, live);
   const uint32_t bytes = size(at);
   if (bytes == 0) *reinterpret_cast<uint32_t*>(&bits_[at]) &= ~lanes_here;
-  for (uint32_t left = bytes == 0 ? 0 : lanes_here; left != 0; left &= left - 1) {
-    std::fill_n(&bits_[at + static_cast<uint32_t>(__builtin_ctz(left)) * bytes], bytes,
+  for (uint32_t remaining = bytes == 0 ? 0 : lanes_here; remaining != 0;
+       remaining &= remaining - 1) {
+    std::fill_n(&bits_[at + static_cast<uint32_t>(__builtin_ctz(remaining)) * bytes], bytes,
                 static_cast<unsigned char>(0));
   }
   end_write(at, live);
@@ -126,13 +127,13 @@ void UndefinedBits::define(uint32_t at, uint32_t lanes_here, uint32_t live) {
 void UndefinedBits::write(const Warp& warp, uint32_t at, const Undefined& from) {
   if (at == kNone) return;
   uint64_t all = 0;
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1)
-    all |= from.bits[__builtin_ctz(left)];
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1)
+    all |= from.bits[__builtin_ctz(remaining)];
   if (all == 0) return define(at, warp.mask, warp.live);
   begin_write(at, warp.live);
   unsigned char* to = &bits_[at];
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int l = __builtin_ctz(left);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int l = __builtin_ctz(remaining);
     const uint64_t bits = from.bits[l];
     switch (size(at)) {
       case 0: {

@@ -14,7 +14,8 @@ struct Kernel;
 
 template <class Visit>
 void each_of(uint32_t lanes, const Visit& visit) {
-  for (uint32_t left = lanes; left != 0; left &= left - 1) visit(__builtin_ctz(left));
+  for (uint32_t remaining = lanes; remaining != 0; remaining &= remaining - 1)
+    visit(__builtin_ctz(remaining));
 }
 
 /// The undefined bits of 32 lanes, up to 64 for each lane, and the number of their origin; 0 is an

@@ -50,10 +50,10 @@ void UndefinedMemory::start() {
   shared_.start();
   std::fill_n(shared_.bits.data() + block_.launch.kernel.reserved_begin,
               block_.launch.kernel.reserved_bytes, static_cast<uint8_t>(0));
-  for (Bits& one : local_) one.start();
-  for (Pending& one : pending_) {
-    one.bits.clear();
-    one.origins.clear();
+  for (Bits& item : local_) item.start();
+  for (Pending& item : pending_) {
+    item.bits.clear();
+    item.origins.clear();
   }
 }
 
@@ -102,12 +102,12 @@ bool UndefinedMemory::read(const Warp& warp, const Operation& operation, Space s
 }
 
 void UndefinedMemory::write(const Warp& warp, const Operation& operation, Space space, int lane,
-                            uint64_t at, uint32_t bytes, const Lane& from, const char* what) {
+                            uint64_t at, uint32_t bytes, const Lane& from, const char* message) {
   const bool any = any_of(from.bits, bytes);
   if (space == Space::kGlobal) {
     uint32_t first = 0;
     while (any && from.bits[first] == 0) ++first;
-    if (any) uses_.add_at(warp, lane, operation, what, from.origin, at + first);
+    if (any) uses_.add_at(warp, lane, operation, message, from.origin, at + first);
     piece(operation, at, bytes).write(at, bytes);
     return;
   }
@@ -123,13 +123,13 @@ void UndefinedMemory::load(const BitPlan& plan, Warp& warp, const Operation& ope
                            UndefinedBits* bits) {
   Touched touched[kMostTouched];
   Lane lanes[32];
-  uint32_t found = 0;
+  uint32_t lanes_found = 0;
   const int count = find_touched(warp, operation, touched);
   for (int i = 0; i < count; ++i) {
-    const Touched& one = touched[i];
-    each_of(one.lanes, [&](int l) {
-      const bool any = read(warp, operation, one.space, l, one.at[l], operation.bytes, &lanes[l]);
-      found |= any ? kLane[l] : 0;
+    const Touched& part = touched[i];
+    each_of(part.lanes, [&](int l) {
+      const bool any = read(warp, operation, part.space, l, part.at[l], operation.bytes, &lanes[l]);
+      lanes_found |= any ? kLane[l] : 0;
     });
   }
   const uint32_t size = operation.bytes / operation.count;
@@ -137,10 +137,10 @@ void UndefinedMemory::load(const BitPlan& plan, Warp& warp, const Operation& ope
     const uint32_t to = operation.list[k];
     if (to == kNone) continue;
     Undefined result;
-    each_of(found, [&](int l) {
-      const unsigned char* own = &lanes[l].bits[size_t{k} * size];
-      std::memcpy(&result.bits[l], own, size);
-      const bool top = (own[size - 1] & 0x80) != 0;
+    each_of(lanes_found, [&](int l) {
+      const unsigned char* bytes = &lanes[l].bits[size_t{k} * size];
+      std::memcpy(&result.bits[l], bytes, size);
+      const bool top = (bytes[size - 1] & 0x80) != 0;
       if (plan.is_signed && top) result.bits[l] |= UINT64_MAX << (8 * size - 1);
       result.bits[l] &= bits->ones(to);
       result.origins[l] = lanes[l].origin;
@@ -156,19 +156,19 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
   each_of(warp.mask, [&](int l) { std::memset(&lanes[l], 0, sizeof(Lane)); });
   for (uint32_t k = 0; k < operation.count; ++k) {
     if (!bits->any(operation.list[k])) continue;
-    Undefined one;
-    bits->read(operation.list[k], &one);
+    Undefined undefined;
+    bits->read(operation.list[k], &undefined);
     each_of(warp.mask, [&](int l) {
-      if (one.bits[l] == 0) return;
-      std::memcpy(&lanes[l].bits[size_t{k} * size], &one.bits[l], size);
-      lanes[l].origin = one.origins[l];
+      if (undefined.bits[l] == 0) return;
+      std::memcpy(&lanes[l].bits[size_t{k} * size], &undefined.bits[l], size);
+      lanes[l].origin = undefined.origins[l];
     });
   }
   const int count = find_touched(warp, operation, touched);
   for (int i = 0; i < count; ++i) {
-    const Touched& one = touched[i];
-    each_of(one.lanes, [&](int l) {
-      write(warp, operation, one.space, l, one.at[l], operation.bytes, lanes[l], kStores);
+    const Touched& part = touched[i];
+    each_of(part.lanes, [&](int l) {
+      write(warp, operation, part.space, l, part.at[l], operation.bytes, lanes[l], kStores);
     });
   }
 }
@@ -179,17 +179,17 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
   Undefined operand, result;
   for (const uint32_t source : plan.sources) {
     if (!bits->any(source)) continue;
-    Undefined one;
-    bits->read(source, &one);
-    operand.add(one, warp.mask);
+    Undefined undefined;
+    bits->read(source, &undefined);
+    operand.add(undefined, warp.mask);
   }
   Touched touched[kMostTouched];
   const int count = find_touched(warp, operation, touched);
   for (int i = 0; i < count; ++i) {
-    const Touched& one = touched[i];
-    each_of(one.lanes, [&](int l) {
+    const Touched& part = touched[i];
+    each_of(part.lanes, [&](int l) {
       Lane now{}, next{};
-      const bool any = read(warp, operation, one.space, l, one.at[l], operation.bytes, &now);
+      const bool any = read(warp, operation, part.space, l, part.at[l], operation.bytes, &now);
       if (any) std::memcpy(&result.bits[l], now.bits, operation.bytes);
       result.origins[l] = now.origin;
       const bool depends = (any && !plan.exchanges) || operand.bits[l] != 0;
@@ -199,7 +199,7 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
         std::memset(next.bits, 0xff, operation.bytes);
       }
       next.origin = operand.bits[l] != 0 ? operand.origins[l] : now.origin;
-      write(warp, operation, one.space, l, one.at[l], operation.bytes, next, kUpdates);
+      write(warp, operation, part.space, l, part.at[l], operation.bytes, next, kUpdates);
     });
   }
   for (const uint32_t to : plan.results) bits->write(warp, to, result);
@@ -219,14 +219,15 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
       return;
     }
     const uint32_t size = sizes != nullptr ? std::min(sizes[l], bytes) : bytes;
-    Lane one{};
+    Lane source_lane{};
     // Reads all bytes of the copy, since an aligned access is within one word.
-    const bool any = size != 0 && read(warp, operation, Space::kGlobal, l, from[l], bytes, &one);
-    pending.bits.add(l, &shared_.bits[to[l]], one.bits, bytes, size);
+    const bool any =
+        size != 0 && read(warp, operation, Space::kGlobal, l, from[l], bytes, &source_lane);
+    pending.bits.add(l, &shared_.bits[to[l]], source_lane.bits, bytes, size);
     shared_.changed = true;
     if (!any) return;
     uint32_t origins[4];
-    std::fill_n(origins, 4, one.origin);
+    std::fill_n(origins, 4, source_lane.origin);
     pending.origins.add(l, reinterpret_cast<unsigned char*>(&shared_.origins[to[l] / 4]),
                         reinterpret_cast<const unsigned char*>(origins), bytes, bytes);
   });
@@ -249,9 +250,9 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
     pending.origins.commit(warp.mask);
   }
   if (plan.rule == Definedness::kCommit) return;
-  const uint64_t left = all ? 0 : static_cast<uint64_t>(operation.offset);
-  pending.bits.wait(warp.mask, left);
-  pending.origins.wait(warp.mask, left);
+  const uint64_t remaining = all ? 0 : static_cast<uint64_t>(operation.offset);
+  pending.bits.wait(warp.mask, remaining);
+  pending.origins.wait(warp.mask, remaining);
 }
 
 // Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
@@ -308,7 +309,7 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
   if (warp.mask != Warp::kAll) return;  // the operation is a fault
-  const Fragment f = Fragment::of(operation.target);
+  const Fragment f = Fragment::unpack(operation.target);
   Undefined all[8];
   for (uint32_t r = 0; plan.stores && r < f.registers(); ++r)
     bits->read(operation.list[r], &all[r]);
@@ -316,23 +317,23 @@ void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation&
     alignas(64) uint64_t addresses[32];
     read_addresses(warp, operation, access, addresses);
     const uint32_t number = access * f.at_once();
-    Undefined& one = all[number / f.of_register()];
+    Undefined& undefined = all[number / f.of_register()];
     const uint32_t shift = 8 * operation.bytes * (number % f.of_register());
     for (int l = 0; l < 32; ++l) {
-      const Located place = operation.space == Space::kGeneric
-                                ? located(addresses[l])
-                                : Located{operation.space, addresses[l]};
+      const Located target = operation.space == Space::kGeneric
+                                 ? located(addresses[l])
+                                 : Located{operation.space, addresses[l]};
       Lane lane{};
-      uint64_t held = one.bits[l] >> shift;
+      uint64_t value = undefined.bits[l] >> shift;
       if (plan.stores) {
-        std::memcpy(lane.bits, &held, operation.bytes);
-        lane.origin = one.origins[l];
-        write(warp, operation, place.space, l, place.at, operation.bytes, lane, kStores);
-      } else if (read(warp, operation, place.space, l, place.at, operation.bytes, &lane)) {
-        held = 0;
-        std::memcpy(&held, lane.bits, operation.bytes);
-        one.bits[l] |= held << shift;
-        one.origins[l] = lane.origin;
+        std::memcpy(lane.bits, &value, operation.bytes);
+        lane.origin = undefined.origins[l];
+        write(warp, operation, target.space, l, target.at, operation.bytes, lane, kStores);
+      } else if (read(warp, operation, target.space, l, target.at, operation.bytes, &lane)) {
+        value = 0;
+        std::memcpy(&value, lane.bits, operation.bytes);
+        undefined.bits[l] |= value << shift;
+        undefined.origins[l] = lane.origin;
       }
     }
   }

@@ -44,7 +44,7 @@ class UndefinedMemory {
   bool read(const Warp& warp, const Operation& operation, Space space, int lane, uint64_t at,
             uint32_t bytes, Lane* to);
   void write(const Warp& warp, const Operation& operation, Space space, int lane, uint64_t at,
-             uint32_t bytes, const Lane& from, const char* what);
+             uint32_t bytes, const Lane& from, const char* message);
 
   void load(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
   void store(Warp& warp, const Operation& operation, UndefinedBits* bits);

@@ -40,46 +40,46 @@ std::string UndefinedUses::byte_text(uint64_t address) const {
 
 std::string UndefinedUses::origin_text(uint32_t origin) const {
   if (origin == 0) return "in a register that was never written";
-  const auto found = addresses_.find(origin);
-  if (found == addresses_.end()) return "";
-  const auto& [space, at, is_lane] = found->second;
+  const auto finding = addresses_.find(origin);
+  if (finding == addresses_.end()) return "";
+  const auto& [space, at, is_lane] = finding->second;
   if (is_lane) {
     return "from lane " + std::to_string(at) + ", which takes no part in the shuffle" +
            instrumented_.line_text((origin - 1) / kThreads);
   }
-  const std::string where =
+  const std::string location =
       space == Space::kShared  ? "byte " + std::to_string(at) + " of shared memory"
       : space == Space::kLocal ? "byte " + std::to_string(at) + " of local memory"
                                : byte_text(at);
-  return "read from " + where + instrumented_.line_text((origin - 1) / kThreads);
+  return "read from " + location + instrumented_.line_text((origin - 1) / kThreads);
 }
 
-void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,
+void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* message,
                         uint32_t origin, const uint64_t* address) {
   const uint32_t read = origin == 0 ? kNone : (origin - 1) / kThreads;
-  Found& found = all_[{operation.number, what, read}];
-  ++found.count;
-  if (found.count > 1 && found.block <= number_) return;
-  found.block = number_;
-  found.sentence = place_text(block_, 32 * warp.number + static_cast<uint32_t>(lane)) + what +
-                   (address != nullptr ? byte_text(*address) : "") +
-                   instrumented_.line_text(operation.number) + ", " + origin_text(origin);
+  FindingCount& finding = all_[{operation.number, message, read}];
+  ++finding.count;
+  if (finding.count > 1 && finding.block <= number_) return;
+  finding.block = number_;
+  finding.sentence = location_text(block_, 32 * warp.number + static_cast<uint32_t>(lane)) +
+                     message + (address != nullptr ? byte_text(*address) : "") +
+                     instrumented_.line_text(operation.number) + ", " + origin_text(origin);
 }
-void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* what,
+void UndefinedUses::add(const Warp& warp, int lane, const Operation& operation, const char* message,
                         uint32_t origin) {
-  add(warp, lane, operation, what, origin, nullptr);
+  add(warp, lane, operation, message, origin, nullptr);
 }
-void UndefinedUses::add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
-                           uint32_t origin, uint64_t address) {
-  add(warp, lane, operation, what, origin, &address);
+void UndefinedUses::add_at(const Warp& warp, int lane, const Operation& operation,
+                           const char* message, uint32_t origin, uint64_t address) {
+  add(warp, lane, operation, message, origin, &address);
 }
 
 void UndefinedUses::add_to(const std::vector<InitLedger*>& ledgers) const {
-  for (const auto& [key, found] : all_) {
-    const auto& [operation, what, read] = key;
-    const FindingLedger::Pair pair{block_.launch.name, what + instrumented_.line_text(operation),
+  for (const auto& [key, finding] : all_) {
+    const auto& [operation, message, read] = key;
+    const FindingLedger::Pair pair{block_.launch.name, message + instrumented_.line_text(operation),
                                    read == kNone ? "" : instrumented_.line_text(read)};
-    for (InitLedger* ledger : ledgers) ledger->add(pair, found);
+    for (InitLedger* ledger : ledgers) ledger->add(pair, finding);
   }
 }
 

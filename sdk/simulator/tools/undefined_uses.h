@@ -25,11 +25,11 @@ class UndefinedUses {
   uint32_t origin(const Warp& warp, int lane, const Operation& operation, Space space, uint64_t at);
   /// Returns the origin of a shuffle's result that comes from a lane outside of the shuffle.
   uint32_t origin_of_lane(const Warp& warp, int lane, const Operation& operation, uint32_t from);
-  /// Records a use. `what` is a string constant, such as "Uninitialized bits decide a branch".
-  void add(const Warp& warp, int lane, const Operation& operation, const char* what,
+  /// Records a use. `message` is a string constant, such as "Uninitialized bits decide a branch".
+  void add(const Warp& warp, int lane, const Operation& operation, const char* message,
            uint32_t origin);
   /// Records a use at a byte of global memory.
-  void add_at(const Warp& warp, int lane, const Operation& operation, const char* what,
+  void add_at(const Warp& warp, int lane, const Operation& operation, const char* message,
               uint32_t origin, uint64_t address);
   void add_to(const std::vector<InitLedger*>& ledgers) const;
 
@@ -43,7 +43,7 @@ class UndefinedUses {
                       const OriginAddress& address);
   std::string byte_text(uint64_t address) const;
   std::string origin_text(uint32_t origin) const;
-  void add(const Warp& warp, int lane, const Operation& operation, const char* what,
+  void add(const Warp& warp, int lane, const Operation& operation, const char* message,
            uint32_t origin, const uint64_t* address);
 
   static constexpr uint32_t kThreads = 1024;  // most threads of a block
@@ -52,7 +52,7 @@ class UndefinedUses {
   uint64_t number_ = 0;  // number of the current block
   std::unordered_map<uint32_t, OriginAddress> addresses_;
   // Findings by operation, kind of use, and the operation that read the bits first.
-  std::map<std::tuple<uint32_t, const char*, uint32_t>, Found> all_;
+  std::map<std::tuple<uint32_t, const char*, uint32_t>, FindingCount> all_;
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -14,23 +14,23 @@
 namespace kernkit::simulator::ptx {
 
 struct VectorClock {
-  uint32_t of[kMostWarps] = {};  // time of each warp
+  uint32_t times[kMostWarps] = {};  // time of each warp
 
   void join(const VectorClock& other) {
-    for (unsigned w = 0; w < kMostWarps; ++w) of[w] = std::max(of[w], other.of[w]);
+    for (unsigned w = 0; w < kMostWarps; ++w) times[w] = std::max(times[w], other.times[w]);
   }
 };
 
 class VectorClocks {
  public:
   VectorClocks() {
-    for (unsigned w = 0; w < kMostWarps; ++w) clocks_[w].of[w] = 1;
+    for (unsigned w = 0; w < kMostWarps; ++w) clocks_[w].times[w] = 1;
   }
-  uint32_t time(unsigned warp) const { return clocks_[warp].of[warp]; }
+  uint32_t time(unsigned warp) const { return clocks_[warp].times[warp]; }
   /// Returns whether operations of warp `other` at `time` happened before the current ones of
   /// `warp`.
   bool has_acquired(unsigned warp, unsigned other, uint32_t time) const {
-    return clocks_[warp].of[other] >= time;
+    return clocks_[warp].times[other] >= time;
   }
   /// Tracks lanes from now on: only __syncwarp() and barriers order the lanes of a warp.
   void track_lanes() { lanes_.resize(kMostWarps); }
@@ -41,7 +41,7 @@ class VectorClocks {
   }
   void synchronise(unsigned warp, uint32_t lanes) {
     if (lanes_.empty()) return;
-    const uint32_t now = ++clocks_[warp].of[warp];
+    const uint32_t now = ++clocks_[warp].times[warp];
     auto& until = lanes_[warp].until;
     std::array<uint32_t, 32> all = {};
     for (unsigned l = 0; l < 32; ++l) {
@@ -57,24 +57,24 @@ class VectorClocks {
   }
   const VectorClock& clock(unsigned warp) const { return clocks_[warp]; }
   /// Starts a new time of the warp, later than the time that other warps have acquired.
-  void tick(unsigned warp) { ++clocks_[warp].of[warp]; }
+  void tick(unsigned warp) { ++clocks_[warp].times[warp]; }
   /// With `only`, the warp does not wait and acquires nothing.
   void arrive(unsigned warp, uint32_t barrier, bool only) {
-    Barrier& one = barriers_[barrier];
-    one.released.join(clocks_[warp]);
+    Barrier& arrivals = barriers_[barrier];
+    arrivals.released.join(clocks_[warp]);
     if (only) {
-      ++clocks_[warp].of[warp];
+      ++clocks_[warp].times[warp];
     } else {
-      one.waiting |= 1u << warp;
+      arrivals.waiting |= 1u << warp;
     }
   }
   void open(uint32_t barrier) {
-    const Barrier one = barriers_[barrier];
+    const Barrier arrivals = barriers_[barrier];
     barriers_.erase(barrier);
-    for (uint32_t left = one.waiting; left != 0; left &= left - 1) {
-      const auto warp = static_cast<unsigned>(__builtin_ctz(left));
-      clocks_[warp].join(one.released);
-      ++clocks_[warp].of[warp];
+    for (uint32_t remaining = arrivals.waiting; remaining != 0; remaining &= remaining - 1) {
+      const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
+      clocks_[warp].join(arrivals.released);
+      ++clocks_[warp].times[warp];
       synchronise(warp, UINT32_MAX);
     }
   }
@@ -82,7 +82,7 @@ class VectorClocks {
   void acquire(unsigned warp, uint64_t address) { clocks_[warp].join(addresses_[address]); }
   void release(unsigned warp, uint64_t address) {
     addresses_[address].join(clocks_[warp]);
-    ++clocks_[warp].of[warp];
+    ++clocks_[warp].times[warp];
   }
 
  private:

@@ -8,25 +8,26 @@ namespace kernkit::host {
 namespace {
 
 // Calls a FunctionObject as a closure of tvm_ffi.
-int call_ours(void* self, const KernkitAny* args, int32_t num_args, KernkitAny* result) noexcept {
+int call_adapted(void* self, const KernkitAny* args, int32_t num_args,
+                 KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);
 }
 
 }  // namespace
 
 int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
-  if (any->type_index < kKernkitObject || !is_ours(any->v.object)) return 0;
+  if (any->type_index < kKernkitObject || !has_own_type(any->v.object)) return 0;
   if (find_tvm_ffi("TVMFFIErrorCreate") == nullptr) return 0;
   KernkitObject* object = any->v.object;
   *out = {};
   out->type_index = any->type_index;
-  void* made = nullptr;
+  void* adapted = nullptr;
   int code = -1;
   switch (any->type_index) {
     case kKernkitTensor: {
       DLManagedTensorVersioned* managed = nullptr;
       code = tensor_to_dlpack_versioned(object, &managed);
-      if (code == 0 && tensor_from_dlpack_versioned(managed, 0, 0, &made) != 0) {
+      if (code == 0 && tensor_from_dlpack_versioned(managed, 0, 0, &adapted) != 0) {
         managed->deleter(managed);
         code = -1;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the deleter deletes it
       }
@@ -35,8 +36,8 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
     case kKernkitFunction:
       KernkitObjectIncRef(object);
       code = function_create(
-          object, call_ours,
-          [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); }, &made);
+          object, call_adapted,
+          [](void* self) { KernkitObjectDecRef(static_cast<KernkitObject*>(self)); }, &adapted);
       break;
     case kKernkitStr:
       return string_from_byte_array(&reinterpret_cast<StrObject*>(object)->cell, out) == 0 ? 1 : -1;
@@ -49,7 +50,7 @@ int adapt(const KernkitAny* any, KernkitAny* out) noexcept {
           "an array that was made before tvm_ffi was loaded cannot be passed to it; make it "
           "again");
   }
-  out->v.object = static_cast<KernkitObject*>(made);
+  out->v.object = static_cast<KernkitObject*>(adapted);
   return code == 0 ? 1 : -1;
 }
 

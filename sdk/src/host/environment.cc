@@ -27,7 +27,7 @@ struct Environment {
   const Stream* begin() const { return streams; }
   const Stream* end() const { return streams + num_streams; }
 };
-thread_local Environment mine;
+thread_local Environment current;
 std::atomic<TensorAllocator> allocator_of_all{nullptr};
 
 TvmFfi<decltype(get_stream)> tvm_get_stream("TVMFFIEnvGetStream");
@@ -37,22 +37,22 @@ TvmFfi<decltype(set_allocator)> tvm_set_allocator("TVMFFIEnvSetDLPackManagedTens
 
 // Streams that were set in tvm_ffi since then keep their value.
 void move_streams() {
-  for (const Stream& entry : mine) {
+  for (const Stream& entry : current) {
     if (tvm_get_stream.get()(entry.device_type, entry.device_id) == nullptr) {
       tvm_set_stream.get()(entry.device_type, entry.device_id, entry.stream, nullptr);
     }
   }
-  mine.num_streams = 0;
+  current.num_streams = 0;
 }
 
 void move_allocator() {
   TensorAllocator global = allocator_of_all.exchange(nullptr);
-  for (const TensorAllocator allocator : {global, mine.allocator}) {
+  for (const TensorAllocator allocator : {global, current.allocator}) {
     if (allocator != nullptr && tvm_get_allocator.get()() == nullptr) {
       tvm_set_allocator.get()(allocator, allocator == global, nullptr);
     }
   }
-  mine.allocator = nullptr;
+  current.allocator = nullptr;
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void* get_stream(int32_t device_type, int32_t device_id) noexcept {
     move_streams();
     return get(device_type, device_id);
   }
-  for (const Stream& entry : mine) {
+  for (const Stream& entry : current) {
     if (entry.device_type == device_type && entry.device_id == device_id) return entry.stream;
   }
   return nullptr;
@@ -74,16 +74,16 @@ int set_stream(int32_t device_type, int32_t device_id, void* stream, void** orig
     return set(device_type, device_id, stream, original);
   }
   int i = 0;
-  while (i < mine.num_streams &&
-         (mine.streams[i].device_type != device_type || mine.streams[i].device_id != device_id)) {
+  while (i < current.num_streams && (current.streams[i].device_type != device_type ||
+                                     current.streams[i].device_id != device_id)) {
     ++i;
   }
   if (i == Environment::kMaxStreams) return -1;
-  if (i == mine.num_streams) {
-    mine.streams[mine.num_streams++] = {device_type, device_id, nullptr};
+  if (i == current.num_streams) {
+    current.streams[current.num_streams++] = {device_type, device_id, nullptr};
   }
-  if (original != nullptr) *original = mine.streams[i].stream;
-  mine.streams[i].stream = stream;
+  if (original != nullptr) *original = current.streams[i].stream;
+  current.streams[i].stream = stream;
   return 0;
 }
 
@@ -92,7 +92,7 @@ TensorAllocator get_allocator() noexcept {
     move_allocator();
     return get();
   }
-  return mine.allocator != nullptr ? mine.allocator : allocator_of_all.load();
+  return current.allocator != nullptr ? current.allocator : allocator_of_all.load();
 }
 
 int set_allocator(TensorAllocator allocator, int for_all_threads,
@@ -101,9 +101,9 @@ int set_allocator(TensorAllocator allocator, int for_all_threads,
     move_allocator();
     return set(allocator, for_all_threads, original);
   }
-  if (original != nullptr) *original = mine.allocator;
+  if (original != nullptr) *original = current.allocator;
   if (for_all_threads != 0) allocator_of_all.store(allocator);
-  mine.allocator = allocator;
+  current.allocator = allocator;
   return 0;
 }
 

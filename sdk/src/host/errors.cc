@@ -39,7 +39,7 @@ void error_set_raised(void* error) noexcept {
   static TvmFfi<decltype(error_set_raised)> real("TVMFFIErrorSetRaised");
   auto* object = static_cast<KernkitObject*>(error);
   auto* set_raised = real.get();
-  if (set_raised != nullptr && !is_ours(object)) return set_raised(error);
+  if (set_raised != nullptr && !has_own_type(object)) return set_raised(error);
   static thread_local const ReleaseAtThreadEnd at_end;
   (void)at_end;
   KernkitObjectIncRef(object);

@@ -150,7 +150,7 @@ using StrObject = TextObject<kKernkitStr>;
 using BytesObject = TextObject<kKernkitBytes>;
 
 /// True for an object of this runtime.
-inline bool is_ours(const KernkitObject* object) {
+inline bool has_own_type(const KernkitObject* object) {
   return object->deleter == delete_object<ErrorObject> ||
          object->deleter == delete_object<StrObject> ||
          object->deleter == delete_object<BytesObject> ||

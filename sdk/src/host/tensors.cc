@@ -83,19 +83,19 @@ int tensor_from_dlpack_versioned(DLManagedTensorVersioned* from, int32_t alignme
 
 int tensor_to_dlpack_versioned(void* from, DLManagedTensorVersioned** out) noexcept {
   static TvmFfi<decltype(tensor_to_dlpack_versioned)> real("TVMFFITensorToDLPackVersioned");
-  const bool ours = is_ours(static_cast<KernkitObject*>(from));
-  if (auto* to = real.get(); to != nullptr && !ours) return to(from, out);
+  const bool is_own = has_own_type(static_cast<KernkitObject*>(from));
+  if (auto* to = real.get(); to != nullptr && !is_own) return to(from, out);
   *out = export_tensor<DLManagedTensorVersioned>(from);
   if (*out == nullptr) return fail("MemoryError", "out of memory");
   (*out)->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
-  if (ours) (*out)->flags = static_cast<TensorObject*>(from)->flags;
+  if (is_own) (*out)->flags = static_cast<TensorObject*>(from)->flags;
   return 0;
 }
 int tensor_to_dlpack(void* from, DLManagedTensor** out) noexcept {
   static TvmFfi<decltype(tensor_to_dlpack)> real("TVMFFITensorToDLPack");
-  const bool ours = is_ours(static_cast<KernkitObject*>(from));
-  if (auto* to = real.get(); to != nullptr && !ours) return to(from, out);
-  if (ours && (static_cast<TensorObject*>(from)->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
+  const bool is_own = has_own_type(static_cast<KernkitObject*>(from));
+  if (auto* to = real.get(); to != nullptr && !is_own) return to(from, out);
+  if (is_own && (static_cast<TensorObject*>(from)->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) {
     return fail("ValueError", "a read-only tensor cannot go out as DLPack before version 1");
   }
   *out = export_tensor<DLManagedTensor>(from);

@@ -30,17 +30,17 @@ void* find_tvm_ffi(const char* name) noexcept {
       searched_at.load(std::memory_order_relaxed) == loads) {
     return nullptr;
   }
-  void* found = dlsym(RTLD_DEFAULT, name);
-  if (found == nullptr) {
+  void* function = dlsym(RTLD_DEFAULT, name);
+  if (function == nullptr) {
     // The handle stays open, because the function's address is kept.
     if (void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD)) {
-      found = dlsym(library, name);
-      if (found == nullptr) dlclose(library);
+      function = dlsym(library, name);
+      if (function == nullptr) dlclose(library);
     }
   }
-  if (found != nullptr) present.store(true, std::memory_order_relaxed);
+  if (function != nullptr) present.store(true, std::memory_order_relaxed);
   searched_at.store(loads, std::memory_order_relaxed);
-  return found;
+  return function;
 }
 
 }  // namespace kernkit::host

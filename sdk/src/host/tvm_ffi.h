@@ -17,17 +17,17 @@ class TvmFfi {
  public:
   constexpr explicit TvmFfi(const char* name) : name_(name) {}
   Function* get() noexcept {
-    void* found = found_.load(std::memory_order_acquire);
-    if (found == nullptr) {
-      found = find_tvm_ffi(name_);
-      found_.store(found, std::memory_order_release);
+    void* function = function_.load(std::memory_order_acquire);
+    if (function == nullptr) {
+      function = find_tvm_ffi(name_);
+      function_.store(function, std::memory_order_release);
     }
-    return reinterpret_cast<Function*>(found);
+    return reinterpret_cast<Function*>(function);
   }
 
  private:
   const char* name_;
-  std::atomic<void*> found_{nullptr};
+  std::atomic<void*> function_{nullptr};
 };
 
 }  // namespace kernkit::host

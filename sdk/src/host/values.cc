@@ -95,9 +95,9 @@ int function_get_global(const KernkitByteArray* name, void** out) noexcept {
   static TvmFfi<decltype(function_get_global)> real("TVMFFIFunctionGetGlobal");
   if (auto* get = real.get()) return get(name, out);
   *out = nullptr;
-  const std::string_view wanted(name->data, name->size);
-  if (wanted == "ffi.Array") return function_create(nullptr, make_array, nullptr, out);
-  if (wanted == "ffi.Shape") return function_create(nullptr, make_shape, nullptr, out);
+  const std::string_view requested(name->data, name->size);
+  if (requested == "ffi.Array") return function_create(nullptr, make_array, nullptr, out);
+  if (requested == "ffi.Shape") return function_create(nullptr, make_shape, nullptr, out);
   return 0;
 }
 

@@ -148,7 +148,7 @@ ROWS["device"] = Row("(Tensor(out!) y[n], Tensor x[n], Device p, Device? none=No
 ROWS["defaults_all"] = Row("(Tensor x[n], float? f=inf, int? i=7, bool? b=True, str? s='\\', ScalarType? t=uint16, float g=nan) -> Tensor y[n]")
 
 # A value of each type that is not a default above.
-GIVEN = {"int": 3, "float": 1.5, "bool": False, "str": "xyz", "ScalarType": "int32", "Device": "cuda:1"}
+VALUES = {"int": 3, "float": 1.5, "bool": False, "str": "xyz", "ScalarType": "int32", "Device": "cuda:1"}
 
 
 # Arguments of a row.
@@ -162,13 +162,13 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
     """A shape of the line, evaluated."""
     row = ROWS[name]
     run = (0,) + RUN[1:] if empty else RUN
-    known = {**SIZES, **row.sizes, **({"n": 0} if empty else {})}
-    known.update(ceil_div=lambda a, b: -(-a // b), round_up=lambda a, b: -(-a // b) * b, numel=math.prod(run))
-    found: List[int] = []
+    names = {**SIZES, **row.sizes, **({"n": 0} if empty else {})}
+    names.update(ceil_div=lambda a, b: -(-a // b), round_up=lambda a, b: -(-a // b) * b, numel=math.prod(run))
+    sizes: List[int] = []
     for text in re.split(r",(?![^(]*\))", shape) if shape.strip() else []:
         text = text.strip().rstrip("?").replace("numel(...)", "numel").replace("/", "//")
-        found += run if text in ("...", "each...") else [2] if text == "_" else [eval(text, {}, known)]  # noqa: S307
-    return tuple(found)
+        sizes += run if text in ("...", "each...") else [2] if text == "_" else [eval(text, {}, names)]  # noqa: S307
+    return tuple(sizes)
 
 
 def _like(op: Op) -> Optional[Value]:
@@ -182,13 +182,13 @@ def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
     named = {v.name: v for v in op.parameters}
     if value.dtype == ("?",):
         return "float64"
-    for word in dtype_words(op, value):
-        if word in named:
-            argument = arguments.get(word, default_of(named[word]))
+    for name in dtype_words(op, value):
+        if name in named:
+            argument = arguments.get(name, default_of(named[name]))
             if argument is None:
                 continue
             return str(argument.dtype) if isinstance(argument, np.ndarray) else str(argument)
-        return word
+        return name
     like = _like(op)
     return "float32" if like is None or like is value or not (value.is_only_written or value in op.results) else dtype_of(op, like, arguments)
 
@@ -215,51 +215,51 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
     """{case: arguments}. A missing argument is left out of the call."""
     op = op_of(name)
 
-    def call(empty: bool = False, none: tuple = (), left: bool = False, no_items: tuple = (), values: Dict[str, object] = {}) -> Dict[str, object]:
+    def call(empty: bool = False, none: tuple = (), is_left_out: bool = False, no_items: tuple = (), values: Dict[str, object] = {}) -> Dict[str, object]:
         inputs: Dict[str, object] = {}
         # Dtypes of tensors may depend on other parameters.
         for value in sorted(op.parameters, key=lambda v: (v.type == "Tensor") + v.is_written + v.is_only_written):
             seed = op.parameters.index(value) + 1
             if value.name in none:
                 inputs[value.name] = None
-            elif left and value.default is not None:
+            elif is_left_out and value.default is not None:
                 continue
             elif value.name in no_items:
                 inputs[value.name] = []
             elif value.type == "Tensor":
                 count = range(2 if value.is_list else 1)
-                made = [tensor(op, name, value, inputs, empty, seed + i) for i in count]
-                inputs[value.name] = made if value.is_list else made[0]
+                tensors = [tensor(op, name, value, inputs, empty, seed + i) for i in count]
+                inputs[value.name] = tensors if value.is_list else tensors[0]
             elif value.is_list:
                 inputs[value.name] = [2, 5]
             else:
                 named = SIZES.get(value.name)  # a parameter that is also a size
-                inputs[value.name] = named or values.get(value.name, GIVEN[value.type])
+                inputs[value.name] = named or values.get(value.name, VALUES[value.type])
         return {v.name: inputs[v.name] for v in op.parameters if v.name in inputs}
 
-    found = {"all given": call()}
+    calls = {"all given": call()}
     if any(v.default is not None for v in op.parameters):
-        found["defaults"] = call(left=True)
+        calls["defaults"] = call(is_left_out=True)
     optional = [v.name for v in op.parameters if v.is_optional]
-    for one in optional:
-        found[f"{one} is None"] = call(none=(one,))
+    for optional_name in optional:
+        calls[f"{optional_name} is None"] = call(none=(optional_name,))
     if len(optional) > 1:
-        found["all None"] = call(none=tuple(optional))
+        calls["all None"] = call(none=tuple(optional))
     lists = [v for v in op.parameters if v.is_list]
     for value in lists:
         if not _must_have_items(op, value):
-            found[f"{value.name} is empty"] = call(no_items=(value.name,))
+            calls[f"{value.name} is empty"] = call(no_items=(value.name,))
     if not name.startswith("default") and not ROWS[name].body:
-        found["no elements"] = call(empty=True)
-    return found
+        calls["no elements"] = call(empty=True)
+    return calls
 
 
 def _must_have_items(op: Op, value: Value) -> bool:
     """Whether the first item binds a size, so that the list must not be empty."""
     if value.type != "Tensor" or value.is_optional:
         return False
-    others = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]
-    return "?" in shape_text(value) if value.is_only_written else not others
+    other_tensors = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]
+    return "?" in shape_text(value) if value.is_only_written else not other_tensors
 
 
 # The computation of the ops.
@@ -303,7 +303,7 @@ def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
     if row.keeps:
         tensors.append((1, np.arange(1000) * 10))
     outputs = [v for v in op.parameters if v.is_written] + op.results
-    found: Dict[str, object] = {}
+    output_arrays: Dict[str, object] = {}
     j = 0
 
     def out(shape: tuple, dtype: str) -> np.ndarray:
@@ -316,19 +316,19 @@ def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
             if flat.size:
                 total = total + k * flat[i % flat.size]
         total = j * total
-        whole = np.trunc(total).astype("int64") if np.issubdtype(np.dtype(dtype), np.integer) else total
-        return whole.astype(dtype).reshape(shape)
+        rounded = np.trunc(total).astype("int64") if np.issubdtype(np.dtype(dtype), np.integer) else total
+        return rounded.astype(dtype).reshape(shape)
 
     empty = any(x.size == 0 for _, x in tensors)
     for value in outputs:
         argument = full.get(value.name)
         if value in op.results:
-            found[value.name] = out(sizes_of(name, shape_text(value), empty), dtype_of(op, value, arguments))
+            output_arrays[value.name] = out(sizes_of(name, shape_text(value), empty), dtype_of(op, value, arguments))
         elif isinstance(argument, list):
-            found[value.name] = [out(x.shape, str(x.dtype)) for x in argument]
+            output_arrays[value.name] = [out(x.shape, str(x.dtype)) for x in argument]
         elif argument is not None:
-            found[value.name] = out(argument.shape, str(argument.dtype))
-    return found
+            output_arrays[value.name] = out(argument.shape, str(argument.dtype))
+    return output_arrays
 
 
 # The library.
@@ -484,14 +484,14 @@ def _cpp_type(value: Value) -> str:
 
 def _cpp_sizes(op: Op) -> List[str]:
     """Declares variables for the sizes of required tensors."""
-    lines, known = [], {v.name for v in op.parameters if v.type == "int"}
+    lines, ints = [], {v.name for v in op.parameters if v.type == "int"}
     for value in op.parameters:
         if value.type != "Tensor" or value.is_optional or value.is_list or value.is_only_written:
             continue
         for i, text in enumerate(shape_text(value).split(",")):
             scaled = re.fullmatch(r" *(?:(\d+)\*)?([a-z])", text)
-            if scaled and scaled[2] not in known:
-                known.add(scaled[2])
+            if scaled and scaled[2] not in ints:
+                ints.add(scaled[2])
                 lines.append(f"  [[maybe_unused]] const int64_t {scaled[2]} = {value.name}.size({i}) / {scaled[1] or 1};")
     return lines
 
@@ -505,12 +505,12 @@ def _cpp_made(op: Op, value: Value) -> str:
     else:
         shape = f"ShapeView(std::vector<int64_t>{{{sizes}}}.data(), {len(sizes.split(','))})"
     dtype = f"{like.name}.dtype()"
-    for word in reversed(dtype_words(op, value)):
-        named = next((v for v in op.parameters if v.name == word), None)
+    for name in reversed(dtype_words(op, value)):
+        named = next((v for v in op.parameters if v.name == name), None)
         if named is not None:
-            dtype = f"{word}.value_or({dtype})" if named.is_optional else word
+            dtype = f"{name}.value_or({dtype})" if named.is_optional else name
         else:
-            dtype = f"kernkit::dl_{word}"
+            dtype = f"kernkit::dl_{name}"
     return f"kernkit::alloc_tensor({shape}, {dtype}, {like.name}.device())"
 
 

@@ -18,8 +18,8 @@ SASS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 def architectures(root, library):
     """The requested architectures."""
     cache = (library.parents[1] / "CMakeCache.txt").read_text()
-    found = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
-    requested = found[1].split(";") if found and found[1] else ["80", "90-real", "100-real", "120"]
+    match = re.search(r"^CMAKE_CUDA_ARCHITECTURES:\w+=(.*)$", cache, re.MULTILINE)
+    requested = match[1].split(";") if match and match[1] else ["80", "90-real", "100-real", "120"]
     return [(entry.split("-")[0], not entry.endswith("-real")) for entry in requested]
 
 
@@ -59,20 +59,20 @@ def kernels(library):
     sass = cuobjdump(library, "-sass")
     kernels, architecture = {}, None
     for line in sass.splitlines():
-        if found := re.search(r"code for sm_(\d+)", line):
-            architecture = found[1]
-        elif found := re.search(r"Function : (\S+)", line):
-            accesses = kernels.setdefault((architecture, found[1]), [])
-        elif found := re.search(r"\b(LDG|STG|LD|ST|LDL|STL)((?:\.\w+)*) ", line):
-            sizes = [SASS_BYTES[part] for part in found[2].split(".") if part in SASS_BYTES]
-            accesses.append((found[1], sizes[0] if sizes else 4))
+        if match := re.search(r"code for sm_(\d+)", line):
+            architecture = match[1]
+        elif match := re.search(r"Function : (\S+)", line):
+            accesses = kernels.setdefault((architecture, match[1]), [])
+        elif match := re.search(r"\b(LDG|STG|LD|ST|LDL|STL)((?:\.\w+)*) ", line):
+            sizes = [SASS_BYTES[part] for part in match[2].split(".") if part in SASS_BYTES]
+            accesses.append((match[1], sizes[0] if sizes else 4))
     return kernels
 
 
 def elementwise(name):
     """(elements per pack, packs) of an elementwise kernel's mangled name, or None."""
-    found = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
-    return found and (int(found[1]), int(found[2]))
+    match = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
+    return match and (int(match[1]), int(match[2]))
 
 
 @pytest.mark.all
@@ -82,15 +82,15 @@ def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
     assert len(fast) == 13 * len(architectures)
     for (architecture, name), (width, packs) in fast.items():
         accesses = kernels[architecture, name]
-        assert {what for what, _ in accesses} == {"LDG", "STG"}, name
-        wide = "".join(what[0] for what, size in accesses if size == 16)
+        assert {instruction for instruction, _ in accesses} == {"LDG", "STG"}, name
+        wide = "".join(instruction[0] for instruction, size in accesses if size == 16)
         inputs = 2 if "3Add" in name else 1
         # All loads of a thread come before its first store: in whole tiles and in the last tile.
         assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
         # Elements outside whole packs, at both ends, are moved one by one.
-        rest = [(what, size) for what, size in accesses if size < 16]
-        assert len(rest) == 2 * (inputs + 1), name
-        assert all(size == 16 // width for _, size in rest), name
+        narrow = [(instruction, size) for instruction, size in accesses if size < 16]
+        assert len(narrow) == 2 * (inputs + 1), name
+        assert all(size == 16 // width for _, size in narrow), name
 
 
 @pytest.mark.all
@@ -98,7 +98,7 @@ def test_scalar_path_has_eight_loads_in_flight(kernels, architectures):
     slow = [key for key in kernels if (elementwise(key[1]) or (0,))[0] == 1]
     assert len(slow) == 13 * len(architectures)
     for key in slow:
-        order = "".join(what[0] for what, _ in kernels[key])
+        order = "".join(instruction[0] for instruction, _ in kernels[key])
         assert "L" * (16 if "3Add" in key[1] else 8) in order, (key, order)
 
 

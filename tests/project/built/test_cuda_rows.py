@@ -31,19 +31,19 @@ def kernels(root, dlpack_include, tmp_path_factory):
     subprocess.run(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "--expt-relaxed-constexpr", "-Werror",
                     "all-warnings", "-Xcompiler=-Wall,-Wextra", "-I", root / "sdk/include", "-isystem",
                     dlpack_include, "-c", source, "-o", output], check=True)  # fmt: skip
-    return {key[1:]: found for key, found in machine_code(output).items()}
+    return {key[1:]: code for key, code in machine_code(output).items()}
 
 
 def machine_code(path):
     """{(mangled body, threads of a row, elements of a pack, packs of a thread): (registers, instructions)}"""
     usage = dict(re.findall(r"Function (\S+):\s+REG:(\d+)", cuobjdump(path, "--dump-resource-usage", "-arch", "sm_90")))
-    found = {}
+    rows = {}
     for function in cuobjdump(path, "-sass", "-arch", "sm_90").split("Function : ")[1:]:
         name = function.split()[0]
         threads, width, packs = map(int, re.search(r"rows_kernelILi(\d+)ELi(\d+)ELi(\d+)E", name).groups())
         code = re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", function, re.MULTILINE)
-        found[name, threads, width, packs] = int(usage[name]), code
-    return found
+        rows[name, threads, width, packs] = int(usage[name]), code
+    return rows
 
 
 @pytest.mark.all

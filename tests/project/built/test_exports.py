@@ -27,11 +27,11 @@ def test_it_may_be_shipped(built):
 
 
 def test_the_file_describes_itself(built, library):
-    found = built.identity
-    assert found["library"] == f"kernkit_kernels {version()}" and found["kernkit"] == version()
-    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", found["commit"]), "unknown: of a Debug build, or without git"
-    assert re.fullmatch(r"(GNU|Clang) [\d.]+", found["compiler"])
-    architectures = re.findall(r"\d+", found["cuda"].partition(" for ")[2])
+    identity = built.identity
+    assert identity["library"] == f"kernkit_kernels {version()}" and identity["kernkit"] == version()
+    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", identity["commit"]), "unknown: of a Debug build, or without git"
+    assert re.fullmatch(r"(GNU|Clang) [\d.]+", identity["compiler"])
+    architectures = re.findall(r"\d+", identity["cuda"].partition(" for ")[2])
     assert {name[name.index("_") + 1 :] for name in built.architectures} == set(architectures)
     assert re.search(r"\] +library=kernkit_kernels ", run("readelf", "-p", ".kernkit", library))
     lib = ctypes.CDLL(str(library))

@@ -17,22 +17,22 @@ SASS = {"LDG": "ld.global", "STG": "st.global", "LDS": "ld.shared", "LDSM": "ld.
 
 def kernels_of_ptx(text):
     """{mangled name: {"ld.global": count}}"""
-    found = {}
+    counts_by_kernel = {}
     for part in re.split(r"\.entry\s+", text)[1:]:
-        counts = found[re.match(r"\w+", part)[0]] = collections.Counter()
-        for what, suffixes in IN_PTX.findall(part):
+        counts = counts_by_kernel[re.match(r"\w+", part)[0]] = collections.Counter()
+        for instruction, suffixes in IN_PTX.findall(part):
             spaces = [space for space in ("global", "shared", "local", "param", "const") if f".{space}" in suffixes]
-            counts[f"{what}.{spaces[0] if spaces else 'generic'}"] += 1
+            counts[f"{instruction}.{spaces[0] if spaces else 'generic'}"] += 1
         del counts["ld.param"]
-    return found
+    return counts_by_kernel
 
 
 def kernels_of_sass(text):
-    found = {}
+    names_by_kernel = {}
     for part in re.split(r"\n\.text\.", text)[1:]:
         names = (SASS[name] for name in IN_SASS.findall(part) if name in SASS)
-        found[re.match(r"\w+", part)[0]] = collections.Counter(names)
-    return found
+        names_by_kernel[re.match(r"\w+", part)[0]] = collections.Counter(names)
+    return names_by_kernel
 
 
 def differences(folder, program):
@@ -40,19 +40,19 @@ def differences(folder, program):
     kernels."""
     tools = {name: tool(name) for name in ("cuobjdump", "nvdisasm", "ptxas")}
     if None in tools.values():
-        pytest.skip(f"{[name for name, found in tools.items() if found is None]} not installed")
+        pytest.skip(f"{[name for name, unequal_by_kernel in tools.items() if unequal_by_kernel is None]} not installed")
     subprocess.run([tools["cuobjdump"], "--extract-ptx", "all", program.resolve()], cwd=folder, check=True, capture_output=True)
     (ptx,) = folder.glob("*sm_80.ptx")
     subprocess.run([tools["ptxas"], "-arch=sm_80", "-o", folder / "cubin", ptx], check=True)
     sass = subprocess.run([tools["nvdisasm"], "-c", folder / "cubin"], check=True, capture_output=True, text=True).stdout
     of_ptx, of_sass = kernels_of_ptx(ptx.read_text()), kernels_of_sass(sass)
     assert of_ptx and set(of_ptx) == set(of_sass)
-    found = {}
+    unequal_by_kernel = {}
     for name, counts in of_ptx.items():
-        if unequal := {what: (counts[what], of_sass[name][what]) for what in {**counts, **of_sass[name]}
-                       if counts[what] != of_sass[name][what]}:  # fmt: skip
-            found[name] = unequal
-    return found, len(of_ptx)
+        if unequal := {instruction: (counts[instruction], of_sass[name][instruction]) for instruction in {**counts, **of_sass[name]}
+                       if counts[instruction] != of_sass[name][instruction]}:  # fmt: skip
+            unequal_by_kernel[name] = unequal
+    return unequal_by_kernel, len(of_ptx)
 
 
 def built(root, target, op):
@@ -81,8 +81,8 @@ def test_kernels_of_elements(root, tmp_path, target, op, count):
 def test_kernels_of_rows(root, tmp_path, op, count):
     """A block adds up its warps' results in a loop that ptxas unrolls: the same number of shared memory
     loads runs."""
-    found, kernels = differences(tmp_path, built(root, "gpu_row_kernels", op))
+    unequal_by_kernel, kernels = differences(tmp_path, built(root, "gpu_row_kernels", op))
     assert kernels == count
-    for name, unequal in found.items():
+    for name, unequal in unequal_by_kernel.items():
         assert not re.search("rows_kernelILi32E", name), (name, unequal)
         assert set(unequal) == {"ld.shared"}, (name, unequal)

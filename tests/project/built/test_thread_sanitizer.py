@@ -11,5 +11,5 @@ from commands import build_target
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["races_test", "seeds_races_test", "ptx_races_test"])
 def test_programs(root, program):
-    done = subprocess.run([build_target(root, program) / "bin" / program], capture_output=True, text=True)
-    assert done.returncode == 0 and "[  PASSED  ]" in done.stdout, done.stdout[-8000:] + done.stderr[-8000:]
+    result = subprocess.run([build_target(root, program) / "bin" / program], capture_output=True, text=True)
+    assert result.returncode == 0 and "[  PASSED  ]" in result.stdout, result.stdout[-8000:] + result.stderr[-8000:]

@@ -26,10 +26,10 @@ PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "driver_t
 LONG = ("gpu_on_ptx_test", "gpu_row_traffic_test", "row_kernels_on_ptx_test", "sample_on_ptx_test")
 
 
-def findings(folder, program, *words):
+def findings(folder, program, *arguments_of_program):
     parser = argparse.ArgumentParser()
     sanitize.add_arguments(parser)
-    arguments = parser.parse_args(["--runtime", *map(str, (folder / "kernkit_cudart/libcudart.so.13", program, *words))])
+    arguments = parser.parse_args(["--runtime", *map(str, (folder / "kernkit_cudart/libcudart.so.13", program, *arguments_of_program))])
     code, results = run_with_tools(arguments, TOOLS)
     assert code == 0
     assert any(kernel["launches"] for result in results for kernel in result["kernels"])
@@ -39,8 +39,8 @@ def findings(folder, program, *words):
 @pytest.mark.parametrize("program", [pytest.param(name, marks=pytest.mark.slow if name in LONG else pytest.mark.all) for name in PROGRAMS])
 def test_tests(root, program):
     folder = build(root, program)
-    words = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")
-    assert [finding["sentence"] for finding in findings(folder, folder / "bin" / program, *words)] == []
+    arguments = ("--gtest_brief=1", f"--gtest_filter=-{PROGRAMS[program]}")
+    assert [finding["sentence"] for finding in findings(folder, folder / "bin" / program, *arguments)] == []
 
 
 @pytest.mark.all
@@ -50,9 +50,9 @@ def test_programs(root):
     sources = {path.stem for path in (root / "sdk/simulator/tests/programs").glob("*.cu")}
     assert sources <= {program.name for program in programs}, "./kk build makes them"
     # Programs make calls that return an error on purpose, which memcheck counts.
-    found = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]
-             for program in programs}  # fmt: skip
-    assert {name: some for name, some in found.items() if some} == {}
+    by_program = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]
+                  for program in programs}  # fmt: skip
+    assert {name: sentences for name, sentences in by_program.items() if sentences} == {}
 
 
 @pytest.mark.all

@@ -61,31 +61,31 @@ def flags(root):
     return re.findall(r"-f\S+", re.search(r"set\(host (-Wall[^)]*)\)", text)[1])
 
 
-def loops(compiler, level, root, dlpack_include, object_file, source=OPS, of="LoopsOf<"):
+def loops(compiler, level, root, dlpack_include, object_file, source=OPS, pattern="LoopsOf<"):
     """The instructions of each loop."""
     if not shutil.which(compiler) or os.uname().machine != "x86_64":
         pytest.skip(f"{compiler} is not installed, or this is no x86-64")
     command = [compiler, "-x", "c++", "-std=c++17", level, *flags(root), "-DKERNKIT_COMPILED",
                "-Wno-pass-failed", "-I", root / "sdk/include", "-isystem", dlpack_include, "-c", "-",
                "-o", object_file]  # fmt: skip
-    done = subprocess.run(command, input=source, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, input=source, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
     listing = subprocess.run(["objdump", "-dC", "--no-show-raw-insn", object_file],
                              capture_output=True, text=True, check=True).stdout  # fmt: skip
-    found = {}
+    code_by_loop = {}
     for function in listing.split("\n\n"):
         name = re.search(r"<(.*)>:\n", function)
-        if name and of in name[1]:
-            found[name[1]] = re.findall(r"^ +[0-9a-f]+:\t(?:data16 |cs |bnd )*(\w+)", function, re.MULTILINE)
-    return found
+        if name and pattern in name[1]:
+            code_by_loop[name[1]] = re.findall(r"^ +[0-9a-f]+:\t(?:data16 |cs |bnd )*(\w+)", function, re.MULTILINE)
+    return code_by_loop
 
 
 @pytest.mark.parametrize("level", ["-O3", pytest.param("-O2", marks=pytest.mark.all)])
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 def test_ops_have_no_call_and_no_scalar_arithmetic(compiler, level, root, dlpack_include, tmp_path):
-    found = loops(compiler, level, root, dlpack_include, tmp_path / "ops.o")
-    assert len(found) == LOOPS
-    for name, instructions in found.items():
+    code_by_loop = loops(compiler, level, root, dlpack_include, tmp_path / "ops.o")
+    assert len(code_by_loop) == LOOPS
+    for name, instructions in code_by_loop.items():
         scalar = {i for i in instructions if re.fullmatch(SCALAR, i)}
         assert "call" not in instructions and not scalar, (name, scalar)
         assert any(re.fullmatch(PACKED, i) for i in instructions), name
@@ -123,8 +123,8 @@ void scaled(int64_t n, int64_t d, float* y, const float* x) {
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.all)])
 def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include, tmp_path):
     """A called body would be compiled for the baseline instruction set."""
-    found = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
-    loops_of_sets = {name: code for name, code in found.items() if "::best(" not in name}
+    code_by_loop = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
+    loops_of_sets = {name: code for name, code in code_by_loop.items() if "::best(" not in name}
     assert len(loops_of_sets) == 4 * 3
     # 16-bit floats without AVX2 are computed element by element.
     not_vectorised = {name for name in loops_of_sets if "::baseline(" in name and re.search("::b?float16>", name)}
@@ -137,8 +137,8 @@ def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include
 
 def test_halves_are_added_in_registers(root, dlpack_include, tmp_path):
     """g++ keeps sums in memory around an asm that writes converted values to memory: 0.6 of the speed."""
-    found = loops("g++", "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
-    halves = [code for name, code in found.items() if "::float16>" in name and "::avx" in name]
+    code_by_loop = loops("g++", "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
+    halves = [code for name, code in code_by_loop.items() if "::float16>" in name and "::avx" in name]
     assert len(halves) == 2
     for code in halves:
         following = [code[i + 1] for i, name in enumerate(code) if name == "vcvtph2ps"]

@@ -23,7 +23,7 @@ OTHER_NAME, USED = ctypes.c_char_p(b"tensor"), {key: ctypes.c_char_p(b"used_" + 
 STRUCTURES = {False: dl.DLManagedTensor, True: dl.DLManagedTensorVersioned}
 DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-owners, shared, kept = {}, {}, []  # {address of a structure: its array}
+owners, shared, references = {}, {}, []  # {address of a structure: its array}
 TABLE_NAME = ctypes.c_char_p(b"dlpack_exchange_api")
 MISSING = object()
 BITS = {"int4": [0, 1, 2, 3], "float4_e2m1fn": [0, 2, 4, 5]}
@@ -37,7 +37,7 @@ def delete(address):
 
 @DELETER
 def delete_structure_only(address):
-    kept.append(owners.pop(address, None))
+    references.append(owners.pop(address, None))
     libc.free(address)
 
 
@@ -218,7 +218,7 @@ KINDS = {"lacks_keyword": LacksKeyword, "any_keyword": AnyKeyword, "without_devi
 def exchange_type(faults):
     """A subclass of Array with a table of C functions."""
     def address_of(function):
-        kept.append(function)
+        references.append(function)
         return ctypes.cast(function, ctypes.c_void_p).value
 
     def structure(array):
@@ -230,14 +230,14 @@ def exchange_type(faults):
         return 0
 
     def to_object(address, out):
-        imported = owners[address] if "exchange_imports_another" in faults else made(owners[address], "float32", owners[address].shape, faults)
+        imported = owners[address] if "exchange_imports_another" in faults else exporter_of(owners[address], "float32", owners[address].shape, faults)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(imported))
         out[0] = id(imported)
         return 0
 
     def borrow(array, out):
         numbers = (ctypes.c_int64 * 32)()
-        kept.append(numbers)
+        references.append(numbers)
         array.fill(out[0], array.array, ctypes.addressof(numbers))
         out[0].byte_offset += 4 if "exchange_borrows_another" in faults else 0
         return 0
@@ -248,7 +248,7 @@ def exchange_type(faults):
             return -1
         shape = tuple(prototype[0].shape[i] for i in range(prototype[0].ndim))
         shape = shape[::-1] if "exchange_allocates_another" in faults else shape
-        out[0] = structure(made(np.zeros(shape, "float32"), "float32", shape, faults))
+        out[0] = structure(exporter_of(np.zeros(shape, "float32"), "float32", shape, faults))
         return 0
 
     def stream(device_type, device, out):
@@ -260,12 +260,12 @@ def exchange_type(faults):
     if "exchange_without_export" in faults:
         functions[1] = None
     table = Table(dl.DLPackVersion(2 if "exchange_major_2" in faults else 1, 3), None, *functions)
-    kept.append(table)
+    references.append(table)
     capsule = api.PyCapsule_New(ctypes.addressof(table), TABLE_NAME, None)
     return type("Exchanged", (KINDS.get(next(iter(faults), ""), Array),), {"__dlpack_c_exchange_api__": capsule})
 
 
-def made(array, dtype, shape, faults, is_read_only=False):
+def exporter_of(array, dtype, shape, faults, is_read_only=False):
     if "without_device" in faults:
         return WithoutDevice(array, dtype, shape, faults, is_read_only)
     return exchange_type(faults)(array, dtype, shape, faults, is_read_only)
@@ -280,7 +280,7 @@ def __getattr__(fault):
         count = math.prod(shape)
         if dtype in BITS:
             bits = BITS[dtype] if "padded_without_flag" in faults else [BITS[dtype][0] | BITS[dtype][1] << 4, BITS[dtype][2] | BITS[dtype][3] << 4]
-            return made(np.array(bits, "uint8"), dtype, shape, faults)
+            return exporter_of(np.array(bits, "uint8"), dtype, shape, faults)
         if dl.DTYPES[dtype][1] < 8:
             raise ValueError(dtype)
         numpy_type = getattr(ml_dtypes, dtype) if dtype == "bfloat16" or dtype.startswith("float8") else np.dtype(dtype)
@@ -290,8 +290,8 @@ def __getattr__(fault):
         first = (16 - memory.ctypes.data) % 256
         array = memory[first : first + count * size].view(numpy_type)
         array[:] = values.astype(numpy_type)
-        return made(array.reshape(shape), dtype, shape, faults)
+        return exporter_of(array.reshape(shape), dtype, shape, faults)
 
-    make.read_only = lambda shape: made(make(shape, "float32").array, "float32", shape, faults, True)
-    make.without_dlpack = lambda: {"datetime64": made(np.zeros(2, "datetime64[s]"), "datetime64", (2,), faults)}
+    make.read_only = lambda shape: exporter_of(make(shape, "float32").array, "float32", shape, faults, True)
+    make.without_dlpack = lambda: {"datetime64": exporter_of(np.zeros(2, "datetime64[s]"), "datetime64", (2,), faults)}
     return make

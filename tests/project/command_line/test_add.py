@@ -36,8 +36,8 @@ def library(tmp_path, monkeypatch):
     return tmp_path
 
 
-def add(*words):
-    return cli.main(["add", *words])
+def add(*arguments):
+    return cli.main(["add", *arguments])
 
 
 @pytest.mark.parametrize("kind", ["elementwise", "row", "row_reduction", "custom"])
@@ -299,10 +299,10 @@ def test_each_file_includes_headers_of_its_names(library, schema):
     assert add("swish", schema, "--kind", "custom") == 0
     for path in FILES:
         text = (library / path).read_text() if (library / path).exists() else ""
-        for word, header in [("TestList<", "testing/list.h"), ("make_function(", "make_function.h"),
+        for code, header in [("TestList<", "testing/list.h"), ("make_function(", "make_function.h"),
                              ("ListView<", "list.h"), ("alloc_tensor(", "owning_tensor.h")]:  # fmt: skip
-            own = (library / "kernels/swish/swish.h").read_text()
-            assert word not in text or f'#include "kernkit/{header}"' in text + own, (path, word)
+            own_header = (library / "kernels/swish/swish.h").read_text()
+            assert code not in text or f'#include "kernkit/{header}"' in text + own_header, (path, code)
 
 
 @pytest.mark.parametrize("schema, name", [("(Tensor x) -> Tensor", "x"), ("(Tensor[] xs) -> (Tensor, int)", "xs[0]")])
@@ -339,7 +339,7 @@ def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_
     assert compiles(library, [name for name, *_ in ops], root, dlpack_include) == ""
 
 
-OTHERS = """
+IDENTIFIERS = """
     NULL QKV W_q abs any args assert begin blockDim ceil close data device dim dlpack double2 dtype end
     errno example exp fill_eighths first floor half host_tensor inner kName linux list major max memcpy
     min minor n names numel num_args object open out printf print random read remove result1 result_
@@ -353,22 +353,22 @@ OTHERS = """
 def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind, capsys):
     base = "(Tensor(a!) yy, Tensor xx, int nn, bool flag, float beta=1.0) -> ()"
     assert add("swish", base, "--kind", kind) == 0
-    words = set(OTHERS.split())
+    candidates = set(IDENTIFIERS.split())
     for path in FILES:
         text = re.sub(r'//.*|"[^"\n]*"', "", (library / path).read_text())
-        words |= set(re.findall(r"[A-Za-z_]\w*", text))
-    words = sorted(words - {"yy", "xx", "nn", "flag", "beta", "swish"})
+        candidates |= set(re.findall(r"[A-Za-z_]\w*", text))
+    candidates = sorted(candidates - {"yy", "xx", "nn", "flag", "beta", "swish"})
     capsys.readouterr()
-    as_ops = [(word, base, kind) for word in words if re.fullmatch("[a-z]\\w*", word)]
+    as_ops = [(candidate, base, kind) for candidate in candidates if re.fullmatch("[a-z]\\w*", candidate)]
     added = add_all(library, as_ops)
     message = capsys.readouterr().err.splitlines()
     assert len(added) > 100 and len(added) + len(message) == len(as_ops)
     assert [line for line in message if not re.search("^kernkit: op .*; choose another", line)] == []
     usable = []
-    for word in words:
-        probe = f"(Tensor(a!) yy, Tensor xx, float {word}) -> ()"
+    for candidate in candidates:
+        probe = f"(Tensor(a!) yy, Tensor xx, float {candidate}) -> ()"
         if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
-            usable.append(word)
+            usable.append(candidate)
     for shift in range(3):  # so that each name is a tensor, an int, a float and a bool
         for start in range(0, len(usable), 50):
             some = usable[start : start + 50]
@@ -393,9 +393,9 @@ def test_macros_of_the_compilers_are_listed(root, dlpack_include):
                *(f"-I{folder}" for folder in folders), "-"]  # fmt: skip
     text = "".join(f'#include "{header}"\n' for header in headers)
     macros = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-    words = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
-    assert len(words) > 1000
-    assert [word for word in words if not names.why_not_word(word)] == []
+    macro_names = re.findall(r"^#define ([A-Za-z]\w*)", macros, re.MULTILINE)
+    assert len(macro_names) > 1000
+    assert [name for name in macro_names if not names.why_not_word(name)] == []
 
 
 def test_a_folder_without_a_library_is_rejected(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,7 @@ import pathlib
 import re
 import shutil
 
-from benchmark_runs import kernkit, made, of_library
+from benchmark_runs import kernkit, of_library, synthetic_run
 from kernkit.bench import measurements, summary
 from kernkit.bench.machine import caches
 from kernkit.bench.measurements import Run
@@ -93,7 +93,7 @@ def test_a_run_in_brief_is_some_sentences_and_a_small_table():
         "op float32          0.25      0.25        0.25",
         "op float16          0.50      0.50        0.50",
     ]
-    run = made(1, noise=0)
+    run = synthetic_run(1, noise=0)
     assert len(summary.sentences(run)) == 2 and summary.sentences(run)[1].startswith("scale float32, 512 MiB: ")
     assert re.fullmatch(r"call, clang\+\+: [\d.]+ ns, 0\.17 of tvm-ffi's [\d.]+ ns", summary.sentences(run)[0])
     assert summary.table(run)[0] == "share of the best copy    4 KiB   64 KiB    1 MiB   16 MiB  512 MiB"

@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from benchmark_runs import kernkit, made, of_library, verdicts
+from benchmark_runs import kernkit, of_library, synthetic_run, verdicts
 from kernkit.bench import comparison
 from kernkit.bench import measurements
 from kernkit.bench.measurements import Row, Run
@@ -12,8 +12,8 @@ from kernkit.bench.measurements import Row, Run
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_same_build_passes_on_any_machine(seed):
-    found = verdicts(made(seed), made(seed + 100, speed=1 + seed))
-    assert set(found.values()) == {"same"}, found
+    changes = verdicts(synthetic_run(seed), synthetic_run(seed + 100, speed=1 + seed))
+    assert set(changes.values()) == {"same"}, changes
 
 
 @pytest.mark.parametrize(
@@ -23,21 +23,21 @@ def test_the_same_build_passes_on_any_machine(seed):
 )  # fmt: skip
 @pytest.mark.parametrize("seed", range(5))
 def test_a_slowdown_of_20_percent_is_found_and_so_is_its_repair(seed, name):
-    good, bad = made(seed), made(seed + 50, speed=3, slower={name: 1.2})
-    found = verdicts(good, bad)
-    assert found.pop(name) == "slower" and set(found.values()) == {"same"}
-    found = verdicts(bad, good)
-    assert found.pop(name) == "faster" and set(found.values()) == {"same"}
+    good, bad = synthetic_run(seed), synthetic_run(seed + 50, speed=3, slower={name: 1.2})
+    changes = verdicts(good, bad)
+    assert changes.pop(name) == "slower" and set(changes.values()) == {"same"}
+    changes = verdicts(bad, good)
+    assert changes.pop(name) == "faster" and set(changes.values()) == {"same"}
 
 
 def test_a_slower_peer_or_machine_is_no_regression_of_ours():
     changed = {"scale/float32/eigen/bytes:4096": 1.5}
-    assert set(verdicts(made(1), made(2, slower=changed)).values()) == {"same"}
+    assert set(verdicts(synthetic_run(1), synthetic_run(2, slower=changed)).values()) == {"same"}
 
 
 def test_a_change_below_the_tolerance_is_the_same_however_sure():
     name = "call/g++/kernkit"
-    runs = made(1, noise=0.001), made(2, noise=0.001, slower={name: 1.04})
+    runs = synthetic_run(1, noise=0.001), synthetic_run(2, noise=0.001, slower={name: 1.04})
     assert verdicts(*runs)[name] == "same"
     assert verdicts(*runs, tolerance=0.02)[name] == "slower"
 
@@ -50,18 +50,18 @@ def test_an_interval_that_hides_a_gain_or_a_loss_is_unclear():
 
 
 def test_noise_is_called_unclear():
-    assert "unclear" in verdicts(made(1, noise=0.2), made(2, noise=0.2)).values()
-    assert set(verdicts(made(1, rounds=1), made(2, rounds=1)).values()) == {"unclear"}
+    assert "unclear" in verdicts(synthetic_run(1, noise=0.2), synthetic_run(2, noise=0.2)).values()
+    assert set(verdicts(synthetic_run(1, rounds=1), synthetic_run(2, rounds=1)).values()) == {"unclear"}
 
 
 def test_one_disturbed_round_of_a_run_hides_nothing():
     name = "call/g++/kernkit"
-    good, bad = made(1, noise=0.01), made(2, noise=0.01, slower={name: 1.25})
+    good, bad = synthetic_run(1, noise=0.01), synthetic_run(2, noise=0.01, slower={name: 1.25})
     for run in (good, bad):
         for number, row in enumerate(filter(run.is_ours, run.rows)):
             row.samples[number % 5] *= 3
-    found = verdicts(good, bad)
-    assert found.pop(name) == "slower" and set(found.values()) == {"same"}
+    changes = verdicts(good, bad)
+    assert changes.pop(name) == "slower" and set(changes.values()) == {"same"}
 
 
 def test_a_library_is_the_same_under_any_row_names():
@@ -75,14 +75,14 @@ def test_a_library_is_the_same_under_any_row_names():
 
 
 def test_quantiles_of_student():
-    for probability, freedom, known in ((0.975, 8, 2.306), (0.995, 4, 4.604), (0.9995, 8, 5.041)):
-        assert comparison.t_quantile(probability, freedom) == pytest.approx(known, abs=2e-3)
+    for probability, freedom, expected in ((0.975, 8, 2.306), (0.995, 4, 4.604), (0.9995, 8, 5.041)):
+        assert comparison.t_quantile(probability, freedom) == pytest.approx(expected, abs=2e-3)
 
 
 def test_compare_exits_with_1_on_a_regression_and_names_it(tmp_path):
     name = "scale/float32/kernkit/bytes:65536"
     old, same, slow = (tmp_path / f"{n}.json" for n in ("old", "same", "slow"))
-    for path, run in ((old, made(1)), (same, made(2)), (slow, made(3, slower={name: 1.2}))):
+    for path, run in ((old, synthetic_run(1)), (same, synthetic_run(2)), (slow, synthetic_run(3, slower={name: 1.2}))):
         measurements.save(run, path)
     result = kernkit("compare", old, same)
     assert result.returncode == 0 and result.stdout == "18 rows: 0 slower, 0 faster, 0 unclear, 18 same\n"
@@ -104,13 +104,13 @@ def test_compare_explains_unclear_rows(tmp_path):
         return result.stdout
 
     once = "the {} run has 1 round, and a reliable comparison needs 3 or more: measure again with ./kk bench, which runs 5\n"
-    assert printed(made(1, rounds=1), made(2, rounds=1)).endswith(once.format("old") + once.format("new"))
-    assert printed(made(1, rounds=1), made(2)).endswith(once.format("old"))
-    text = printed(made(1, noise=0.2), made(2, noise=0.2), busy=0.63)
+    assert printed(synthetic_run(1, rounds=1), synthetic_run(2, rounds=1)).endswith(once.format("old") + once.format("new"))
+    assert printed(synthetic_run(1, rounds=1), synthetic_run(2)).endswith(once.format("old"))
+    text = printed(synthetic_run(1, noise=0.2), synthetic_run(2, noise=0.2), busy=0.63)
     assert text.endswith("other programs used 63% of the processors during the new run: measure again when the machine is idle\n")
-    text = printed(made(1, noise=0.2), made(2, noise=0.2))
+    text = printed(synthetic_run(1, noise=0.2), synthetic_run(2, noise=0.2))
     assert text.endswith("the rounds differ too much for a verdict: measure both runs with more rounds, for example ./kk bench --rounds=15\n")
-    assert printed(made(1), made(2), busy=0.63).endswith("0 unclear, 18 same\n")
+    assert printed(synthetic_run(1), synthetic_run(2), busy=0.63).endswith("0 unclear, 18 same\n")
 
 
 NOISY = """
@@ -138,7 +138,7 @@ json.dump({{"context": {{"ours": "my_kernels"}}, "benchmarks": rows}}, open(opti
 
 def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_found(tmp_path):
     """The runs have the rounds and repetitions of `kernkit bench`, and 15 of 100 measurements are disturbed."""
-    found = []
+    runs_found = []
     for name, slow in (("first", False), ("same", False), ("slow", True)):
         program = tmp_path / f"{name}/op_bench.py"
         program.parent.mkdir()
@@ -149,16 +149,16 @@ def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_fou
         run = measurements.load(out)
         run.context["busy_with_others"] = 0.0
         measurements.save(run, out)
-        found.append(run)
-    assert found[0].ours == ["my_kernels"]
-    assert set(verdicts(*found[:2]).values()) == {"same"}
-    changes = verdicts(found[0], found[2])
+        runs_found.append(run)
+    assert runs_found[0].ours == ["my_kernels"]
+    assert set(verdicts(*runs_found[:2]).values()) == {"same"}
+    changes = verdicts(runs_found[0], runs_found[2])
     assert changes.pop("op/float16/my_kernels/n:64") == "slower" and set(changes.values()) == {"same"}
 
 
 def test_compare_rejects_incomparable_runs(tmp_path):
     a, b, broken = tmp_path / "a.json", tmp_path / "b.json", tmp_path / "broken.json"
-    measurements.save(made(1), a)
+    measurements.save(synthetic_run(1), a)
     measurements.save(Run({}, []), b)
     broken.write_text("{")
     for old, text in (

@@ -21,10 +21,10 @@ FLAGS = ("-Wl,-Bsymbolic", "-Wl,-z,nodelete")
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     """Compiles the library with a fault, once for each fault and flags."""
-    folder, known = tmp_path_factory.mktemp("planted"), {}
+    folder, built = tmp_path_factory.mktemp("planted"), {}
 
     def compile_with(fault="", flags=FLAGS):
-        path = known.setdefault((fault, *flags), folder / f"lib{fault.lower() or 'good'}{len(known)}.so")
+        path = built.setdefault((fault, *flags), folder / f"lib{fault.lower() or 'good'}{len(built)}.so")
         if not path.exists():
             command = ["gcc", "-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-w", *([f"-DFAULT_{fault}"] if fault else []), *flags]
             subprocess.run([*command, FOLDER / "planted_library.c", "-o", path], check=True)
@@ -34,9 +34,9 @@ def planted(tmp_path_factory):
 
 
 def test_a_correct_library_passes_every_rule(planted):
-    found = run("library", str(planted()))
-    assert [(result.rule, result.reason) for result in found if result.status != results.PASS] == []
-    assert [result.rule for result in found] == [rule.name for rule in KINDS["library"].rules]
+    outcomes = run("library", str(planted()))
+    assert [(result.rule, result.reason) for result in outcomes if result.status != results.PASS] == []
+    assert [result.rule for result in outcomes] == [rule.name for rule in KINDS["library"].rules]
 
 
 # (rule, fault, the reason's beginning). The rule is applied in the process of the test.
@@ -92,15 +92,15 @@ def test_every_rule_has_a_library_that_breaks_it():
 
 @pytest.mark.parametrize("rule, fault, reason", FAULTS, ids=lambda value: value if isinstance(value, str) and " " not in value else "")
 def test_a_fault_is_found(planted, rule, fault, reason):
-    found = results.apply(rule_of("library", rule), Subject(str(planted(fault))))
-    assert found.status == (results.FAIL if rule_of("library", rule).level == results.MUST else results.ADVICE)
-    assert reason is None or found.reason.startswith(reason), found.reason
+    outcome = results.apply(rule_of("library", rule), Subject(str(planted(fault))))
+    assert outcome.status == (results.FAIL if rule_of("library", rule).level == results.MUST else results.ADVICE)
+    assert reason is None or outcome.reason.startswith(reason), outcome.reason
 
 
 @pytest.mark.parametrize("rule, fault, reason", ENDS, ids=lambda value: value if " " not in value else "")
 def test_a_crash_is_a_result(planted, rule, fault, reason):
-    (found,) = run("library", str(planted(fault)), [rule])
-    assert found.status in (results.FAIL, results.ADVICE) and found.reason == reason
+    (outcome,) = run("library", str(planted(fault)), [rule])
+    assert outcome.status in (results.FAIL, results.ADVICE) and outcome.reason == reason
 
 
 @pytest.mark.parametrize("rule", FLAGS_OF)
@@ -117,23 +117,23 @@ def test_the_rules_after_a_crash_are_applied(planted):
 
 
 def test_a_call_that_does_not_return_is_stopped(planted):
-    (found,) = run("library", str(planted("NEVER_RETURNS")), ["none-arguments"], patience=2)
-    assert found.reason == "did not return within 2 s in op() with 2 arguments of type index 0"
+    (outcome,) = run("library", str(planted("NEVER_RETURNS")), ["none-arguments"], patience=2)
+    assert outcome.reason == "did not return within 2 s in op() with 2 arguments of type index 0"
 
 
 def test_rules_without_a_function_are_not_applicable(planted, tmp_path):
     path = tmp_path / "libempty.so"
     subprocess.run(["gcc", "-shared", *FLAGS, "-x", "c", "/dev/null", "-o", path], check=True)
-    found = {result.rule: result for result in run("library", str(path))}
-    assert found["error-code"].status == results.NOT_APPLICABLE and found["loads"].status == results.PASS
-    assert found["error-code"].reason == "the library exports no function __tvm_ffi_*"
+    outcomes = {result.rule: result for result in run("library", str(path))}
+    assert outcomes["error-code"].status == results.NOT_APPLICABLE and outcomes["loads"].status == results.PASS
+    assert outcomes["error-code"].reason == "the library exports no function __tvm_ffi_*"
 
 
 def test_memory_past_a_guarded_page_is_placed():
     page = GuardedPage()
-    assert page.place(16) + 16 == page.place(0) == page.end
+    assert page.address_of_end(16) + 16 == page.address_of_end(0) == page.end
     with pytest.raises(ValueError, match="do not fit into a page"):
-        page.place(5000)
+        page.address_of_end(5000)
 
 
 # The command
@@ -141,9 +141,9 @@ def test_memory_past_a_guarded_page_is_placed():
 
 def test_table_json_and_exit_codes(planted, tmp_path, capsys):
     good, bad, record = str(planted()), str(planted("ERROR_CODE")), tmp_path / "record.json"
-    words = ["--rule", "error-code", "--rule", "stays-mapped", "--json", str(record)]
-    assert cli.main(["conformance", good, *words]) == 0
-    assert cli.main(["conformance", good, bad, *words]) == 1
+    arguments = ["--rule", "error-code", "--rule", "stays-mapped", "--json", str(record)]
+    assert cli.main(["conformance", good, *arguments]) == 0
+    assert cli.main(["conformance", good, bad, *arguments]) == 1
     lines = capsys.readouterr().out.splitlines()[-8:]
     assert [cell.strip() for cell in lines[0].strip("|").split("|")] == ["rule", "level", pathlib.Path(good).name, pathlib.Path(bad).name]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:5]]
@@ -156,12 +156,12 @@ def test_table_json_and_exit_codes(planted, tmp_path, capsys):
 
 
 def test_advice_is_a_negative_result_with_strict_only(planted):
-    words = ["conformance", str(planted(flags=FLAGS[:1])), "--rule", "stays-mapped"]
-    assert cli.main(words) == 0 and cli.main([*words, "--strict"]) == 1
+    arguments = ["conformance", str(planted(flags=FLAGS[:1])), "--rule", "stays-mapped"]
+    assert cli.main(arguments) == 0 and cli.main([*arguments, "--strict"]) == 1
 
 
 @pytest.mark.parametrize(
-    "words, message",
+    "arguments, message",
     [
         ([], "no product was named; enter the path of a library, or --dlpack with a package such as numpy"),
         (["missing.so"], "missing.so cannot be read: No such file or directory"),
@@ -171,8 +171,8 @@ def test_advice_is_a_negative_result_with_strict_only(planted):
         (["--dlpack", "numpy", "--rule", "loads"], '--rule "loads" is no rule for these products'),
     ],
 )  # fmt: skip
-def test_wrong_arguments_are_rejected(words, message, capsys):
-    assert cli.main(["conformance", *words]) == 3
+def test_wrong_arguments_are_rejected(arguments, message, capsys):
+    assert cli.main(["conformance", *arguments]) == 3
     assert message in capsys.readouterr().err
 
 

@@ -67,9 +67,9 @@ def header():
 def attributes(header):
     """{name: number} of cudaDeviceAttr."""
     body = block_of(header.read_text(), "enum __device_builtin__ cudaDeviceAttr")
-    found = {name: int(number) for name, number in re.findall(r"cudaDevAttr(\w+)\s*= (\d+),", body)}
-    assert len(found) > 130
-    return found
+    numbers = {name: int(number) for name, number in re.findall(r"cudaDevAttr(\w+)\s*= (\d+),", body)}
+    assert len(numbers) > 130
+    return numbers
 
 
 @pytest.fixture(scope="module")
@@ -104,27 +104,27 @@ def program(header, attributes, members, tmp_path_factory):
 
 
 def printed(root, runtime, program, capability):  # noqa: F811
-    done = kernkit_run(root, "--runtime", runtime, "--capability", capability, program)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines()]
+    result = kernkit_run(root, "--runtime", runtime, "--capability", capability, program)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines()]
     values = {row[0]: [int(number) for number in row[1:]] for row in rows}
     return ({name[1:]: row for name, row in values.items() if name[0] == "A"},
-            {name[1:]: row for name, row in values.items() if name[0] == "P"}, done.stderr)  # fmt: skip
+            {name[1:]: row for name, row in values.items() if name[0] == "P"}, result.stderr)  # fmt: skip
 
 
 def test_every_attribute_has_a_value_and_its_property_the_same(root, runtime, program, attributes, members):  # noqa: F811
-    found, properties, errors = printed(root, runtime, program, 90)
-    reserved = {name for name in found if name.startswith("Reserved") and not name.startswith("ReservedShared")}
-    assert set(found) == set(attributes) | {"Reserved1000"}
-    assert {name: row for name, row in found.items() if row[0] != 0} == {name: [801, -7] for name in reserved}
+    values_of, properties, errors = printed(root, runtime, program, 90)
+    reserved = {name for name in values_of if name.startswith("Reserved") and not name.startswith("ReservedShared")}
+    assert set(values_of) == set(attributes) | {"Reserved1000"}
+    assert {name: row for name, row in values_of.items() if row[0] != 0} == {name: [801, -7] for name in reserved}
     for name in reserved:
         number = attributes.get(name, 1000)
         assert f"kernkit: cudaDeviceGetAttribute(): attribute {number} is not supported: " in errors
-    by_letters = {name.lower(): name for name in found}
+    by_letters = {name.lower(): name for name in values_of}
     assert set(properties) == set(members) - NO_ATTRIBUTE
     for member, values in properties.items():
         names = OF_PROPERTIES.get(member) or by_letters[member.lower()]
-        assert values == [found[name][1] for name in names.split()], member
+        assert values == [values_of[name][1] for name in names.split()], member
 
 
 def test_the_table_has_the_names_of_the_header(root, attributes):
@@ -137,9 +137,9 @@ def test_the_table_has_the_names_of_the_header(root, attributes):
 
 @pytest.mark.parametrize("capability", GUIDE)
 def test_limits_are_those_of_the_programming_guide(root, runtime, program, capability):  # noqa: F811
-    found, _, _ = printed(root, runtime, program, capability)
+    values_of, _, _ = printed(root, runtime, program, capability)
     names = ("MaxThreadsPerMultiProcessor", "MaxBlocksPerMultiprocessor", "MaxSharedMemoryPerMultiprocessor",
              "MaxSharedMemoryPerBlockOptin", "SingleToDoublePrecisionPerfRatio")  # fmt: skip
     threads, blocks, of_sm, of_block, ratio = GUIDE[capability]
-    assert [found[name][1] for name in names] == [threads, blocks, of_sm * 1024, of_block * 1024, ratio]
-    assert [found[f"ComputeCapability{part}"][1] for part in ("Major", "Minor")] == [capability // 10, capability % 10]
+    assert [values_of[name][1] for name in names] == [threads, blocks, of_sm * 1024, of_block * 1024, ratio]
+    assert [values_of[f"ComputeCapability{part}"][1] for part in ("Major", "Minor")] == [capability // 10, capability % 10]

@@ -88,9 +88,9 @@ def on_path(monkeypatch):
 
 
 def test_a_correct_producer_passes_every_rule():
-    found = run("dlpack", "planted_producer:good")
-    assert [(result.rule, result.reason) for result in found if result.status != results.PASS] == []
-    assert [result.rule for result in found] == [rule.name for rule in KINDS["dlpack"].rules]
+    outcomes = run("dlpack", "planted_producer:good")
+    assert [(result.rule, result.reason) for result in outcomes if result.status != results.PASS] == []
+    assert [result.rule for result in outcomes] == [rule.name for rule in KINDS["dlpack"].rules]
 
 
 def test_every_rule_has_a_producer_that_breaks_it():
@@ -101,16 +101,16 @@ def test_every_rule_has_a_producer_that_breaks_it():
                          ids=lambda value: value if " " not in value else "")  # fmt: skip
 def test_a_fault_is_found(rule, fault, reason, monkeypatch):
     monkeypatch.setattr(lifetime_rules, "_ROUNDS", 200)  # saves time
-    found = results.apply(rule_of("dlpack", rule), producers.find(f"planted_producer:{fault}"))
-    assert found.status == (results.FAIL if rule_of("dlpack", rule).level == results.MUST else results.ADVICE), found
-    assert reason in found.reason
+    outcome = results.apply(rule_of("dlpack", rule), producers.find(f"planted_producer:{fault}"))
+    assert outcome.status == (results.FAIL if rule_of("dlpack", rule).level == results.MUST else results.ADVICE), outcome
+    assert reason in outcome.reason
 
 
 @pytest.mark.parametrize("rule", CRASHES)
 def test_a_crash_is_a_result(rule):
     fault, reason = CRASHES[rule]
-    (found,) = run("dlpack", f"planted_producer:{fault}", [rule])
-    assert (found.status, found.reason) == (results.FAIL, reason)
+    (outcome,) = run("dlpack", f"planted_producer:{fault}", [rule])
+    assert (outcome.status, outcome.reason) == (results.FAIL, reason)
 
 
 @pytest.mark.skipif(np.__version__.startswith("2.0."), reason="NumPy 2.0 has no max_version, dl_device and copy")
@@ -127,5 +127,5 @@ def test_a_package_without_exports_is_not_accused(monkeypatch):
             raise BufferError("max_version is missing")
 
     monkeypatch.setattr(producers._NumPy, "make", lambda self, shape, dtype="float32": OnlyVersioned())
-    found = results.apply(rule_of("dlpack", "legacy-capsule"), producers.find("numpy"))
-    assert (found.status, found.reason) == (results.NOT_APPLICABLE, "the package serves no consumers without max_version: BufferError: max_version is missing")
+    outcome = results.apply(rule_of("dlpack", "legacy-capsule"), producers.find("numpy"))
+    assert (outcome.status, outcome.reason) == (results.NOT_APPLICABLE, "the package serves no consumers without max_version: BufferError: max_version is missing")

@@ -42,12 +42,12 @@ FLAGS = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-z,nodelete"]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def compiled(tmp_path_factory):
     """Compiles a library once for each source and flags."""
-    folder, known = tmp_path_factory.mktemp("made"), {}
+    folder, built = tmp_path_factory.mktemp("made"), {}
 
     def make(source=GOOD, flags=FLAGS):
-        path = known.setdefault((source, *flags), folder / f"lib{len(known)}.so")
+        path = built.setdefault((source, *flags), folder / f"lib{len(built)}.so")
         if not path.exists():
             command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-x", "none", *flags]
             subprocess.run([*command, "-o", str(path)], input=source, text=True, check=True)
@@ -67,22 +67,22 @@ def text_of(path, rule):
     return next(f.text for f in doctor.examine(read_library(path)) if f.rule == rule)
 
 
-def test_every_rule_approves_of_a_good_library(made):
-    assert failed(made(), glibc="2.5", cuda="none") == {}
-    assert text_of(made(), "schemas") == "1 op: op"
+def test_every_rule_accepts_a_good_library(compiled):
+    assert failed(compiled(), glibc="2.5", cuda="none") == {}
+    assert text_of(compiled(), "schemas") == "1 op: op"
 
 
-def test_a_library_of_an_earlier_kernkit_is_a_good_one(made):
-    path = made(GOOD.replace('IN("kernkit_parsed")', 'IN("other")'))
+def test_a_library_of_an_earlier_kernkit_is_accepted(compiled):
+    path = compiled(GOOD.replace('IN("kernkit_parsed")', 'IN("other")'))
     assert failed(path) == {}
     assert text_of(path, "schemas") == "1 op: op; op: no parsed line, as an earlier kernkit built the file: kernkit bindings needs a new build"
 
 
-def test_an_export_without_documentation_is_a_good_one(made):
+def test_an_export_without_documentation_is_accepted(compiled):
     """Ops without a schema line, such as code written for tvm-ffi, have no documentation."""
     documented = re.compile(r"EXPORTED int __tvm_ffi__doc.*\n|IN\(\"kernkit_doc.*\n")
     assert len(documented.findall(GOOD)) == 2
-    assert failed(made(documented.sub("", GOOD))) == {}
+    assert failed(compiled(documented.sub("", GOOD))) == {}
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
@@ -103,7 +103,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
     assert failed(path)["startup"].startswith("its start-up code flushes subnormals to zero, for all code of the process")
 
 
-def test_other_start_up_code_is_approved_of(made):
+def test_other_start_up_code_is_accepted(compiled):
     """A function that is not start-up code may set the mode temporarily."""
     source = GOOD + """
     __attribute__((constructor)) static void start() { kernkit_last_error(); }
@@ -114,7 +114,7 @@ def test_other_start_up_code_is_approved_of(made):
     """
     if platform.machine() != "x86_64":
         pytest.skip("the mode is set by instructions of x86-64")
-    assert failed(made(source)) == {}
+    assert failed(compiled(source)) == {}
 
 
 OP = "EXPORTED int __tvm_ffi_op("
@@ -156,9 +156,9 @@ OP = "EXPORTED int __tvm_ffi_op("
         ),
     ],
 )
-def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
+def test_a_rule_fails_for_a_source_with_one_fault(compiled, old, new, rule, text):
     assert GOOD.count(old) == 1
-    failures = failed(made(GOOD.replace(old, new)))
+    failures = failed(compiled(GOOD.replace(old, new)))
     assert text in failures[rule] and set(failures) <= {rule, "exports"}
 
 
@@ -169,14 +169,14 @@ def test_a_rule_fails_for_a_source_with_one_fault(made, old, new, rule, text):
         ("-Wl,-z,nodelete", "nodelete", "the library can be unmapped while its tensors exist"),
     ],
 )
-def test_a_rule_fails_for_a_flag_that_is_left_out(made, flag, rule, text):
-    failures = failed(made(flags=[flag_of_line for flag_of_line in FLAGS if flag_of_line != flag]))
+def test_a_rule_fails_for_a_flag_that_is_left_out(compiled, flag, rule, text):
+    failures = failed(compiled(flags=[flag_of_line for flag_of_line in FLAGS if flag_of_line != flag]))
     assert list(failures) == [rule] and text in failures[rule]
 
 
-def test_a_dependency_is_rejected_or_allowed(made):
-    other = made(flags=["-Wl,-soname,libcudart.so.12"])
-    path = made(flags=[*FLAGS, "-Wl,--no-as-needed", str(other)])
+def test_a_dependency_is_rejected_or_allowed(compiled):
+    dependency = compiled(flags=["-Wl,-soname,libcudart.so.12"])
+    path = compiled(flags=[*FLAGS, "-Wl,--no-as-needed", str(dependency)])
     assert list(failed(path)) == ["needed"]
     assert failed(path)["needed"].startswith("libcudart.so.12: not on every Linux")
     assert failed(path, also_needed=["libcudart.so.12"]) == {}
@@ -185,25 +185,25 @@ def test_a_dependency_is_rejected_or_allowed(made):
 IDENTITY = "library=fast_ops 1.2.0; commit=0123abcd+; compiler=GNU 12.2.0; cuda=13.0.88 for 80 90-real; kernkit=0.1.0"
 
 
-def test_the_identity_matches_the_file(made):
+def test_the_identity_matches_the_file(compiled):
     text = f'\nIN(".kernkit") static const char text[] = "{IDENTITY}";'
-    own = '\nEXPORTED const char* kernkit_identity() { return text; }'
-    path = made(GOOD + text + own)
+    function = '\nEXPORTED const char* kernkit_identity() { return text; }'
+    path = compiled(GOOD + text + function)
     assert failed(path) == {}
     assert text_of(path, "identity") == ("fast_ops 1.2.0; commit 0123abcd+; compiler GNU 12.2.0; cuda 13.0.88 for 80 90-real; "
                                       "kernkit 0.1.0")  # fmt: skip
     assert text_of(path, "exports") == "the ops and 4 names of kernkit"
-    assert failed(made(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
-    assert failed(made(GOOD + text.replace(".kernkit", ".other") + own))["exports"].startswith("kernkit_identity: exported")
-    assert text_of(made(), "identity") == "no identity in the file; kernkit_add_library() writes one"
+    assert failed(compiled(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
+    assert failed(compiled(GOOD + text.replace(".kernkit", ".other") + function))["exports"].startswith("kernkit_identity: exported")
+    assert text_of(compiled(), "identity") == "no identity in the file; kernkit_add_library() writes one"
 
 
 # ELF
 
 
-def test_the_reader_agrees_with_pyelftools(made, library):
+def test_the_reader_agrees_with_pyelftools(compiled, library):
     use = "\n#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
-    for path in (made(GOOD + use), library):
+    for path in (compiled(GOOD + use), library):
         file = ElfFile(path)
         with open(path, "rb") as stream:
             elf = ELFFile(stream)
@@ -226,11 +226,11 @@ def test_the_reader_agrees_with_pyelftools(made, library):
 # glibc
 
 
-def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(made):
+def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(compiled):
     source = (
         GOOD + "#include <time.h>\nint f(timespec* t) { return clock_gettime(CLOCK_REALTIME, t); }"
     )
-    path = made(source)
+    path = compiled(source)
     assert failed(path, glibc="2.17") == {}
     assert failed(path, glibc="2.16")["glibc"].startswith(
         "clock_gettime: of glibc 2.17, which is above 2.16"
@@ -238,10 +238,10 @@ def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(made):
     assert text_of(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
 
 
-def test_packed_relocations_require_a_glibc_that_supports_them(made):
+def test_packed_relocations_require_a_glibc_that_supports_them(compiled):
     """A special version, which no symbol has, marks such a file."""
     source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
-    path = made(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
+    path = compiled(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
     if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
         pytest.skip("this linker packs no relocations")
     assert text_of(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
@@ -267,14 +267,14 @@ def test_the_tag_is_the_lowest_that_suffices(needs, tag):
     assert platform_tag("x86_64", needs) == tag
 
 
-def test_without_auditwheel_there_is_no_tag(made, monkeypatch, capsys):
+def test_without_auditwheel_there_is_no_tag(compiled, monkeypatch, capsys):
     monkeypatch.setattr(glibc, "_policies", lambda: None)
-    assert text_of(made(), "glibc").startswith("2.0 or newer; the platform tag of a wheel comes from auditwheel, which is not installed")
-    assert cli.main(["doctor", str(made()), "--json"]) == 0
+    assert text_of(compiled(), "glibc").startswith("2.0 or newer; the platform tag of a wheel comes from auditwheel, which is not installed")
+    assert cli.main(["doctor", str(compiled()), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["platform_tag"] is None
 
 
-def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
+def test_the_tag_is_that_of_auditwheel(library, tmp_path):
     pytest.importorskip("auditwheel", reason="auditwheel is not installed")
     wheel = tmp_path / "x-1-py3-none-linux_x86_64.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
@@ -290,33 +290,33 @@ def test_the_tag_is_the_one_that_auditwheel_computes(library, tmp_path):
 # CUDA
 
 
-def test_architectures_are_read_from_the_fatbin(made):
+def test_architectures_are_read_from_the_fatbin(compiled):
     entries = (2, 90, 0x100011), (1, 120, 0x8011), (2, 80, 0x11), (2, 100, 0x1200011), (64, 7, 0)
-    path = made(GOOD + fatbin(*entries) + fatbin((2, 80, 0), name="more"))
+    path = compiled(GOOD + fatbin(*entries) + fatbin((2, 80, 0), name="more"))
     assert text_of(path, "cuda") == "code for sm_80 sm_90a sm_100f compute_120"
     assert failed(path, cuda="compute_120,sm_80,sm_100f,sm_90a") == {}
     assert "but --cuda requires sm_80;" in failed(path, cuda="sm_80")["cuda"]
     assert "but --cuda requires none;" in failed(path, cuda="none")["cuda"]
 
 
-def test_a_fatbin_of_an_unknown_form_is_a_failure(made):
-    path = made(GOOD + fatbin((2, 80, 0), magic=1))
+def test_a_fatbin_of_an_unknown_form_is_a_failure(compiled):
+    path = compiled(GOOD + fatbin((2, 80, 0), magic=1))
     assert "expected a fatbin at byte 0 of section .nv_fatbin" in failed(path)["cuda"]
 
 
 def test_architectures_are_those_that_cuobjdump_prints(library):
     listing = cuobjdump(library, "--list-elf", "--list-ptx")
-    found = {f"sm_{name}" for name in re.findall(r"sm_(\w+)\.cubin", listing)}
-    found |= {f"compute_{name}" for name in re.findall(r"sm_(\w+)\.ptx", listing)}
-    assert set(read_architectures(library)) == found
+    architectures = {f"sm_{name}" for name in re.findall(r"sm_(\w+)\.cubin", listing)}
+    architectures |= {f"compute_{name}" for name in re.findall(r"sm_(\w+)\.ptx", listing)}
+    assert set(read_architectures(library)) == architectures
 
 
 # The command
 
 
-def test_lines_json_and_exit_codes(made, capsys):
-    bad = made(flags=FLAGS[:2])
-    assert cli.main(["doctor", str(made()), "--glibc", "2.17", "--cuda", "none"]) == 0
+def test_lines_json_and_exit_codes(compiled, capsys):
+    bad = compiled(flags=FLAGS[:2])
+    assert cli.main(["doctor", str(compiled()), "--glibc", "2.17", "--cuda", "none"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["ok"] * 11
     assert cli.main(["doctor", str(bad)]) == 1
@@ -328,65 +328,65 @@ def test_lines_json_and_exit_codes(made, capsys):
     assert [rule["rule"] for rule in report["rules"] if not rule["ok"]] == ["nodelete"]
 
 
-def test_other_files_than_libraries_are_rejected(made, tmp_path, capsys):
+def test_other_files_than_libraries_are_rejected(compiled, tmp_path, capsys):
     def rejected(path, *options):
         assert cli.main(["doctor", str(path), *options]) == 3
         return capsys.readouterr().err
 
     text, cut, stripped = (tmp_path / name for name in ("text", "cut.so", "stripped.so"))
     text.write_text("no library")
-    whole = made().read_bytes()
-    cut.write_bytes(whole[: len(whole) // 2])
+    intact = compiled().read_bytes()
+    cut.write_bytes(intact[: len(intact) // 2])
     assert "is not a shared library: the file has no ELF header" in rejected(text)
     assert "No such file or directory" in rejected(tmp_path / "missing.so")
     assert "is damaged" in rejected(cut)
-    stripped.write_bytes(whole[:40] + bytes(8) + whole[48:60] + bytes(4) + whole[64:])
+    stripped.write_bytes(intact[:40] + bytes(8) + intact[48:60] + bytes(4) + intact[64:])
     assert "its section headers were removed" in rejected(stripped)
-    assert 'kernkit: --glibc "new" is not a version; enter a version such as 2.28' in rejected(made(), "--glibc", "new")
+    assert 'kernkit: --glibc "new" is not a version; enter a version such as 2.28' in rejected(compiled(), "--glibc", "new")
 
 
-def damaged(whole):
+def damaged(intact):
     """Copies of the file that are truncated or have changed bytes, mostly at offsets that a reader uses:
     (description, copy)."""
     generator = random.Random(1)
-    (headers,) = struct.unpack_from("<Q", whole, 40)
-    places = [(0, 64), (headers, len(whole))]
-    for section in ELFFile(io.BytesIO(whole)).iter_sections():
+    (headers,) = struct.unpack_from("<Q", intact, 40)
+    ranges = [(0, 64), (headers, len(intact))]
+    for section in ELFFile(io.BytesIO(intact)).iter_sections():
         if section.name.startswith((".gnu.version", ".dyn", ".nv_", ".shstr", "kernkit_")):
-            places.append((section["sh_offset"], section["sh_offset"] + section["sh_size"]))
+            ranges.append((section["sh_offset"], section["sh_offset"] + section["sh_size"]))
     for _ in range(15):
-        length = generator.randrange(len(whole))
-        yield f"cut to {length} bytes", whole[:length]
+        length = generator.randrange(len(intact))
+        yield f"cut to {length} bytes", intact[:length]
     for _ in range(50):
-        copy, done = bytearray(whole), []
+        copy, changes = bytearray(intact), []
         for _ in range(generator.choice((1, 1, 2, 8))):
-            at = generator.randrange(*generator.choice(places))
+            at = generator.randrange(*generator.choice(ranges))
             bytes_ = bytes([generator.choice((0, 1, 128, 255))]) * generator.choice((1, 4, 8))
             copy[at : at + len(bytes_)] = bytes_
-            done.append(f"{bytes_.hex()} at {at}")
-        yield ", ".join(done), bytes(copy[: len(whole)])
+            changes.append(f"{bytes_.hex()} at {at}")
+        yield ", ".join(changes), bytes(copy[: len(intact)])
 
 
-def test_a_damaged_file_is_a_sentence(made, tmp_path, capsys):
+def test_a_damaged_file_is_a_sentence(compiled, tmp_path, capsys):
     """All readable content is checked; no damaged file crashes the program."""
     use = "\n#include <stdio.h>\nint f() { return puts(line); }"
-    whole = made(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
+    intact = compiled(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
     path, codes = tmp_path / "lib.so", set()
-    for done, content in damaged(whole):
+    for changes, content in damaged(intact):
         path.write_bytes(content)
         for command in (["doctor"], ["bindings", "--package", "p", "--output", str(tmp_path / "p")]):
             try:
                 code = cli.main([*command[:1], str(path), *command[1:]])
             except Exception as error:
-                pytest.fail(f"{command[0]}, {done}: {error!r}")
+                pytest.fail(f"{command[0]}, {changes}: {error!r}")
             message = capsys.readouterr().err
-            assert (code, message.count("\n")) in ((0, 0), (1, 0), (3, 1)), (done, message)
+            assert (code, message.count("\n")) in ((0, 0), (1, 0), (3, 1)), (changes, message)
             codes.add((command[0], code))
     assert len(codes) == 5  # bindings: 0 and 3
 
 
 @pytest.mark.all
-def test_a_library_on_tvm_ffis_own_headers_is_examined(dlpack_include, made):
+def test_a_library_on_tvm_ffis_own_headers_is_examined(dlpack_include, compiled):
     source = """
 #include <tvm/ffi/tvm_ffi.h>
 int64_t next(int64_t x) { return x + 1; }
@@ -394,7 +394,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(add_one, next);
 """
     folder = dlpack_include.parent / "lib"
     libraries = [f"-L{folder}", "-ltvm_ffi", "-std=c++17", f"-I{dlpack_include}"]
-    failures = failed(made(source, libraries))
+    failures = failed(compiled(source, libraries))
     assert failures["schemas"].startswith("add_one: no schema line in the file")
     assert failures["needed"].startswith("libtvm_ffi.so: not on every Linux")
     assert "TVMFFI" in failures["host"] and "exports" in failures

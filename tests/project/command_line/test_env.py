@@ -59,7 +59,7 @@ def test_the_installed_library_is_the_loaded_one(package, capsys):
     assert code == 0
 
 
-def test_another_library_before_the_installed_one_is_a_fault(package, capsys):
+def test_another_library_before_the_installed_library_is_a_fault(package, capsys):
     package("site", "0.2.0", installed="0.2.0")
     path = package("before", "0.1.0")
     code, lines = env(capsys)

@@ -43,14 +43,14 @@ def original(tmp_path_factory):
         (folder / "sentinel/mine.txt").write_text("mine\n")
         (folder / "sentinel.txt").write_text("mine\n")
         (folder / "outer").mkdir()
-        for other in ("outer", "."):  # a repository that `.git` may refer to, and an enclosing repository
-            hostile.git(folder / other, "init", "--quiet")
-            hostile.git(folder / other, "commit", "--quiet", "--allow-empty", "-m", "Mine")
+        for name in ("outer", "."):  # a repository that `.git` may refer to, and an enclosing repository
+            hostile.git(folder / name, "init", "--quiet")
+            hostile.git(folder / name, "commit", "--quiet", "--allow-empty", "-m", "Mine")
         yield folder
 
 
 @pytest.fixture
-def place(original, tmp_path, monkeypatch):
+def workspace(original, tmp_path, monkeypatch):
     """A copy of the library with its surroundings."""
     shutil.copytree(original, tmp_path / "place", symlinks=True)
     monkeypatch.chdir(tmp_path / "place/fast_ops")
@@ -82,10 +82,10 @@ def rendered_once(monkeypatch):
 _RENDERED = {}
 
 
-def run(words):
+def run(arguments):
     """The exit code, or the text of the exception."""
     try:
-        return cli.main(words)
+        return cli.main(arguments)
     except BaseException:
         return traceback.format_exc()
 
@@ -96,24 +96,24 @@ def try_mutation(original, folder, seed, monkeypatch):
     library = folder / "fast_ops"
     mutation = hostile.Mutation(library, seed)
     mutation.apply()
-    words = mutation.generator.choice(COMMANDS)
+    arguments = mutation.generator.choice(COMMANDS)
     before = hostile.around(folder, "fast_ops")
     with monkeypatch.context() as patch:
         patch.chdir(library)
         if mutation.generator.random() < 0.03:
             patch.setenv("PATH", "/none")
-        code = run(words)
+        code = run(arguments)
     after = hostile.around(folder, "fast_ops")
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     shutil.rmtree(folder)
     if changed or code not in (0, 1, 3):
-        return f"seed {seed}: {mutation.notes}: kernkit {' '.join(words)}: {code}; changed outside: {changed}"
+        return f"seed {seed}: {mutation.notes}: kernkit {' '.join(arguments)}: {code}; changed outside: {changed}"
     return ""
 
 
 def try_all(original, folder, seeds, monkeypatch, capsys):
     monkeypatch.setattr(update, "version", lambda: "0.1.1")
-    wrong = [found for seed in seeds if (found := try_mutation(original, folder / str(seed), seed, monkeypatch))]
+    wrong = [failure for seed in seeds if (failure := try_mutation(original, folder / str(seed), seed, monkeypatch))]
     printed = capsys.readouterr()
     assert wrong == []
     assert "Traceback" not in printed.err + printed.out
@@ -135,40 +135,40 @@ def test_mutated_libraries(original, in_memory, rendered_once, monkeypatch, caps
 @pytest.mark.slow
 def test_a_thousand_mutated_libraries(original, in_memory, rendered_once, monkeypatch, capsys):
     printed = try_all(original, in_memory, range(1000, 2000), monkeypatch, capsys)
-    for words in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
-                  "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
-        assert words in printed, words
+    for sentence in ("is a symbolic link", "restore it from git", "git merge failed", "which is not of the library",
+                     "is damaged", "not a valid op name", "git could not restore", "not committed"):  # fmt: skip
+        assert sentence in printed, sentence
 
 
 @pytest.mark.parametrize(
-    "words, path",
+    "arguments, path",
     [*((COMMANDS[0], path) for path in ("../../sentinel", "../../../../sentinel.txt", "/sentinel", "a/../../x", "a b", "A")),
-     *((words, "../../../sentinel") for words in COMMANDS[1:])],
+     *((arguments, "../../../sentinel") for arguments in COMMANDS[1:])],
     ids=str,
 )  # fmt: skip
-def test_a_removed_op_is_a_name(place, path, words, capsys):
-    record = json.loads((place / "fast_ops/.kernkit.json").read_text())
+def test_a_removed_op_is_a_name(workspace, path, arguments, capsys):
+    record = json.loads((workspace / "fast_ops/.kernkit.json").read_text())
     record["answers"]["removed"] = path
-    (place / "fast_ops/.kernkit.json").write_text(json.dumps(record))
-    hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
-    before = hostile.snapshot(place / "fast_ops"), hostile.around(place, "fast_ops")
-    assert run(words) == 3
+    (workspace / "fast_ops/.kernkit.json").write_text(json.dumps(record))
+    hostile.git(workspace / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
+    before = hostile.snapshot(workspace / "fast_ops"), hostile.around(workspace, "fast_ops")
+    assert run(arguments) == 3
     assert f'.kernkit.json has removed "{path}", which is not a valid op name; restore it' in capsys.readouterr().err
-    assert (hostile.snapshot(place / "fast_ops"), hostile.around(place, "fast_ops")) == before
+    assert (hostile.snapshot(workspace / "fast_ops"), hostile.around(workspace, "fast_ops")) == before
 
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
-def test_what_was_rendered_is_in_the_library(place, path, capsys):
+def test_what_was_rendered_is_in_the_library(workspace, path, capsys):
     """Also where the manifest was written again."""
-    copy = place / "fast_ops/third_party/kernkit"
-    content = {path.replace("{0}", str(place)): [False, "theirs\n"]}
+    copy = workspace / "fast_ops/third_party/kernkit"
+    content = {path.replace("{0}", str(workspace)): [False, "theirs\n"]}
     (copy / "RENDERED").write_bytes(kept_rendering.base64.b64encode(kept_rendering.bz2.compress(json.dumps(content).encode())))
     manifest.write(str(copy), "0.1.0")
-    hostile.git(place / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
-    before = hostile.around(place, "fast_ops")
+    hostile.git(workspace / "fast_ops", "commit", "--all", "--quiet", "-m", "Cloned")
+    before = hostile.around(workspace, "fast_ops")
     assert run(["update"]) == 3
     assert "third_party/kernkit/RENDERED has the path " in capsys.readouterr().err
-    assert hostile.around(place, "fast_ops") == before
+    assert hostile.around(workspace, "fast_ops") == before
 
 
 @pytest.mark.parametrize(
@@ -183,62 +183,62 @@ def test_what_was_rendered_is_in_the_library(place, path, capsys):
         ("add swish", "kernels/CMakeLists.txt"),
     ],
 )
-def test_links_are_not_followed(place, command, path, capsys):
-    outside = place / "kept/theirs"
-    shutil.move(place / "fast_ops" / path, outside)
-    (place / "fast_ops" / path).symlink_to(outside)
-    hostile.git(place / "fast_ops", "add", "--all")
-    hostile.git(place / "fast_ops", "commit", "--quiet", "-m", "Cloned")
-    before = hostile.around(place, "fast_ops")
-    words = command.split() + [SCHEMA] * command.startswith("add")
-    assert run(words) == 3
+def test_links_are_not_followed(workspace, command, path, capsys):
+    outside = workspace / "kept/theirs"
+    shutil.move(workspace / "fast_ops" / path, outside)
+    (workspace / "fast_ops" / path).symlink_to(outside)
+    hostile.git(workspace / "fast_ops", "add", "--all")
+    hostile.git(workspace / "fast_ops", "commit", "--quiet", "-m", "Cloned")
+    before = hostile.around(workspace, "fast_ops")
+    arguments = command.split() + [SCHEMA] * command.startswith("add")
+    assert run(arguments) == 3
     assert f"{path} is a symbolic link, " in capsys.readouterr().err
-    assert hostile.around(place, "fast_ops") == before
+    assert hostile.around(workspace, "fast_ops") == before
 
 
-def test_add_does_not_write_through_a_link(place, capsys):
-    (place / "fast_ops/tests/swish_test.cc").symlink_to(place / "made")
+def test_add_does_not_write_through_a_link(workspace, capsys):
+    (workspace / "fast_ops/tests/swish_test.cc").symlink_to(workspace / "made")
     assert run(["add", "swish", SCHEMA]) == 3
     assert "tests/swish_test.cc exists and is not overwritten" in capsys.readouterr().err
-    assert not (place / "made").exists() and not (place / "fast_ops/kernels/swish").exists()
+    assert not (workspace / "made").exists() and not (workspace / "fast_ops/kernels/swish").exists()
 
 
-def test_a_licence_in_the_record_is_a_licence(place, capsys):
+def test_a_licence_in_the_record_is_a_licence(workspace, capsys):
     """The licence must not become code in the files that `kernkit add` writes."""
-    record = place / "fast_ops/.kernkit.json"
+    record = workspace / "fast_ops/.kernkit.json"
     record.write_text(record.read_text().replace('"Apache-2.0"', r'"MIT\nint theirs;"'))
     assert run(["add", "swish", SCHEMA]) == 3
     assert 'has licence "MIT\\nint theirs;", which is unsupported; supported: Apache-2.0, MIT' in capsys.readouterr().err
 
 
-def test_folders_that_are_nested_deeply(place, capsys):
-    folder, limit = place / "fast_ops/kernels", sys.getrecursionlimit()
+def test_folders_that_are_nested_deeply(workspace, capsys):
+    folder, limit = workspace / "fast_ops/kernels", sys.getrecursionlimit()
     sys.setrecursionlimit(1000)  # Python's default, which frameworks raise
     try:
         os.chdir(folder)
         for _ in range(1500):
             os.mkdir("a")
             os.chdir("a")
-        os.chdir(place / "fast_ops")
+        os.chdir(workspace / "fast_ops")
         assert run(["remove", "silu_and_mul"]) == 3
         assert "remove: files or folders are nested too deeply" in capsys.readouterr().err
         assert (folder / "silu_and_mul/silu_and_mul.cc").exists()
     finally:  # pytest cannot delete such folders
-        os.chdir(place)
+        os.chdir(workspace)
         subprocess.run(["rm", "-rf", folder], check=True)
         sys.setrecursionlimit(limit)
 
 
-def test_nothing_is_half_removed(place, monkeypatch, capsys):
+def test_nothing_is_half_removed(workspace, monkeypatch, capsys):
     from kernkit.project import op_files
 
     def full(*_):
         raise OSError(28, "No space left on device", "kernels")
 
     monkeypatch.setattr(op_files, "record_removed", full)
-    hostile.git(place / "fast_ops", "status")
-    before = hostile.snapshot(place / "fast_ops", ".git")
+    hostile.git(workspace / "fast_ops", "status")
+    before = hostile.snapshot(workspace / "fast_ops", ".git")
     assert run(["remove", "silu_and_mul"]) == 3
     assert "kernels: No space left on device" in capsys.readouterr().err
-    after = hostile.snapshot(place / "fast_ops", ".git")
+    after = hostile.snapshot(workspace / "fast_ops", ".git")
     assert {path: value[::2] for path, value in after.items()} == {path: value[::2] for path, value in before.items()}

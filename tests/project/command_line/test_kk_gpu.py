@@ -32,14 +32,14 @@ def no_gpu():
 def library(template, environment, tmp_path_factory):
     """A rendering with the component gpu; nothing is built."""
     output = tmp_path_factory.mktemp("rendered")
-    done = render(template, output, environment, library_name=NAME, parts="gpu")
-    assert done.returncode == 0, done.stdout
+    result = render(template, output, environment, library_name=NAME, parts="gpu")
+    assert result.returncode == 0, result.stdout
     return output / NAME
 
 
-def kk(folder, *words, **environment):
+def kk(folder, *arguments, **environment):
     environment = {**os.environ, "KK_VENV": sys.prefix, **environment}
-    return subprocess.run([folder / "kk", "gpu", *words], capture_output=True, text=True, env=environment)
+    return subprocess.run([folder / "kk", "gpu", *arguments], capture_output=True, text=True, env=environment)
 
 
 @pytest.mark.parametrize("project", ["repository", "library"])
@@ -90,9 +90,9 @@ def test_the_gpus_are_queried_once(root, driver, tmp_path):
     for name, text in {"python": f'exec {sys.executable} "$@"', "nvcc": "",
                        "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}.items():  # fmt: skip
         program(tmp_path / "bin" / name, text)
-    done = kk(root, LD_LIBRARY_PATH=driver, LOG=str(tmp_path / "log"), KK_VENV=str(tmp_path), VIRTUAL_ENV=str(tmp_path),
-              PATH=f"{tmp_path}/bin:{os.environ['PATH']}")  # fmt: skip
-    assert done.returncode == 1 and done.stdout.endswith(" -DCMAKE_CUDA_ARCHITECTURES=90 -DKERNKIT_CUDA=ON\n"), done.stdout
+    result = kk(root, LD_LIBRARY_PATH=driver, LOG=str(tmp_path / "log"), KK_VENV=str(tmp_path), VIRTUAL_ENV=str(tmp_path),
+                PATH=f"{tmp_path}/bin:{os.environ['PATH']}")  # fmt: skip
+    assert result.returncode == 1 and result.stdout.endswith(" -DCMAKE_CUDA_ARCHITECTURES=90 -DKERNKIT_CUDA=ON\n"), result.stdout
     assert (tmp_path / "log").read_text() == "asked\n"
 
 
@@ -109,21 +109,21 @@ def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_libra
 
 
 def test_a_library_without_the_component_neither_builds_nor_runs(default_library, driver):
-    for words, environment in ((["--build", "--arch", "90"], {}), ([], {"LD_LIBRARY_PATH": driver})):
-        result = kk(default_library, *words, **environment)
+    for arguments, environment in ((["--build", "--arch", "90"], {}), ([], {"LD_LIBRARY_PATH": driver})):
+        result = kk(default_library, *arguments, **environment)
         assert (result.returncode, result.stderr) == (3, f"kernkit: {NOT_TAKEN}\n")
 
 
 @pytest.mark.all
 def test_one_command_adds_the_component(root, default_library, tmp_path):
     shutil.copytree(default_library, tmp_path / NAME, symlinks=True)
-    who = ("-c", "user.name=a", "-c", "user.email=a@b")
-    for words in (["init", "-q"], ["add", "--all"], [*who, "commit", "-q", "-m", "start"]):
-        subprocess.run(["git", *words], cwd=tmp_path / NAME, check=True)
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for arguments in (["init", "-q"], ["add", "--all"], [*identity, "commit", "-q", "-m", "start"]):
+        subprocess.run(["git", *arguments], cwd=tmp_path / NAME, check=True)
     kk_update = [tmp_path / NAME / "kk", "update", "--with", "gpu", "--from", root]
-    done = subprocess.run(kk_update, cwd=tmp_path / NAME, capture_output=True, text=True,
-                          env={**os.environ, "KK_VENV": sys.prefix})  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(kk_update, cwd=tmp_path / NAME, capture_output=True, text=True,
+                            env={**os.environ, "KK_VENV": sys.prefix})  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
     assert kk(tmp_path / NAME).stdout.endswith("0 passed, 0 failed, 5 skipped\n")
 
 
@@ -132,8 +132,8 @@ def test_everything_of_a_library_is_tried_on_a_gpu_too(monkeypatch):
     called = []
     monkeypatch.delenv("KERNKIT_CUDA", raising=False)  # as ./kk test --no-cuda sets it
     monkeypatch.setattr(devices, "find", lambda: [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}])
-    monkeypatch.setattr(driver_gpu, "build", lambda *words: called.append(words))
-    monkeypatch.setattr(driver_gpu, "kernkit", lambda *words: called.append(words))
+    monkeypatch.setattr(driver_gpu, "build", lambda *arguments: called.append(arguments))
+    monkeypatch.setattr(driver_gpu, "kernkit", lambda *arguments: called.append(arguments))
     monkeypatch.setattr(driver_gpu.shutil, "which", lambda name: name)
     ((phase, work),) = driver_gpu.phases(NAME).items()
     work()
@@ -154,9 +154,9 @@ def test_an_architecture_that_nvcc_lacks_is_rejected(library, tmp_path):
     for name in ("cmake", "ninja"):
         program(tmp_path / "bin" / name, 'echo "cmake version 3.25.1"\n')
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
-    done = kk(library, "--build", "--arch", "90a,33", PATH=path)
-    assert done.returncode == 1
-    assert done.stderr == f"kk: --arch: {tmp_path}/bin/nvcc does not support the architecture 33; supported: 80, 90\n"
+    result = kk(library, "--build", "--arch", "90a,33", PATH=path)
+    assert result.returncode == 1
+    assert result.stderr == f"kk: --arch: {tmp_path}/bin/nvcc does not support the architecture 33; supported: 80, 90\n"
 
 
 OP = """for word; do case $word in
@@ -393,8 +393,8 @@ def test_the_rows_of_torch_are_those_of_gpu_bench(root):
     if not program.exists():
         pytest.skip("build/gpu/bin/gpu_bench is not built: ./kk gpu --build --arch 90")
     listed = subprocess.run([program, "--benchmark_list_tests"], capture_output=True, text=True)
-    ours = {line.split("/iterations")[0] for line in listed.stdout.splitlines() if "/kernkit/" in line}
-    assert {name.replace("/torch/", "/kernkit/") for name, *_ in module.rows()} == ours
+    names = {line.split("/iterations")[0] for line in listed.stdout.splitlines() if "/kernkit/" in line}
+    assert {name.replace("/torch/", "/kernkit/") for name, *_ in module.rows()} == names
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def test_the_manifest_of_an_earlier_kernkit_is_read(copy):
     assert manifest.changes(str(copy)).changed == ["SEAL"]
 
 
-def test_doctor_looks_at_the_copy_of_the_library_in_whose_folder_it_runs(copy, library, capsys):
+def test_doctor_examines_the_copy_of_the_current_library(copy, library, capsys):
     assert cli.main(["doctor", str(library)]) == 0
     assert f"ok    sealed    third_party/kernkit is {manifest.version_line('third_party/kernkit')}\n" in capsys.readouterr().out
     (copy / "include/a.h").write_text("c\n")

@@ -5,22 +5,22 @@ import json
 import random
 
 import pytest
-from benchmark_runs import made, of_library
+from benchmark_runs import of_library, synthetic_run
 from kernkit.bench import measurements
 from kernkit.bench.measurements import Row, Run
 
 
 def test_the_ceiling_is_the_best_copy_in_registers_of_the_same_size():
-    run = made(1, noise=0)
-    ours = {row.name: row for row in run.rows}
-    row = ours["scale/float32/kernkit/bytes:65536"]
+    run = synthetic_run(1, noise=0)
+    by_name = {row.name: row for row in run.rows}
+    row = by_name["scale/float32/kernkit/bytes:65536"]
     assert run.ceiling(row).name == "copy/register-256/bytes:65536"
     assert row.rate / run.ceiling(row).rate == pytest.approx(0.97)
-    assert run.ceiling(ours["copy/memcpy/bytes:65536"]) is None
-    assert run.ceiling(ours["call/g++/kernkit"]) is None
+    assert run.ceiling(by_name["copy/memcpy/bytes:65536"]) is None
+    assert run.ceiling(by_name["call/g++/kernkit"]) is None
 
 
-def test_memcpy_is_the_ceiling_where_it_is_the_only_copy():
+def test_memcpy_is_the_ceiling_of_a_run_without_other_copies():
     rows = [Row("p", "copy/float16/memcpy/n:1/d:8", samples=[1.0], bytes=32),
             Row("p", "copy/float32/memcpy/n:1/d:8", samples=[1.5], bytes=64),
             Row("p", "silu/float16/kernkit/n:1/d:8", samples=[2.0], bytes=32),
@@ -51,13 +51,13 @@ def test_bytes_are_by_the_clock_that_the_rate_was_taken_by(suffix, rate_by):
     entries = [entry("op/float32/kernkit/bytes:64", 12.1, 4.0), entry("copy/memcpy/bytes:64", 6.05, 6.05)]
     rows = measurements.parse(json.dumps({"context": {}, "benchmarks": entries}))["rows"]
     run = Run({}, [Row(**{"program": "p", **row}) for row in rows])
-    ours, copy = run.rows
-    assert (ours.bytes, copy.bytes) == (100e6, 100e6)
-    assert ours.rate / run.ceiling(ours).rate == pytest.approx(0.5)
+    kernkit_row, copy = run.rows
+    assert (kernkit_row.bytes, copy.bytes) == (100e6, 100e6)
+    assert kernkit_row.rate / run.ceiling(kernkit_row).rate == pytest.approx(0.5)
 
 
 def test_a_caller_is_compared_with_the_peer_of_its_arrays():
-    run = made(1)
+    run = synthetic_run(1)
     rows = {row.name: row for row in run.rows}
     peers = run.peers(rows["from Python/add/float32/kernkit-torch/n:1"])
     assert [peer.implementation for peer in peers] == ["torch"]
@@ -65,7 +65,7 @@ def test_a_caller_is_compared_with_the_peer_of_its_arrays():
 
 
 def test_a_run_survives_its_file(tmp_path):
-    run = made(1)
+    run = synthetic_run(1)
     run.rows.append(Row("p", "peers/eigen", reason="skipped: not here"))
     measurements.save(run, tmp_path / "run.json")
     again = measurements.load(tmp_path / "run.json")

@@ -113,13 +113,13 @@ DAMAGE = [
 
 
 def changed(parsed, path, value):
-    found = copy.deepcopy(parsed)
+    altered = copy.deepcopy(parsed)
     *folders, last = path
-    place = found
+    node = altered
     for key in folders:
-        place = place[key]
-    place[last] = value
-    return found
+        node = node[key]
+    node[last] = value
+    return altered
 
 
 @pytest.mark.parametrize("name, path, value, problem", DAMAGE)
@@ -130,7 +130,7 @@ def test_damage_is_reported(good, name, path, value, problem):
 
 @pytest.mark.parametrize("key", ["parameters", "results"])
 def test_a_missing_key_is_reported(good, key):
-    parsed = {other: value for other, value in good["add"].items() if other != key}
+    parsed = {name_kept: value for name_kept, value in good["add"].items() if name_kept != key}
     with pytest.raises(SchemaError, match=f"^add: the parsed schema line is damaged: key '{key}' is missing$"):
         op_of("add", parsed)
 
@@ -228,6 +228,6 @@ def test_bindings_of_mutated_sections(library, tmp_path, capsys):
 
 def test_json_that_is_nested_deeply(tmp_path, capsys):
     library = built(tmp_path / "libdeep.so", dict.fromkeys(LINES, "[" * 100_000))
-    for words in (["bindings", str(library), "--package", "package", "--output", str(tmp_path)], ["doctor", str(library)]):
-        assert cli.main(words) == (3 if words[0] == "bindings" else 1)
+    for arguments in (["bindings", str(library), "--package", "package", "--output", str(tmp_path)], ["doctor", str(library)]):
+        assert cli.main(arguments) == (3 if arguments[0] == "bindings" else 1)
         assert "add: the parsed schema line is damaged: " in "".join(capsys.readouterr())

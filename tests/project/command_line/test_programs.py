@@ -37,7 +37,7 @@ def library(tmp_path, without_git, monkeypatch, capsys):
 def test_commands_that_call_git(library, capsys):
     """Commands that need git end with an error; other commands leave out git's information."""
     (library / "op_bench.py").write_text(PROGRAM.format(more=""))
-    for words, code, text in [
+    for arguments, code, text in [
         (["env"], 0, "cmake 3."),
         (["bench", "op_bench.py", "--rounds", "1"], 0, "1 rows in "),
         (["add", "swish", "(Tensor(a!) y, Tensor x) -> ()"], 0, "kernels/swish/swish.h\n"),
@@ -45,9 +45,9 @@ def test_commands_that_call_git(library, capsys):
         (["remove", "swish", "--force"], 0, "files that name swish are not listed: git is not installed\n"),
         (["update"], 3, "kernkit: git is not installed\n"),
     ]:
-        assert cli.main(words) == code, words
+        assert cli.main(arguments) == code, arguments
         output = capsys.readouterr()
-        assert text in output.out + output.err, words
+        assert text in output.out + output.err, arguments
     assert json.loads((library / "build/bench/run.json").read_text())["context"]["commit"] == "unknown"
     assert not (library / "kernels/swish").exists()
 
@@ -63,11 +63,11 @@ def test_a_build_for_a_gpu_without_git(library, monkeypatch):
     assert (library / "build/gpu/commit").read_text() == "unknown\n"
 
 
-def driver(library, *words, path):
+def driver(library, *arguments, path):
     """The command of ./kk on a prepared machine."""
     environment = {**os.environ, "PATH": str(path), "PYTHONPATH": str(library / "third_party/kernkit/python"),
                    "KK_ROOT": str(library), "KK_LIBRARY": "fast_ops", "VIRTUAL_ENV": ""}  # fmt: skip
-    command = [sys.executable, "-B", "-m", "kernkit.driver", *words]
+    command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=library)
 
 
@@ -84,7 +84,7 @@ def program(path, text="exit 0"):
 
 
 @pytest.mark.parametrize(
-    "words, there, message",
+    "arguments, existing, message",
     [
         (["build"], [], "kk: cmake is not installed\n"),
         (["test"], [], "kernkit: cmake is not installed\n"),
@@ -95,11 +95,11 @@ def program(path, text="exit 0"):
         (["format"], [], "kk: clang-format is not installed\n"),
     ],
 )
-def test_a_tool_that_is_missing(rendered, tmp_path, words, there, message):
-    for name in there:
+def test_a_tool_that_is_missing(rendered, tmp_path, arguments, existing, message):
+    for name in existing:
         program(tmp_path / "bin" / name, "/bin/mkdir -p build/release")
-    done = driver(rendered, *words, path=tmp_path / "bin")
-    assert done.returncode in (1, 3) and done.stderr == message, done.stdout + done.stderr
+    result = driver(rendered, *arguments, path=tmp_path / "bin")
+    assert result.returncode in (1, 3) and result.stderr == message, result.stdout + result.stderr
 
 
 def test_a_wheel_without_auditwheel(rendered, tmp_path):
@@ -112,17 +112,17 @@ def test_a_wheel_without_auditwheel(rendered, tmp_path):
                                      "    pathlib.Path(folder, 'a.whl').touch()\n")  # fmt: skip
     environment = {**os.environ, "PATH": str(tmp_path / "bin"), "KK_ROOT": str(rendered), "KK_LIBRARY": "fast_ops",
                    "PYTHONPATH": f"{rendered}/third_party/kernkit/python:{tmp_path}/packages", "VIRTUAL_ENV": ""}  # fmt: skip
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit.driver", "wheel"], capture_output=True, text=True,
-                          env=environment, cwd=rendered)  # fmt: skip
-    assert (done.returncode, done.stderr) == (1, "kk: auditwheel is not installed\n"), done.stdout + done.stderr
+    result = subprocess.run([sys.executable, "-B", "-m", "kernkit.driver", "wheel"], capture_output=True, text=True,
+                            env=environment, cwd=rendered)  # fmt: skip
+    assert (result.returncode, result.stderr) == (1, "kk: auditwheel is not installed\n"), result.stdout + result.stderr
 
 
 def test_a_file_that_the_driver_cannot_write(rendered, tmp_path):
     """An error of the system becomes an error message, as in `kernkit`."""
     (rendered / "build").write_text("a file, not a folder")
     program(tmp_path / "bin/cmake")
-    done = driver(rendered, "test", "silu_and_mul", path=tmp_path / "bin")
-    assert done.returncode == 1 and re.fullmatch(r"kk: .*build/release.*: .+\n", done.stderr), done.stderr
+    result = driver(rendered, "test", "silu_and_mul", path=tmp_path / "bin")
+    assert result.returncode == 1 and re.fullmatch(r"kk: .*build/release.*: .+\n", result.stderr), result.stderr
 
 
 def test_counters_name_kernels_without_cxxfilt(monkeypatch):
@@ -147,7 +147,7 @@ def test_a_tool_that_cannot_be_started_has_no_version(tmp_path, monkeypatch, cap
 def test_a_program_that_cannot_be_started_is_named(tmp_path):
     (tmp_path / "text").write_text("a text")
     (tmp_path / "empty").touch(mode=0o755)
-    for words, options, sentence in [
+    for arguments, options, sentence in [
         (["no-such-program"], {}, "no-such-program is not installed"),
         ([tmp_path / "none"], {}, f"program {tmp_path}/none not found"),
         (["./none"], {"cwd": tmp_path}, "program ./none not found"),
@@ -156,7 +156,7 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path):
         (["true"], {"cwd": tmp_path / "none"}, f"true cannot be started in {tmp_path}/none: folder not found"),
     ]:
         with pytest.raises(errors.UserError, match=f"^{re.escape(sentence)}$"):
-            programs.run(words, **options)
+            programs.run(arguments, **options)
 
 
 def test_programs_are_started_in_one_place(root):
@@ -164,6 +164,6 @@ def test_programs_are_started_in_one_place(root):
     `kernkit conformance` starts this Python, whose end is a result."""
     sources = pathlib.Path(root / "sdk/python/kernkit").rglob("*.py")
     starts = re.compile(r"subprocess\.(?:run|call|check_\w+|Popen)\(|os\.(?:system|popen|spawn\w*|posix_spawn\w*|exec\w+)\(")
-    found = {path.name: starts.findall(path.read_text()) for path in sources}
-    assert {name: calls for name, calls in found.items() if calls} == {
+    calls_by_file = {path.name: starts.findall(path.read_text()) for path in sources}
+    assert {name: calls for name, calls in calls_by_file.items() if calls} == {
         "programs.py": ["subprocess.run(", "subprocess.run("], "run.py": ["os.execve("], "runner.py": ["subprocess.Popen("]}  # fmt: skip

@@ -11,8 +11,8 @@ from test_add import library  # noqa: F401
 SCHEMA = "(Tensor(a!) y, Tensor x) -> ()"
 
 
-def git(folder, *words):
-    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *words], cwd=folder, check=True, capture_output=True)
+def git(folder, *arguments):
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -55,10 +55,10 @@ def test_removals_that_would_lose_or_break_files_are_rejected(library, before, c
     git(library, "commit", "--quiet", "-m", "start")
     if change:
         (library / change).open("a").write('#include "swish_more/swish_more.h"\n')
-    there = files_below(library)
+    before_removal = files_below(library)
     assert cli.main(["remove", name]) == 3
     assert sentence in capsys.readouterr().err
-    assert files_below(library) == there
+    assert files_below(library) == before_removal
     if change == "kernels/swish_more/swish_more.cc":
         assert cli.main(["remove", name, "--force"]) == 0
 
@@ -68,10 +68,10 @@ def test_an_op_that_another_op_uses_is_kept(library, before, capsys):  # noqa: F
     more = "kernkit_add_kernel(fast_ops other SOURCES swish_more.cc USES\n  third swish_more CPU_ONLY)\n"
     listing.write_text(listing.read_text() + more)
     committed(library)
-    there = files_below(library)
+    before_removal = files_below(library)
     assert cli.main(["remove", "swish_more"]) == 3
     assert "kernels/CMakeLists.txt: USES of other names swish_more; edit it first" in capsys.readouterr().err
-    assert files_below(library) == there
+    assert files_below(library) == before_removal
     listing.write_text(listing.read_text().replace("third swish_more", "third"))
     committed(library)
     assert cli.main(["remove", "swish_more"]) == 0
@@ -83,7 +83,7 @@ def committed(library):  # noqa: F811
 
 
 @pytest.mark.parametrize(
-    "listing, rest",
+    "listing, remaining",
     [
         ("a()\nkernkit_add_kernel(fast_ops swish) kernkit_add_kernel(fast_ops other)\n", "a()\nkernkit_add_kernel(fast_ops other)\n"),
         ("kernkit_add_kernel(fast_ops other) kernkit_add_kernel(fast_ops swish)\nb()", "kernkit_add_kernel(fast_ops other)\nb()"),
@@ -95,13 +95,13 @@ def committed(library):  # noqa: F811
         ("if(X) kernkit_add_kernel(a swish) endif()\n", "if(X) endif()\n"),
     ],
 )
-def test_the_call_goes_and_no_other_text(library, listing, rest):  # noqa: F811
+def test_the_call_goes_and_no_other_text(library, listing, remaining):  # noqa: F811
     assert cli.main(["add", "swish", SCHEMA]) == 0
     git(library, "init", "--quiet")
     (library / "kernels/CMakeLists.txt").write_bytes(listing.encode())
     committed(library)
     assert cli.main(["remove", "swish"]) == 0
-    assert (library / "kernels/CMakeLists.txt").read_bytes().decode() == (listing if rest is None else rest)
+    assert (library / "kernels/CMakeLists.txt").read_bytes().decode() == (listing if remaining is None else remaining)
     assert not (library / "kernels/swish").exists()
 
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-from benchmark_runs import SIZES, kernkit, made, of_library
+from benchmark_runs import SIZES, kernkit, of_library, synthetic_run
 from kernkit.bench import measurements
 from kernkit.bench.measurements import Row, Run
 from kernkit.bench.page import markdown
@@ -38,7 +38,7 @@ def test_one_sample_has_no_spread():
 
 def test_the_report_has_every_row_and_plots_where_matplotlib_is(tmp_path):
     path = tmp_path / "run.json"
-    run = made(1)
+    run = synthetic_run(1)
     run.rows.append(Row("p", "peers/highway", reason="skipped: not here"))
     measurements.save(run, path)
     plots = importlib.util.find_spec("matplotlib") is not None
@@ -57,7 +57,7 @@ def test_the_report_has_every_row_and_plots_where_matplotlib_is(tmp_path):
 
 
 def test_without_matplotlib_the_report_prints_a_message(tmp_path):
-    measurements.save(made(1), tmp_path / "run.json")
+    measurements.save(synthetic_run(1), tmp_path / "run.json")
     (tmp_path / "matplotlib.py").write_text("raise ImportError")
     result = subprocess.run(
         [sys.executable, "-m", "kernkit", "report", tmp_path / "run.json"], capture_output=True, text=True,

@@ -20,22 +20,22 @@ STRIPPED = "-s"  # in place of a SONAME
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def linked(tmp_path_factory):
     """Compiles a program that is linked with an empty library of this SONAME, or that is stripped."""
     folder = tmp_path_factory.mktemp("programs")
 
     def make(source, soname=""):
-        words = ["g++", "-x", "c++", "-", "-x", "none"]
+        arguments = ["g++", "-x", "c++", "-", "-x", "none"]
         if soname == STRIPPED:
-            words.append(soname)
+            arguments.append(soname)
         elif soname:
             library = folder / soname
             names = 'extern "C" int cudaFree(void*) { return 0; }\n'
-            subprocess.run([*words, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", str(library)],
+            subprocess.run([*arguments, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", str(library)],
                            input=names, text=True, check=True)
-            words += ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{folder}"]
+            arguments += ["-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{folder}"]
         program = folder / f"program{len(list(folder.iterdir()))}"
-        subprocess.run([*words, "-o", str(program)], input=IN + source, text=True, check=True)
+        subprocess.run([*arguments, "-o", str(program)], input=IN + source, text=True, check=True)
         return program
 
     return make
@@ -45,8 +45,8 @@ def made(tmp_path_factory):
 def message_of(capfd):
     """The error of `kernkit run` for a program."""
 
-    def message(*words):
-        assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, words)]) == 3
+    def message(*arguments):
+        assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, arguments)]) == 3
         return capfd.readouterr().err
 
     return message
@@ -74,12 +74,12 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
          "byte 0 of section .nv_fatbin"),
     ],
 )  # fmt: skip
-def test_the_reason_why_a_program_cannot_run_is_reported(made, message_of, source, soname, sentence):
-    program = made(source, soname)
+def test_the_reason_why_a_program_cannot_run_is_reported(linked, message_of, source, soname, sentence):
+    program = linked(source, soname)
     assert message_of(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
 
 
-def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
+def test_libraries_of_a_program_are_inspected(linked, message_of, tmp_path):
     library = tmp_path / "libops.so"
     subprocess.run(["g++", "-s", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + PTX, text=True,
                    check=True)  # fmt: skip
@@ -89,7 +89,7 @@ def test_libraries_of_a_program_are_inspected(made, message_of, tmp_path):
     assert f"{library} cannot run without a GPU: the CUDA runtime is linked into it statically" in message_of(program)
 
 
-def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, message_of, tmp_path):
+def test_a_library_with_machine_code_only_does_not_prevent_the_start(linked, message_of, tmp_path):
     """The library is like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime.
     """
     library = tmp_path / "libmath.so"
@@ -103,7 +103,7 @@ def test_a_library_with_machine_code_only_does_not_prevent_the_start(made, messa
         "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n")  # fmt: skip
 
 
-def test_a_library_that_the_loader_does_not_find_is_named(made, message_of, tmp_path):
+def test_a_library_that_the_loader_does_not_find_is_named(linked, message_of, tmp_path):
     library = tmp_path / "libgone.so.1"
     subprocess.run(["g++", "-shared", "-Wl,-soname,libgone.so.1", "-x", "c++", "/dev/null", "-o", str(library)], check=True)
     program = tmp_path / "program"
@@ -113,16 +113,16 @@ def test_a_library_that_the_loader_does_not_find_is_named(made, message_of, tmp_
                              "folder of the library to LD_LIBRARY_PATH\n")  # fmt: skip
 
 
-def test_missing_files_are_reported(made, message_of):
+def test_missing_files_are_reported(linked, message_of):
     assert message_of("no-such-program") == "kernkit: program no-such-program not found; build the program first, or correct the path\n"
-    program = made(ALONE + PTX, "libcudart.so.13")
+    program = linked(ALONE + PTX, "libcudart.so.13")
     assert message_of(program) == "kernkit: --runtime: file /nowhere/libcudart.so.13 not found; leave out the option to build the runtime\n"
 
 
 @pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])
-def test_a_program_with_damaged_names_is_rejected(made, message_of, damage):
+def test_a_program_with_damaged_names_is_rejected(linked, message_of, damage):
     """Each byte of .dynstr is changed in turn, including the zero that ends a name."""
-    program = made(ALONE, "libcudart.so.13")
+    program = linked(ALONE, "libcudart.so.13")
     content, names = program.read_bytes(), read_section(program, ".dynstr")
     assert content.count(names) == 1
     program.write_bytes(content.replace(names, damage * (len(names) - 1) + (b"\0" if damage == b"\xff" else damage)))
@@ -139,14 +139,14 @@ def runtime(root):
     return path
 
 
-def kernkit_run(root, *words, **environment):
-    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", *map(str, words)], capture_output=True, text=True,
+def kernkit_run(root, *arguments, **environment):
+    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", *map(str, arguments)], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
 
 
-def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, made):
+def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, linked):
     """The library's call returns cudaErrorNoDevice, which is 100, and the program adds 7."""
-    program = made(CALLS + PTX, "libcudart.so.13")
+    program = linked(CALLS + PTX, "libcudart.so.13")
     assert subprocess.run([program]).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, program).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, "--devices", 0, program).returncode == 107
@@ -163,9 +163,9 @@ print(sys.argv[1:], count.value, major.value, runtime.cudaMallocArray(), runtime
 
 
 def test_a_missing_function_is_reported_once(root, runtime):
-    done = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", QUERY, "--a", "b")
-    assert done.stdout == "['--a', 'b'] 3 12 801 801\n"
-    assert done.stderr == (
+    result = kernkit_run(root, "--runtime", runtime, "--devices", 3, "--capability", 120, sys.executable, "-c", QUERY, "--a", "b")
+    assert result.stdout == "['--a', 'b'] 3 12 801 801\n"
+    assert result.stderr == (
         "kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported; CUDA arrays, textures and surfaces "
         "are not supported: load the data from memory of cudaMalloc()\n")
 
@@ -197,15 +197,15 @@ def names_of_missing(root):
 
 def test_each_missing_function_prints_an_alternative_once(root, runtime):
     names = names_of_missing(root)
-    done = kernkit_run(root, "--runtime", runtime, sys.executable, "-c", SWEEP, *names)
-    assert done.returncode == 0, done.stderr
+    result = kernkit_run(root, "--runtime", runtime, sys.executable, "-c", SWEEP, *names)
+    assert result.returncode == 0, result.stderr
     lines = dict(re.fullmatch(r"kernkit: (\w+)\(\) is not supported: it returns cudaErrorNotSupported; (.+)", line).groups()
-                 for line in done.stderr.splitlines())  # fmt: skip
-    assert sorted(lines) == sorted(names) and len(done.stderr.splitlines()) == len(names)
+                 for line in result.stderr.splitlines())  # fmt: skip
+    assert sorted(lines) == sorted(names) and len(result.stderr.splitlines()) == len(names)
     for name, advice in ADVICE.items():
         assert lines[name].endswith(advice), lines[name]
     named = "kernkit: cudaGetExportTable() is not supported: it returns cudaErrorNotSupported; "
-    assert any(line.startswith(named) for line in done.stderr.splitlines())
+    assert any(line.startswith(named) for line in result.stderr.splitlines())
 
 
 def functions_of(library):
@@ -249,17 +249,17 @@ print(major.value, driver.cuArrayCreate_v2(), driver.cuArrayCreate_v2())
 
 
 def test_a_python_program_calls_the_driver(root, runtime, driver):
-    done = kernkit_run(root, "--runtime", runtime, "--devices", 2, "--capability", 80, sys.executable, "-c", DRIVER)
-    assert done.stdout == "3 0 0\n8 801 801\n"
-    assert done.stderr == ("kernkit: cuArrayCreate_v2() is not supported: it returns CUDA_ERROR_NOT_SUPPORTED; leave the call "
-                           "out, or run the program on a GPU\n")  # fmt: skip
+    result = kernkit_run(root, "--runtime", runtime, "--devices", 2, "--capability", 80, sys.executable, "-c", DRIVER)
+    assert result.stdout == "3 0 0\n8 801 801\n"
+    assert result.stderr == ("kernkit: cuArrayCreate_v2() is not supported: it returns CUDA_ERROR_NOT_SUPPORTED; leave the call "
+                             "out, or run the program on a GPU\n")  # fmt: skip
 
 
-def test_a_program_of_the_driver_needs_its_library(root, runtime, made, tmp_path):
+def test_a_program_of_the_driver_needs_its_library(root, runtime, linked, tmp_path):
     """A build without cuda.h has no libcuda.so.1."""
     alone = tmp_path / "libcudart.so.13"
     shutil.copy(runtime, alone)
-    program = made(ALONE, "libcuda.so.1")
+    program = linked(ALONE, "libcuda.so.1")
     assert kernkit_run(root, "--runtime", alone, program).stderr == (
         f"kernkit: {program} cannot run without a GPU: it calls the driver's API (libcuda.so.1), which kernkit compiles with "
         f"cuda.h of CUDA 13: install the CUDA toolkit, or run {sys.executable} -m pip install nvidia-cuda-runtime\n")
@@ -270,9 +270,9 @@ def test_functions_reported_as_missing_are_missing(root):
     folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("libcudart/*.cc")]
-    there = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
-    assert len(missing) > 250 and len(there) > 110
-    assert missing & there == set()
+    defined = {name for path in sources for name in re.findall(r"^\w[\w* ]*?\b(_*cuda[A-Z]\w*)\(", path.read_text(), re.M)}
+    assert len(missing) > 250 and len(defined) > 110
+    assert missing & defined == set()
 
 
 NVCC = ("-arch=compute_80", "-cudart", "shared", "-lineinfo")
@@ -309,29 +309,29 @@ int main() {
 """
 
 
-def compiled(tmp_path, source, *words):
+def compiled(tmp_path, source, *arguments):
     if tool("nvcc") is None:
         pytest.skip("no nvcc")
     (tmp_path / "program.cu").write_text(source)
-    subprocess.run([tool("nvcc"), *NVCC, *words, "-o", tmp_path / "program", tmp_path / "program.cu"], check=True)
+    subprocess.run([tool("nvcc"), *NVCC, *arguments, "-o", tmp_path / "program", tmp_path / "program.cu"], check=True)
     return tmp_path / "program"
 
 
 def test_a_program_without_kernels_runs(root, runtime, tmp_path):
-    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, WITHOUT_KERNELS))
-    assert done.stdout == "1 device\n", done.stderr
+    result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, WITHOUT_KERNELS))
+    assert result.stdout == "1 device\n", result.stderr
 
 
 def test_separable_compilation_is_rejected_by_its_name(root, runtime, tmp_path):
-    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE, "-rdc=true"))
-    assert done.returncode == 3 and "nvcc compiled it with -rdc=true (separable compilation)" in done.stderr
+    result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE, "-rdc=true"))
+    assert result.returncode == 3 and "nvcc compiled it with -rdc=true (separable compilation)" in result.stderr
 
 
 def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, tmp_path):
-    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE))
-    assert done.stdout == "cudaErrorNotSupported\ntimes\n"
-    place = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3\)"
-    assert re.search(rf"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \({place}\): ", done.stderr), done.stderr
+    result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE))
+    assert result.stdout == "cudaErrorNotSupported\ntimes\n"
+    location = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3\)"
+    assert re.search(rf"^kernkit: k cannot run: tex\.1d\.v4\.f32\.s32 \({location}\): ", result.stderr), result.stderr
 
 
 TEXTURES = """
@@ -377,19 +377,19 @@ int main(int words, char**) {
 def test_a_program_runs_that_has_kernels_with_textures(root, runtime, tmp_path):
     """A launch of such a kernel names the instruction, and the user's lines from the innermost one on."""
     program = compiled(tmp_path, TEXTURES)
-    done = kernkit_run(root, "--runtime", runtime, program)
-    assert (done.stdout, done.stderr) == ("31 cudaSuccess\n", "")
-    done = kernkit_run(root, "--runtime", runtime, program, "launch")
-    assert done.stdout == "cudaErrorNotSupported\n31 cudaSuccess\n"
+    result = kernkit_run(root, "--runtime", runtime, program)
+    assert (result.stdout, result.stderr) == ("31 cudaSuccess\n", "")
+    result = kernkit_run(root, "--runtime", runtime, program, "launch")
+    assert result.stdout == "cudaErrorNotSupported\n31 cudaSuccess\n"
     why = r": textures and surfaces are not supported: load the data from memory of cudaMalloc\(\)"
-    lines = done.stderr.splitlines()
-    for line, (kernel, instruction, places) in zip(lines, (
+    lines = result.stderr.splitlines()
+    for line, (kernel, instruction, locations) in zip(lines, (
         ("read<float>", "tex.2d.v4.f32.f32", "program.cu:6, program.cu:10"),
         ("read<float4>", "tex.2d.v4.f32.f32", "program.cu:6, program.cu:10"),
         ("twice", "suld.b.2d.b32.trap", "program.cu:14"),
         ("calls", "tex.1d.v4.f32.f32", "program.cu:18"),
     )):  # fmt: skip
-        pattern = rf"kernkit: {kernel} cannot run: {instruction} \([\w.]+:\d+ \(inlined at (\w+_functions.h:\d+, )?{places}\)\){why}"
+        pattern = rf"kernkit: {kernel} cannot run: {instruction} \([\w.]+:\d+ \(inlined at (\w+_functions.h:\d+, )?{locations}\)\){why}"
         assert re.fullmatch(pattern, line), line
     assert len(lines) == 4
 
@@ -425,10 +425,10 @@ int main() {
 
 
 def test_a_place_in_inlined_functions_ends_at_the_line_of_the_kernel(root, runtime, tmp_path):
-    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, INLINED))
+    result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, INLINED))
     texture = r"texture\w+\.h:\d+ \(inlined at texture\w+\.h:\d+, program\.cu:3, program\.cu:6, program\.cu:9\)"
-    assert re.search(rf"^kernkit: textured cannot run: tex\.2d\S* \({texture}\): ", done.stderr, re.M), done.stderr
-    assert " an allocation of 64 bytes (program.cu:12 (inlined at program.cu:15, program.cu:19))\n" in done.stderr
+    assert re.search(rf"^kernkit: textured cannot run: tex\.2d\S* \({texture}\): ", result.stderr, re.M), result.stderr
+    assert " an allocation of 64 bytes (program.cu:12 (inlined at program.cu:15, program.cu:19))\n" in result.stderr
 
 
 MACHINE_CODE = """
@@ -463,9 +463,9 @@ def test_a_launch_of_machine_code_names_library_kernel_and_architectures(root, r
     code = f"arch=compute_{architecture},code=sm_{architecture}"
     subprocess.run([tool("nvcc"), "-cudart", "shared", "-gencode", code, "-shared", "-Xcompiler", "-fPIC",
                     "-o", "libtwice.so", "twice.cu"], check=True)  # fmt: skip
-    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, USER, "./libtwice.so"))
-    assert done.stdout == "cudaErrorNoKernelImageForDevice 3\n", done.stderr
-    assert done.stderr == (
+    result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, USER, "./libtwice.so"))
+    assert result.stdout == "cudaErrorNoKernelImageForDevice 3\n", result.stderr
+    assert result.stderr == (
         f"kernkit: libtwice.so has machine code only (sm_{architecture}): its kernels do not run, and calls that launch "
         "them return an error: compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES "
         f"80-virtual\nkernkit: twice cannot run: libtwice.so has machine code only (sm_{architecture}), which runs on a "
@@ -514,10 +514,10 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
     if folder is None or not (folder / f"lib{library}.so").exists():
         pytest.skip(f"no lib{library}.so of a CUDA toolkit")
     program = compiled(tmp_path, source, f"-l{library}")
-    found = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
-    done = kernkit_run(root, "--runtime", runtime, program, LD_LIBRARY_PATH=found)
-    assert (done.stdout, done.returncode) == (output, 0), done.stderr
-    assert done.stderr.count("\n") == 1 and done.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
+    search_path = os.pathsep.join(filter(None, [str(folder), os.environ.get("LD_LIBRARY_PATH")]))
+    result = kernkit_run(root, "--runtime", runtime, program, LD_LIBRARY_PATH=search_path)
+    assert (result.stdout, result.returncode) == (output, 0), result.stderr
+    assert result.stderr.count("\n") == 1 and result.stderr.startswith(f"kernkit: {names}: the CUDA runtime is linked into ")
 
 
 @pytest.mark.slow
@@ -525,11 +525,11 @@ def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
     """CMake compiles it into the user's cache; the second call uses the cache."""
     if shutil.which("ccache"):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-    words = [sys.executable, "-c", QUERY]
-    first = kernkit_run(root, *words, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
+    arguments = [sys.executable, "-c", QUERY]
+    first = kernkit_run(root, *arguments, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
     assert first.stdout == "[] 1 8 801 801\n", first.stderr
     assert "kernkit: compiling the runtime, once, into " in first.stderr
-    second = kernkit_run(root, *words, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
+    second = kernkit_run(root, *arguments, XDG_CACHE_HOME=str(tmp_path), KK_ROOT="")
     assert second.stdout == first.stdout and "compiling" not in second.stderr
 
 

@@ -42,24 +42,24 @@ def test_python_programs_are_known_by_their_name_or_first_line(tmp_path, name, t
 
 
 def test_caches_are_private(tmp_path):
-    found = clients.settings(tmp_path, None, {"TRITON_CACHE_DIR": "/data/triton"})
-    assert found["TRITON_CACHE_DIR"] == "/data/triton/kernkit"
-    assert found["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
-    assert "TRITON_PTXAS_PATH" not in found  # libcuda.so.1 is missing
+    settings = clients.settings(tmp_path, None, {"TRITON_CACHE_DIR": "/data/triton"})
+    assert settings["TRITON_CACHE_DIR"] == "/data/triton/kernkit"
+    assert settings["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
+    assert "TRITON_PTXAS_PATH" not in settings  # libcuda.so.1 is missing
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_assembler_passes_ptx_on(tmp_path):
-    found = clients.settings(tmp_path, tmp_path / "driver/libcuda.so.1", {})
-    assembler, source, output = found["TRITON_PTXAS_PATH"], tmp_path / "a.ptx", tmp_path / "a.cubin"
-    assert found["TRITON_LIBCUDA_PATH"] == str(tmp_path / "driver")
+    settings = clients.settings(tmp_path, tmp_path / "driver/libcuda.so.1", {})
+    assembler, source, output = settings["TRITON_PTXAS_PATH"], tmp_path / "a.ptx", tmp_path / "a.cubin"
+    assert settings["TRITON_LIBCUDA_PATH"] == str(tmp_path / "driver")
     source.write_text(".version 8.7\n")
     subprocess.run([assembler, "-lineinfo", "-v", "--gpu-name=sm_80", source, "-o", output], check=True)
     assert output.read_text() == ".version 8.7\n"
     version = subprocess.run([assembler, "--version"], capture_output=True, text=True, check=True).stdout
     assert "release 13.0, V13.0.88" in version
-    done = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
+    result = subprocess.run([assembler, "a.cubin"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (1, "ptxas of kernkit: expected FILE.ptx -o FILE\n")
 
 
 def test_a_gpu_of_the_machine_is_reported(tmp_path, monkeypatch, capsys):
@@ -80,8 +80,8 @@ def test_compilers_work_in_a_run(root, driver, tmp_path):
     (tmp_path / "one.cc").write_text("int one() { return 1; }\n")
     command = ["g++", "-c", "-o", "-", "one.cc", "-S"]
     expected = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    found = run_python(root, driver.parent.parent, "-c", f"import subprocess; subprocess.run({command}, check=True)", cwd=tmp_path)
-    assert (found.stdout, found.stderr) == (expected, "")
+    result = run_python(root, driver.parent.parent, "-c", f"import subprocess; subprocess.run({command}, check=True)", cwd=tmp_path)
+    assert (result.stdout, result.stderr) == (expected, "")
 
 
 LINKER = """
@@ -114,9 +114,9 @@ print(linker.nvJitLinkDestroy(ctypes.byref(handle)), handle.value)
 
 def test_the_linker_of_device_code_joins_ptx(root, driver):
     """NVIDIA's nvJitLink.h has the numbers of the results."""
-    done = run_python(root, driver.parent.parent, "-c", LINKER)
-    assert done.stderr == ""
-    assert done.stdout.splitlines() == [
+    result = run_python(root, driver.parent.parent, "-c", LINKER)
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
         "2 0",
         "9 kernkit: no input to link; add PTX text",
         "0", "12", "0",
@@ -169,8 +169,8 @@ print(driver.cuCtxSynchronize())
 def test_a_kernel_of_triton_runs_and_a_fault_has_its_line(root, driver, tmp_path):
     program = tmp_path / "scale.py"
     program.write_text(TRITON)
-    done = run_python(root, driver.parent.parent, program, XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert done.stdout == "0 True\n700\n", done.stderr
+    result = run_python(root, driver.parent.parent, program, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert result.stdout == "0 True\n700\n", result.stderr
     line = next(number for number, text in enumerate(TRITON.splitlines(), 1) if "tl.store" in text)
-    assert "Invalid __global__ write of size 4 bytes" in done.stderr and f"(scale.py:{line})" in done.stderr
+    assert "Invalid __global__ write of size 4 bytes" in result.stderr and f"(scale.py:{line})" in result.stderr
     assert len(list((tmp_path / "cache/kernkit/clients/caches/triton").iterdir())) > 0

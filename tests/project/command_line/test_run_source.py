@@ -55,13 +55,13 @@ def test_a_file_is_compiled_and_runs(root, source, runtime):
                source, "last"]
     for factor in (2, 5):
         source.with_name("factor.h").write_text(f"#define FACTOR {factor}\n")
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert (done.stdout, done.stderr, done.returncode) == (f"last cudaSuccess {3 * factor}\n", "", 4)
+        result = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert (result.stdout, result.stderr, result.returncode) == (f"last cudaSuccess {3 * factor}\n", "", 4)
 
 
 def test_an_error_of_a_kernel_has_the_line_of_the_file(source, runtime, capfd):
-    words = ["sanitize", "--runtime", str(runtime), "--nvcc-options=-D 'LIMIT=+ 1'", str(source)]
-    assert cli.main(words) == 4
+    arguments = ["sanitize", "--runtime", str(runtime), "--nvcc-options=-D 'LIMIT=+ 1'", str(source)]
+    assert cli.main(arguments) == 4
     assert "Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 400 bytes (scale.cu:6)" in capfd.readouterr().err
 
 
@@ -86,8 +86,8 @@ def test_the_architecture_is_that_of_the_capability_or_of_the_options(source, mo
     monkeypatch.setattr(single_file, "tool", lambda name: f"/bin/{name}")
 
     def architecture(options, capability=None):
-        words = single_file.command_for(source, source, options, capability)
-        return [word for word in words if word.startswith(("-arch", "arch="))]
+        arguments = single_file.command_for(source, source, options, capability)
+        return [argument for argument in arguments if argument.startswith(("-arch", "arch="))]
 
     assert architecture("") == ["-arch=compute_80"] and architecture("-O1", "90") == ["-arch=compute_90"]
     assert architecture("-arch=sm_90", "80") == ["-arch=sm_90"]
@@ -102,13 +102,13 @@ def test_nvccs_errors_are_printed(source, runtime, capfd):
     assert f"kernkit: nvcc could not compile {source}; the command was " in printed.err
 
 
-@pytest.mark.parametrize("words, message", [
+@pytest.mark.parametrize("arguments, message", [
     (["/nowhere/x.cu"], "file /nowhere/x.cu not found; correct the path"),
     (["--nvcc-options=-O1", "true"], "--nvcc-options: true is no .cu file; the options apply to a .cu file, which nvcc "
      "compiles: leave out the options"),
 ])  # fmt: skip
-def test_arguments_are_checked(words, message, capfd):
-    assert cli.main(["run", *words]) == 3
+def test_arguments_are_checked(arguments, message, capfd):
+    assert cli.main(["run", *arguments]) == 3
     assert capfd.readouterr().err == f"kernkit: {message}\n"
 
 

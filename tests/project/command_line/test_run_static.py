@@ -77,8 +77,8 @@ def runtime(root):
 
 @pytest.fixture
 def kernkit(root, runtime):
-    def run(command, *words):
-        return subprocess.run([sys.executable, "-B", "-m", "kernkit", command, "--runtime", *map(str, (runtime, *words))],
+    def run(command, *arguments):
+        return subprocess.run([sys.executable, "-B", "-m", "kernkit", command, "--runtime", *map(str, (runtime, *arguments))],
                               capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
 
@@ -96,37 +96,37 @@ def folder(tmp_path_factory):
     (folder / "twice.cu").write_text(LIBRARY)
     commands = [("-lineinfo", "-o", "program", "program.cu"), ("-arch=compute_80", "-o", "compute_80", "program.cu"),
                 ("-shared", "-Xcompiler", "-fPIC", "-o", "libtwice.so", "twice.cu")]  # fmt: skip
-    for started in [subprocess.Popen([nvcc, *words], cwd=folder) for words in commands]:
+    for started in [subprocess.Popen([nvcc, *arguments], cwd=folder) for arguments in commands]:
         assert started.wait() == 0
     return folder
 
 
 @pytest.mark.parametrize("name", ["program", "compute_80"])
 def test_a_program_of_plain_nvcc_runs(kernkit, folder, name):
-    done = kernkit("run", folder / name)
-    assert (done.stdout, done.stderr, done.returncode) == ("cudaSuccess 301\n", "", 4)
+    result = kernkit("run", folder / name)
+    assert (result.stdout, result.stderr, result.returncode) == ("cudaSuccess 301\n", "", 4)
 
 
 def test_a_store_out_of_bounds_is_reported_with_its_line(kernkit, folder):
-    done = kernkit("run", folder / "program", "outside")
-    assert done.stdout.startswith("cudaErrorIllegalAddress ")
+    result = kernkit("run", folder / "program", "outside")
+    assert result.stdout.startswith("cudaErrorIllegalAddress ")
     fault = (f"Invalid __global__ write of size 4 bytes, 0 bytes after an allocation of 400 bytes "
              f"(program.cu:{line_of('y[i] = ')})")  # fmt: skip
-    assert fault in done.stderr and done.returncode == 4
+    assert fault in result.stderr and result.returncode == 4
 
 
 def test_the_tools_report_faults_and_count(kernkit, folder, tmp_path):
     assert kernkit("sanitize", folder / "program").stderr.endswith(
         "kernkit sanitize: 0 findings (memcheck: 0, racecheck: 0, initcheck: 0, synccheck: 0)\n")  # fmt: skip
-    done = kernkit("sanitize", folder / "program", "race")
-    assert done.returncode != 0 and f"(program.cu:{line_of('tile[threadIdx.x] =')})" in done.stderr, done.stderr
-    assert re.search(r"racecheck: [1-9]", done.stderr), done.stderr
+    result = kernkit("sanitize", folder / "program", "race")
+    assert result.returncode != 0 and f"(program.cu:{line_of('tile[threadIdx.x] =')})" in result.stderr, result.stderr
+    assert re.search(r"racecheck: [1-9]", result.stderr), result.stderr
     assert re.search(r"^fill +4 ", kernkit("counters", folder / "program").stderr, re.MULTILINE)
 
 
 def test_a_library_that_the_program_loads_runs_from_its_constructors_on(kernkit, folder):
-    done = kernkit("run", folder / "program", "plain", folder / "libtwice.so")
-    assert (done.stdout, done.stderr) == ("cudaSuccess 301\n0\n26\n", "")
+    result = kernkit("run", folder / "program", "plain", folder / "libtwice.so")
+    assert (result.stdout, result.stderr) == ("cudaSuccess 301\n0\n26\n", "")
 
 
 FROM_PYTHON = """
@@ -142,16 +142,16 @@ print(*x)
 
 
 def test_a_library_that_python_loads_runs(kernkit, folder):
-    done = kernkit("run", sys.executable, "-c", FROM_PYTHON, folder / "libtwice.so")
-    assert (done.stdout, done.stderr) == ("0\n2.0 4.0 6.0 8.0\n", "")
+    result = kernkit("run", sys.executable, "-c", FROM_PYTHON, folder / "libtwice.so")
+    assert (result.stdout, result.stderr) == ("0\n2.0 4.0 6.0 8.0\n", "")
 
 
 def test_a_stripped_library_that_python_loads_is_reported(kernkit, folder, tmp_path):
     library = tmp_path / "libtwice.so"
     subprocess.run(["strip", "-o", library, folder / "libtwice.so"], check=True)
-    done = kernkit("run", sys.executable, "-c", FROM_PYTHON, library)
-    assert done.stdout.endswith("1.0 2.0 3.0 4.0\n") and not done.stdout.startswith("0\n")
-    assert done.stderr == (
+    result = kernkit("run", sys.executable, "-c", FROM_PYTHON, library)
+    assert result.stdout.endswith("1.0 2.0 3.0 4.0\n") and not result.stdout.startswith("0\n")
+    assert result.stderr == (
         f"kernkit: {library}: the CUDA runtime is linked into it statically, and its symbol table is stripped, so that its "
         "kernels do not run: build it without strip and without the linker's option -s, or link it with nvcc's -cudart shared\n")
 
@@ -161,8 +161,8 @@ def test_a_program_needs_a_library_whose_constructors_run_first(kernkit, folder,
     (tmp_path / "main.cc").write_text('extern "C" int twice(float*);\nint main() { return twice(nullptr) == 700 ? 5 : 6; }\n')
     subprocess.run(["g++", "-o", tmp_path / "main", tmp_path / "main.cc", folder / "libtwice.so", f"-Wl,-rpath,{folder}"],
                    check=True)  # fmt: skip
-    done = kernkit("run", tmp_path / "main")
-    assert done.returncode == 5 and "in no allocation" in done.stderr, done.stderr
+    result = kernkit("run", tmp_path / "main")
+    assert result.returncode == 5 and "in no allocation" in result.stderr, result.stderr
 
 
 OLD = """
@@ -174,9 +174,9 @@ extern "C" int libcudart_static_0() { return cudaThreadSynchronize(); }
 def test_a_library_of_cuda_12_that_python_loads_is_reported(kernkit, tmp_path):
     library = tmp_path / "libold.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", library], input=OLD, text=True, check=True)
-    done = kernkit("run", sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library)
-    assert done.stderr == (f"kernkit: {library}: the CUDA runtime of CUDA 12 or earlier is linked into it statically, and "
-                           "kernkit replaces that of CUDA 13: compile it with CUDA 13\n")  # fmt: skip
+    result = kernkit("run", sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library)
+    assert result.stderr == (f"kernkit: {library}: the CUDA runtime of CUDA 12 or earlier is linked into it statically, and "
+                             "kernkit replaces that of CUDA 13: compile it with CUDA 13\n")  # fmt: skip
 
 
 SCALE = """
@@ -216,8 +216,8 @@ def test_a_stripped_library_of_kernkit_runs(kernkit, library, tmp_path):
         pytest.skip("the library was built without CUDA")
     stripped = tmp_path / library.name
     subprocess.run(["strip", "-o", stripped, library], check=True)
-    done = kernkit("run", sys.executable, "-c", SCALE, stripped)
-    assert (done.stdout, done.stderr) == ("0 \n6.0 8.0\n", "")
+    result = kernkit("run", sys.executable, "-c", SCALE, stripped)
+    assert (result.stdout, result.stderr) == ("0 \n6.0 8.0\n", "")
 
 
 def test_a_program_linked_with_static_is_rejected(kernkit, tmp_path):
@@ -225,8 +225,8 @@ def test_a_program_linked_with_static_is_rejected(kernkit, tmp_path):
         pytest.skip("no g++")
     source = '#define IN(name) __attribute__((used, section(name)))\nint main() {}\n' + fatbin((1, 80, 0))
     program = tmp_path / "program"
-    done = subprocess.run(["g++", "-static", "-x", "c++", "-", "-o", program], input=source, text=True, capture_output=True)
-    if done.returncode != 0:
+    result = subprocess.run(["g++", "-static", "-x", "c++", "-", "-o", program], input=source, text=True, capture_output=True)
+    if result.returncode != 0:
         pytest.skip("the C library cannot be linked statically")
     assert kernkit("run", program).stderr == (
         f"kernkit: {program} cannot run without a GPU: it is linked with -static, so that no library can be loaded in place of "

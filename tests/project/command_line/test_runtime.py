@@ -62,8 +62,8 @@ class Place:
         return package
 
     def start(self, **more):
-        words = [self.folder / "venv/bin/python", "-B", "-m", "kernkit", "run", self.folder / "program"]
-        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        arguments = [self.folder / "venv/bin/python", "-B", "-m", "kernkit", "run", self.folder / "program"]
+        return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env={**self.environment, **more})  # fmt: skip
 
     def run(self, **more):

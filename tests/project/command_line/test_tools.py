@@ -30,8 +30,8 @@ def run(root, tmp_path_factory):
     subprocess.run([nvcc, "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-o", program, SOURCE], check=True)
 
     def run_tool(command, *options, kernel, ran=program, **environment):
-        words = [sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, *options, ran, *kernel.split("  ")]
-        return subprocess.run([*map(str, words)], capture_output=True, text=True,
+        arguments = [sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, *options, ran, *kernel.split("  ")]
+        return subprocess.run([*map(str, arguments)], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment})  # fmt: skip
 
     run_tool.program = program
@@ -39,8 +39,8 @@ def run(root, tmp_path_factory):
 
 
 def test_counters_of_a_stride(run, tmp_path):
-    done = run("counters", "--lines", "--json", tmp_path / "c.json", "--html", tmp_path / "c.html", kernel="strided")
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    result = run("counters", "--lines", "--json", tmp_path / "c.json", "--html", tmp_path / "c.html", kernel="strided")
+    assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
     (kernel,) = json.loads((tmp_path / "c.json").read_text())["kernels"]
     assert kernel["kernel"] == "strided" and kernel["launches"] == 1
     assert kernel["counters"]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 1
@@ -50,7 +50,7 @@ def test_counters_of_a_stride(run, tmp_path):
     at = line_of("x[32 * threadIdx.x]")
     (line,) = (line for line in kernel["lines"] if "global_load_bytes" in line["counters"])
     assert (line["place"], line["line"]) == (f"tools.cu:{at}", at)
-    assert re.search(rf"^  tools.cu:{at} +1 +32 +700.0% ", done.stderr, re.MULTILINE), done.stderr
+    assert re.search(rf"^  tools.cu:{at} +1 +32 +700.0% ", result.stderr, re.MULTILINE), result.stderr
     page = (tmp_path / "c.html").read_text()
     assert re.search(rf"<tr class=over><td>{at}<td>1<td>32<td>700.0%.*x\[32 \* threadIdx.x\]", page)
 
@@ -78,7 +78,7 @@ def test_resources_of_a_kernel_by_ptxas(run, tmp_path):
     texts = set()
     for _ in range(2):
         files = ("--json", tmp_path / "c.json", "--html", tmp_path / "c.html")
-        done = run("counters", "--resources", run.program, *files, kernel="columns")
+        result = run("counters", "--resources", run.program, *files, kernel="columns")
         texts.add((tmp_path / "c.json").read_text() + (tmp_path / "c.html").read_text())
         (kernel,) = json.loads((tmp_path / "c.json").read_text())["kernels"]
     assert len(texts) == 1
@@ -86,7 +86,7 @@ def test_resources_of_a_kernel_by_ptxas(run, tmp_path):
     assert kernel["ptxas"]["sm__maximum_warps_per_active_cycle_pct"] == 100
     assert kernel["ptxas"]["launch__occupancy_limit_warps"] == 2
     registers = kernel["ptxas"]["launch__registers_per_thread"]
-    assert re.search(rf"^columns .* {registers} +0 +100%$", done.stderr, re.MULTILINE), done.stderr
+    assert re.search(rf"^columns .* {registers} +0 +100%$", result.stderr, re.MULTILINE), result.stderr
     assert re.search(rf"columns .* {registers} +0 +100%", (tmp_path / "c.html").read_text())
 
 
@@ -159,57 +159,57 @@ def test_occupancy_is_the_toolkits(tmp_path, capability):
       r"__syncthreads\(\) and thread \[32, 0, 0\] waits at __shfl_sync\(\) \(tools.cu:\d+\)")],
 )  # fmt: skip
 def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
-    done = run("sanitize", "--json", tmp_path / "s.json", kernel=kernel)
-    assert done.returncode == 1
-    assert re.search(f"^{tool_of}: {sentence}", done.stderr, re.MULTILINE), done.stderr
-    assert "kernkit sanitize: 1 finding (" in done.stderr and f"{tool_of}: 1" in done.stderr
+    result = run("sanitize", "--json", tmp_path / "s.json", kernel=kernel)
+    assert result.returncode == 1
+    assert re.search(f"^{tool_of}: {sentence}", result.stderr, re.MULTILINE), result.stderr
+    assert "kernkit sanitize: 1 finding (" in result.stderr and f"{tool_of}: 1" in result.stderr
     (finding,) = json.loads((tmp_path / "s.json").read_text())["findings"]
     assert finding["tool"] == tool_of and finding["kernel"] == kernel and finding["count"] == 1
     assert run("sanitize", "--error-exitcode", 9, kernel=kernel).returncode == 9
-    other = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
-    done = run("sanitize", "--tool", other, kernel=kernel)
-    assert done.returncode == 1 and f"kernkit sanitize: 0 findings ({other}: 0" in done.stderr
-    assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of it did not run: " + kernel in done.stderr
+    other_tool = {"memcheck": "synccheck", "synccheck": "memcheck"}[tool_of]
+    result = run("sanitize", "--tool", other_tool, kernel=kernel)
+    assert result.returncode == 1 and f"kernkit sanitize: 0 findings ({other_tool}: 0" in result.stderr
+    assert "kernkit sanitize: incomplete: a kernel stopped, and the rest of it did not run: " + kernel in result.stderr
 
 
 def test_threads_that_end_before_a_barrier(run):
     """Such a barrier is no error; synccheck warns about it at the warning level."""
-    done = run("sanitize", kernel="early")
-    assert done.returncode == 0 and "kernkit sanitize: 0 findings (" in done.stderr, done.stderr
-    done = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
-    assert done.returncode == 1
+    result = run("sanitize", kernel="early")
+    assert result.returncode == 0 and "kernkit sanitize: 0 findings (" in result.stderr, result.stderr
+    result = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
+    assert result.returncode == 1
     line = line_of("some threads have ended")
     assert (
         f"synccheck: early: block [0, 0, 0], thread [0, 0, 0]: 40 of the block's 64 threads wait at __syncthreads() "
-        f"and thread [40, 0, 0] has ended (tools.cu:{line})\n" in done.stderr
-    ), done.stderr
+        f"and thread [40, 0, 0] has ended (tools.cu:{line})\n" in result.stderr
+    ), result.stderr
 
 
 def test_a_race_and_its_suppression(run, tmp_path):
     stores, loads = line_of("tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x"), line_of("tile[63 - threadIdx.x]")
-    done = run("sanitize", "--tool", "racecheck", kernel="unordered")
-    assert done.returncode == 1 and "kernkit sanitize: 2 findings (racecheck: 2" in done.stderr
-    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read access at byte 124 of shared memory (tools.cu:{loads}) and Write access by thread [31, 0, 0] (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in done.stderr
+    result = run("sanitize", "--tool", "racecheck", kernel="unordered")
+    assert result.returncode == 1 and "kernkit sanitize: 2 findings (racecheck: 2" in result.stderr
+    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read access at byte 124 of shared memory (tools.cu:{loads}) and Write access by thread [31, 0, 0] (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in result.stderr
     reasons = tmp_path / "suppressions"
     reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
-    done = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
-    assert done.returncode == 0, done.stderr
-    assert "kernkit sanitize: this suppression matches no finding: other: *\n" in done.stderr
+    result = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
+    assert result.returncode == 0, result.stderr
+    assert "kernkit sanitize: this suppression matches no finding: other: *\n" in result.stderr
 
 
 def test_lanes_of_a_warp_at_the_level_of_warnings(run):
     assert run("sanitize", kernel="lanes").returncode == 0
-    done = run("sanitize", "--racecheck-detect-level", "warn", kernel="lanes")
-    assert done.returncode == 1 and "with no __syncwarp() between that orders them (32 times)\n" in done.stderr
+    result = run("sanitize", "--racecheck-detect-level", "warn", kernel="lanes")
+    assert result.returncode == 1 and "with no __syncwarp() between that orders them (32 times)\n" in result.stderr
 
 
 def test_uninitialised_memory(run):
     at = line_of("reads the uninitialised element")
-    done = run("sanitize", "--tool", "initcheck", kernel="unwritten")
-    assert done.returncode == 1 and "kernkit sanitize: 1 finding (initcheck: 1" in done.stderr
+    result = run("sanitize", "--tool", "initcheck", kernel="unwritten")
+    assert result.returncode == 1 and "kernkit sanitize: 1 finding (initcheck: 1" in result.stderr
     assert re.search(r"^initcheck: unwritten: block \[0, 0, 0\], thread \[58, 0, 0\]: Uninitialized bits written to byte 232 of 4096 bytes "
                      rf"of global memory \(tools.cu:{at}\), read from byte 20 of shared memory \(tools.cu:{at}\)$",
-                     done.stderr, re.MULTILINE), done.stderr  # fmt: skip
+                     result.stderr, re.MULTILINE), result.stderr  # fmt: skip
 
 
 def test_a_suppression_needs_its_reason(capfd, tmp_path):
@@ -221,16 +221,16 @@ def test_a_suppression_needs_its_reason(capfd, tmp_path):
 
 
 def test_nothing_found_and_the_programs_exit_code(run):
-    done = run("sanitize", kernel="columns")
-    assert done.returncode == 0 and "kernkit sanitize: 0 findings (" in done.stderr
+    result = run("sanitize", kernel="columns")
+    assert result.returncode == 0 and "kernkit sanitize: 0 findings (" in result.stderr
     assert run("sanitize", kernel="seven").returncode == 7
     assert run("counters", kernel="seven").returncode == 7
 
 
 def test_a_shell_that_runs_no_kernel_has_a_complete_report(run):
     """dash ends by _exit()."""
-    done = run("sanitize", ran="sh", kernel="-c  true")
-    assert done.returncode == 0 and done.stderr.startswith("kernkit sanitize: 0 findings ("), done.stderr
+    result = run("sanitize", ran="sh", kernel="-c  true")
+    assert result.returncode == 0 and result.stderr.startswith("kernkit sanitize: 0 findings ("), result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -241,8 +241,8 @@ def ends(run, root, tmp_path_factory):
 
     def run_end(name, *options, seed="0"):
         runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
-        words = [sys.executable, "-B", "-m", "kernkit", "sanitize", "--runtime", runtime, *options, program, name]
-        return subprocess.run([*map(str, words)], capture_output=True, text=True,
+        arguments = [sys.executable, "-B", "-m", "kernkit", "sanitize", "--runtime", runtime, *options, program, name]
+        return subprocess.run([*map(str, arguments)], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(root / "sdk/python"), "KERNKIT_SEED": seed})  # fmt: skip
 
     return run_end
@@ -269,29 +269,29 @@ INVALID = r'Program hit cudaErrorInvalidValue \(error 1\) due to "invalid argume
 )  # fmt: skip
 @pytest.mark.parametrize("seed", ("0", "3"))
 def test_host_errors_and_stopped_kernels_count(ends, name, sentence, seed):
-    done = ends(name, seed=seed)
-    assert done.returncode == 1 and "kernkit sanitize: 1 finding (memcheck: 1" in done.stderr, done.stderr
-    assert re.search("^memcheck: " + sentence, done.stderr, re.MULTILINE), done.stderr
-    assert ("warning: ended without synchronising" in done.stderr) == name.startswith("unsynchronised")
+    result = ends(name, seed=seed)
+    assert result.returncode == 1 and "kernkit sanitize: 1 finding (memcheck: 1" in result.stderr, result.stderr
+    assert re.search("^memcheck: " + sentence, result.stderr, re.MULTILINE), result.stderr
+    assert ("warning: ended without synchronising" in result.stderr) == name.startswith("unsynchronised")
 
 
 def test_kernels_that_did_not_run_are_reported(ends):
-    done = ends("outside", "--tool", "racecheck")
-    assert done.returncode == 1
-    assert "incomplete: a kernel stopped, and the rest of it did not run: outside: block" in done.stderr
-    assert "incomplete: 1 launch after a stopped kernel did not run\n" in done.stderr
-    done = ends("crash")
-    assert done.returncode == 134 and "incomplete: the program crashed or was ended by signal 6" in done.stderr
-    done = ends("exit")
-    assert done.returncode == 1 and "was ended before the tools wrote their last findings" in done.stderr
+    result = ends("outside", "--tool", "racecheck")
+    assert result.returncode == 1
+    assert "incomplete: a kernel stopped, and the rest of it did not run: outside: block" in result.stderr
+    assert "incomplete: 1 launch after a stopped kernel did not run\n" in result.stderr
+    result = ends("crash")
+    assert result.returncode == 134 and "incomplete: the program crashed or was ended by signal 6" in result.stderr
+    result = ends("exit")
+    assert result.returncode == 1 and "was ended before the tools wrote their last findings" in result.stderr
     assert ends("right").returncode == 0 and "incomplete" not in ends("right").stderr
 
 
 @pytest.mark.parametrize("seed", ("0", "3"))
 def test_a_program_that_does_not_synchronise_is_warned_of(ends, seed):
-    done = ends("unsynchronised", seed=seed)
-    assert done.returncode == 0
-    assert "kernkit sanitize: warning: ended without synchronising\n" in done.stderr
+    result = ends("unsynchronised", seed=seed)
+    assert result.returncode == 0
+    assert "kernkit sanitize: warning: ended without synchronising\n" in result.stderr
     assert "warning" not in ends("right", seed=seed).stderr
 
 
@@ -301,9 +301,9 @@ def test_unknown_tools(capfd):
 
 
 def test_findings_of_several_processes_are_one():
-    one = {"tool": "memcheck", "kernel": "k", "sentence": "k: stores", "count": 2}
-    assert sanitize.merged([one, {**one, "count": 3}, {**one, "sentence": "k: loads"}]) == [
-        {**one, "count": 5}, {**one, "sentence": "k: loads"}]  # fmt: skip
+    finding = {"tool": "memcheck", "kernel": "k", "sentence": "k: stores", "count": 2}
+    assert sanitize.merged([finding, {**finding, "count": 3}, {**finding, "sentence": "k: loads"}]) == [
+        {**finding, "count": 5}, {**finding, "sentence": "k: loads"}]  # fmt: skip
 
 
 def test_counters_of_several_processes_are_sums():

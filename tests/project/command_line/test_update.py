@@ -18,10 +18,10 @@ from rendering import BUILD_OUTPUTS
 LINE = "kernkit_add_kernel(fast_ops silu_and_mul)"
 
 
-def git(folder, *words):
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+def git(folder, *arguments):
+    result = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def commit(folder, message="Edits"):
@@ -72,8 +72,8 @@ def newer(root, tmp_path, monkeypatch):
     return tree
 
 
-def run(folder, *words, code=0):
-    assert cli.main(["update", "--library", str(folder), *words]) == code
+def run(folder, *arguments, code=0):
+    assert cli.main(["update", "--library", str(folder), *arguments]) == code
 
 
 def test_edits_stay_and_the_template_comes(library, newer, capsys):
@@ -199,30 +199,30 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
     """The first rendering is recorded in the vendored copy. Without the record, the kernkit of that
     rendering records it."""
     shutil.rmtree(library / ".git")
-    whole = tmp_path / "whole"
-    (whole / "libs").mkdir(parents=True)
-    shutil.move(library, whole / "libs/fast_ops")
-    inner = whole / "libs/fast_ops"
-    (whole / "README.md").write_text("of all\n")
-    git(whole, "init", "--quiet")
+    outer = tmp_path / "whole"
+    (outer / "libs").mkdir(parents=True)
+    shutil.move(library, outer / "libs/fast_ops")
+    inner = outer / "libs/fast_ops"
+    (outer / "README.md").write_text("of all\n")
+    git(outer, "init", "--quiet")
     assert history.begin(inner) == "no git repository was made: the folder is in a git repository"
-    kept = inner / "third_party/kernkit/RENDERED"
-    text = kept.read_text()
-    kept.write_text("touched\n")
-    commit(whole)
+    record = inner / "third_party/kernkit/RENDERED"
+    text = record.read_text()
+    record.write_text("touched\n")
+    commit(outer)
     run(inner, code=3)
     assert "pip install --no-index --find-links FOLDER kernkit==0.1.0 && kernkit update, then" in capsys.readouterr().err
-    head = git(whole, "rev-parse", "HEAD^{tree}")
+    head = git(outer, "rev-parse", "HEAD^{tree}")
     with monkeypatch.context() as older:
         older.setattr(rendering, "template_folder", lambda: root / "template")
         older.setattr(update, "version", lambda: "0.1.0")
         run(inner)
-    assert git(whole, "rev-parse", "HEAD^{tree}") == head
-    git(whole, "reset", "--quiet", "--hard", "HEAD~")
-    kept.write_text(text)
-    commit(whole)
+    assert git(outer, "rev-parse", "HEAD^{tree}") == head
+    git(outer, "reset", "--quiet", "--hard", "HEAD~")
+    record.write_text(text)
+    commit(outer)
     run(inner)
-    assert (inner / "docs/new.md").exists() and (whole / "README.md").read_text() == "of all\n"
+    assert (inner / "docs/new.md").exists() and (outer / "README.md").read_text() == "of all\n"
     assert (inner / "README.md").read_text().startswith("Ours.\n")
 
 
@@ -403,14 +403,14 @@ def checkout(root, tmp_path):
     return folder
 
 
-def kk_update(library, *words, code=0, **environment):
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        ["./kk", "update", *map(str, words)], cwd=library, capture_output=True, text=True,
-        env={**kept, "KK_VENV": sys.prefix, **environment},
+def kk_update(library, *arguments, code=0, **environment):
+    inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    result = subprocess.run(
+        ["./kk", "update", *map(str, arguments)], cwd=library, capture_output=True, text=True,
+        env={**inherited, "KK_VENV": sys.prefix, **environment},
     )  # fmt: skip
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 def is_new(library):
@@ -457,7 +457,7 @@ def test_former_names_are_replaced(library, newer):
     """Names are replaced in files of the library's authors, not in the copy of the SDK."""
     (library / "tests/mine_test.cc").write_text(
         '#include "kernkit/cuda_on_cpu/runtime.h"\n#if defined(KERNKIT_CUDA_ON_CPU)\n'
-        "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"
+        "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\nkernkit::Where line;\n"
     )
     (library / "tests/CMakeLists.txt").write_text(
         "kernkit_add_cuda_on_cpu(fast_ops)\nkernkit_add_on_ptx(fast_ops_objects)\n"
@@ -468,7 +468,7 @@ def test_former_names_are_replaced(library, newer):
     run(library)
     assert (library / "tests/mine_test.cc").read_text() == (
         '#include "kernkit/simulator/runtime.h"\n#if defined(KERNKIT_ON_FIBERS)\n'
-        "kernkit::simulator::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\n"
+        "kernkit::simulator::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\nkernkit::SourceLocation line;\n"
     )
     assert (library / "tests/CMakeLists.txt").read_text() == (
         "kernkit_add_on_fibers(fast_ops)\nkernkit_add_simulated(fast_ops_objects)\n"

@@ -19,10 +19,10 @@ def state(folder):
             os.path.lexists(folder / ".git/MERGE_HEAD"))  # fmt: skip
 
 
-def fails(folder, capsys, *words):
+def fails(folder, capsys, *arguments):
     """Runs the command, which must fail; returns its error message."""
     before = state(folder)
-    run(folder, *words, code=3)
+    run(folder, *arguments, code=3)
     output = capsys.readouterr()
     assert state(folder) == before
     assert "has kernkit" not in output.out and "no file changed" not in output.out
@@ -45,14 +45,14 @@ def cannot_sign(folder):
 def test_git_that_cannot_sign(library, newer, history, capsys):  # noqa: F811
     if history != "rendered":
         forget_renderings(library)
-    words = []
+    arguments = []
     if history == "unknown":  # the first merge records the rendering, and changes no file
         (library / "third_party/kernkit/RENDERED").unlink()
         record = json.loads((library / ".kernkit.json").read_text())
         (library / ".kernkit.json").write_text(json.dumps({**record, "version": "0.9.0"}))
         commit(library)
     cannot_sign(library)
-    assert "git merge failed, and nothing was changed:\nerror: gpg failed to sign" in fails(library, capsys, *words)
+    assert "git merge failed, and nothing was changed:\nerror: gpg failed to sign" in fails(library, capsys, *arguments)
 
 
 def test_conflicts_after_a_squash_merge_are_left_by_git_merge_abort(library, newer):  # noqa: F811
@@ -101,7 +101,7 @@ def test_a_repository_that_another_git_has_locked(library, newer, lock, capsys):
     assert "git merge failed, and nothing was changed:\n" in fails(library, capsys)
 
 
-@pytest.mark.parametrize("options", ["--no-commit", *(pytest.param(word, marks=pytest.mark.all) for word in ("--squash", "--ff-only"))])
+@pytest.mark.parametrize("options", ["--no-commit", *(pytest.param(option, marks=pytest.mark.all) for option in ("--squash", "--ff-only"))])
 def test_settings_that_make_no_commit_are_overruled(library, newer, options):  # noqa: F811
     git(library, "config", "branch.main.mergeOptions", options)
     run(library)
@@ -157,17 +157,17 @@ def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, c
 @pytest.mark.all
 def test_the_repository_is_that_of_the_folder(library, newer, tmp_path, monkeypatch):  # noqa: F811
     """The update ignores the repository in the environment variables of a hook or of `git rebase --exec`."""
-    other = tmp_path / "other"
-    other.mkdir()
-    git(other, "init", "--quiet")
-    git(other, "commit", "--quiet", "--allow-empty", "-m", "Mine")
-    head = git(other, "rev-parse", "HEAD")
+    unrelated = tmp_path / "other"
+    unrelated.mkdir()
+    git(unrelated, "init", "--quiet")
+    git(unrelated, "commit", "--quiet", "--allow-empty", "-m", "Mine")
+    head = git(unrelated, "rev-parse", "HEAD")
     with monkeypatch.context() as hook:
-        hook.setenv("GIT_DIR", str(other / ".git"))
-        hook.setenv("GIT_WORK_TREE", str(other))
-        hook.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+        hook.setenv("GIT_DIR", str(unrelated / ".git"))
+        hook.setenv("GIT_WORK_TREE", str(unrelated))
+        hook.setenv("GIT_INDEX_FILE", str(unrelated / ".git/index"))
         run(library)
-    assert git(other, "rev-parse", "HEAD") == head and not (other / "docs").exists()
+    assert git(unrelated, "rev-parse", "HEAD") == head and not (unrelated / "docs").exists()
     assert (library / "docs/new.md").exists()
 
 
@@ -178,11 +178,11 @@ def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, 
     if how == "worktree":
         git(library, "worktree", "add", "--quiet", folder, "-b", "other")
     else:
-        whole = tmp_path / "whole"
-        whole.mkdir()
-        git(whole, "init", "--quiet")
-        git(whole, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "inside")
-        folder = whole / "inside"
+        outer = tmp_path / "whole"
+        outer.mkdir()
+        git(outer, "init", "--quiet")
+        git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "inside")
+        folder = outer / "inside"
     assert (folder / ".git").is_file()
     run(folder)
     assert (folder / "docs/new.md").exists() and git(folder, "status", "--porcelain") == ""
@@ -192,53 +192,53 @@ def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, 
 @pytest.mark.parametrize("how", ["file", "link"])
 def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tmp_path, how, capsys):  # noqa: F811
     """Such a repository is, for example, a user's repository to which the `.git` file of an archive refers."""
-    other = tmp_path / "other"
-    shutil.copytree(library, other)
+    clone = tmp_path / "other"
+    shutil.copytree(library, clone)
     shutil.rmtree(library / ".git")
     if how == "file":
         (library / ".git").write_text("gitdir: ../other/.git\n")
     else:
         (library / ".git").symlink_to("../other/.git")
-    before = files_below(other), git(other, "rev-parse", "HEAD"), git(other, "count-objects")
+    before = files_below(clone), git(clone, "rev-parse", "HEAD"), git(clone, "count-objects")
     run(library, code=3)
-    assert f"{library}/.git names the repository {other}/.git, whose files are not those of" in capsys.readouterr().err
-    assert (files_below(other), git(other, "rev-parse", "HEAD"), git(other, "count-objects")) == before
+    assert f"{library}/.git names the repository {clone}/.git, whose files are not those of" in capsys.readouterr().err
+    assert (files_below(clone), git(clone, "rev-parse", "HEAD"), git(clone, "count-objects")) == before
 
 
 def in_another_repository(folder, tmp_path):
-    whole = tmp_path / "whole"
-    whole.mkdir()
+    outer = tmp_path / "whole"
+    outer.mkdir()
     shutil.rmtree(folder / ".git")
-    shutil.move(folder, whole / "fast_ops")
-    git(whole, "init", "--quiet")
-    return whole
+    shutil.move(folder, outer / "fast_ops")
+    git(outer, "init", "--quiet")
+    return outer
 
 
 @pytest.mark.all
 def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer, tmp_path):  # noqa: F811
-    whole = in_another_repository(library, tmp_path)
-    commit(whole)
-    (whole / "fast_ops/CONTRIBUTING.md").rename(whole / "CONTRIBUTING.md")
-    commit(whole)
+    outer = in_another_repository(library, tmp_path)
+    commit(outer)
+    (outer / "fast_ops/CONTRIBUTING.md").rename(outer / "CONTRIBUTING.md")
+    commit(outer)
     (newer / "CONTRIBUTING.md").open("a").write("newer\n")
-    text = (whole / "CONTRIBUTING.md").read_bytes()
-    run(whole / "fast_ops", code=1)  # the template changed a file that is missing here
-    assert (whole / "CONTRIBUTING.md").read_bytes() == text
-    assert git(whole, "diff", "--name-only", "--diff-filter=U") == "fast_ops/CONTRIBUTING.md\n"
+    text = (outer / "CONTRIBUTING.md").read_bytes()
+    run(outer / "fast_ops", code=1)  # the template changed a file that is missing here
+    assert (outer / "CONTRIBUTING.md").read_bytes() == text
+    assert git(outer, "diff", "--name-only", "--diff-filter=U") == "fast_ops/CONTRIBUTING.md\n"
 
 
 @pytest.mark.all
 def test_a_rendering_in_the_history_that_has_files_outside_the_library(library, newer, tmp_path, capsys):  # noqa: F811
     """If git took the rendering as a base, git would remove these files."""
-    whole = in_another_repository(library, tmp_path)
-    (whole / "mine").write_text("mine")
-    (whole / "fast_ops/third_party/kernkit/RENDERED").write_text("touched\n")
-    git(whole, "add", "--all")
-    tree = git(whole, "write-tree").strip()
-    git(whole, "commit", "--quiet", "-m", f"A rendering\n\nKernkit-template: 0.1.0 fast_ops {tree}")
-    run(whole / "fast_ops", code=3)
+    outer = in_another_repository(library, tmp_path)
+    (outer / "mine").write_text("mine")
+    (outer / "fast_ops/third_party/kernkit/RENDERED").write_text("touched\n")
+    git(outer, "add", "--all")
+    tree = git(outer, "write-tree").strip()
+    git(outer, "commit", "--quiet", "-m", f"A rendering\n\nKernkit-template: 0.1.0 fast_ops {tree}")
+    run(outer / "fast_ops", code=3)
     assert "the history does not hold the rendering" in capsys.readouterr().err
-    assert (whole / "mine").read_text() == "mine"
+    assert (outer / "mine").read_text() == "mine"
 
 
 @pytest.mark.all
@@ -282,5 +282,5 @@ def test_new_writes_nothing_into_the_home_of_the_user(tmp_path, monkeypatch):
 def test_no_other_module_calls_git(root):
     """All calls are in project/git.py, which checks each exit code."""
     sources = (root / "sdk/python").rglob("*.py")
-    found = [path.name for path in sources if '"git"' in path.read_text() and path.name != "git.py"]
-    assert found == [] and "attempt" in dir(git_calls)
+    callers = [path.name for path in sources if '"git"' in path.read_text() and path.name != "git.py"]
+    assert callers == [] and "attempt" in dir(git_calls)

@@ -13,14 +13,14 @@ constexpr int kThreads = 128, kItems = 4, kKeys = kThreads * kItems;
 __global__ void sort(unsigned* keys) {
   using Sort = cub::BlockRadixSort<unsigned, kThreads, kItems>;
   __shared__ typename Sort::TempStorage storage;
-  unsigned own[kItems];
-  for (int i = 0; i < kItems; ++i) own[i] = keys[threadIdx.x * kItems + i];
-  Sort(storage).Sort(own);
-  for (int i = 0; i < kItems; ++i) keys[threadIdx.x * kItems + i] = own[i];
+  unsigned keys_of_thread[kItems];
+  for (int i = 0; i < kItems; ++i) keys_of_thread[i] = keys[threadIdx.x * kItems + i];
+  Sort(storage).Sort(keys_of_thread);
+  for (int i = 0; i < kItems; ++i) keys[threadIdx.x * kItems + i] = keys_of_thread[i];
 }
 
 int main() {
-  std::vector<unsigned> keys(kKeys), found(kKeys);
+  std::vector<unsigned> keys(kKeys), actual(kKeys);
   for (int i = 0; i < kKeys; ++i) keys[i] = 1664525u * i + 1013904223u;
   const unsigned expected_sum = std::accumulate(keys.begin(), keys.end(), 0u);
   unsigned *device, *device_sum, sum = 0;
@@ -34,7 +34,7 @@ int main() {
   check(cub::DeviceReduce::Sum(storage, bytes, device, device_sum, kKeys));
   sort<<<1, kThreads>>>(device);
   check(cudaMemcpy(&sum, device_sum, sizeof(unsigned), cudaMemcpyDeviceToHost));
-  check(cudaMemcpy(found.data(), device, kKeys * sizeof(unsigned), cudaMemcpyDeviceToHost));
+  check(cudaMemcpy(actual.data(), device, kKeys * sizeof(unsigned), cudaMemcpyDeviceToHost));
   std::sort(keys.begin(), keys.end());
-  return verdict("block_sort", found == keys && sum == expected_sum);
+  return verdict("block_sort", actual == keys && sum == expected_sum);
 }

@@ -17,8 +17,8 @@ __global__ void insert(Slot* table, const unsigned* keys, int n) {
   if (i >= n) return;
   unsigned at = keys[i] * 2654435761u % kSlots;
   while (true) {
-    const unsigned found = atomicCAS(&table[at].key, kEmpty, keys[i]);
-    if (found == kEmpty || found == keys[i]) break;
+    const unsigned actual = atomicCAS(&table[at].key, kEmpty, keys[i]);
+    if (actual == kEmpty || actual == keys[i]) break;
     at = (at + 1) % kSlots;
   }
   atomicAdd(&table[at].count, 1);
@@ -27,7 +27,7 @@ __global__ void insert(Slot* table, const unsigned* keys, int n) {
 int main() {
   const int n = 3000;
   std::vector<unsigned> keys(n);
-  std::map<unsigned, unsigned> expected, found;
+  std::map<unsigned, unsigned> expected, actual;
   for (int i = 0; i < n; ++i) ++expected[keys[i] = i * i % 701 * 1000];
   std::vector<Slot> table(kSlots, Slot{kEmpty, 0});
   Slot* device_table;
@@ -39,7 +39,7 @@ int main() {
   insert<<<(n + 127) / 128, 128>>>(device_table, device_keys, n);
   check(cudaMemcpy(table.data(), device_table, kSlots * sizeof(Slot), cudaMemcpyDeviceToHost));
   for (const Slot& slot : table) {
-    if (slot.key != kEmpty) found[slot.key] += slot.count;
+    if (slot.key != kEmpty) actual[slot.key] += slot.count;
   }
-  return verdict("hash_table", found == expected);
+  return verdict("hash_table", actual == expected);
 }

@@ -19,15 +19,15 @@ __global__ void step(float* next, const float* x, float* change) {
 }
 
 int main() {
-  std::vector<float> x(kSize * kSize), expected, found(x.size());
+  std::vector<float> x(kSize * kSize), expected, actual(x.size());
   for (int j = 0; j < kSize; ++j) x[j] = 100;  // the upper edge
   expected = x;
-  std::vector<float> other = x;
-  for (int n = 0; n < kSteps; ++n, std::swap(expected, other)) {
+  std::vector<float> following = x;
+  for (int n = 0; n < kSteps; ++n, std::swap(expected, following)) {
     for (int i = 1; i < kSize - 1; ++i) {
       for (int j = 1; j < kSize - 1; ++j) {
         const float* at = &expected[i * kSize + j];
-        other[i * kSize + j] = 0.25f * (at[-1] + at[1] + at[-kSize] + at[kSize]);
+        following[i * kSize + j] = 0.25f * (at[-1] + at[1] + at[-kSize] + at[kSize]);
       }
     }
   }
@@ -43,6 +43,6 @@ int main() {
     step<<<dim3(2, 4), dim3(16, 8)>>>(b, a, change);
     check(cudaMemcpy(n == 0 ? &first : &last, change, sizeof(float), cudaMemcpyDeviceToHost));
   }
-  check(cudaMemcpy(found.data(), a, bytes, cudaMemcpyDeviceToHost));
-  return verdict("jacobi", found == expected && last > 0 && last < first);
+  check(cudaMemcpy(actual.data(), a, bytes, cudaMemcpyDeviceToHost));
+  return verdict("jacobi", actual == expected && last > 0 && last < first);
 }

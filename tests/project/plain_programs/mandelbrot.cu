@@ -28,13 +28,13 @@ __global__ void mandelbrot(int* steps) {
 
 int main() {
   int* device;
-  std::vector<int> found(kWidth * kHeight), expected;
-  check(cudaMallocManaged(&device, found.size() * sizeof(int)));
+  std::vector<int> actual(kWidth * kHeight), expected;
+  check(cudaMallocManaged(&device, actual.size() * sizeof(int)));
   mandelbrot<<<dim3(kWidth / 32, kHeight / 4), dim3(32, 4)>>>(device);
   check(cudaDeviceSynchronize());
-  found.assign(device, device + found.size());
+  actual.assign(device, device + actual.size());
   for (int row = 0; row < kHeight; ++row) {
     for (int column = 0; column < kWidth; ++column) expected.push_back(steps_of(column, row));
   }
-  return verdict("mandelbrot", found == expected);
+  return verdict("mandelbrot", actual == expected);
 }

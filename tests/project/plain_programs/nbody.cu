@@ -38,16 +38,16 @@ int main() {
   check(cudaMalloc(&device_forces, kBodies * sizeof(float3)));
   check(cudaMemcpy(device_bodies, bodies.data(), kBodies * sizeof(float4), cudaMemcpyHostToDevice));
   forces<<<kBodies / kTile, kTile>>>(device_bodies, device_forces);
-  std::vector<float3> found(kBodies);
-  check(cudaMemcpy(found.data(), device_forces, kBodies * sizeof(float3), cudaMemcpyDeviceToHost));
-  bool right = true;
+  std::vector<float3> actual(kBodies);
+  check(cudaMemcpy(actual.data(), device_forces, kBodies * sizeof(float3), cudaMemcpyDeviceToHost));
+  bool passed = true;
   for (int i = 0; i < kBodies; ++i) {
     float3 sum = {0, 0, 0};
-    for (const float4& other : bodies) sum = add_force(sum, bodies[i], other);
+    for (const float4& body : bodies) sum = add_force(sum, bodies[i], body);
     const float size = std::abs(sum.x) + std::abs(sum.y) + std::abs(sum.z);
-    const float error =
-        std::abs(sum.x - found[i].x) + std::abs(sum.y - found[i].y) + std::abs(sum.z - found[i].z);
-    right &= error <= 1e-4f * size;
+    const float error = std::abs(sum.x - actual[i].x) + std::abs(sum.y - actual[i].y) +
+                        std::abs(sum.z - actual[i].z);
+    passed &= error <= 1e-4f * size;
   }
-  return verdict("nbody", right);
+  return verdict("nbody", passed);
 }

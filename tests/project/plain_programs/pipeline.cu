@@ -38,7 +38,7 @@ int main() {
     check(cudaEventDestroy(computed));
   }
   check(cudaStreamSynchronize(copying));
-  bool right = callbacks == kParts;
-  for (int i = 0; i < kParts * kPart; ++i) right &= host[i] == (i % 1000 - 500) * (i % 1000 - 500);
-  return verdict("pipeline", right);
+  bool passed = callbacks == kParts;
+  for (int i = 0; i < kParts * kPart; ++i) passed &= host[i] == (i % 1000 - 500) * (i % 1000 - 500);
+  return verdict("pipeline", passed);
 }

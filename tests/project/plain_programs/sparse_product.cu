@@ -27,7 +27,7 @@ T* on_device(const std::vector<T>& host) {
 int main() {
   const int rows = 203, size = 500;
   std::vector<int> starts = {0}, columns;
-  std::vector<double> values, x(size), expected(rows), found(rows);
+  std::vector<double> values, x(size), expected(rows), actual(rows);
   for (int i = 0; i < size; ++i) x[i] = i % 17 - 8;  // small whole numbers: every sum is exact
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < row * 7 % 90; ++i) {
@@ -42,6 +42,6 @@ int main() {
   product<<<(rows + 3) / 4, 128>>>(rows, on_device(starts), on_device(columns), on_device(values),
                                    on_device(x), y);
   check(cudaGetLastError());
-  check(cudaMemcpy(found.data(), y, rows * sizeof(double), cudaMemcpyDeviceToHost));
-  return verdict("sparse_product", found == expected);
+  check(cudaMemcpy(actual.data(), y, rows * sizeof(double), cudaMemcpyDeviceToHost));
+  return verdict("sparse_product", actual == expected);
 }

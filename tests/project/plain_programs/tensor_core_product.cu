@@ -28,7 +28,7 @@ __global__ void product(float* c, const half* a, const half* b) {
 int main() {
   const int n = kSize * kSize;
   std::vector<half> a(n), b(n);
-  std::vector<float> found(n), expected(n);
+  std::vector<float> actual(n), expected(n);
   for (int i = 0; i < n; ++i) {
     a[i] = __float2half(i % 7 - 3);
     b[i] = __float2half(i % 5 - 2);
@@ -48,6 +48,6 @@ int main() {
   check(cudaMemcpy(device_b, b.data(), n * sizeof(half), cudaMemcpyHostToDevice));
   product<<<dim3(kSize / 16, kSize / 16), 32>>>(c, device_a, device_b);
   check(cudaGetLastError());
-  check(cudaMemcpy(found.data(), c, n * sizeof(float), cudaMemcpyDeviceToHost));
-  return verdict("tensor_core_product", found == expected);
+  check(cudaMemcpy(actual.data(), c, n * sizeof(float), cudaMemcpyDeviceToHost));
+  return verdict("tensor_core_product", actual == expected);
 }

@@ -30,11 +30,11 @@ def load(folder, name):
 def main():
     if sys.argv[1:] == ["--names"]:
         return print("\n".join(TABLE))
-    folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    folder, expected = pathlib.Path(sys.argv[1]), sys.argv[2:]
     libraries = {name: load(folder, name) for name in {library for library, _ in TABLE.values()}}
     failed = False
     for name, (library, function) in TABLE.items():
-        if libraries[library] is None or (wanted and not any(part in name for part in wanted)):
+        if libraries[library] is None or (expected and not any(part in name for part in expected)):
             continue
         random = np.random.default_rng([int(os.environ.get("KERNKIT_SEED", 0)), len(name)])
         try:

@@ -99,7 +99,7 @@ def run_exported(function, *arguments):
     """Calls an exported function on a stream with arrays as device tensors; returns the arrays' contents
     after the call."""
     stream = Stream()
-    passed = [stream.put(one)[0] if isinstance(one, np.ndarray) else one for one in arguments]
+    passed = [stream.put(argument)[0] if isinstance(argument, np.ndarray) else argument for argument in arguments]
     with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream.handle.value):
         function(*passed)
     arrays = stream.get()
@@ -111,7 +111,7 @@ def run_exported(function, *arguments):
 def run_plain(function, *arguments):
     """Like run_exported(), for a C function that takes pointers, int64 and finally a stream."""
     stream = Stream()
-    passed = [stream.put(one)[1] if isinstance(one, np.ndarray) else ctypes.c_int64(one) for one in arguments]
+    passed = [stream.put(argument)[1] if isinstance(argument, np.ndarray) else ctypes.c_int64(argument) for argument in arguments]
     error = function(*passed, stream.handle)
     assert error == 0, f"the function returned {error}"
     arrays = stream.get()

@@ -76,7 +76,7 @@ class Pages:
         shape = (sum(counts) + 2, page, heads, size)
         self.k, self.v = normal(random, dtype, *shape), normal(random, dtype, *shape)
 
-    def of(self, request):
+    def keys_and_values(self, request):
         at = self.order[self.starts[request] : self.starts[request + 1]]
         return (x[at].reshape(-1, *x.shape[2:])[: self.lengths[request]] for x in (self.k, self.v))
 
@@ -103,7 +103,7 @@ def batch_decode(library, random, dtype, of_keys, size):
 
         out = run_exported(run, *workspaces(), q, pages.k, pages.v, pages.starts, pages.order, pages.last, np.zeros_like(q), *empty)
         for request in range(len(q)):
-            check(out[8][request], attention(q[request : request + 1], *pages.of(request), False)[0])
+            check(out[8][request], attention(q[request : request + 1], *pages.keys_and_values(request), False)[0])
 
 
 NOTHING_MORE = (None,) * 8
@@ -132,11 +132,11 @@ def batch_prefill(library, random, dtype, of_keys, size, causal):
                                *NOTHING_MORE, *scales(size), 0)  # fmt: skip
 
         out = run_exported(paged, *workspaces(), q, pages.k, pages.v, rows, pages.starts, pages.order, pages.last, np.zeros_like(q))[9]
-        k, v = (np.concatenate(x) for x in zip(*(pages.of(i) for i in range(len(queries)))))
+        k, v = (np.concatenate(x) for x in zip(*(pages.keys_and_values(i) for i in range(len(queries)))))
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(I32)
         of_rows = run_exported(ragged, *workspaces(), q, k, v, rows, starts, np.zeros_like(q))[7]
         for i in range(len(queries)):
-            expected = attention(q[rows[i] : rows[i + 1]], *pages.of(i), causal)
+            expected = attention(q[rows[i] : rows[i + 1]], *pages.keys_and_values(i), causal)
             check(out[rows[i] : rows[i + 1]], expected)
             check(of_rows[rows[i] : rows[i + 1]], expected)
 
@@ -154,5 +154,5 @@ for size, (name, dtype), (more, of_keys) in itertools.product(SIZES, DTYPES.item
     for function in (single_decode, batch_decode):
         kernel(f"{function.__name__}_{size}_{name}{more}", "run", {"": types})(function)
     for function in (single_prefill, batch_prefill):
-        of = {how: (*types, causal) for how, causal in (("plain", False), ("causal", True))}
-        kernel(f"{function.__name__}_{size}_{name}{more}", "run", of)(function)
+        options = {how: (*types, causal) for how, causal in (("plain", False), ("causal", True))}
+        kernel(f"{function.__name__}_{size}_{name}{more}", "run", options)(function)

@@ -5,7 +5,7 @@ import ml_dtypes
 import numpy as np
 from device import run_exported
 from philox import uniforms
-from table import kernel, near, same
+from table import assert_near, assert_same, kernel
 
 F16, BF16, F32, I32 = np.float16, ml_dtypes.bfloat16, np.float32, np.int32
 E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
@@ -44,20 +44,20 @@ NORMS = {f"{name} {rows}x{size}": (*dtype, rows, size) for name, dtype in BOTH.i
 @kernel("norm", "rmsnorm", NORMS)
 def _(norm, random, dtype, rows, size):
     x, weight = normal(random, dtype, rows, size), normal(random, dtype, size)
-    near(run_exported(norm.rmsnorm, empty(x.shape, dtype), x, weight, EPSILON, False)[0], rms_norm(x, weight))
+    assert_near(run_exported(norm.rmsnorm, empty(x.shape, dtype), x, weight, EPSILON, False)[0], rms_norm(x, weight))
 
 
 @kernel("norm", "rmsnorm of heads", BOTH)
 def _(norm, random, dtype):
     x, weight = normal(random, dtype, 3, 5, 64), normal(random, dtype, 64)
-    near(run_exported(norm.rmsnorm, empty(x.shape, dtype), x, weight, EPSILON, False)[0], rms_norm(x, weight))
+    assert_near(run_exported(norm.rmsnorm, empty(x.shape, dtype), x, weight, EPSILON, False)[0], rms_norm(x, weight))
 
 
 @kernel("norm", "rmsnorm_quant", {"e4m3": (F16, E4M3), "e5m2": (BF16, E5M2)})
 def _(norm, random, dtype, to):
     x, weight, scale = normal(random, dtype, 3, 512), normal(random, dtype, 512), np.array([0.75], F32)
     out = run_exported(norm.rmsnorm_quant, empty(x.shape, to), x, weight, scale, EPSILON, False)[0]
-    near(out, rms_norm(x, weight) / 0.75)
+    assert_near(out, rms_norm(x, weight) / 0.75)
 
 
 @kernel("norm", "fused_add_rmsnorm", BOTH)
@@ -65,8 +65,8 @@ def _(norm, random, dtype):
     x, residual, weight = normal(random, dtype, 3, 512), normal(random, dtype, 3, 512), normal(random, dtype, 512)
     out = run_exported(norm.fused_add_rmsnorm, x, residual, weight, EPSILON, False)
     total = wide(x) + wide(residual)
-    near(out[1], total)
-    near(out[0], rms_norm(total, weight))
+    assert_near(out[1], total)
+    assert_near(out[0], rms_norm(total, weight))
 
 
 @kernel("norm", "fused_add_rmsnorm_quant", {"e4m3": (BF16, E4M3), "e5m2": (F16, E5M2)})
@@ -74,8 +74,8 @@ def _(norm, random, dtype, to):
     x, residual, weight = normal(random, dtype, 3, 512), normal(random, dtype, 3, 512), normal(random, dtype, 512)
     out = run_exported(norm.fused_add_rmsnorm_quant, empty(x.shape, to), x, residual, weight, np.array([1.5], F32), EPSILON, False)
     total = wide(x) + wide(residual)
-    near(out[2], total)
-    near(out[0], rms_norm(total, weight) / 1.5)
+    assert_near(out[2], total)
+    assert_near(out[0], rms_norm(total, weight) / 1.5)
 
 
 @kernel("norm", "fused_add_rmsnorm_fp8_block_quant")
@@ -85,16 +85,16 @@ def _(norm, random):
                        empty(x.shape, BF16), x, residual, weight, EPSILON, False)  # fmt: skip
     total = (wide(x) + wide(residual)).astype(BF16)
     normed = rms_norm(total, weight)
-    near(out[2], normed, steps=2)
+    assert_near(out[2], normed, steps=2)
     most = np.abs(wide(out[2])).reshape(3, 4, 128).max(2)
-    near(out[1][:, :3].T, most / 448, BF16, 2)
-    near(wide(out[0]) * np.repeat(out[1][:, :3].T, 128, 1), normed, E4M3)
+    assert_near(out[1][:, :3].T, most / 448, BF16, 2)
+    assert_near(wide(out[0]) * np.repeat(out[1][:, :3].T, 128, 1), normed, E4M3)
 
 
 @kernel("norm", "gemma_rmsnorm", BOTH)
 def _(norm, random, dtype):
     x, weight = normal(random, dtype, 3, 512), normal(random, dtype, 512)
-    near(run_exported(norm.gemma_rmsnorm, empty(x.shape, dtype), x, weight, EPSILON, False)[0], rms_norm(x, weight, 1))
+    assert_near(run_exported(norm.gemma_rmsnorm, empty(x.shape, dtype), x, weight, EPSILON, False)[0], rms_norm(x, weight, 1))
 
 
 @kernel("norm", "gemma_fused_add_rmsnorm", BOTH)
@@ -102,21 +102,21 @@ def _(norm, random, dtype):
     x, residual, weight = normal(random, dtype, 3, 512), normal(random, dtype, 3, 512), normal(random, dtype, 512)
     out = run_exported(norm.gemma_fused_add_rmsnorm, x, residual, weight, EPSILON, False)
     total = wide(x) + wide(residual)
-    near(out[1], total)
-    near(out[0], rms_norm(total, weight, 1))
+    assert_near(out[1], total)
+    assert_near(out[0], rms_norm(total, weight, 1))
 
 
 @kernel("norm", "layernorm")
 def _(norm, random):
     x, gamma, beta = normal(random, BF16, 3, 512), normal(random, F32, 512), normal(random, F32, 512)
-    near(run_exported(norm.layernorm, empty(x.shape, BF16), x, gamma, beta, EPSILON)[0], layer_norm(x, gamma, beta), steps=2)
+    assert_near(run_exported(norm.layernorm, empty(x.shape, BF16), x, gamma, beta, EPSILON)[0], layer_norm(x, gamma, beta), steps=2)
 
 
 @kernel("norm", "layernorm_quant")
 def _(norm, random):
     x, gamma, beta = normal(random, BF16, 3, 512), normal(random, F32, 512), normal(random, F32, 512)
     out = run_exported(norm.layernorm_quant, empty(x.shape, E4M3), x, gamma, beta, np.array([0.5], F32), EPSILON)[0]
-    near(out, layer_norm(x, gamma, beta) / 0.5, steps=2)
+    assert_near(out, layer_norm(x, gamma, beta) / 0.5, steps=2)
 
 
 # activation
@@ -141,7 +141,7 @@ for activation in ACTIVATIONS:
         x = normal(random, dtype, 3, 2 * size)
         function = getattr(activations, f"{activation}_and_mul")
         out = run_exported(function, empty((3, size), dtype), x, False)[0]
-        near(out, ACTIVATIONS[activation](wide(x[:, :size])) * wide(x[:, size:]), steps=2)
+        assert_near(out, ACTIVATIONS[activation](wide(x[:, :size])) * wide(x[:, size:]), steps=2)
 
 
 # rope
@@ -207,8 +207,8 @@ def _(rope, random, dtype, interleaved):
     out = run_exported(rope.apply_rope_pos_ids_cos_sin_cache, q, k, empty(q.shape, dtype), empty(k.shape, dtype), cache,
                        positions, interleaved)  # fmt: skip
     table = cache[positions, :32], cache[positions, 32:]
-    near(out[2], rotated(q, *table, interleaved), steps=2)
-    near(out[3], rotated(k, *table, interleaved), steps=2)
+    assert_near(out[2], rotated(q, *table, interleaved), steps=2)
+    assert_near(out[3], rotated(k, *table, interleaved), steps=2)
 
 
 @kernel("rope", "rope_quantize", {"e4m3": (E4M3, False), "e5m2, interleaved": (E5M2, True)})
@@ -221,8 +221,8 @@ def _(rope, random, to, interleaved):
                        interleaved, False)[4:8]  # fmt: skip
     table = cache[positions, :32], cache[positions, 32:]
     expected = [rotated(x, *table, interleaved) for x in rotary] + [wide(x) for x in plain]
-    for actual, one, scale in zip(out, expected, (0.5, 2.0, 0.5, 2.0)):
-        near(actual, one * scale)
+    for actual, sums, scale in zip(out, expected, (0.5, 2.0, 0.5, 2.0)):
+        assert_near(actual, sums * scale)
 
 
 # page
@@ -249,17 +249,17 @@ def _(page, random, dtype, layout):
     k, v = normal(random, dtype, len(request), heads, length), normal(random, dtype, len(request), heads, length)
     shape = (len(indices) + 2, *((size, heads) if layout == 0 else (heads, size)), length)
     cache = [normal(random, dtype, *shape) for _ in range(2)]
-    expected = [one.copy() for one in cache]
+    expected = [array.copy() for array in cache]
     for token, (r, p) in enumerate(zip(request, position)):
         at = indices[indptr[r] + p // size]
-        for one, x in zip(expected, (k, v)):
+        for array, x in zip(expected, (k, v)):
             if layout == 0:
-                one[at, p % size] = x[token]
+                array[at, p % size] = x[token]
             else:
-                one[at, :, p % size] = x[token]
+                array[at, :, p % size] = x[token]
     out = run_exported(page.append_paged_kv_cache, k, v, request, position, *cache, indices, indptr, last, layout)
-    same(out[4].view("uint8"), expected[0].view("uint8"))
-    same(out[5].view("uint8"), expected[1].view("uint8"))
+    assert_same(out[4].view("uint8"), expected[0].view("uint8"))
+    assert_same(out[5].view("uint8"), expected[1].view("uint8"))
 
 
 @kernel("page", "append_paged_mla_kv_cache", BOTH)
@@ -267,14 +267,14 @@ def _(page, random, dtype):
     size = 4
     indices, indptr, last, request, position = pages(random, (5, 1, 12), size)
     ckv, kpe = normal(random, dtype, len(request), 512), normal(random, dtype, len(request), 64)
-    caches = [normal(random, dtype, len(indices) + 2, size, one.shape[1]) for one in (ckv, kpe)]
-    expected = [one.copy() for one in caches]
+    caches = [normal(random, dtype, len(indices) + 2, size, array.shape[1]) for array in (ckv, kpe)]
+    expected = [array.copy() for array in caches]
     for token, (r, p) in enumerate(zip(request, position)):
-        for one, x in zip(expected, (ckv, kpe)):
-            one[indices[indptr[r] + p // size], p % size] = x[token]
+        for array, x in zip(expected, (ckv, kpe)):
+            array[indices[indptr[r] + p // size], p % size] = x[token]
     out = run_exported(page.append_paged_mla_kv_cache, ckv, kpe, request, position, *caches, indices, indptr, last)
-    same(out[4].view("uint16"), expected[0].view("uint16"))
-    same(out[5].view("uint16"), expected[1].view("uint16"))
+    assert_same(out[4].view("uint16"), expected[0].view("uint16"))
+    assert_same(out[5].view("uint16"), expected[1].view("uint16"))
 
 
 # cascade
@@ -292,8 +292,8 @@ def _(cascade, random, dtype):
     v, s = normal(random, dtype, 2, 5, 4, 64), normal(random, F32, 2, 5, 4)
     out = run_exported(cascade.merge_state, v[0], s[0], v[1], s[1], empty(v[0].shape, dtype), empty(s[0].shape, F32))
     expected = merged(v, s)
-    near(out[4], expected[0])
-    near(out[5], expected[1], F32, 64)
+    assert_near(out[4], expected[0])
+    assert_near(out[5], expected[1], F32, 64)
 
 
 @kernel("cascade", "merge_state_in_place", {"all": (False,), "masked": (True,)})
@@ -303,8 +303,8 @@ def _(cascade, random, is_masked):
     out = run_exported(cascade.merge_state_in_place, v[0], s[0], v[1], s[1], mask if is_masked else None)
     taken = np.full(5, True) if not is_masked else mask == 1
     expected = merged(v, s)
-    near(out[0], np.where(taken[:, None, None], expected[0], wide(v[0])))
-    near(out[1], np.where(taken[:, None], expected[1], s[0]), F32, 64)
+    assert_near(out[0], np.where(taken[:, None, None], expected[0], wide(v[0])))
+    assert_near(out[1], np.where(taken[:, None], expected[1], s[0]), F32, 64)
 
 
 @kernel("cascade", "merge_states", {"few": (3, F16), "many": (70, BF16)})
@@ -314,7 +314,7 @@ def _(cascade, random, count, dtype):
     expected = merged(np.moveaxis(v, 1, 0), np.moveaxis(s, 1, 0))
     # Partial sums between warps are rounded to the dtype.
     np.testing.assert_allclose(wide(out[2]), expected[0], rtol=2**-8, atol=2e-3)
-    near(out[3], expected[1], F32, 64)
+    assert_near(out[3], expected[1], F32, 64)
 
 
 # quantization
@@ -323,7 +323,7 @@ def _(cascade, random, count, dtype):
 @kernel("quantization", "packbits", {order: (order,) for order in ("big", "little")})
 def _(quantization, random, order):
     x = random.integers(0, 2, 999).astype(bool)
-    same(run_exported(quantization.packbits, x, order, empty(125, "uint8"))[1], np.packbits(x, bitorder=order))
+    assert_same(run_exported(quantization.packbits, x, order, empty(125, "uint8"))[1], np.packbits(x, bitorder=order))
 
 
 @kernel("quantization", "segment_packbits", {order: (order,) for order in ("big", "little")})
@@ -334,7 +334,7 @@ def _(quantization, random, order):
     to = np.cumsum([0, *(-(-length // 8) for length in lengths)]).astype(I32)
     out = run_exported(quantization.segment_packbits, x, begins, to, order, empty(to[-1], "uint8"))[3]
     parts = [np.packbits(x[a:b], bitorder=order) for a, b in zip(begins, begins[1:])]
-    same(out, np.concatenate(parts))
+    assert_same(out, np.concatenate(parts))
 
 
 # sampling: probabilities are multiples of 2^-16, so that their sums are exact in any order.
@@ -374,8 +374,8 @@ def by_rejection(probs, numbers, is_enough):
 def check_sampled(function, random, expected, *middle, rows=6, size=1000):
     probs = probabilities(random, rows, size)
     out = run_exported(function, probs, empty(rows, I32), empty(rows, bool), None, *middle, True, None, SEED, None, OFFSET)
-    same(out[1], [expected(one, uniforms(SEED, row, OFFSET)) for row, one in enumerate(probs)])
-    same(out[2], np.full(rows, True))
+    assert_same(out[1], [expected(row_of_probs, uniforms(SEED, row, OFFSET)) for row, row_of_probs in enumerate(probs)])
+    assert_same(out[2], np.full(rows, True))
 
 
 @kernel("sampling", "softmax", {"fused": (1000, 4), "in slices": (30000, 2)})
@@ -432,8 +432,8 @@ def _(sampling, random):
         assert perturbed[out[row]] >= perturbed.max() - 1e-4
 
 
-def renormed(probs, kept):
-    return np.where(kept, probs, 0) / np.where(kept, probs, 0).sum(1, keepdims=True)
+def renormed(probs, selected):
+    return np.where(selected, probs, 0) / np.where(selected, probs, 0).sum(1, keepdims=True)
 
 
 @kernel("sampling", "top_p_renorm_probs")
@@ -441,7 +441,7 @@ def _(sampling, random):
     probs = probabilities(random, 4, 1000)
     out = run_exported(sampling.top_p_renorm_probs, probs, empty(probs.shape, F32), None, 0.5, True, empty(1 << 20, "uint8"))[1]
     # The smallest set of the largest probabilities whose sum is at least p.
-    above = np.array([[row[row > one].sum() for one in row] for row in wide(probs)])
+    above = np.array([[row[row > value].sum() for value in row] for row in wide(probs)])
     np.testing.assert_allclose(out, renormed(wide(probs), above < 0.5), rtol=1e-5)
 
 
@@ -449,8 +449,8 @@ def _(sampling, random):
 def _(sampling, random, size):
     probs = probabilities(random, 3, size)
     out = run_exported(sampling.top_k_renorm_probs, probs, empty(probs.shape, F32), None, 17, True, empty(1 << 20, "uint8"))[1]
-    kept = probs >= np.sort(probs, 1)[:, -17:-16]
-    np.testing.assert_allclose(out, renormed(wide(probs), kept), rtol=1e-5)
+    selected = probs >= np.sort(probs, 1)[:, -17:-16]
+    np.testing.assert_allclose(out, renormed(wide(probs), selected), rtol=1e-5)
 
 
 @kernel("sampling", "top_k_mask_logits", {"float32": (F32,), "bfloat16": (BF16,)})
@@ -459,8 +459,8 @@ def _(sampling, random, dtype):
     if x is None:  # distinct numbers of bfloat16
         x = np.array([random.permutation(np.arange(0x3c00, 0x3c00 + 1000, dtype="uint16")) for _ in range(3)]).view(BF16)
     out = run_exported(sampling.top_k_mask_logits, x, empty(x.shape, dtype), None, 17, empty(1 << 20, "uint8"))[1]
-    kept = wide(x) >= np.sort(wide(x), 1)[:, -17:-16]
-    same(wide(out), np.where(kept, wide(x), -np.inf))
+    selected = wide(x) >= np.sort(wide(x), 1)[:, -17:-16]
+    assert_same(wide(out), np.where(selected, wide(x), -np.inf))
 
 
 @kernel("sampling", "chain_speculative_sampling")
@@ -475,13 +475,13 @@ def _(sampling, random):
     for row in range(rows):
         numbers = uniforms(SEED, row, OFFSET)
         at = range(count)
-        p, q = ([one[row, i, ids[row, i]] for i in at] for one in (draft, target))
+        p, q = ([array[row, i, ids[row, i]] for i in at] for array in (draft, target))
         emitted = next((i for i in at if not next(numbers) * p[i] < q[i]), count)
         accepted = emitted + sum(next(numbers) * p[i] < q[i] for i in range(emitted, count))
         more = np.maximum(target[row, emitted] - (draft[row, emitted] if emitted < count else 0), 0)
         sampled = first_above(more, more > 0, F32(next(numbers) * more.sum()))
-        same(out[3][row], [*ids[row, :emitted], sampled, *[-1] * (count - emitted)])
-        same([out[4][row], out[5][row]], [accepted, emitted])
+        assert_same(out[3][row], [*ids[row, :emitted], sampled, *[-1] * (count - emitted)])
+        assert_same([out[4][row], out[5][row]], [accepted, emitted])
 
 
 # topk
@@ -503,8 +503,8 @@ def _(topk, random, dtype, size):
     out = run_exported(topk.radix_topk, x, empty((3, k), I32), empty((3, k), dtype), empty(1 << 20, "uint8"), k, True,
                        True, 1, False)  # fmt: skip
     order = np.argsort(-wide(x), 1)[:, :k]
-    same(np.sort(out[1], 1), np.sort(order, 1))
-    same(wide(out[2]), np.take_along_axis(wide(x), out[1].astype(int), 1))
+    assert_same(np.sort(out[1], 1), np.sort(order, 1))
+    assert_same(wide(out[2]), np.take_along_axis(wide(x), out[1].astype(int), 1))
 
 
 @kernel("topk", "radix_topk_page_table_transform")
@@ -515,7 +515,7 @@ def _(topk, random):
                        empty(1 << 20, "uint8"), k, True, 1, 1, False, None, None, None)[1]  # fmt: skip
     for row, length in enumerate(lengths):
         best = table[row, np.argsort(-x[row, :length])[:k]]
-        same(np.sort(out[row]), np.sort(np.concatenate([best, np.full(k - len(best), -1)])))
+        assert_same(np.sort(out[row]), np.sort(np.concatenate([best, np.full(k - len(best), -1)])))
 
 
 @kernel("topk", "radix_topk_ragged_transform")
@@ -526,4 +526,4 @@ def _(topk, random):
                        k, True, 1, False, None)[1]  # fmt: skip
     for row, length in enumerate(lengths):
         best = np.argsort(-x[row, :length])[:k] + offsets[row]
-        same(np.sort(out[row]), np.sort(np.concatenate([best, np.full(k - len(best), -1)])))
+        assert_same(np.sort(out[row]), np.sort(np.concatenate([best, np.full(k - len(best), -1)])))

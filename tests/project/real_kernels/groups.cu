@@ -80,12 +80,12 @@ __global__ void grid_reversed(const int* x, int* between, int* y, int n) {
 __global__ void asynchronous_sums(const float* x, float* y, int tiles) {
   __shared__ float tile[2][kThreads];
   const auto block = cg::this_thread_block();
-  const float* mine = x + static_cast<size_t>(blockIdx.x) * tiles * kThreads;
-  cg::memcpy_async(block, tile[0], mine, sizeof(tile[0]));
+  const float* source = x + static_cast<size_t>(blockIdx.x) * tiles * kThreads;
+  cg::memcpy_async(block, tile[0], source, sizeof(tile[0]));
   float sum = 0;
   for (int i = 0; i < tiles; ++i) {
     if (i + 1 < tiles) {
-      cg::memcpy_async(block, tile[(i + 1) % 2], mine + (i + 1) * kThreads, sizeof(tile[0]));
+      cg::memcpy_async(block, tile[(i + 1) % 2], source + (i + 1) * kThreads, sizeof(tile[0]));
       cg::wait_prior<1>(block);
     } else {
       cg::wait(block);

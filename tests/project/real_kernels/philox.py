@@ -31,7 +31,7 @@ def uniforms(seed, subsequence, offset, count=None):
     """The uniform numbers of one subsequence, or `count` numbers of each subsequence, from an offset that is a multiple
     of 4."""
     if count is not None:
-        return np.stack([uniform(one) for one in block(seed, subsequence, offset // 4)])[:count]
+        return np.stack([uniform(number) for number in block(seed, subsequence, offset // 4)])[:count]
     return one_by_one(seed, subsequence, offset)
 
 

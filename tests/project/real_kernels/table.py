@@ -26,7 +26,7 @@ def steps_of(dtype):
     return float(ml_dtypes.finfo(dtype).eps)
 
 
-def near(actual, expected, dtype=None, steps=1.0):
+def assert_near(actual, expected, dtype=None, steps=1.0):
     """Compares element by element. The largest difference is `steps` distances between adjacent numbers of the result's
     dtype."""
     dtype = dtype or actual.dtype
@@ -35,5 +35,5 @@ def near(actual, expected, dtype=None, steps=1.0):
     np.testing.assert_allclose(actual.astype("float64"), expected, rtol=bound, atol=bound * 2**-6)
 
 
-def same(actual, expected):
+def assert_same(actual, expected):
     np.testing.assert_array_equal(actual, expected)

@@ -19,11 +19,11 @@ def addresses_file(**values):
     return "".join(f'{key} = "{value}"\n' for key, value in {**ADDRESSES, **values}.items())
 
 
-def git(folder, *words):
+def git(folder, *arguments):
     """The output of git in a folder, with a committer."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, env=kept).stdout
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, env=inherited).stdout
 
 
 def commit(folder, message="a change"):

@@ -26,8 +26,8 @@ def read(folder, text):
 
 def test_the_repository_s_file_has_every_key(root):
     values = addresses.read(root)
-    found = re.findall(r"^(\w+) = ", (root / "addresses.toml").read_text(), re.MULTILINE)
-    assert found == list(values) == list(ADDRESSES)
+    names = re.findall(r"^(\w+) = ", (root / "addresses.toml").read_text(), re.MULTILINE)
+    assert names == list(values) == list(ADDRESSES)
 
 
 def test_values_are_read(tmp_path):
@@ -68,17 +68,17 @@ def test_an_unsupported_line_is_an_error(tmp_path, line):
 
 def test_metadata_takes_addresses_from_the_file(sources):
     (sources / "addresses.toml").write_text(addresses_file())
-    found = package_metadata.metadata(sources)
+    fields = package_metadata.metadata(sources)
     source = ADDRESSES["source_url"]
-    assert found["urls"] == {"Source": source, "Issues": f"{source}/issues", "Documentation": ADDRESSES["site_url"],
-                             "Changelog": f"{source}/blob/v{found['version']}/CHANGELOG.md"}  # fmt: skip
-    assert found["authors"] == [{"name": "Ann Example", "email": "ann@example.org"}, {"name": "Bo Example"}]
+    assert fields["urls"] == {"Source": source, "Issues": f"{source}/issues", "Documentation": ADDRESSES["site_url"],
+                              "Changelog": f"{source}/blob/v{fields['version']}/CHANGELOG.md"}  # fmt: skip
+    assert fields["authors"] == [{"name": "Ann Example", "email": "ann@example.org"}, {"name": "Bo Example"}]
 
 
 def test_metadata_contains_no_placeholder(sources):
     (sources / "addresses.toml").write_text("".join(f'{key} = "unset"\n' for key in ADDRESSES))
-    found = package_metadata.metadata(sources)
-    assert (found["urls"], found["authors"]) == ({}, []) and "unset" not in found["readme"]["text"]
+    fields = package_metadata.metadata(sources)
+    assert (fields["urls"], fields["authors"]) == ({}, []) and "unset" not in fields["readme"]["text"]
 
 
 PAGE = """[`a b`](docs/a.md#part), [folder](docs/), [site](https://example.org), [here](#part), ![plot](docs/a.png)

@@ -112,10 +112,10 @@ def sdist(path, names, mode=0o644):
 def test_the_first_different_file_is_named(tmp_path, make, names, options, place):
     ending = {wheel: "x.whl", sdist: "x.tar"}[make]
     (tmp_path / "other").mkdir()
-    whole = make(tmp_path / ending, {"a": "1", "b": "2"})
-    assert release.difference(whole, make(tmp_path / "other" / ending, {"a": "1", "b": "2"})) == ""
-    found = release.difference(whole, make(tmp_path / "other" / ending, names, **options))
-    assert found == f"{ending}: the archives of two folders differ {place}; remove what depends on folder, umask or time"
+    archive = make(tmp_path / ending, {"a": "1", "b": "2"})
+    assert release.difference(archive, make(tmp_path / "other" / ending, {"a": "1", "b": "2"})) == ""
+    message = release.difference(archive, make(tmp_path / "other" / ending, names, **options))
+    assert message == f"{ending}: the archives of two folders differ {place}; remove what depends on folder, umask or time"
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ LICENCES = {
 
 
 def licences_in(text):
-    return {name for name, words in LICENCES.items() if re.search(words, text)}
+    return {name for name, pattern in LICENCES.items() if re.search(pattern, text)}
 
 
 def licences_of(package):
@@ -36,18 +36,18 @@ def licences_of(package):
 
 def required(names):
     """The packages with these names, and all packages that they require."""
-    found, new = set(), set(names)
+    required_names, new = set(), set(names)
     while new:
-        found |= new
+        required_names |= new
         lines = [line for name in new for line in importlib.metadata.requires(name) or []]
         parsed = map(requirements.Requirement, lines)
-        wanted = {each.name for each in parsed if not each.marker or each.marker.evaluate({"extra": ""})}
-        new = {re.sub("[-_.]+", "-", name).lower() for name in wanted} - found
-    return found
+        expected = {each.name for each in parsed if not each.marker or each.marker.evaluate({"extra": ""})}
+        new = {re.sub("[-_.]+", "-", name).lower() for name in expected} - required_names
+    return required_names
 
 
 @pytest.fixture(scope="module")
-def own(root):
+def own_table(root):
     """The packages that kernkit requires by itself."""
     (listed,) = re.findall(r"^dependencies = \[(.*)\]$", (root / "pyproject.toml").read_text(), re.MULTILINE)
     return [requirements.Requirement(text).name for text in re.findall('"(.*?)"', listed)]
@@ -62,11 +62,11 @@ def table(root):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="an older Python requires further packages")
-def test_the_page_names_every_package(root, own, table):
-    found = required(own)
-    assert {"cookiecutter", "text-unidecode", "typing-extensions"} <= found
-    assert set(table) == found
-    assert f"these packages, {len(found)} at present" in (root / "docs/licences.md").read_text()
+def test_the_page_names_every_package(root, own_table, table):
+    names = required(own_table)
+    assert {"cookiecutter", "text-unidecode", "typing-extensions"} <= names
+    assert set(table) == names
+    assert f"these packages, {len(names)} at present" in (root / "docs/licences.md").read_text()
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="older versions of the packages")

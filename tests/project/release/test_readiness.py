@@ -28,7 +28,7 @@ FILES = {
 def repository(tmp_path):
     """Commits and tags FILES with these changes: {path: (a text of the file, its replacement)}."""
 
-    def made(changes=(), tag="v1.2.3"):
+    def commit_files(changes=(), tag="v1.2.3"):
         for path, text in FILES.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_text(text.replace(*dict(changes).get(path, ("", ""))))
@@ -37,7 +37,7 @@ def repository(tmp_path):
             git(tmp_path, "tag", tag)
         return tmp_path
 
-    return made
+    return commit_files
 
 
 def test_a_complete_commit_may_be_released(repository):
@@ -66,8 +66,8 @@ def test_a_complete_commit_may_be_released(repository):
 )  # fmt: skip
 def test_a_missing_value_is_listed(repository, path, text, replacement, message):
     assert text in FILES[path]
-    found = readiness.problems(repository({path: (text, replacement)}))
-    assert message in found and all(problem.startswith((path, "CITATION.cff")) for problem in found)
+    problems = readiness.problems(repository({path: (text, replacement)}))
+    assert message in problems and all(problem.startswith((path, "CITATION.cff")) for problem in problems)
 
 
 @pytest.mark.parametrize(
@@ -86,37 +86,37 @@ def test_uncommitted_changes_are_listed(repository):
     ]
 
 
-def kk(root, folder, *words):
+def kk(root, folder, *arguments):
     """./kk of the repository's driver, for another folder and without preparation."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "KK_"))}
-    own = {"KK_ROOT": str(folder), "KK_DRIVER": "repository", "PYTHONPATH": str(root / "sdk/python")}
-    command = [sys.executable, "-B", "-m", "kernkit.driver", *words]
-    return subprocess.run(command, capture_output=True, text=True, env={**kept, **own})
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "KK_"))}
+    settings = {"KK_ROOT": str(folder), "KK_DRIVER": "repository", "PYTHONPATH": str(root / "sdk/python")}
+    command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**inherited, **settings})
 
 
 def test_the_command_lists_unset_addresses_and_fails(root, repository):
     folder = repository({"addresses.toml": ("Ann Example <ann@example.org>; Bo Example", "unset")})
-    done = kk(root, folder, "release", "--check")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
+    result = kk(root, folder, "release", "--check")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
         'kk: this commit cannot be released:\n  addresses.toml: authors is "unset"; enter authors as "Name" or '
         '"Name <mail@address>", separated by "; "\n'
     )
     without_check = kk(root, folder, "release")
-    assert (without_check.returncode, without_check.stderr) == (1, done.stderr) and not (folder / "dist").exists()
+    assert (without_check.returncode, without_check.stderr) == (1, result.stderr) and not (folder / "dist").exists()
 
 
 def test_the_command_accepts_a_complete_commit(root, repository):
-    done = kk(root, repository(), "release", "--check")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "version 1.2.3 may be released\n", "")
+    result = kk(root, repository(), "release", "--check")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "version 1.2.3 may be released\n", "")
 
 
 def test_a_check_prepares_nothing(root):
     assert "prepares=nothing\n" in kk(root, root, "--plan", "release", "--check").stdout
     assert "prepares=python\n" in kk(root, root, "--plan", "release").stdout
     assert "prepares=all\n" in kk(root, root, "--plan", "release", "--simulator").stdout  # needs a compiler
-    done = kk(root, root, "test", "--check")
-    assert done.stderr == "kk: --check belongs to release: ./kk release --check\n"
+    result = kk(root, root, "test", "--check")
+    assert result.stderr == "kk: --check belongs to release: ./kk release --check\n"
 
 
 def test_the_repository_cites_its_version(root):

@@ -28,8 +28,8 @@ NAME = "rehearsed_ops"
 
 def environment_without(*names, **values):
     """This process's environment without the variables of pip, of ./kk and of the compiled library."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "VIRTUAL_ENV", *names)) and key != "LIBRARY"}
-    return {**kept, **values}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "VIRTUAL_ENV", *names)) and key != "LIBRARY"}
+    return {**inherited, **values}
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +52,9 @@ def enter(clone, version):
     (clone / "addresses.toml").write_text(addresses_file())
     changelog, citation = clone / "CHANGELOG.md", clone / "CITATION.cff"
     changelog.write_text(re.sub(r"^## \S+ \(.*\)", f"## {version} ({today})", changelog.read_text(), count=1, flags=re.MULTILINE))
-    kept = re.sub(r"^(date-released|repository-code|url): .*\n", "", citation.read_text(), flags=re.MULTILINE)
+    remaining = re.sub(r"^(date-released|repository-code|url): .*\n", "", citation.read_text(), flags=re.MULTILINE)
     of_addresses = f"repository-code: {ADDRESSES['source_url']}\nurl: {ADDRESSES['site_url']}\n"
-    citation.write_text(f"{kept}date-released: {today}\n{of_addresses}")
+    citation.write_text(f"{remaining}date-released: {today}\n{of_addresses}")
     commit(clone, "Release")
     git(clone, "tag", f"v{version}")
 
@@ -67,12 +67,12 @@ def version(clone):
 @pytest.fixture(scope="module")
 def dist(clone, version):
     """dist/ after ./kk release of the tagged commit."""
-    done = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
-    missing = [line for line in done.stdout.splitlines() if 'is "unset"' in line]
-    if done.returncode == 1 and len(missing) == len(ADDRESSES):  # as long as the repository has no addresses
+    result = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
+    missing = [line for line in result.stdout.splitlines() if 'is "unset"' in line]
+    if result.returncode == 1 and len(missing) == len(ADDRESSES):  # as long as the repository has no addresses
         enter(clone, version)
     else:
-        assert missing == [], done.stdout
+        assert missing == [], result.stdout
         git(clone, "tag", "--force", f"v{version}")
     print(check("./kk", "release", cwd=clone, env=environment_without(KK_VENV=sys.prefix)))
     assert git(clone, "status", "--porcelain") == ""
@@ -88,10 +88,10 @@ def test_the_checksums_are_those_of_the_files(dist, version):
 def test_the_bill_of_materials_lists_each_package_with_its_licence(dist, version):
     document = json.loads((dist / f"kernkit-{version}.cdx.json").read_text())
     assert (document["bomFormat"], document["metadata"]["component"]["version"]) == ("CycloneDX", version)
-    found = {component["name"].lower(): component for component in document["components"]}
-    assert {"apache-tvm-ffi", "cookiecutter", "auditwheel", "text-unidecode"} <= found.keys()
-    assert not {"pip", "setuptools", "kernkit"} & found.keys() and "file:" not in json.dumps(document)
-    without = {name for name, component in found.items() if not component.get("licenses")}
+    components = {component["name"].lower(): component for component in document["components"]}
+    assert {"apache-tvm-ffi", "cookiecutter", "auditwheel", "text-unidecode"} <= components.keys()
+    assert not {"pip", "setuptools", "kernkit"} & components.keys() and "file:" not in json.dumps(document)
+    without = {name for name, component in components.items() if not component.get("licenses")}
     assert without <= {"cookiecutter"}  # its metadata names no licence
 
 
@@ -131,7 +131,7 @@ def installed(dist, folder, version):
     (wheel,) = dist.glob("*.whl")
     downloads = folder / "downloads"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "-d", downloads, wheel]
-    if subprocess.run([str(word) for word in command]).returncode != 0:
+    if subprocess.run([str(argument) for argument in command]).returncode != 0:
         pytest.skip("the packages that kernkit requires cannot be downloaded")
     simple = folder / "index/simple"
     for path in downloads.iterdir():
@@ -157,13 +157,13 @@ def test_the_installed_package_has_the_addresses(installed, version):
 
 def test_a_library_uses_the_installed_kernkit(installed, dist, folder, version):
     """Runs all steps from `kernkit new` to a call of the library's wheel."""
-    place = environment_without("PIP_FIND_LINKS", PIP_FIND_LINKS=str(dist))
+    variables = environment_without("PIP_FIND_LINKS", PIP_FIND_LINKS=str(dist))
     assert check(installed / "bin/kernkit", "--version") == f"kernkit {version}\n"
-    check(installed / "bin/kernkit", "new", NAME, "--sdk", "find_package", "--cuda", "none", "--output", folder, env=place)
+    check(installed / "bin/kernkit", "new", NAME, "--sdk", "find_package", "--cuda", "none", "--output", folder, env=variables)
     library = folder / NAME
-    printed = check("./kk", "all", cwd=library, env=place)
+    printed = check("./kk", "all", cwd=library, env=variables)
     assert re.search(r"\n[1-9]\d* passed, 0 failed", printed), printed[-4000:]
-    kernkit = check(library / ".venv/bin/python", "-c", "import kernkit; print(kernkit.__file__)", cwd=folder, env=place)
+    kernkit = check(library / ".venv/bin/python", "-c", "import kernkit; print(kernkit.__file__)", cwd=folder, env=variables)
     assert kernkit.startswith(str(library / ".venv"))
     environment = folder / "caller"
     check(sys.executable, "-m", "venv", environment)

@@ -77,8 +77,8 @@ def commands(path):
 @of_workflows
 def test_each_step_is_a_command_of_kk(path):
     for command in commands(path):
-        program, *words = command.split(" ")
-        assert program == "./kk" and parse(words, repository.COMMANDS), command
+        program, *arguments = command.split(" ")
+        assert program == "./kk" and parse(arguments, repository.COMMANDS), command
 
 
 def test_a_release_is_checked_tested_built_attested_and_published():
@@ -125,27 +125,27 @@ def check_schema(tools, schema, *paths):
 @pytest.mark.parametrize("pattern", SCHEMAS)
 def test_files_match_their_schema(workflow_tools, pattern):
     paths = list(FOLDER.glob(pattern)) or [FOLDER / pattern]
-    done = check_schema(workflow_tools, SCHEMAS[pattern], *paths)
-    assert done.returncode == 0, done.stdout
+    result = check_schema(workflow_tools, SCHEMAS[pattern], *paths)
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.all
 def test_a_wrong_form_is_found(workflow_tools, tmp_path):
     (tmp_path / "bug.yml").write_text((FOLDER / "ISSUE_TEMPLATE/bug.yml").read_text().replace("type: dropdown", "type: menu"))
-    done = check_schema(workflow_tools, "vendor.github-issue-forms", tmp_path / "bug.yml")
-    assert done.returncode == 1 and "menu" in done.stdout
+    result = check_schema(workflow_tools, "vendor.github-issue-forms", tmp_path / "bug.yml")
+    assert result.returncode == 1 and "menu" in result.stdout
 
 
 def zizmor(tools, folder):
     """Exit code 0: no finding."""
-    words = ["--offline", "--no-progress", "--persona=pedantic", folder]
-    return subprocess.run([tools / "zizmor", *words], capture_output=True, text=True)
+    arguments = ["--offline", "--no-progress", "--persona=pedantic", folder]
+    return subprocess.run([tools / "zizmor", *arguments], capture_output=True, text=True)
 
 
 @pytest.mark.all
 def test_zizmor_has_no_finding(workflow_tools):
-    done = zizmor(workflow_tools, FOLDER)
-    assert done.returncode == 0, done.stdout
+    result = zizmor(workflow_tools, FOLDER)
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.all
@@ -163,5 +163,5 @@ def test_a_planted_risk_is_found(workflow_tools, tmp_path, text, replacement, fi
     path = copy / "workflows/release.yml"
     assert text in path.read_text()
     path.write_text(path.read_text().replace(text, replacement))
-    done = zizmor(workflow_tools, copy)
-    assert done.returncode != 0 and finding in done.stdout
+    result = zizmor(workflow_tools, copy)
+    assert result.returncode != 0 and finding in result.stdout

@@ -46,12 +46,12 @@ def served(folder):
             thread.join()
 
 
-def chromium(profile, *words, timeout=300):
+def chromium(profile, *arguments, timeout=300):
     command = [PROGRAM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr",
-               f"--user-data-dir={profile}", "--hide-scrollbars", *words]  # fmt: skip
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout)
-    assert done.returncode == 0, done.stderr
-    return done
+               f"--user-data-dir={profile}", "--hide-scrollbars", *arguments]  # fmt: skip
+    result = subprocess.run([str(argument) for argument in command], capture_output=True, text=True, timeout=timeout)
+    assert result.returncode == 0, result.stderr
+    return result
 
 
 def examine(folder, profile, pages, widths, query):
@@ -60,11 +60,11 @@ def examine(folder, profile, pages, widths, query):
 
     pages: paths below the folder. query: the words of the search."""
     with served(folder) as address:
-        words = "&".join([*(f"page={page}" for page in pages), *(f"width={width}" for width in widths), f"query={query}"])
-        done = chromium(profile, "--virtual-time-budget=600000", "--dump-dom", f"{address}/examiner.html?{words}")
-    found = re.search(r'<pre id="result">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found and found[1], done.stdout[-2000:] + done.stderr[-2000:]
-    return json.loads(html.unescape(found[1])), _CONSOLE.findall(done.stderr)
+        query_string = "&".join([*(f"page={page}" for page in pages), *(f"width={width}" for width in widths), f"query={query}"])
+        result = chromium(profile, "--virtual-time-budget=600000", "--dump-dom", f"{address}/examiner.html?{query_string}")
+    match = re.search(r'<pre id="result">(.*?)</pre>', result.stdout, re.DOTALL)
+    assert match and match[1], result.stdout[-2000:] + result.stderr[-2000:]
+    return json.loads(html.unescape(match[1])), _CONSOLE.findall(result.stderr)
 
 
 def screenshot(folder, profile, page, width, height, file, dark=False):

@@ -75,9 +75,9 @@ int shown();
 def test_a_copy_has_the_lines_of_its_header():
     copy = public_headers.grouped("kernkit/planted.h", HEADER).split("\n")
     for number, line in enumerate(HEADER.split("\n")):
-        words = line.split()
-        if words and words[0] in ("int", "const", "namespace", "#define") and "HIDDEN" not in line and "HOOK" not in line:
-            assert words[1] in copy[number]
+        tokens = line.split()
+        if tokens and tokens[0] in ("int", "const", "namespace", "#define") and "HIDDEN" not in line and "HOOK" not in line:
+            assert tokens[1] in copy[number]
     text = "\n".join(copy)
     assert "KERNKIT_PLANTED" in text and "KERNKIT_HIDDEN" not in text and "KERNKIT_HOOK 1" not in text
     assert "struct Planted {" in text and "typedef" not in text
@@ -127,9 +127,9 @@ def test_cmake_functions(tmp_path):
     file = tmp_path / "A.cmake"
     file.write_text("# A.\n\n# kernkit_one(<a>\n#             [B])\n#\n# Adds a.\nfunction(kernkit_one a)\nendfunction()\n\n"
                     "# Other.\nmacro(kernkit_two)\nendmacro()\nfunction(_kernkit_private)\nendfunction()\n")  # fmt: skip
-    one, two = cmake_functions.functions_of(file)
-    assert (one.name, one.signature, one.text) == ("kernkit_one", "kernkit_one(<a>\n            [B])", "Adds a.")
-    assert (two.name, two.signature) == ("kernkit_two", "")
+    first, second = cmake_functions.functions_of(file)
+    assert (first.name, first.signature, first.text) == ("kernkit_one", "kernkit_one(<a>\n            [B])", "Adds a.")
+    assert (second.name, second.signature) == ("kernkit_two", "")
     assert len(cmake_functions.public_functions()) > 10
 
 
@@ -139,7 +139,7 @@ def test_doxygen_that_is_missing_is_named(monkeypatch, tmp_path):
         doxygen.run_doxygen(tmp_path / "out")
 
 
-def test_doxygen_reports_a_comment_that_it_does_not_read(monkeypatch, tmp_path):
+def test_doxygen_reports_an_unreadable_comment(monkeypatch, tmp_path):
     if not shutil.which("doxygen"):
         pytest.skip("doxygen is not installed")
     header = tmp_path / "sdk/include/kernkit/planted.h"
@@ -150,9 +150,9 @@ def test_doxygen_reports_a_comment_that_it_does_not_read(monkeypatch, tmp_path):
     with pytest.raises(RuntimeError, match=r"kernkit/planted.h:5: warning: Unsupported xml/html tag <planted> found"):
         doxygen.run_doxygen(tmp_path / "out")
     header.write_text(header.read_text().replace("<planted>", "planted"))
-    (word,) = public_symbols(doxygen.run_doxygen(tmp_path / "out"))
-    assert (word.declaration, word.header, word.line) == ("kernkit::word(int x)", "kernkit/planted.h", 6)
-    assert word.comment == "Reads a planted word." and word.is_callable
+    (symbol,) = public_symbols(doxygen.run_doxygen(tmp_path / "out"))
+    assert (symbol.declaration, symbol.header, symbol.line) == ("kernkit::word(int x)", "kernkit/planted.h", 6)
+    assert symbol.comment == "Reads a planted word." and symbol.is_callable
 
 
 @pytest.mark.parametrize("address", ["", "https://example.org/k"])

@@ -17,9 +17,9 @@ WIDTHS = (1280, 390)
 
 def offline():
     """The words before a command that cut it off the network; none where the system does not permit that."""
-    words = ["unshare", "--map-root-user", "--net"]
-    permitted = shutil.which("unshare") and subprocess.run([*words, "true"], capture_output=True).returncode == 0
-    return words if permitted else []
+    command = ["unshare", "--map-root-user", "--net"]
+    permitted = shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True).returncode == 0
+    return command if permitted else []
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def environment(root):
     """The environment of ./kk docs."""
     if not shutil.which("doxygen"):
         pytest.skip("doxygen is not installed")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "PYTHON"))}
-    return {**kept, "KK_VENV": str(environment_with(root, "requirements-docs.txt"))}
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "PYTHON"))}
+    return {**inherited, "KK_VENV": str(environment_with(root, "requirements-docs.txt"))}
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +63,14 @@ def site(clone, environment):
 
 def pages(root):
     """The pages of the site by their paths in the repository, without endings."""
-    found = [root / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
-    found += [path for pattern in ("*.md", "gallery/*/README.md", "reference/*.md") for path in (root / "docs").glob(pattern)]
-    return sorted(str(path.relative_to(root).with_suffix("")) for path in found)
+    files = [root / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
+    files += [path for pattern in ("*.md", "gallery/*/README.md", "reference/*.md") for path in (root / "docs").glob(pattern)]
+    return sorted(str(path.relative_to(root).with_suffix("")) for path in files)
 
 
 def test_every_page_is_on_the_site(root, site):
-    made = {str(path.relative_to(site).with_suffix("")) for path in site.rglob("*.html")}
-    assert made == {*pages(root), "index", "genindex", "search"}
+    written = {str(path.relative_to(site).with_suffix("")) for path in site.rglob("*.html")}
+    assert written == {*pages(root), "index", "genindex", "search"}
     assert (site / "index.html").read_bytes() == (site / "README.html").read_bytes()
 
 
@@ -151,12 +151,12 @@ def red(site, clone, environment):
         old = path.read_text() if path.exists() else ""
         assert text is None or text in old, file
         path.write_text(old + replacement if text is None else replacement.join(old.rsplit(text, 1)))
-    kept = site.rename(site.with_name("kept"))
+    moved = site.rename(site.with_name("kept"))
     _, code, output = build(clone, environment)
     for path, old in before.items():
         path.unlink() if old is None else path.write_text(old)
     shutil.rmtree(site, ignore_errors=True)
-    kept.rename(site)
+    moved.rename(site)
     return code, output
 
 
@@ -187,11 +187,11 @@ def examined(root, site, tmp_path_factory):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_pages_fit_the_screen(examined, width):
-    found = {page: of_widths[str(width)] for page, of_widths in examined[0]["pages"].items()}
-    assert len(found) > 50
-    assert {page: one["overflow"] for page, one in found.items() if one["overflow"] > 0} == {}
-    assert {page for page, one in found.items() if not one["heading"] or one["broken_images"]} == set()
-    assert min(one["font_size"] for one in found.values()) >= 14
+    measured = {page: of_widths[str(width)] for page, of_widths in examined[0]["pages"].items()}
+    assert len(measured) > 50
+    assert {page: page_measured["overflow"] for page, page_measured in measured.items() if page_measured["overflow"] > 0} == {}
+    assert {page for page, page_measured in measured.items() if not page_measured["heading"] or page_measured["broken_images"]} == set()
+    assert min(page_measured["font_size"] for page_measured in measured.values()) >= 14
 
 
 def test_code_of_100_columns_fits_at_1280_pixels(examined):

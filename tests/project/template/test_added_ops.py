@@ -28,8 +28,8 @@ CUSTOM = {
 )
 def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path, ops):
     """The tests run on the CPU and in the simulator. The library was configured before the ops were added."""
-    done = render(template, tmp_path, environment, library_name=NAME)
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, library_name=NAME)
+    assert result.returncode == 0, result.stdout
     at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "OFF"}}
     check("cmake", "--preset", "release", **at)
     for op, (schema, kind) in ops.items():

@@ -38,9 +38,9 @@ def test_the_template_itself_builds_unchanged(template, dlpack_include, tmp_path
         "KERNKIT_CUDA": "OFF",
         "KERNKIT_WERROR": "ON",
     }
-    words = [f"-D{key}={value}" for key, value in options.items()]
+    arguments = [f"-D{key}={value}" for key, value in options.items()]
     source = template / "{{cookiecutter.library_name}}"
-    check("cmake", "-S", source, "-B", tmp_path, "-G", "Ninja", *words)
+    check("cmake", "-S", source, "-B", tmp_path, "-G", "Ninja", *arguments)
     check("cmake", "--build", tmp_path, "-j", "2", "--target", "template_library_python")
     check("cmake", "--build", tmp_path, "-j", "2", "--target", "silu_and_mul_test")
     check(tmp_path / "bin/silu_and_mul_test")
@@ -63,8 +63,8 @@ def library(template, environment, driver_environment, tmp_path_factory):
     whose name compilers and linkers could split in two."""
     output = tmp_path_factory.mktemp("library") / "a b,c"
     output.mkdir()
-    done = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
-    assert done.returncode == 0, done.stdout
+    result = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
+    assert result.returncode == 0, result.stdout
     folder = output / NAME
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
@@ -78,10 +78,10 @@ def library(template, environment, driver_environment, tmp_path_factory):
     return folder
 
 
-def git(folder, *words):
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+def git(folder, *arguments):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
     return subprocess.run(
-        ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
     ).stdout
 
 
@@ -135,8 +135,8 @@ def test_a_run_of_the_benchmarks_is_reported(library, driver_environment):
     for row in ("silu_and_mul float16", "mix float32", "row_sum float64"):
         assert f"### {row}\n" in page
     assert f"| **{NAME}** |" in page and f"| **{NAME}-threads** |" in page and "±" not in page
-    done = run("./kk", "bench", "--compare", "none.json", cwd=library, env=driver_environment)
-    assert (done.returncode, done.stdout) == (1, "kk: --compare: file none.json not found; name the run.json of an earlier run\n")
+    result = run("./kk", "bench", "--compare", "none.json", cwd=library, env=driver_environment)
+    assert (result.returncode, result.stdout) == (1, "kk: --compare: file none.json not found; name the run.json of an earlier run\n")
 
 
 @pytest.mark.all
@@ -147,11 +147,11 @@ def test_a_benchmark_verifies_its_results(library, driver_environment):
         header.write_text(text.replace("const int64_t count = x.numel();",
                                        "const int64_t count = x.numel() - 1;"))  # fmt: skip
         once = ("--rounds=1", "--benchmark_min_time=0.001", "--benchmark_repetitions=1")
-        done = run("./kk", "bench", "mix", *once, cwd=library, env=driver_environment)
+        result = run("./kk", "bench", "mix", *once, cwd=library, env=driver_environment)
     finally:
         header.write_text(text)
-    assert done.returncode == 1
-    assert re.search(r"\nfailed: mix/\S+: the result is wrong\n", done.stdout)
+    assert result.returncode == 1
+    assert re.search(r"\nfailed: mix/\S+: the result is wrong\n", result.stdout)
 
 
 @pytest.mark.all
@@ -178,9 +178,9 @@ def test_programs_do_not_grow_with_the_ops(library, driver_environment):
     assert linked(log) == {"bin/mix_test", "bin/mix_cuda_test"}
     assert len(re.findall(r"^\[  PASSED  \] \d+ tests?\.$", log, re.MULTILINE)) == 2
     assert not re.search(r"Building .*(silu_and_mul|row_sum|row_norm|attend)", log)
-    rest = check("cmake", "--build", "--preset", "release", **at)
-    assert linked(rest) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
-    compiled = re.findall(r"Building \w+ object (\S+)", log + rest)
+    output = check("cmake", "--build", "--preset", "release", **at)
+    assert linked(output) == {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test", f"lib/lib{NAME}.so"}
+    compiled = re.findall(r"Building \w+ object (\S+)", log + output)
     assert len(set(compiled)) == len(compiled)
     assert run("./kk", "test", "none", **at).stdout.endswith("kk: op none: tests/none_test.cc not found; name an op that has a test\n")
 
@@ -259,8 +259,8 @@ def test_everything_without_a_network(template, environment, tmp_path):
     """The wheels of requirements.txt were downloaded before."""
     if run("unshare", "-rn", "true").returncode != 0:
         pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
-    done = render(template, tmp_path, environment, library_name=NAME)
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, library_name=NAME)
+    assert result.returncode == 0, result.stdout
     folder, wheels = tmp_path / NAME, tmp_path / "wheels"
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", wheels]
     check(*pip, "-r", folder / "requirements.txt")
@@ -272,11 +272,11 @@ def test_everything_without_a_network(template, environment, tmp_path):
 
 def python_of(version):
     """A Python interpreter of this version, on PATH or of pyenv, or None."""
-    found = [shutil.which(f"python{version}")]
+    pythons = [shutil.which(f"python{version}")]
     if shutil.which("pyenv"):
         root = pathlib.Path(run("pyenv", "root").stdout.strip())
-        found += root.glob(f"versions/{version}.*/bin/python{version}")
-    for python in filter(None, found):
+        pythons += root.glob(f"versions/{version}.*/bin/python{version}")
+    for python in filter(None, pythons):
         if run(python, "-c", "import ensurepip").returncode == 0:
             return python
     return None
@@ -390,8 +390,8 @@ def build(folder, environment, *options):
 @pytest.mark.slow
 def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_environment, tmp_path):
     """A race between CUDA threads, on the CPU."""
-    done = render(template, tmp_path, environment, library_name=NAME)
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, library_name=NAME)
+    assert result.returncode == 0, result.stdout
     at = {"cwd": tmp_path / NAME, "env": driver_environment}
     kernel = tmp_path / NAME / "kernels/silu_and_mul/silu_and_mul.cu"
 
@@ -400,14 +400,14 @@ def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_e
         return run("ctest", "--preset", "tsan", "-R", "cuda_test.Contract/silu_and_mul.RunsOnCuda", **at)
 
     check("cmake", "--preset", "tsan", **at)
-    done = tried()
-    assert "100% tests passed, 0 tests failed out of 1" in done.stdout, done.stdout
+    result = tried()
+    assert "100% tests passed, 0 tests failed out of 1" in result.stdout, result.stdout
     text, line = kernel.read_text(), "      out[i] = result;\n"
     assert text.count(line) == 1
     kernel.write_text(text.replace(line, "      out[0] = ups;\n" + line))
-    done = tried()
-    assert done.returncode != 0
-    assert re.search(r"ThreadSanitizer: data race(.|\n)*silu_and_mul_kernel<float, [0-9]+>", done.stdout)
+    result = tried()
+    assert result.returncode != 0
+    assert re.search(r"ThreadSanitizer: data race(.|\n)*silu_and_mul_kernel<float, [0-9]+>", result.stdout)
 
 
 @pytest.mark.slow
@@ -415,8 +415,8 @@ def test_a_library_on_an_installed_kernkit(
     root, template, environment, driver_environment, prefix, tmp_path
 ):
     answers = {"library_name": "x2", "sdk": "find_package", "licence": "none", "cuda": "required"}
-    done = render(template, tmp_path, environment, author="A B <a@b.org>", **answers)
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, author="A B <a@b.org>", **answers)
+    assert result.returncode == 0, result.stdout
     library = tmp_path / "x2"
     assert not list(library.glob("third_party/kernkit*")) and not (library / "LICENSE").exists()
     assert b"SPDX-License-Identifier" not in (library / "CMakeLists.txt").read_bytes()

@@ -16,8 +16,8 @@ def cpu_library(template, environment, driver_environment, tmp_path_factory):
     """A library without CUDA and with shapes in its lines, after `./kk test` and `./kk wheel`."""
     output = tmp_path_factory.mktemp("cpu")
     answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none", "parts": "frameworks"}
-    done = render(template, output, environment, description="For the CPU.", **answers)
-    assert done.returncode == 0, done.stdout
+    result = render(template, output, environment, description="For the CPU.", **answers)
+    assert result.returncode == 0, result.stdout
     at = {"cwd": output / "silu_and_mul", "env": driver_environment}
     added = "(Tensor(out!) y[...], Tensor x[...], float alpha=2.0) -> ()"
     check("./kk", "add", "times", added, **at)

@@ -37,8 +37,8 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
     added op is skipped."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
-    done = render(template, tmp_path, environment, library_name=NAME, parts="ptx")
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path, environment, library_name=NAME, parts="ptx")
+    assert result.returncode == 0, result.stdout
     library = tmp_path / NAME
     at = {"cwd": library, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
     check("./kk", "add", "row_sum", "(Tensor(a!) y, Tensor x, float alpha=1.0) -> ()", "--kind", "row_reduction", **at)
@@ -52,13 +52,13 @@ def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, dr
         assert f"Contract/{op}.Capture" in check(program, f"--gtest_filter=Contract/{op}.*:*Placement*:*Values*:*Float*").replace(" ", "")
     assert "\nkernkit sanitize: 0 findings (memcheck: 0, racecheck: 0, initcheck: 0, synccheck: 0)\n" in check("./kk", "sanitize", program, **at)
     assert re.search(r"row_sum_kernel<float> +\d+ ", check("./kk", "counters", program, **at))
-    right = kernel.read_text()
-    kernel.write_text(right.replace("out[i] = op", "out[i + 4096] = op"))
-    done = run("./kk", "test", **at)
-    assert done.returncode != 0
-    line = 1 + right[: right.index("out[i] = op")].count("\n")
-    assert re.search(rf"row_sum_kernel<float>: block \[\d+, 0, 0\], thread \[0, 0, 0\]: Invalid __global__ write of size 4 bytes.*\(row_sum.cu:{line}\)", done.stdout)
-    kernel.write_text(right)
+    correct = kernel.read_text()
+    kernel.write_text(correct.replace("out[i] = op", "out[i + 4096] = op"))
+    result = run("./kk", "test", **at)
+    assert result.returncode != 0
+    line = 1 + correct[: correct.index("out[i] = op")].count("\n")
+    assert re.search(rf"row_sum_kernel<float>: block \[\d+, 0, 0\], thread \[0, 0, 0\]: Invalid __global__ write of size 4 bytes.*\(row_sum.cu:{line}\)", result.stdout)
+    kernel.write_text(correct)
     printed = check("./kk", "test", **{**at, "env": {**at["env"], "KERNKIT_CUDA": "OFF"}})
     assert "GPU_ONLY: g++ cannot compile such a kernel for the simulator; with nvcc the simulator runs its PTX (row_sum_cuda_test)" in printed
     assert "kernkit_simulator_ptx" not in check("nm", library / f"build/release/bin/{NAME}_cuda_test")
@@ -74,36 +74,36 @@ def test_a_store_past_the_end_fails_the_tests_of_a_default_library(kernkit_new, 
     does not detect."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
-    done = kernkit_new(NAME, "--no-git")
-    assert done.returncode == 0, done.stdout
+    result = kernkit_new(NAME, "--no-git")
+    assert result.returncode == 0, result.stdout
     kernel = tmp_path / NAME / "kernels/silu_and_mul/silu_and_mul.cu"
     text = kernel.read_text()
     assert text.count(LAST) == 1
     kernel.write_text(text.replace(LAST, PAST))
     at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "ON", "CUDAARCHS": "80-virtual"}}
-    done = run("./kk", "test", "silu_and_mul", **at)
+    result = run("./kk", "test", "silu_and_mul", **at)
     line = 1 + text[: text.index(LAST)].count("\n") + 2
-    assert done.returncode != 0
-    assert re.search(rf"Invalid __shared__ write of size 4 bytes, at byte 1024 of shared variable \S*last\S* \(1024 bytes\) \(silu_and_mul.cu:{line}\)", done.stdout), done.stdout
+    assert result.returncode != 0
+    assert re.search(rf"Invalid __shared__ write of size 4 bytes, at byte 1024 of shared variable \S*last\S* \(1024 bytes\) \(silu_and_mul.cu:{line}\)", result.stdout), result.stdout
 
 
 def test_the_part_ptx_is_a_default_that_can_be_left_out(kernkit_new, tmp_path):
-    for name, words, has in (("by_default", (), True), ("without", ("--without", "ptx"), False),
-                             ("with_more", ("--with", "scratch"), True), ("no_cuda", ("--cuda", "none"), False)):  # fmt: skip
-        done = kernkit_new(name, "--no-git", *words)
-        assert done.returncode == 0, done.stdout
+    for name, arguments, has in (("by_default", (), True), ("without", ("--without", "ptx"), False),
+                                 ("with_more", ("--with", "scratch"), True), ("no_cuda", ("--cuda", "none"), False)):  # fmt: skip
+        result = kernkit_new(name, "--no-git", *arguments)
+        assert result.returncode == 0, result.stdout
         assert (tmp_path / name / "third_party/kernkit_dev/simulator/ptx").is_dir() == has
-    for words, sentence in (
+    for arguments, sentence in (
         (("--without", "rows"), "--without: rows is not a default component; the default components are ptx, dev"),
         (("--without", "ptx", "--with", "ptx"), "--without: ptx is in --with"),
     ):
-        done = kernkit_new("rejected", *words)
-        assert (done.returncode, done.stdout) == (3, f"kernkit: {sentence}\n")
+        result = kernkit_new("rejected", *arguments)
+        assert (result.returncode, result.stdout) == (3, f"kernkit: {sentence}\n")
 
 
 def test_without_nvcc_the_skip_names_the_missing_checks(kernkit_new, tmp_path):
     assert kernkit_new(NAME, "--no-git").returncode == 0
-    words = ["-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
-    check("cmake", "-S", tmp_path / NAME, "-B", tmp_path / "build", *words)
+    arguments = ["-G", "Ninja", "-DKERNKIT_CUDA=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
+    check("cmake", "-S", tmp_path / NAME, "-B", tmp_path / "build", *arguments)
     printed = check("ctest", "--test-dir", tmp_path / "build", "-R", f"^{NAME}_ptx_test$", "-V")
     assert "Skipped" in printed and "stores out of bounds by a few bytes and what nvcc compiles are not checked" in printed

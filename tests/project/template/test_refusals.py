@@ -71,9 +71,9 @@ def test_standard_modules_are_listed_for_an_old_python(load_hook, monkeypatch):
     "name, instead", [("My-Lib", "my_lib"), ('";os.system("touch pwned");"', None)]
 )
 def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, instead):
-    done = render(template, tmp_path / "out", environment, library_name=name)
-    assert done.returncode != 0
-    sentence = next(line for line in done.stdout.splitlines() if line.startswith("kernkit:"))
+    result = render(template, tmp_path / "out", environment, library_name=name)
+    assert result.returncode != 0
+    sentence = next(line for line in result.stdout.splitlines() if line.startswith("kernkit:"))
     assert "must begin with a lower-case letter and contain only lower-case letters, digits and _" in sentence
     assert instead is None or sentence.endswith(f"; enter another name, for example {instead}")
     assert list((tmp_path / "out").iterdir()) == []
@@ -93,9 +93,9 @@ def test_hostile_texts_are_rejected(load_hook, text):
 @pytest.mark.parametrize("answer", CHOICES)
 @pytest.mark.parametrize("value", ["", "AUTO", "both"])
 def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path, answer, value):
-    done = kernkit_new(NAME, f"--{answer}", value)
-    assert done.returncode == 3
-    assert done.stdout.startswith(f'kernkit: {answer} "{value}" is unsupported; enter ')
+    result = kernkit_new(NAME, f"--{answer}", value)
+    assert result.returncode == 3
+    assert result.stdout.startswith(f'kernkit: {answer} "{value}" is unsupported; enter ')
     assert list(tmp_path.iterdir()) == []
 
 
@@ -105,62 +105,62 @@ def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path
 )
 def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp_path, value, text):
     """`kernkit new` and the template's hooks reject the component."""
-    done = kernkit_new(NAME, "--with", value)
-    assert done.returncode == 3 and done.stdout.startswith(f"kernkit: {text}")
+    result = kernkit_new(NAME, "--with", value)
+    assert result.returncode == 3 and result.stdout.startswith(f"kernkit: {text}")
     assert list(tmp_path.iterdir()) == []
-    done = render(template, tmp_path, environment, library_name=NAME, parts=value)
-    assert done.returncode != 0 and "kernkit: " in done.stdout and text in done.stdout
+    result = render(template, tmp_path, environment, library_name=NAME, parts=value)
+    assert result.returncode != 0 and "kernkit: " in result.stdout and text in result.stdout
     assert not (tmp_path / NAME).exists()
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "a;touch pwned", "$(touch pwned)", JINJA, "class"])
 def test_new_rejects_names_and_writes_nothing(kernkit_new, tmp_path, name):
-    done = kernkit_new(name)
-    assert done.returncode == 3
-    assert re.match(r"kernkit: library_name .*; enter another name, for example \w+\n$", done.stdout)
+    result = kernkit_new(name)
+    assert result.returncode == 3
+    assert re.match(r"kernkit: library_name .*; enter another name, for example \w+\n$", result.stdout)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", [JINJA, *HOSTILE_TEXTS])
 def test_new_rejects_texts_and_writes_nothing(kernkit_new, tmp_path, text):
-    done = kernkit_new(NAME, "--description", text)
-    assert done.returncode == 3 and done.stdout.startswith("kernkit: description ")
+    result = kernkit_new(NAME, "--description", text)
+    assert result.returncode == 3 and result.stdout.startswith("kernkit: description ")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_new_rejects_an_existing_library_and_a_missing_folder(kernkit_new, tmp_path):
     (tmp_path / NAME).write_text("mine")
-    done = kernkit_new(NAME)
-    assert done.returncode == 3 and f"{tmp_path / NAME} exists; choose another" in done.stdout
+    result = kernkit_new(NAME)
+    assert result.returncode == 3 and f"{tmp_path / NAME} exists; choose another" in result.stdout
     assert (tmp_path / NAME).read_text() == "mine"
-    done = kernkit_new(NAME, "--output", str(tmp_path / "none"))
-    assert done.returncode == 3 and f"--output: folder {tmp_path / 'none'} not found" in done.stdout
+    result = kernkit_new(NAME, "--output", str(tmp_path / "none"))
+    assert result.returncode == 3 and f"--output: folder {tmp_path / 'none'} not found" in result.stdout
 
 
 @pytest.mark.parametrize("options", [[], ["--overwrite-if-exists"]])
 def test_an_existing_folder_is_left_alone(template, environment, tmp_path, options):
     (tmp_path / NAME).mkdir()
     (tmp_path / NAME / "mine.txt").write_text("template_library")
-    done = render(template, tmp_path, environment, *options, library_name=NAME)
-    assert done.returncode != 0
-    assert f"{tmp_path / NAME}" in done.stdout
+    result = render(template, tmp_path, environment, *options, library_name=NAME)
+    assert result.returncode != 0
+    assert f"{tmp_path / NAME}" in result.stdout
     assert files_below(tmp_path / NAME) == {"mine.txt": b"template_library"}
 
 
 def test_lost_links_are_a_sentence(copy, environment, tmp_path):
     shutil.rmtree(source_tree(copy) / "third_party/kernkit")
     (source_tree(copy) / "third_party/kernkit").write_text("../../../sdk")
-    done = render(copy, tmp_path / "out", environment)
-    assert done.returncode != 0
-    assert "kernkit: the template's symbolic links are lost" in done.stdout
+    result = render(copy, tmp_path / "out", environment)
+    assert result.returncode != 0
+    assert "kernkit: the template's symbolic links are lost" in result.stdout
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_typed_answer_with_jinja_is_rejected(template, environment, tmp_path):
     text = "{{ 7 * 7 }} {% for %} {# "
     command = [sys.executable, "-m", "cookiecutter", str(template), "-o", str(tmp_path)]
-    done = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 7 * "\n", cwd=tmp_path)
-    assert done.returncode != 0
-    assert f'kernkit: description "{text.strip()}' in done.stdout
-    assert "enter one line of plain text" in done.stdout
+    result = run(*command, env=environment, input=f"{NAME}\n{text}\n" + 7 * "\n", cwd=tmp_path)
+    assert result.returncode != 0
+    assert f'kernkit: description "{text.strip()}' in result.stdout
+    assert "enter one line of plain text" in result.stdout
     assert list(tmp_path.iterdir()) == []

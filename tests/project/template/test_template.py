@@ -30,8 +30,8 @@ asm("mov.b64 {%0,%1}, %2;");  // {% raw %} {{ cookiecutter }}
 def library(template, environment, tmp_path_factory) -> pathlib.Path:
     """A rendering."""
     output = tmp_path_factory.mktemp("rendered")
-    done = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
-    assert done.returncode == 0, done.stdout
+    result = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
+    assert result.returncode == 0, result.stdout
     return output / NAME
 
 
@@ -63,9 +63,9 @@ def test_every_file_arrives_with_nothing_changed_but_the_names(template, library
     }
     expected = {place_of(path).replace("template_library", NAME): text for path, text in expected.items()}
     rendered = files_below(library)
-    made = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/RENDERED"}
-    made |= {f"{folder}/MANIFEST" for folder in copies.FOLDERS}
-    assert set(rendered) - made == set(expected) - made
+    generated = {DLPACK.as_posix(), "LICENSE", ".kernkit.json", "third_party/kernkit/RENDERED"}
+    generated |= {f"{folder}/MANIFEST" for folder in copies.FOLDERS}
+    assert set(rendered) - generated == set(expected) - generated
     plain = [path for path in expected if not CONDITION.search(expected[path])]
     assert [path for path in plain if rendered[path] != expected[path]] == []
     assert len(plain) > 0.8 * len(expected)
@@ -84,8 +84,8 @@ def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
         "LICENSE": "LICENSE",
         "third_party/LICENSE.kernkit": "LICENSE",
     }
-    for here, there in shared.items():
-        assert (library / here).read_bytes() == (root / there).read_bytes(), here
+    for copy, source in shared.items():
+        assert (library / copy).read_bytes() == (root / source).read_bytes(), copy
     assert os.access(library / "kk", os.X_OK)
 
 
@@ -135,10 +135,10 @@ def test_every_python_file_is_valid_in_python_3_9(library):
 def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environment):
     temporary = pathlib.Path(environment["TMPDIR"])
     before = sorted(temporary.iterdir())
-    done = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
+    result = kernkit_new(NAME, "--description", DESCRIPTION, "--without", "ptx")
     assert sorted(temporary.iterdir()) == before  # cookiecutter keeps its hooks there
-    assert done.returncode == 0, done.stdout
-    git, ready = done.stdout.splitlines()
+    assert result.returncode == 0, result.stdout
+    git, ready = result.stdout.splitlines()
     assert git.startswith("made a git repository with the rendering as its first commit, by ")
     assert ready == f"{tmp_path / NAME} is ready: cd there and run ./kk all"
     assert files_below(tmp_path / NAME) == files_below(library)
@@ -146,8 +146,8 @@ def test_new_renders_like_cookiecutter(kernkit_new, library, tmp_path, environme
 
 
 def test_new_creates_no_repository_with_no_git(kernkit_new, library, tmp_path):
-    done = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git", "--without", "ptx")
-    assert done.stdout == f"{tmp_path / NAME} is ready: cd there and run ./kk all\n"
+    result = kernkit_new(NAME, "--description", DESCRIPTION, "--no-git", "--without", "ptx")
+    assert result.stdout == f"{tmp_path / NAME} is ready: cd there and run ./kk all\n"
     assert files_below(tmp_path / NAME) == files_below(library)
     assert not (tmp_path / NAME / ".git").exists()
 
@@ -193,8 +193,8 @@ def test_hostile_sources_arrive_unchanged_and_names_are_renamed(copy, environmen
     for output in ("build/release/lib/x.so", ".venv/x", "tests/__pycache__/x.pyc"):
         (tree / output).parent.mkdir(parents=True)
         (tree / output).write_text("template_library")
-    done = render(copy, tmp_path / "out", environment, library_name=NAME)
-    assert done.returncode == 0, done.stdout
+    result = render(copy, tmp_path / "out", environment, library_name=NAME)
+    assert result.returncode == 0, result.stdout
     library = tmp_path / "out" / NAME
     text = (library / f"kernels/{NAME}_extra/{NAME}.cu").read_text()
     assert text == HOSTILE_CPP.replace("template_library", NAME)
@@ -212,16 +212,16 @@ def make_dlpack(include: pathlib.Path, major: int) -> pathlib.Path:
 
 def test_dlpack_include_dir_comes_first(template, environment, tmp_path):
     env = {**environment, "DLPACK_INCLUDE_DIR": str(make_dlpack(tmp_path / "new", 7))}
-    done = render(template, tmp_path / "out", env, library_name=NAME)
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path / "out", env, library_name=NAME)
+    assert result.returncode == 0, result.stdout
     assert (tmp_path / "out" / NAME / DLPACK).read_text() == "#define DLPACK_MAJOR_VERSION 7\n"
 
 
 def test_an_old_dlpack_is_rejected_without_leaks(template, environment, tmp_path):
     env = {**environment, "DLPACK_INCLUDE_DIR": str(make_dlpack(tmp_path / "old", 0))}
-    done = render(template, tmp_path / "out", env, library_name=NAME)
-    assert done.returncode != 0
-    assert f"kernkit: DLPACK_INCLUDE_DIR is {tmp_path / 'old'}, which has no" in done.stdout
+    result = render(template, tmp_path / "out", env, library_name=NAME)
+    assert result.returncode != 0
+    assert f"kernkit: DLPACK_INCLUDE_DIR is {tmp_path / 'old'}, which has no" in result.stdout
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -260,8 +260,8 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
         pytest.skip("pip could not install cookiecutter 1.7.3")
     env = {**environment, "DLPACK_INCLUDE_DIR": str(library / "third_party/dlpack/include")}
     answers = {"library_name": NAME, "description": DESCRIPTION}
-    done = render(template, tmp_path / "out", env, python=python, **answers)
-    assert done.returncode == 0, done.stdout
+    result = render(template, tmp_path / "out", env, python=python, **answers)
+    assert result.returncode == 0, result.stdout
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
     # The same questions through cookiecutter, with the same errors.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]

@@ -20,16 +20,16 @@ INSTALL = "-m pip install --no-index --no-deps --find-links FOLDER kernkit==0.1.
 def rendered(template, environment, tmp_path_factory):
     """A rendering with the answer of --without dev."""
     output = tmp_path_factory.mktemp("without_dev")
-    done = render(template, output, environment, library_name=NAME, dev="installed")
-    assert done.returncode == 0, done.stdout
+    result = render(template, output, environment, library_name=NAME, dev="installed")
+    assert result.returncode == 0, result.stdout
     return output / NAME
 
 
 @pytest.fixture(scope="module")
 def nothing_installed(tmp_path_factory):
     """An environment without kernkit: in this Python, and as a program on PATH."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_FIND_LINKS", "KK_VENV")}
-    return {**kept, "VIRTUAL_ENV": sys.prefix, "PATH": path_without(tmp_path_factory.mktemp("path"), "kernkit")}
+    inherited = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_FIND_LINKS", "KK_VENV")}
+    return {**inherited, "VIRTUAL_ENV": sys.prefix, "PATH": path_without(tmp_path_factory.mktemp("path"), "kernkit")}
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,9 @@ def program(root, tmp_path_factory):
 
 
 def test_new_leaves_the_folder_out_and_names_the_wheel(kernkit_new, rendered, tmp_path):
-    done = kernkit_new(NAME, "--without", "ptx,dev", "--no-git")
-    assert done.stdout == (f"{tmp_path / NAME} is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
-                           "wheel of kernkit, since no package index has kernkit\n")  # fmt: skip
+    result = kernkit_new(NAME, "--without", "ptx,dev", "--no-git")
+    assert result.stdout == (f"{tmp_path / NAME} is ready: cd there and run PIP_FIND_LINKS=FOLDER ./kk all, where FOLDER holds the "
+                             "wheel of kernkit, since no package index has kernkit\n")  # fmt: skip
     assert files_below(tmp_path / NAME) == files_below(rendered)
     assert json.loads((rendered / ".kernkit.json").read_text())["answers"]["dev"] == "installed"
     assert [path.name for path in sorted(rendered.glob("third_party/kernkit*"))] == ["kernkit"]
@@ -60,9 +60,9 @@ def test_new_leaves_the_folder_out_and_names_the_wheel(kernkit_new, rendered, tm
     assert "kernkit_dev" not in (rendered / "third_party/README.md").read_text()
 
 
-@pytest.mark.parametrize("words", [["--with", "dev"], ["--with", "dev,scratch"]])
-def test_new_takes_the_folder_where_it_is_named(kernkit_new, tmp_path, words):
-    assert kernkit_new(NAME, "--no-git", *words).returncode == 0
+@pytest.mark.parametrize("options", [["--with", "dev"], ["--with", "dev,scratch"]])
+def test_new_copies_named_development_components(kernkit_new, tmp_path, options):
+    assert kernkit_new(NAME, "--no-git", *options).returncode == 0
     record = json.loads((tmp_path / NAME / ".kernkit.json").read_text())
     assert record["answers"]["dev"] == "copied" and "dev" not in record["answers"]["parts"]
     assert (tmp_path / NAME / "third_party/kernkit_dev/simulator").is_dir()
@@ -91,8 +91,8 @@ def test_a_command_that_is_elsewhere(rendered, nothing_installed, command):
     environment = {**nothing_installed, "PYTHONPATH": str(rendered / "third_party/kernkit/python")}
     listed = check(sys.executable, "-B", "-m", "kernkit", "--help", env=environment, cwd=rendered)
     assert "\n    bindings " in listed and "\n    doctor " not in listed
-    done = run(sys.executable, "-B", "-m", "kernkit", command, env=environment, cwd=rendered)
-    assert (done.returncode, done.stdout) == (3, (
+    result = run(sys.executable, "-B", "-m", "kernkit", command, env=environment, cwd=rendered)
+    assert (result.returncode, result.stdout) == (3, (
         f"kernkit: third_party/kernkit has only the command bindings, and third_party/kernkit_dev, which has {command}, is not in "
         "this library; run ./kk, which uses an installed kernkit, or ./kk update --with dev\n"))  # fmt: skip
 
@@ -103,17 +103,17 @@ def sentences(output):
 
 
 def test_tests_without_an_installed_kernkit_are_a_message(rendered, nothing_installed, tmp_path):
-    done = run("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, env=nothing_installed)
-    assert done.returncode != 0 and (
+    result = run("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, env=nothing_installed)
+    assert result.returncode != 0 and (
         "kernkit_add_tests(): this library has no third_party/kernkit_dev, and no kernkit is installed: "
         f"{sys.prefix}/bin/python has none, and no program kernkit is on PATH. Run {sys.prefix}/bin/python {INSTALL}, or configure with "
-        "-DKERNKIT_BUILD_TESTS=OFF -DKERNKIT_BUILD_BENCHMARKS=OFF") in sentences(done.stdout)  # fmt: skip
+        "-DKERNKIT_BUILD_TESTS=OFF -DKERNKIT_BUILD_BENCHMARKS=OFF") in sentences(result.stdout)  # fmt: skip
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/kernkit").write_text("#!/bin/sh\necho kernkit 0.1.1\n")  # another version
     (tmp_path / "bin/kernkit").chmod(0o755)
     path = f"{tmp_path}/bin:{nothing_installed['PATH']}"
-    done = run("./kk", "test", cwd=rendered, env={**nothing_installed, "KK_VENV": sys.prefix, "PATH": path})
-    assert (done.returncode, done.stdout) == (1, (
+    result = run("./kk", "test", cwd=rendered, env={**nothing_installed, "KK_VENV": sys.prefix, "PATH": path})
+    assert (result.returncode, result.stdout) == (1, (
         f"kk: kernkit 0.1.0 was not found: {sys.prefix} has none, PATH has no program kernkit of this version, PIP_FIND_LINKS is not set, and no "
         f"package index has kernkit. Run {sys.prefix}/bin/python {INSTALL}.\n"))  # fmt: skip
 
@@ -153,11 +153,11 @@ def test_an_installed_kernkit_of_another_version_is_a_message(root, rendered, no
     header = folder / "third_party/kernkit/include/kernkit/base/version.h"
     header.write_text(header.read_text().replace("PATCH 0", "PATCH 7"))
     environment = {**nothing_installed, "KK_VENV": sys.prefix, "PYTHONPATH": str(root / "sdk/python")}
-    done = run("cmake", "-S", folder, "-B", tmp_path / "build", *OPTIONS, env=environment)
-    assert done.returncode != 0
-    assert f"the installed kernkit in {root}/sdk has version 0.1.0, not 0.1.7. Run " in sentences(done.stdout)
-    done = run("./kk", "add", "swish", "(Tensor(a!) y, Tensor x) -> ()", cwd=folder, env=environment)
-    assert (done.returncode, done.stdout) == (1, (
+    result = run("cmake", "-S", folder, "-B", tmp_path / "build", *OPTIONS, env=environment)
+    assert result.returncode != 0
+    assert f"the installed kernkit in {root}/sdk has version 0.1.0, not 0.1.7. Run " in sentences(result.stdout)
+    result = run("./kk", "add", "swish", "(Tensor(a!) y, Tensor x) -> ()", cwd=folder, env=environment)
+    assert (result.returncode, result.stdout) == (1, (
         f"kk: third_party/kernkit is kernkit 0.1.7, and the installed kernkit in {root}/sdk/python is 0.1.0; run {sys.prefix}/bin/python "
         "-m pip install --no-index --no-deps --find-links FOLDER kernkit==0.1.7, where FOLDER holds the wheel of kernkit, or "
         "./kk update\n"))  # fmt: skip
@@ -174,9 +174,9 @@ def test_a_test_builds_with_an_installed_kernkit(root, rendered, nothing_install
 
 def test_update_in_a_library_on_an_installed_kernkit_finds_that_kernkit(root, rendered, nothing_installed, tmp_path):
     folder = shutil.copytree(rendered, tmp_path / NAME)
-    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
-    for words in (["init", "--quiet"], ["add", "--all"], [*who, "commit", "--quiet", "-m", "Start"]):
-        check("git", *words, cwd=folder)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    for arguments in (["init", "--quiet"], ["add", "--all"], [*identity, "commit", "--quiet", "-m", "Start"]):
+        check("git", *arguments, cwd=folder)
     environment = {**nothing_installed, "KK_VENV": sys.prefix, "PYTHONPATH": str(root / "sdk/python"),
                    "GIT_CONFIG_GLOBAL": os.devnull}  # fmt: skip
     assert "fast_ops has kernkit 0.1.0" in check("./kk", "update", "--with", "dev", cwd=folder, env=environment)

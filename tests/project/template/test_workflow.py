@@ -77,16 +77,16 @@ def test_wheels_without_containers_is_a_sentence(default_library, tmp_path):
     """The error comes before anything is installed or removed from dist/."""
     env = {"PYTHONPATH": str(default_library / "third_party/kernkit/python"), "KK_ROOT": str(default_library),
            "KK_LIBRARY": default_library.name, "PATH": str(tmp_path)}  # fmt: skip
-    done = run(sys.executable, "-B", "-m", "kernkit.driver", "wheels", env=env)
-    assert (done.returncode, done.stdout) == (1, "kk: wheels needs docker or podman: cibuildwheel builds in containers\n")
+    result = run(sys.executable, "-B", "-m", "kernkit.driver", "wheels", env=env)
+    assert (result.returncode, result.stdout) == (1, "kk: wheels needs docker or podman: cibuildwheel builds in containers\n")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64"])
 def test_a_release_has_one_wheel_for_each_architecture(default_library, tmp_path, architecture):
     driver = default_library / "third_party/kernkit_dev/python/kernkit/driver/library.py"
-    (wanted,) = re.findall('^CIBUILDWHEEL = "(.*)"$', driver.read_text(), re.MULTILINE)
-    check(sys.executable, "-m", "pip", "install", "--quiet", "--target", tmp_path, wanted)
+    (expected,) = re.findall('^CIBUILDWHEEL = "(.*)"$', driver.read_text(), re.MULTILINE)
+    check(sys.executable, "-m", "pip", "install", "--quiet", "--target", tmp_path, expected)
     printed = check(sys.executable, "-m", "cibuildwheel", "--platform", "linux", "--archs", architecture,
                     "--print-build-identifiers", default_library, env={**os.environ, "PYTHONPATH": str(tmp_path)})  # fmt: skip
     assert printed.split() == [f"cp312-manylinux_{architecture}"]

@@ -28,13 +28,13 @@ static_assert(offsetof(KernkitAny, v) == 8);
 
 #if HAS_HOST_HEADERS
 
-#define EXPECT_SAME_SIZE(ours, theirs)       \
-  EXPECT_EQ(sizeof(ours), sizeof(theirs));   \
-  EXPECT_EQ(alignof(ours), alignof(theirs)); \
-  EXPECT_TRUE(std::is_standard_layout_v<ours>)
-#define EXPECT_SAME_FIELD(ours, our_field, theirs, their_field)        \
-  EXPECT_EQ(offsetof(ours, our_field), offsetof(theirs, their_field)); \
-  EXPECT_EQ(sizeof(ours::our_field), sizeof(theirs::their_field))
+#define EXPECT_SAME_SIZE(actual, reference)       \
+  EXPECT_EQ(sizeof(actual), sizeof(reference));   \
+  EXPECT_EQ(alignof(actual), alignof(reference)); \
+  EXPECT_TRUE(std::is_standard_layout_v<actual>)
+#define EXPECT_SAME_FIELD(actual, field, reference, reference_field)        \
+  EXPECT_EQ(offsetof(actual, field), offsetof(reference, reference_field)); \
+  EXPECT_EQ(sizeof(actual::field), sizeof(reference::reference_field))
 
 TEST(Abi, Object) {
   EXPECT_SAME_SIZE(KernkitObject, TVMFFIObject);
@@ -116,7 +116,7 @@ TEST(Abi, TypeIndices) {
       {kKernkitDict, kTVMFFIDict},
       {kKernkitBigInt, kTVMFFIBigInt},
   };
-  for (const auto& [ours, theirs] : pairs) EXPECT_EQ(ours, theirs);
+  for (const auto& [actual, reference] : pairs) EXPECT_EQ(actual, reference);
   EXPECT_EQ(static_cast<int>(kKernkitObject), static_cast<int>(kTVMFFIStaticObjectBegin));
 }
 
@@ -126,12 +126,12 @@ TEST(Abi, DeleterFlags) {
   EXPECT_EQ(kTVMFFIObjectDeleterFlagBitMaskWeak, 2);
 }
 
-template <class Ours, class Theirs>
+template <class Kernkit, class Tvm>
 struct SameFunction;
-template <class... Ours, class... Theirs>
-struct SameFunction<int (*)(Ours...), int (*)(Theirs...)> {
+template <class... Kernkit, class... Tvm>
+struct SameFunction<int (*)(Kernkit...), int (*)(Tvm...)> {
   static constexpr bool value =
-      sizeof...(Ours) == sizeof...(Theirs) && ((sizeof(Ours) == sizeof(Theirs)) && ...);
+      sizeof...(Kernkit) == sizeof...(Tvm) && ((sizeof(Kernkit) == sizeof(Tvm)) && ...);
 };
 static_assert(SameFunction<KernkitFunction, TVMFFISafeCallType>::value);
 

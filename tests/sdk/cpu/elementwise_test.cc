@@ -35,7 +35,7 @@ const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,  
 
 // Reference loop, one element at a time, which no compiler vectorises.
 template <class Out, class Op, class... In>
-void wanted(int64_t n, const Op& op, Out* out, const In*... in) {
+void compute_expected(int64_t n, const Op& op, Out* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) {
     out[i] = apply_op<Out>(op, in[i]...);
     asm volatile("" ::: "memory");
@@ -93,7 +93,7 @@ class CpuElementwise : public ::testing::TestWithParam<Case> {
   template <class Out, class Op, class... In>
   void expect_same(int64_t n, const Op& op, HostTensor<Out>& out, HostTensor<In>&... in) {
     std::vector<Out> expected(static_cast<size_t>(n));
-    wanted(n, op, expected.data(), in.begin()...);
+    compute_expected(n, op, expected.data(), in.begin()...);
     elementwise(n, op, out.begin(), static_cast<const In*>(in.begin())...);
     const int64_t different = testing::first_difference(
         n, [&](int64_t i) { return out[i]; },
@@ -282,7 +282,7 @@ TEST_P(CpuElementwise, MixedTypes) {
     expect_same(n, op, out, half, brain, single);
     expect_same(n, op, single, half, brain, single);
     expect_same(n, op, half, brain, brain, single);
-    wanted(
+    compute_expected(
         n, [](float a) { return float8_e4m3fn(a); }, tiny.begin(), single.begin());
     expect_same(
         n, [](float a) { return a * 2; }, half, tiny);
@@ -297,11 +297,11 @@ TEST_P(CpuElementwise, BranchesAndCalls) {
 
 TEST_P(CpuElementwise, NoInputs) {
   for (const int64_t n : kSizes) {
-    HostTensor<float> ones({n}, {1, 0, false});
+    HostTensor<float> filled({n}, {1, 0, false});
     elementwise(
-        n, [] { return 1.0f; }, ones.begin());
-    for (const float value : ones) ASSERT_EQ(value, 1.0f);
-    EXPECT_TRUE(ones.intact());
+        n, [] { return 1.0f; }, filled.begin());
+    for (const float value : filled) ASSERT_EQ(value, 1.0f);
+    EXPECT_TRUE(filled.intact());
   }
 }
 
@@ -335,18 +335,18 @@ TEST_P(CpuElementwise, OnThreads) {
   }
 }
 
-// run_loop() stores the address of the machine in known_machine; the inlined loop does not.
-bool starts_at_once(const Machine& known, int64_t n, float* y, const float* x) {
-  detail::known_machine = &known;
+// run_loop() stores the address of the machine in cached_machine; the inlined loop does not.
+bool starts_at_once(const Machine& tested, int64_t n, float* y, const float* x) {
+  detail::cached_machine = &tested;
   elementwise(n, kernels::Scale<float>{2}, y, x);
-  return detail::known_machine == &known;
+  return detail::cached_machine == &tested;
 }
 
 TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   const Machine& here = machine();
   HostTensor<float> x({129}, {1, 0, false}), y({129});
-  const auto at_once = [&](const Machine& known, int64_t n) {
-    return starts_at_once(known, n, y.begin(), x.begin());
+  const auto at_once = [&](const Machine& tested, int64_t n) {
+    return starts_at_once(tested, n, y.begin(), x.begin());
   };
   Machine plain = here;
   plain.prefetching_bytes = plain.streaming_bytes = plain.threading_bytes = 2048;
@@ -358,9 +358,9 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
     large.*member = 1024;
     EXPECT_FALSE(at_once(large, 128)) << "large";
   }
-  detail::known_machine = nullptr;
+  detail::cached_machine = nullptr;
   elementwise(128, kernels::Scale<float>{2}, y.begin(), static_cast<const float*>(x.begin()));
-  EXPECT_EQ(detail::known_machine, &here);
+  EXPECT_EQ(detail::cached_machine, &here);
 }
 
 // An op that takes other types than compute types, or that declares nothing, keeps the widest
@@ -391,8 +391,8 @@ TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   const Machine before = machine();
   alignas(64) static int in[64], out[64];
   const void* const inputs[] = {in, nullptr};
-  const auto ran = [&](InstructionSet wanted, unsigned prefetching, bool waits) {
-    detail::chosen_machine() = {wanted, prefetching, 0, 1, SIZE_MAX, SIZE_MAX};
+  const auto ran = [&](InstructionSet set, unsigned prefetching, bool waits) {
+    detail::chosen_machine() = {set, prefetching, 0, 1, SIZE_MAX, SIZE_MAX};
     detail::run_loop({kLoops, kElement, 1, waits}, 64, nullptr, out, inputs);
     return out[0];
   };
@@ -414,7 +414,7 @@ TEST(CpuElementwiseSizes, LongLoopsStartAtALineOfTheOutput) {
   EXPECT_TRUE(starts_at_once(plain, 4096, y, x + 4));
   EXPECT_FALSE(starts_at_once(plain, 4096, y + 4, x));
   EXPECT_TRUE(starts_at_once(plain, 1024, y + 4, x)) << "short";
-  detail::known_machine = &here;
+  detail::cached_machine = &here;
 }
 
 // The sizes of all arrays add up: three arrays of 1 MiB are as long a loop as one of 3 MiB.
@@ -430,12 +430,12 @@ TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
     detail::chosen_machine().threading_bytes = threading_bytes;
     helped = false;
     caller = std::this_thread::get_id();
-    int left = ms;
-    const auto op = [&left](float a, float b) {
+    int remaining = ms;
+    const auto op = [&remaining](float a, float b) {
       if (std::this_thread::get_id() != caller) {
         helped = true;
-      } else if (left > 0 && !helped) {
-        --left;
+      } else if (remaining > 0 && !helped) {
+        --remaining;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       return a + b;
@@ -473,9 +473,9 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
   using detail::Processor;
   constexpr unsigned kGenu = 0x756e6547, kAuth = 0x68747541;
   const auto hints = [](unsigned vendor, unsigned signature) {
-    const detail::MemoryHints found =
+    const detail::MemoryHints chosen =
         detail::memory_hints_of(detail::processor_of(vendor, signature));
-    return std::tuple(found.prefetching, found.streaming, found.prefetching_level);
+    return std::tuple(chosen.prefetching, chosen.streaming, chosen.prefetching_level);
   };
   const Processor cascade_lake = detail::processor_of(kGenu, 0x50657);
   EXPECT_EQ(cascade_lake.vendor, Processor::kIntel);
@@ -557,11 +557,11 @@ TEST(CpuMachine, LoopsAreLongFromTheSizeOfACacheOn) {
     return number * (unit == 'K' ? size_t{1} << 10 : unit == 'M' ? size_t{1} << 20 : 1);
   };
   const size_t first = size_of("0", size_t{32} << 10), second = size_of("2", size_t{1} << 20);
-  const Machine found = detail::find_machine();
+  const Machine machine = detail::find_machine();
   const detail::Processor here = detail::this_processor();
-  EXPECT_EQ(found.prefetching_bytes,
+  EXPECT_EQ(machine.prefetching_bytes,
             detail::memory_hints_of(here).prefetching_level == 1 ? 2 * first : second);
-  EXPECT_EQ(found.streaming_bytes,
+  EXPECT_EQ(machine.streaming_bytes,
             detail::streaming_bytes_of(here, size_of("3", size_t{32} << 20)));
 }
 #endif

@@ -226,9 +226,9 @@ TEST_F(CpuParallel, HelpersHaveTheCallersFloatEnvironment) {
   const int before = fegetround();
   for (const int mode : {FE_UPWARD, FE_TONEAREST}) {
     fesetround(mode);
-    int seen = -1;
-    EXPECT_TRUE(on_helper([&] { seen = fegetround(); }));
-    EXPECT_EQ(seen, mode);
+    int helper_mode = -1;
+    EXPECT_TRUE(on_helper([&] { helper_mode = fegetround(); }));
+    EXPECT_EQ(helper_mode, mode);
   }
   fesetround(before);
 }
@@ -321,14 +321,14 @@ TEST_F(CpuParallel, CountOfTheProcessorsThatTheProcessMayUse) {
   const int quota = detail::processor_quota("");
   const int most = quota == 0 ? 8 : std::min(quota, 8);
   EXPECT_EQ(detail::default_threads(), std::min(CPU_COUNT(&before), most));
-  cpu_set_t one;
-  CPU_ZERO(&one);
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
   int first = 0;
   while (!CPU_ISSET(first, &before)) ++first;
-  CPU_SET(first, &one);
+  CPU_SET(first, &processors);
   const pid_t child = fork();
   if (child == 0) {
-    sched_setaffinity(0, sizeof(one), &one);
+    sched_setaffinity(0, sizeof(processors), &processors);
     _exit(detail::default_threads());
   }
   int status = -1;

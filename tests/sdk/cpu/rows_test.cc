@@ -110,15 +110,15 @@ TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
       const std::vector<T> soft = run<T>(false, n, d, gap, x, weight);
       for (int64_t r = 0; r < n; ++r) {
         const T* in = x.begin() + r * (d + gap);
-        long double squares = 0, largest = -HUGE_VALL, whole = 0;
+        long double squares = 0, largest = -HUGE_VALL, sum = 0;
         for (int64_t i = 0; i < d; ++i) squares += wide(in[i]) * wide(in[i]);
         for (int64_t i = 0; i < d; ++i) largest = std::max(largest, wide(in[i]));
-        for (int64_t i = 0; i < d; ++i) whole += std::exp(wide(in[i]) - largest);
+        for (int64_t i = 0; i < d; ++i) sum += std::exp(wide(in[i]) - largest);
         const long double scale = 1 / std::sqrt(squares / static_cast<long double>(d) + 1e-6L);
         for (int64_t i = 0; i < d; ++i) {
           const auto at = static_cast<size_t>(r * d + i);
           const long double n_exact = wide(in[i]) * scale * wide(weight[i]);
-          const long double s_exact = std::exp(wide(in[i]) - largest) / whole;
+          const long double s_exact = std::exp(wide(in[i]) - largest) / sum;
           ASSERT_LE(std::fabs(wide(norm[at]) - n_exact), kTolerance<T> * (1 + std::fabs(n_exact)))
               << "d = " << d << ", row " << r << ", column " << i;
           ASSERT_LE(std::fabs(wide(soft[at]) - s_exact), kTolerance<T> * s_exact + 1e-7L)
@@ -140,7 +140,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
     fill(weight, 4);
     for (const bool norm : {true, false}) {
       detail::chosen_machine() = detail::find_machine();
-      const std::vector<T> wanted = run<T>(norm, n, d, 0, x, weight);
+      const std::vector<T> expected = run<T>(norm, n, d, 0, x, weight);
       for (const auto set :
            {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
         if (set > detail::find_machine().instruction_set) continue;
@@ -152,7 +152,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
             detail::chosen_machine().streaming_bytes = streaming;
             set_threads(threading == 1 ? 3 : 1);
             const std::vector<T> got = run<T>(norm, n, d, 0, x, weight);
-            ASSERT_EQ(memcmp(got.data(), wanted.data(), got.size() * sizeof(T)), 0)
+            ASSERT_EQ(memcmp(got.data(), expected.data(), got.size() * sizeof(T)), 0)
                 << "d = " << d << ", set " << static_cast<int>(set) << ", norm " << norm
                 << ", streaming " << (streaming == 1);
           }
@@ -162,7 +162,7 @@ TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
         HostTensor<T> alone({d}, {2, 0, false});
         std::copy_n(x.begin() + r * d, d, alone.begin());
         const std::vector<T> got = run<T>(norm, 1, d, 0, alone, weight);
-        ASSERT_EQ(memcmp(got.data(), wanted.data() + r * d, got.size() * sizeof(T)), 0)
+        ASSERT_EQ(memcmp(got.data(), expected.data() + r * d, got.size() * sizeof(T)), 0)
             << "d = " << d << ", row " << r;
       }
     }
@@ -224,10 +224,10 @@ TEST(CpuRowStreams, ResultsThatTheBodyDoesNotRead) {
   EXPECT_EQ(streams_after([&](Streams& s) { s.next(&y), s.read(&y), s.next(&z); }), 2);
   EXPECT_EQ(streams_after([&](Streams& s) { s.next(&y), s.next(&z), s.read(&x); }), 3);
   EXPECT_EQ(streams_after([](Streams&) {}), 0) << "no map()";
-  char many[10];
+  char bytes[10];
   const auto reads_all = [&](Streams& s) {
-    for (const char& in : many) s.read(&in);
-    s.next(&many[9]);
+    for (const char& in : bytes) s.read(&in);
+    s.next(&bytes[9]);
   };
   EXPECT_EQ(streams_after(reads_all), 0) << "more reads than are recorded";
 }
@@ -235,7 +235,7 @@ TEST(CpuRowStreams, ResultsThatTheBodyDoesNotRead) {
 TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   char x = 0, y = 0, z = 0;
   int bits = detail::RowStreams::kUnknown;
-  detail::RowStreams streams(&bits), other(&bits);
+  detail::RowStreams streams(&bits), following(&bits);
   for (const bool first : {true, false}) {
     Streams row{streams, {}};
     row.read(&x);
@@ -251,7 +251,7 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   Streams row{next_thread, {}};
   EXPECT_FALSE(row.next(&x));
   EXPECT_TRUE(row.next(&y));
-  EXPECT_FALSE((Streams{other, {}}.next(&y))) << "began before the first row ended";
+  EXPECT_FALSE((Streams{following, {}}.next(&y))) << "began before the first row ended";
 }
 
 // Streamed results reach the output one part at a time, and the op depends on this: elements of an
@@ -337,11 +337,11 @@ TYPED_TEST(CpuRows, NanIsKept) {
   using T = TypeParam;
   using C = compute_t<T>;
   const C nan = std::numeric_limits<C>::quiet_NaN(), inf = std::numeric_limits<C>::infinity();
-  for (const C of : {nan, -nan}) {
+  for (const C nan_value : {nan, -nan}) {
     for (const int64_t d : {1, 5, 64, 100, 300}) {
       for (int64_t at = 0; at < d; ++at) {
         HostTensor<T> x({d}, {}, T(C(1)));
-        x[at] = T(of);
+        x[at] = T(nan_value);
         C sum = 0, max = 0;
         const auto reduce = [&] {
           rows(1, d, 0, [&](const auto& row, int64_t) {
@@ -446,8 +446,8 @@ TEST(CpuRow, KeepsResultsOfAnOp) {
       float sum = 0;
       row.put(&sum, row.sum(twice, row.map(less, y.begin(), first)));
       row.map(twice, z.begin(), second);
-      float wanted = row.sum(twice, static_cast<const float16*>(y.begin()));
-      EXPECT_EQ(sum, wanted);
+      float expected = row.sum(twice, static_cast<const float16*>(y.begin()));
+      EXPECT_EQ(sum, expected);
     });
     for (int64_t i = 0; i < d; ++i) {
       const auto v = static_cast<float>(x[i]);
@@ -489,13 +489,13 @@ TEST(CpuRow, KeptValuesOutliveTheirInputs) {
         HostTensor<float> x({n * d}), sums({n * 5});
         for (float& v : x) v = 1;
         rows(n, d, bytes, KeepAndOverwrite{d, x.begin(), sums.begin()});
-        const auto of = static_cast<float>(d);
+        const auto size = static_cast<float>(d);
         for (int64_t r = 0; r < n; ++r) {
-          EXPECT_EQ(sums[5 * r], 2 * of);
-          EXPECT_EQ(sums[5 * r + 1], 3 * of);
-          EXPECT_EQ(sums[5 * r + 2], 4 * of);
+          EXPECT_EQ(sums[5 * r], 2 * size);
+          EXPECT_EQ(sums[5 * r + 1], 3 * size);
+          EXPECT_EQ(sums[5 * r + 2], 4 * size);
           EXPECT_EQ(sums[5 * r + 3], 3);
-          EXPECT_EQ(sums[5 * r + 4], -of);
+          EXPECT_EQ(sums[5 * r + 4], -size);
         }
         for (const float v : x) ASSERT_EQ(v, 3);
       }
@@ -552,7 +552,7 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
     set_threads(count);
     for (const int64_t d : {int64_t{3}, int64_t{64}, int64_t{1000}, int64_t{20000}}) {
       HostTensor<float> x({d + 1}), y({d});
-      const auto of = static_cast<float>(d);
+      const auto size = static_cast<float>(d);
       for (const Use use : {Use::kLoaded, Use::kMapped, Use::kPut, Use::kMapSum, Use::kMany}) {
         for (float& v : x) v = 1;
         try {
@@ -564,8 +564,8 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
         }
       }
       for (float& v : x) v = 1;
-      EXPECT_EQ(overwrite_and_use(Use::kBefore, d, x.begin(), y.begin(), count), 14 * of);
-      EXPECT_EQ(overwrite_and_use(Use::kPointer, d, x.begin(), y.begin(), count), 7 * of);
+      EXPECT_EQ(overwrite_and_use(Use::kBefore, d, x.begin(), y.begin(), count), 14 * size);
+      EXPECT_EQ(overwrite_and_use(Use::kPointer, d, x.begin(), y.begin(), count), 7 * size);
     }
   }
   set_threads(1);
@@ -576,22 +576,22 @@ TEST(CpuRow, KeepsRowsOfMoreThan64MiB) {
   constexpr int64_t kLong = (int64_t{16} << 20) + 5;
   HostTensor<int8_t> x({kLong});
   for (int8_t& v : x) v = 1;
-  double kept = 0;
+  double total = 0;
   rows(1, kLong, 0, [&](const auto& row, int64_t) {
     const auto* in = static_cast<const int8_t*>(x.begin());
     const auto twice = row.keep([](int8_t v) { return 2 * static_cast<float>(v); }, in);
     row.map([](float) { return int8_t{7}; }, x.begin(), twice);
-    kept = row.sum([](float v) { return static_cast<double>(v); }, twice);
+    total = row.sum([](float v) { return static_cast<double>(v); }, twice);
   });
-  EXPECT_EQ(kept, 2 * static_cast<double>(kLong));
+  EXPECT_EQ(total, 2 * static_cast<double>(kLong));
 }
 
 TEST(CpuRow, KeepsWithoutMemoryIsAnError) {
   for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {
     float x = 5;
     const auto body = [&](const auto& row, int64_t) {
-      const auto kept = row.keep([](float v) { return v; }, static_cast<const float*>(&x));
-      row.map([](float) { return 0.0F; }, &x, kept);
+      const auto values = row.keep([](float v) { return v; }, static_cast<const float*>(&x));
+      row.map([](float) { return 0.0F; }, &x, values);
     };
     try {
       rows(4, INT64_MAX, bytes, body);

@@ -239,9 +239,9 @@ TEST_F(CudaLaunchTest, Attributes) {
                {{4, 2, 3}, {1, 0, 1}, "[4, 2, 3] is not a multiple of the cluster [1, 0, 1]"},
                {{4, 2, 3}, {1, 1, 0}, "[4, 2, 3] is not a multiple of the cluster [1, 1, 0]"},
                {{4, 2, 3}, {1, 1, -3}, "[4, 2, 3] is not a multiple of the cluster [1, 1, -3]"}};
-  for (const auto& one : apart) {
-    EXPECT_EQ(launch_error(LaunchConfig(one.grid, 32).with_cluster(one.cluster)),
-              std::string("ValueError: launch of kernels::fill: grid ") + one.text +
+  for (const auto& row : apart) {
+    EXPECT_EQ(launch_error(LaunchConfig(row.grid, 32).with_cluster(row.cluster)),
+              std::string("ValueError: launch of kernels::fill: grid ") + row.text +
                   " on cuda:0 (sm_90)");
   }
   EXPECT_EQ(launch_error(LaunchConfig({4, 2, 2}, 32).with_cluster({1, 1, 2})), "nothing");
@@ -321,7 +321,7 @@ TEST_F(CudaLaunchTest, NoKernelImage) {
 
 // The queries of a device's first launch must not end the capture.
 TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
-  CudaRuntime many(std::vector<CudaDevice>(6));
+  CudaRuntime runtime(std::vector<CudaDevice>(6));
   OnDevice z(5);
   const cudaStream_t stream = make_stream(5);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
@@ -335,12 +335,12 @@ TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   size_t nodes = 0;
   EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
   EXPECT_EQ(nodes, 1u);
-  ASSERT_EQ(many.launches().size(), 1u);
-  EXPECT_TRUE(many.launches()[0].captured);
+  ASSERT_EQ(runtime.launches().size(), 1u);
+  EXPECT_TRUE(runtime.launches()[0].captured);
   EXPECT_FALSE(Launch(z.view("z")).capturing());
 
   // The replayed graph runs the launch again.
-  many.run_kernels(true);
+  runtime.run_kernels(true);
   cudaGraphExec_t exec = nullptr;
   cudaSetDevice(5);
   EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
@@ -350,7 +350,7 @@ TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   cudaGraphExecDestroy(exec);
   cudaGraphDestroy(graph);
   cudaStreamDestroy(stream);
-  EXPECT_EQ(many.live(), "");
+  EXPECT_EQ(runtime.live(), "");
 }
 
 TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
@@ -382,19 +382,20 @@ TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
 
 // The first query of a device, from several threads at the same time.
 TEST_F(CudaLaunchTest, PropertiesFromSeveralThreads) {
-  CudaRuntime many(std::vector<CudaDevice>(40, CudaDevice{87, 20}));
+  CudaRuntime runtime(std::vector<CudaDevice>(40, CudaDevice{87, 20}));
   std::vector<std::thread> threads;
-  std::atomic<int> right{0};
+  std::atomic<int> num_correct{0};
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int device = 10; device < 40; ++device) {
-        const cuda::DeviceProperties& found = cuda::device_properties(device);
-        right += found.compute_capability == 87 && found.sm_count == 20 && found.max_grid[2] > 0;
+        const cuda::DeviceProperties& properties = cuda::device_properties(device);
+        num_correct += properties.compute_capability == 87 && properties.sm_count == 20 &&
+                       properties.max_grid[2] > 0;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(right, 4 * 30);
+  EXPECT_EQ(num_correct, 4 * 30);
 }
 
 }  // namespace

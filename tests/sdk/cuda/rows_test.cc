@@ -50,8 +50,8 @@ struct Softmax {
     const auto in = row.load(x + r * d);
     const float largest = row.max([](float v) { return v; }, in);
     const auto parts = row.keep([largest](float v) { return math::exp(v - largest); }, in);
-    const float whole = row.sum([](float v) { return v; }, parts);
-    row.map([whole](float v) { return v / whole; }, y + r * d, parts);
+    const float total = row.sum([](float v) { return v; }, parts);
+    row.map([total](float v) { return v / total; }, y + r * d, parts);
   }
 };
 
@@ -111,8 +111,9 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
         for (int64_t i = 0; i < d; ++i) squares += std::pow(static_cast<float>(in[i]), 2.0);
         const double scale = 1 / std::sqrt(squares / static_cast<double>(d) + 1e-6);
         for (int64_t i = 0; i < d; ++i) {
-          const double wanted = static_cast<float>(in[i]) * scale * static_cast<float>(weight[i]);
-          ASSERT_NEAR(static_cast<float>(y[r * d + i]), wanted, tolerance * (1 + std::fabs(wanted)))
+          const double expected = static_cast<float>(in[i]) * scale * static_cast<float>(weight[i]);
+          ASSERT_NEAR(static_cast<float>(y[r * d + i]), expected,
+                      tolerance * (1 + std::fabs(expected)))
               << "d " << d << ", gap " << gap << ", row " << r << ", column " << i;
         }
       }
@@ -121,11 +122,11 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
     HostTensor<T> x({d}, {2, 0, false}), y({d}, {1, 0, false});
     this->fill(x, 3);
     cuda::rows<T>(this->launch(), 1, d, Softmax<T>{d, y.begin(), x.begin()});
-    double whole = 0;
-    for (const T& value : x) whole += std::exp(static_cast<float>(value) - 3.125);
+    double total = 0;
+    for (const T& value : x) total += std::exp(static_cast<float>(value) - 3.125);
     for (int64_t i = 0; i < d; ++i) {
-      const double wanted = std::exp(static_cast<float>(x[i]) - 3.125) / whole;
-      ASSERT_NEAR(static_cast<float>(y[i]), wanted, tolerance * wanted + 1e-7) << "d " << d;
+      const double expected = std::exp(static_cast<float>(x[i]) - 3.125) / total;
+      ASSERT_NEAR(static_cast<float>(y[i]), expected, tolerance * expected + 1e-7) << "d " << d;
     }
     ASSERT_TRUE(y.intact());
   }
@@ -180,8 +181,8 @@ TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
     runtime.clear();
     cuda::rows<double>(launch(), 1, d, Softmax<double>{d, y.begin(), x.begin()});
     ASSERT_EQ(runtime.launches().size(), 1u);
-    const char* wanted = d == 8192 ? "rows_kernel<512, 2, 8," : "rows_kernel<1024, 2, 0,";
-    EXPECT_NE(runtime.launches()[0].kernel.find(wanted), std::string::npos)
+    const char* expected = d == 8192 ? "rows_kernel<512, 2, 8," : "rows_kernel<1024, 2, 0,";
+    EXPECT_NE(runtime.launches()[0].kernel.find(expected), std::string::npos)
         << "d " << d << ": " << runtime.launches()[0].kernel;
   }
   runtime.clear();
@@ -355,9 +356,9 @@ TEST_F(CudaRows, BlockSumAndBlockMax) {
     HostTensor<double> largest({threads});
     for (int64_t i = 0; i < threads; ++i) x[i] = static_cast<float>(i + 5);
     launch()(reduce_block, {1, threads}, sums.begin(), largest.begin(), x.begin());
-    const auto wanted = static_cast<float>(3 * (threads * (threads - 1) / 2 + 5 * threads));
+    const auto expected = static_cast<float>(3 * (threads * (threads - 1) / 2 + 5 * threads));
     for (int64_t i = 0; i < threads; ++i) {
-      ASSERT_EQ(sums[i], wanted) << threads << " threads";
+      ASSERT_EQ(sums[i], expected) << threads << " threads";
       ASSERT_EQ(largest[i], -5.0);
     }
   }

@@ -117,7 +117,7 @@ TEST(Message, Pointers) {
 
 TEST(Message, Null) { EXPECT_EQ(text(nullptr), "nullptr"); }
 
-TEST(Message, TensorWords) {
+TEST(Message, DescribesTensors) {
   const int64_t sizes[] = {4, -8}, strides[] = {1, 0};
   EXPECT_EQ(text(dl_bfloat16), "bfloat16");
   EXPECT_EQ(text(DLDevice{kDLCUDA, 1}), "cuda:1");

@@ -59,10 +59,11 @@ std::string error_of_host(Call&& call) {
 
 // The result of a global function of the runtime, or the call's error.
 std::string call_global(const char* name, const std::vector<KernkitAny>& args, KernkitAny* result) {
-  const KernkitByteArray wanted = {name, strlen(name)};
+  const KernkitByteArray name_bytes = {name, strlen(name)};
   void* function = nullptr;
   EXPECT_EQ(
-      find<int(const KernkitByteArray*, void**)>("TVMFFIFunctionGetGlobal")(&wanted, &function), 0);
+      find<int(const KernkitByteArray*, void**)>("TVMFFIFunctionGetGlobal")(&name_bytes, &function),
+      0);
   if (function == nullptr) return "no function";
   const detail::ObjectRef owner = detail::ObjectRef::adopt(static_cast<KernkitObject*>(function));
   return error_of_host([&] {

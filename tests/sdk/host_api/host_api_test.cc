@@ -62,12 +62,12 @@ TEST_F(HostTest, ArgumentErrorPointsToTheExport) {
 }
 
 TEST_F(HostTest, ErrorWithoutALineHasNoFrame) {
-  EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", Where{}), -1);
+  EXPECT_EQ(detail::raise("it", kind::ValueError, "failed", SourceLocation{}), -1);
   EXPECT_EQ(host.message, "it(): failed");
   EXPECT_EQ(host.backtrace, "");
 }
 
-TEST_F(HostTest, ErrorStaysHereWhenTheHostCannotTakeIt) {
+TEST_F(HostTest, KeepsAnErrorThatTheHostDoesNotAccept) {
   host.fails = true;
   EXPECT_EQ(__tvm_ffi_reject(nullptr, nullptr, 0, &result), -1);
   EXPECT_EQ(host.raised, 0);

@@ -17,7 +17,7 @@ struct Fault {
 };
 
 // The dimension that gets the fault.
-inline size_t pick(Rng& rng, const Sample& s) { return rng() % s.shape.size(); }
+inline size_t random_axis(Rng& rng, const Sample& s) { return rng() % s.shape.size(); }
 inline bool is_small(const Sample& s) { return !s.is_huge && s.numel() != 0; }
 inline bool has_address(const Sample& s) { return s.device.device_type != kDLVulkan; }
 
@@ -47,7 +47,7 @@ inline const Fault kFaults[] = {
     {"negative size", "has a negative size",
      [](Rng& rng, Sample& s) {
        if (s.shape.empty()) return false;
-       s.shape[pick(rng, s)] = between(rng, INT64_MIN, -1);
+       s.shape[random_axis(rng, s)] = between(rng, INT64_MIN, -1);
        return true;
      }},
     {"too many elements", "more than 2^63 - 1 elements",
@@ -60,7 +60,7 @@ inline const Fault kFaults[] = {
     {"strides too large", "beyond the address space",
      [](Rng& rng, Sample& s) {
        if (!is_small(s) || s.dl.strides == nullptr) return false;
-       const size_t i = pick(rng, s);
+       const size_t i = random_axis(rng, s);
        s.shape[i] = between(rng, 2, 1000);
        s.strides[i] = (int64_t{1} << 62) + between(rng, 0, int64_t{1} << 61);
        if (rng() % 2 == 0) s.strides[i] = -s.strides[i];
@@ -74,7 +74,7 @@ inline const Fault kFaults[] = {
     {"address below zero", "beyond the address space",
      [](Rng& rng, Sample& s) {
        if (!is_small(s) || s.dl.strides == nullptr) return false;
-       const size_t i = pick(rng, s);
+       const size_t i = random_axis(rng, s);
        s.shape[i] = 2;
        s.strides[i] = between(rng, -1000000, -200000);
        if (has_address(s)) s.dl.data = reinterpret_cast<void*>(uint64_t{16});

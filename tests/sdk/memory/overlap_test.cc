@@ -137,9 +137,9 @@ TEST(Overlap, InterleavedErrsOnTheSafeSide) {
 std::set<int64_t> bytes_of(const TensorView& x) {
   std::set<int64_t> all;
   for (int64_t i = 0; i < x.numel(); ++i) {
-    int64_t rest = i, offset = 0;
-    for (int32_t d = x.ndim() - 1; d >= 0; rest /= x.size(d--)) {
-      offset += rest % x.size(d) * x.stride(d);
+    int64_t remaining = i, offset = 0;
+    for (int32_t d = x.ndim() - 1; d >= 0; remaining /= x.size(d--)) {
+      offset += remaining % x.size(d) * x.stride(d);
     }
     for (int64_t byte = 0; byte < 2; ++byte) {
       all.insert(reinterpret_cast<intptr_t>(x.data_ptr()) + 2 * offset + byte);
@@ -161,10 +161,10 @@ TEST(Overlap, NoSharedByteIsMissed) {
     };
     const Geometry a = make(kBase), b = make(kBase + static_cast<uintptr_t>(any(0, 24)));
     const TensorView x = a, y = b;
-    const std::set<int64_t> ours = bytes_of(x), theirs = bytes_of(y);
-    const bool share = std::any_of(ours.begin(), ours.end(),
-                                   [&](int64_t byte) { return theirs.count(byte) != 0; });
-    const bool twice = ours.size() < 2 * static_cast<size_t>(x.numel());
+    const std::set<int64_t> x_bytes = bytes_of(x), y_bytes = bytes_of(y);
+    const bool share = std::any_of(x_bytes.begin(), x_bytes.end(),
+                                   [&](int64_t byte) { return y_bytes.count(byte) != 0; });
+    const bool twice = x_bytes.size() < 2 * static_cast<size_t>(x.numel());
     ASSERT_TRUE(overlap(x, y) || !share) << x.sizes()[0];
     ASSERT_TRUE(detail::may_overlap_itself(x.get()) || !twice);
     shared += share, apart += !share, spared += !overlap(x, y);

@@ -40,11 +40,11 @@ TEST(Schema, EveryType) {
       "float[]? j, Tensor(b) k, Tensor(a!)[]? l) -> ()");
   ASSERT_EQ(schema.error, ParseError::kNone);
   ASSERT_EQ(schema.num_params, 12);
-  const Type wanted[] = {Type::kTensor, Type::kInt,        Type::kFloat,  Type::kBool,
-                         Type::kStr,    Type::kScalarType, Type::kDevice, Type::kTensor,
-                         Type::kInt,    Type::kFloat,      Type::kTensor, Type::kTensor};
+  const Type expected[] = {Type::kTensor, Type::kInt,        Type::kFloat,  Type::kBool,
+                           Type::kStr,    Type::kScalarType, Type::kDevice, Type::kTensor,
+                           Type::kInt,    Type::kFloat,      Type::kTensor, Type::kTensor};
   for (int i = 0; i < 12; ++i) {
-    EXPECT_EQ(schema.params[i].type, wanted[i]) << i;
+    EXPECT_EQ(schema.params[i].type, expected[i]) << i;
     EXPECT_EQ(schema.params[i].is_optional, i == 7 || i == 9 || i == 11) << i;
     EXPECT_EQ(schema.params[i].is_list, i == 8 || i == 9 || i == 11) << i;
     EXPECT_EQ(schema.params[i].is_written, i == 11) << i;

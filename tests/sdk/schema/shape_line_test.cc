@@ -32,16 +32,16 @@ TEST(ShapeLine, EachIsAPromiseOfAllRuns) {
 TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   EXPECT_EQ(kRead.names[0].value, 1);
   EXPECT_EQ(kRead.names[1].value, 1);
-  EXPECT_EQ(kRead.names[1].place, 1);
+  EXPECT_EQ(kRead.names[1].axis, 1);
   EXPECT_EQ(kRead.names[1].factor, 2);
   EXPECT_EQ(kRead.like, 1);
   const ShapeLine line =
       read("(Tensor? w[d], Tensor[] xs[n, d], Tensor x[..., d], Tensor(out!) y[d, k?]) -> ()");
   ASSERT_EQ(line.error, ShapeError::kNone) << line.position;
-  EXPECT_EQ(line.names[0].value, 2);   // d: after w and xs
-  EXPECT_EQ(line.names[0].place, -1);  // after "..."
-  EXPECT_EQ(line.names[1].value, 1);   // n
-  EXPECT_EQ(line.names[2].value, 3);   // k: chosen by the caller
+  EXPECT_EQ(line.names[0].value, 2);  // d: after w and xs
+  EXPECT_EQ(line.names[0].axis, -1);  // after "..."
+  EXPECT_EQ(line.names[1].value, 1);  // n
+  EXPECT_EQ(line.names[2].value, 3);  // k: chosen by the caller
   EXPECT_EQ(line.run_of, 2);
   EXPECT_EQ(line.like, 2);
   // The first of several tensors, which may be the first parameter.

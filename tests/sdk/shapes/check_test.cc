@@ -10,28 +10,28 @@ using kernkit::ListView;
 using kernkit::Optional;
 using kernkit::TensorView;
 
-void two(TensorView, TensorView) { see("ran"); }
+void two(TensorView, TensorView) { record("ran"); }
 void by_hand(TensorView y, TensorView x) {
   kernkit::Dim n("n");
   kernkit::Dim d("d");
   KERNKIT_EXPECT(x).shape(n, d);
   KERNKIT_EXPECT(y).shape(2 * d, n);
-  see("ran");
+  record("ran");
 }
-void quantised(TensorView, TensorView, TensorView, int32_t) { see("ran"); }
-void weighted(TensorView, TensorView, Optional<TensorView>, Optional<TensorView>) { see("ran"); }
-void summed(TensorView, ListView<TensorView>) { see("ran"); }
-void typed(TensorView, TensorView, TensorView, Optional<DLDataType>) { see("ran"); }
-void owned(kernkit::Tensor) { see("ran"); }
-void rounded(TensorView, TensorView, int64_t) { see("ran"); }
-void scalar(TensorView) { see("ran"); }
+void quantised(TensorView, TensorView, TensorView, int32_t) { record("ran"); }
+void weighted(TensorView, TensorView, Optional<TensorView>, Optional<TensorView>) { record("ran"); }
+void summed(TensorView, ListView<TensorView>) { record("ran"); }
+void typed(TensorView, TensorView, TensorView, Optional<DLDataType>) { record("ran"); }
+void owned(kernkit::Tensor) { record("ran"); }
+void rounded(TensorView, TensorView, int64_t) { record("ran"); }
+void scalar(TensorView) { record("ran"); }
 void chosen(TensorView, Optional<TensorView>, Optional<TensorView>, Optional<TensorView>) {
-  see("ran");
+  record("ran");
 }
-void listed(TensorView, Optional<ListView<TensorView>>, TensorView) { see("ran"); }
-void summed_last(Optional<TensorView>, ListView<TensorView>) { see("ran"); }
-void three(TensorView, TensorView, TensorView) { see("ran"); }
-void of_optional(TensorView, Optional<TensorView>, TensorView) { see("ran"); }
+void listed(TensorView, Optional<ListView<TensorView>>, TensorView) { record("ran"); }
+void summed_last(Optional<TensorView>, ListView<TensorView>) { record("ran"); }
+void three(TensorView, TensorView, TensorView) { record("ran"); }
+void of_optional(TensorView, Optional<TensorView>, TensorView) { record("ran"); }
 
 }  // namespace ops
 
@@ -104,7 +104,7 @@ std::string call(KernkitFunction f, const std::vector<int64_t>& first,
                  const std::vector<int64_t>& second) {
   const TensorArgument<T> a(first);
   const TensorArgument<U> b(second);
-  return seen(f, {a.any, b.any});
+  return received(f, {a.any, b.any});
 }
 
 KernkitAny array_of(std::vector<KernkitAny>& items) {
@@ -139,15 +139,15 @@ TEST(Shapes, AreCheckedBeforeTheFunctionRuns) {
 }
 
 TEST(Shapes, AreRejectedWithTheMessagesOfExpect) {
-  const auto rest = [](const std::string& text) { return text.substr(text.find("(): ")); };
+  const auto after_name = [](const std::string& text) { return text.substr(text.find("(): ")); };
   // The line binds the sizes in the order of the function's own checks: y, then x.
   const std::string by_line = call(__tvm_ffi_shaped_by_line, {8, 4}, {3, 8});
   EXPECT_EQ(
-      rest(by_line),
+      after_name(by_line),
       "(): x: shape [3, 8] does not match [n, d] with n = 4 (bound by y), d = 4 (bound by y)");
   const std::string by_hand = call(__tvm_ffi_shaped_by_hand, {8, 4}, {3, 8});
   EXPECT_EQ(
-      rest(by_hand),
+      after_name(by_hand),
       "(): y: shape [8, 4] does not match [2 * d, n] with d = 8 (bound by x), n = 3 (bound by x)");
 }
 
@@ -171,9 +171,9 @@ TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
   // Tensors that are read have their own dtypes.
-  EXPECT_EQ(seen(__tvm_ffi_shaped_updated, {x.any, wide.any, wide.any}), "ran;");
+  EXPECT_EQ(received(__tvm_ffi_shaped_updated, {x.any, wide.any, wide.any}), "ran;");
   const TensorArgument<float> other({2, 4});
-  EXPECT_EQ(seen(__tvm_ffi_shaped_updated, {x.any, other.any, wide.any}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_updated, {x.any, other.any, wide.any}),
             "ValueError: shaped_updated(): y: shape [2, 4] does not match x ([2, 3])");
   EXPECT_EQ(call(__tvm_ffi_shaped_longer, {2, 3, 1}, {2, 3}), "ran;");
   EXPECT_EQ(call(__tvm_ffi_shaped_longer, {2, 3}, {2, 3}).substr(0, 10), "ValueError");
@@ -184,11 +184,11 @@ TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
             "ValueError");
   EXPECT_EQ((call<double, float>(__tvm_ffi_shaped_any_type, {2, 3}, {2, 3})), "ran;");
   const TensorArgument<float> vector({5});
-  EXPECT_EQ(seen(__tvm_ffi_shaped_by_second, {x.any, vector.any, wide.any}), "ran;");
+  EXPECT_EQ(received(__tvm_ffi_shaped_by_second, {x.any, vector.any, wide.any}), "ran;");
   EXPECT_EQ(call(__tvm_ffi_shaped_reduced, {2, 3}, {2, 3, 9}), "ran;");
   EXPECT_EQ(call(__tvm_ffi_shaped_reduced, {2, 3, 9}, {2, 3, 9}).substr(0, 10), "ValueError");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_optional_dots, {x.any, none(), x.any}), "ran;");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_optional_dots, {x.any, wide.any, x.any}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_optional_dots, {x.any, none(), x.any}), "ran;");
+  EXPECT_EQ(received(__tvm_ffi_shaped_optional_dots, {x.any, wide.any, x.any}),
             "TypeError: shaped_optional_dots(): w: dtype float64 does not match x (float32)");
 }
 
@@ -213,7 +213,7 @@ std::string quantise(int64_t group, const std::vector<int64_t>& scales) {
   const TensorArgument<int8_t> q({3, 8});
   const TensorArgument<float> s(scales);
   const TensorArgument<float> x({3, 8});
-  return seen(__tvm_ffi_shaped_quantised, {q.any, s.any, x.any, integer(group)});
+  return received(__tvm_ffi_shaped_quantised, {q.any, s.any, x.any, integer(group)});
 }
 TEST(Shapes, MayHaveIntParameters) {
   EXPECT_EQ(quantise(4, {3, 2}), "ran;");
@@ -233,15 +233,15 @@ TEST(Shapes, OfAnOptionalTensorAreCheckedIfItIsPassed) {
   const TensorArgument<float> b({5});
   const TensorArgument<float> short_b({4});
   const auto f = __tvm_ffi_shaped_weighted;
-  EXPECT_EQ(seen(f, {x.any, x.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, x.any, w.any, b.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, x.any, none(), short_b.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, x.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, x.any, w.any, b.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, x.any, none(), short_b.any}), "ran;");
   EXPECT_EQ(
-      seen(f, {x.any, x.any, short_w.any}),
+      received(f, {x.any, x.any, short_w.any}),
       "ValueError: shaped_weighted(): weight: shape [7, 5] does not match [d, k] with d = 8 (bound "
       "by x), k "
       "= 5");
-  EXPECT_EQ(seen(f, {x.any, x.any, w.any, short_b.any}),
+  EXPECT_EQ(received(f, {x.any, x.any, w.any, short_b.any}),
             "ValueError: shaped_weighted(): bias: shape [4] does not match [k] with k = 5 (bound "
             "by weight)");
 }
@@ -250,7 +250,7 @@ TEST(Shapes, MayBeRounded) {
   const auto run = [](const std::vector<int64_t>& y, const std::vector<int64_t>& x, int64_t k) {
     const TensorArgument<float> a(y);
     const TensorArgument<float> b(x);
-    return seen(__tvm_ffi_shaped_rounded, {a.any, b.any, integer(k)});
+    return received(__tvm_ffi_shaped_rounded, {a.any, b.any, integer(k)});
   };
   EXPECT_EQ(run({8, 3 + 6}, {5, 2, 3}, 4).substr(0, 10), "ValueError");
   EXPECT_EQ(run({8, 1 + 6}, {5, 2, 3}, 4), "ran;");
@@ -263,10 +263,10 @@ TEST(Shapes, MayBeRounded) {
 }
 
 TEST(Shapes, OfRankNoneAreOfAScalar) {
-  const TensorArgument<float> one({});
+  const TensorArgument<float> scalar_tensor({});
   const TensorArgument<float> vector({1});
-  EXPECT_EQ(seen(__tvm_ffi_shaped_scalar, {one.any}), "ran;");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_scalar, {vector.any}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_scalar, {scalar_tensor.any}), "ran;");
+  EXPECT_EQ(received(__tvm_ffi_shaped_scalar, {vector.any}),
             "ValueError: shaped_scalar(): x: shape [1] does not match []");
 }
 
@@ -279,16 +279,16 @@ TEST(ShapeDtypes, AreCheckedByTheLine) {
   float64.type_index = kKernkitDataType;
   float64.v.dtype = dl_float64;
   const auto f = __tvm_ffi_shaped_typed;
-  EXPECT_EQ(seen(f, {x.any, x.any, x.any}), "ran;");
-  EXPECT_EQ(seen(f, {y.any, x.any, x.any, float64}), "ran;");
-  EXPECT_EQ(seen(f, {y.any, x.any, x.any}),
+  EXPECT_EQ(received(f, {x.any, x.any, x.any}), "ran;");
+  EXPECT_EQ(received(f, {y.any, x.any, x.any, float64}), "ran;");
+  EXPECT_EQ(received(f, {y.any, x.any, x.any}),
             "TypeError: shaped_typed(): y: dtype float64 does not match x (float32)");
-  EXPECT_EQ(seen(f, {x.any, x.any, x.any, float64}),
+  EXPECT_EQ(received(f, {x.any, x.any, x.any, float64}),
             "TypeError: shaped_typed(): y: dtype float32 does not match t (float64)");
-  EXPECT_EQ(seen(f, {x.any, x.any, y.any}),
+  EXPECT_EQ(received(f, {x.any, x.any, y.any}),
             "TypeError: shaped_typed(): z: dtype float64 does not match x (float32)");
   const TensorArgument<float> q({3, 8});
-  EXPECT_EQ(seen(__tvm_ffi_shaped_quantised, {q.any, q.any, q.any, integer(1)}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_quantised, {q.any, q.any, q.any, integer(1)}),
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
@@ -297,32 +297,33 @@ TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
   const TensorArgument<float> vector({5});
-  EXPECT_EQ(seen(__tvm_ffi_shaped_by_second, {wide.any, vector.any, wide.any}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_by_second, {wide.any, vector.any, wide.any}),
             "TypeError: shaped_by_second(): y: dtype float64 does not match x (float32)");
   std::vector<KernkitAny> floats = {x.any, x.any};
   std::vector<KernkitAny> nothing;
-  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {x.any, array_of(floats)}), "ran;");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {wide.any, array_of(floats)}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_total, {x.any, array_of(floats)}), "ran;");
+  EXPECT_EQ(received(__tvm_ffi_shaped_total, {wide.any, array_of(floats)}),
             "TypeError: shaped_total(): y: dtype float64 does not match xs (float32)");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {x.any, array_of(nothing)}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_total, {x.any, array_of(nothing)}),
             "ValueError: shaped_total(): xs: is empty, but ... is determined by the first tensor");
   // An empty list that binds nothing has no dtype to compare with.
   EXPECT_EQ(
-      seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(nothing)}),
+      received(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(nothing)}),
       "ran;");
   EXPECT_EQ(
-      seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({4}).any, array_of(nothing)}),
+      received(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({4}).any, array_of(nothing)}),
       "ValueError: shaped_of_any_list(): y: shape [4] does not match [3]");
-  EXPECT_EQ(seen(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(floats)}),
-            "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
+  EXPECT_EQ(
+      received(__tvm_ffi_shaped_of_any_list, {TensorArgument<double>({3}).any, array_of(floats)}),
+      "TypeError: shaped_of_any_list(): y: dtype float64 does not match xs (float32)");
   // A dtype in the line replaces the dtype of the first input, but not its device.
   TensorArgument<int8_t> on_gpu({2, 3});
   on_gpu.tensor.dl()->device = {kDLCUDA, 1};
-  EXPECT_EQ(seen(__tvm_ffi_shaped_typed_dots, {on_gpu.any, x.any}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_typed_dots, {on_gpu.any, x.any}),
             "ValueError: shaped_typed_dots(): y: device cuda:1 does not match x (cpu)");
   TensorArgument<float> list_on_gpu({2, 3});
   list_on_gpu.tensor.dl()->device = {kDLCUDA, 1};
-  EXPECT_EQ(seen(__tvm_ffi_shaped_total, {list_on_gpu.any, array_of(floats)}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_total, {list_on_gpu.any, array_of(floats)}),
             "ValueError: shaped_total(): y: device cuda:1 does not match xs (cpu)");
 }
 
@@ -330,7 +331,7 @@ TEST(ShapeDevices, OfOutputsAreTheFirstInputs) {
   TensorArgument<float> y({3, 4});
   TensorArgument<float> x({3, 8});
   x.tensor.dl()->device = {kDLCUDA, 1};
-  EXPECT_EQ(seen(__tvm_ffi_shaped_silu, {y.any, x.any}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_silu, {y.any, x.any}),
             "ValueError: shaped_silu(): y: device cpu does not match x (cuda:1)");
 }
 
@@ -341,19 +342,19 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
   const TensorArgument<float> five({5});
   const TensorArgument<float> seven({7});
   const auto f = __tvm_ffi_shaped_chosen;
-  EXPECT_EQ(seen(f, {x.any, none(), none(), none()}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, none(), two.any, five.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, w.any, two.any, seven.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, w.any, five.any, seven.any}),
+  EXPECT_EQ(received(f, {x.any, none(), none(), none()}), "ran;");
+  EXPECT_EQ(received(f, {x.any, none(), two.any, five.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, w.any, two.any, seven.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, w.any, five.any, seven.any}),
             "ValueError: shaped_chosen(): i: shape [5] does not match [k] with k = 2 (bound by w)");
-  EXPECT_EQ(seen(f, {x.any, w.any, two.any, five.any}),
+  EXPECT_EQ(received(f, {x.any, w.any, two.any, five.any}),
             "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
             "(bound by w), n = 3 (bound by x)");
   // A size that cannot be computed is not reported.
   const TensorArgument<double> wrong({5});
-  EXPECT_EQ(seen(f, {x.any, none(), two.any, wrong.any}),
+  EXPECT_EQ(received(f, {x.any, none(), two.any, wrong.any}),
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");
-  EXPECT_EQ(seen(f, {x.any, none(), w.any, five.any}),
+  EXPECT_EQ(received(f, {x.any, none(), w.any, five.any}),
             "ValueError: shaped_chosen(): i: shape [3, 2] does not match [k]");
 }
 
@@ -362,18 +363,18 @@ TEST(Shapes, OfAnEmptyListBindNothing) {
   const TensorArgument<float> y({3, 2});
   const TensorArgument<float> wide({2, 9});
   std::vector<KernkitAny> nothing;
-  std::vector<KernkitAny> one = {y.any};
+  std::vector<KernkitAny> list_of_one = {y.any};
   const auto f = __tvm_ffi_shaped_listed;
-  EXPECT_EQ(seen(f, {x.any, none(), wide.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, array_of(nothing), wide.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, array_of(one), wide.any}), "ran;");
-  EXPECT_EQ(seen(f, {x.any, array_of(one), y.any}).substr(0, 57),
+  EXPECT_EQ(received(f, {x.any, none(), wide.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, array_of(nothing), wide.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, array_of(list_of_one), wide.any}), "ran;");
+  EXPECT_EQ(received(f, {x.any, array_of(list_of_one), y.any}).substr(0, 57),
             "ValueError: shaped_listed(): z: shape [3, 2] does not mat");
   const TensorArgument<float> scalar({});
-  EXPECT_EQ(seen(__tvm_ffi_shaped_summed_last, {scalar.any, array_of(nothing)}),
+  EXPECT_EQ(received(__tvm_ffi_shaped_summed_last, {scalar.any, array_of(nothing)}),
             "ValueError: shaped_summed_last(): w: shape [] does not match [..., d]");
   EXPECT_EQ(
-      seen(__tvm_ffi_shaped_summed_last, {y.any, array_of(nothing)}),
+      received(__tvm_ffi_shaped_summed_last, {y.any, array_of(nothing)}),
       "ValueError: shaped_summed_last(): xs: is empty, but ... is determined by the first tensor");
 }
 
@@ -389,17 +390,17 @@ TEST(Shapes, OfAListAreThoseOfEachElement) {
     return Object<KernkitSeqCell>(kKernkitArray, cell);
   };
   std::vector<KernkitAny> alike = {a.any, a.any};
-  std::vector<KernkitAny> other = {a.any, b.any};
+  std::vector<KernkitAny> unlike = {a.any, b.any};
   std::vector<KernkitAny> none_at_all;
-  EXPECT_EQ(seen(f, {y.any, list(alike).any()}), "ran;");
-  EXPECT_EQ(seen(f, {y.any, list(other).any()}),
+  EXPECT_EQ(received(f, {y.any, list(alike).any()}), "ran;");
+  EXPECT_EQ(received(f, {y.any, list(unlike).any()}),
             "ValueError: shaped_summed(): xs[1]: shape [3, 5] does not match [n, ...] with n = 3");
   EXPECT_EQ(
-      seen(f, {b.any, list(alike).any()}),
+      received(f, {b.any, list(alike).any()}),
       "ValueError: shaped_summed(): y: shape [3, 5] does not match [n, ...] with n = 3 (bound by "
       "xs), ... = "
       "[4] (bound by xs)");
-  EXPECT_EQ(seen(f, {y.any, list(none_at_all).any()}),
+  EXPECT_EQ(received(f, {y.any, list(none_at_all).any()}),
             "ValueError: shaped_summed(): xs: is empty, but n is determined by the first tensor");
 }
 

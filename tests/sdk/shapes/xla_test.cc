@@ -21,17 +21,17 @@ using kernkit::Optional;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-std::string seen;
+std::string received;
 void see(TensorView x) {
   kernkit::Message text;
   text << x.dtype() << x.sizes() << "@" << x.device() << ";";
-  seen += text.c_str();
+  received += text.c_str();
 }
 template <class T>
 void see(T value) {
   kernkit::Message text;
   text << value << ";";
-  seen += text.c_str();
+  received += text.c_str();
 }
 template <class T>
 void see(const Optional<T>& value) {
@@ -47,15 +47,15 @@ void on_stream(TensorView y) {
   see(y);
   see(reinterpret_cast<uintptr_t>(kernkit::current_stream(y.device())));
 }
-Tensor made(TensorView x) { return Tensor::FromEnvAlloc(x.sizes(), x.dtype(), x.device()); }
+Tensor allocated(TensorView x) { return Tensor::FromEnvAlloc(x.sizes(), x.dtype(), x.device()); }
 // Returns the elements of its first call, which it keeps, on the CPU.
-Tensor kept(TensorView x) {
+Tensor stored(TensorView x) {
   static Tensor* table = nullptr;
   if (table == nullptr) {
-    table = new Tensor(made(x));
+    table = new Tensor(allocated(x));
     memcpy(table->data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
   }
-  Tensor y = made(x);
+  Tensor y = allocated(x);
   memcpy(y.data_ptr(), table->data_ptr(), kernkit::GetDataSize(x));
   return y;
 }
@@ -71,7 +71,7 @@ Tensor unlike(TensorView x, int64_t which) {
   return y;
 }
 std::tuple<Tensor, Tensor> both(TensorView x) {
-  std::tuple<Tensor, Tensor> all(made(x), made(x));
+  std::tuple<Tensor, Tensor> all(allocated(x), allocated(x));
   const auto size = kernkit::GetDataSize(x);
   if (size == 0) return all;
   memcpy(std::get<0>(all).data_ptr(), x.data_ptr(), size);
@@ -100,8 +100,8 @@ KERNKIT_EXPORT(xla_every,
 KERNKIT_EXPORT(xla_in_place, "(Tensor(a!) x[...], Tensor(out!) y[...]) -> ()", "",
                xla_ops::in_place)
 KERNKIT_EXPORT(xla_on_stream, "(Tensor(out!) y) -> ()", "", xla_ops::on_stream)
-KERNKIT_EXPORT(xla_made, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::made)
-KERNKIT_EXPORT(xla_kept, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::kept)
+KERNKIT_EXPORT(xla_made, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::allocated)
+KERNKIT_EXPORT(xla_kept, "(Tensor x[...]) -> Tensor y[...]", "", xla_ops::stored)
 KERNKIT_EXPORT(xla_unlike, "(Tensor x[...], int which) -> Tensor y[...]", "", xla_ops::unlike)
 KERNKIT_EXPORT(xla_both, "(Tensor x[...]) -> (Tensor y[...], Tensor z[...])", "", xla_ops::both)
 KERNKIT_EXPORT(xla_of_list, "(Tensor(out!) y, Tensor[] xs) -> ()", "", xla_ops::of_list)
@@ -142,7 +142,7 @@ struct Xla {
 
   // "nothing", or the error that the handler created: "3 ValueError: op(): ...".
   std::string call(KernkitXlaHandler* handler) {
-    xla_ops::seen = "";
+    xla_ops::received = "";
     error() = "";
     KernkitXlaApi api = {};
     api.struct_size = api_size;
@@ -166,12 +166,14 @@ struct Xla {
     std::vector<KernkitXlaScalar> scalars;
     std::vector<KernkitXlaText*> name_pointers;
     std::vector<void*> values;
-    for (XlaAttribute& one : attributes) {
-      types.push_back(one.dtype == 0 ? kKernkitXlaAttributeString : kKernkitXlaAttributeScalar);
-      names.push_back({one.name.data(), one.name.size()});
-      texts.push_back({one.text.data(), one.text.size()});
-      void* value = one.dtype == kKernkitXlaFloat64 ? static_cast<void*>(&one.f64) : &one.i64;
-      scalars.push_back({one.dtype, value});
+    for (XlaAttribute& attribute : attributes) {
+      types.push_back(attribute.dtype == 0 ? kKernkitXlaAttributeString
+                                           : kKernkitXlaAttributeScalar);
+      names.push_back({attribute.name.data(), attribute.name.size()});
+      texts.push_back({attribute.text.data(), attribute.text.size()});
+      void* value = attribute.dtype == kKernkitXlaFloat64 ? static_cast<void*>(&attribute.f64)
+                                                          : &attribute.i64;
+      scalars.push_back({attribute.dtype, value});
     }
     for (size_t i = 0; i < attributes.size(); ++i) {
       name_pointers.push_back(&names[i]);
@@ -192,9 +194,9 @@ struct Xla {
     return failed ? error() : "nothing";
   }
   // The arguments that the op got, or the error.
-  std::string seen(KernkitXlaHandler* handler) {
+  std::string received(KernkitXlaHandler* handler) {
     const std::string problem = call(handler);
-    return problem == "nothing" ? xla_ops::seen : problem;
+    return problem == "nothing" ? xla_ops::received : problem;
   }
 
  private:
@@ -203,11 +205,11 @@ struct Xla {
     std::vector<KernkitXlaArray> arrays;
     std::vector<void*> pointers;
     explicit Buffers(std::vector<XlaBuffer>& all) : types(all.size(), kKernkitXlaBuffer) {
-      for (XlaBuffer& one : all) {
-        arrays.push_back({sizeof(KernkitXlaArray), nullptr, one.dtype, one.data,
-                          static_cast<int64_t>(one.dims.size()), one.dims.data()});
+      for (XlaBuffer& item : all) {
+        arrays.push_back({sizeof(KernkitXlaArray), nullptr, item.dtype, item.data,
+                          static_cast<int64_t>(item.dims.size()), item.dims.data()});
       }
-      for (KernkitXlaArray& one : arrays) pointers.push_back(&one);
+      for (KernkitXlaArray& item : arrays) pointers.push_back(&item);
     }
     KernkitXlaBuffers get() {
       return {sizeof(KernkitXlaBuffers), nullptr, static_cast<int64_t>(types.size()), types.data(),
@@ -225,22 +227,26 @@ XlaBuffer floats(std::vector<int64_t> dims, void* data = memory) {
   return {11, std::move(dims), data};
 }
 // XLA sorts by bytes: '?' comes before 'B', which comes before 'a'.
-std::vector<XlaAttribute> all_of_every(int64_t given) {
-  return {
-      number("?given", given), boolean("B", true),    real("a", 0.1), text("b_text", "long enough"),
-      text("d", "cuda:1"),     text("t", "bfloat16"), number("z", 7)};
+std::vector<XlaAttribute> all_of_every(int64_t presence) {
+  return {number("?given", presence),
+          boolean("B", true),
+          real("a", 0.1),
+          text("b_text", "long enough"),
+          text("d", "cuda:1"),
+          text("t", "bfloat16"),
+          number("z", 7)};
 }
 
 TEST(Xla, PassesEachParameterInTheOrderOfTheLine) {
   const std::string others = "long enough;true;0.1;bfloat16;cuda:1;";
   Xla all = {{floats({2, 3})}, {floats({2, 3}), {16, {4}, memory}}, all_of_every(0b1001)};
-  EXPECT_EQ(all.seen(kernkit_xla_cpu_xla_every),
+  EXPECT_EQ(all.received(kernkit_xla_cpu_xla_every),
             "7;float32[2, 3]@cpu;float32[2, 3]@cpu;bfloat16[4]@cpu;" + others);
   Xla none = {{floats({2, 3})}, {floats({2, 3})}, all_of_every(0)};
-  EXPECT_EQ(none.seen(kernkit_xla_cpu_xla_every),
+  EXPECT_EQ(none.received(kernkit_xla_cpu_xla_every),
             "None;float32[2, 3]@cpu;float32[2, 3]@cpu;None;" + others);
   none.attributes[3] = text("b_text", "");
-  EXPECT_EQ(none.seen(kernkit_xla_cpu_xla_every),
+  EXPECT_EQ(none.received(kernkit_xla_cpu_xla_every),
             "None;float32[2, 3]@cpu;float32[2, 3]@cpu;None;;true;0.1;bfloat16;cuda:1;");
 }
 
@@ -248,8 +254,9 @@ TEST(Xla, PassesDevicesByName) {
   Xla xla = {{floats({2})}, {floats({2})}, all_of_every(0)};
   const auto with = [&xla](const char* device) {
     xla.attributes[4] = text("d", device);
-    const std::string seen = xla.seen(kernkit_xla_cpu_xla_every);
-    return seen.substr(0, 5) == "None;" ? seen.substr(seen.find("bfloat16;") + 9) : seen;
+    const std::string received = xla.received(kernkit_xla_cpu_xla_every);
+    return received.substr(0, 5) == "None;" ? received.substr(received.find("bfloat16;") + 9)
+                                            : received;
   };
   EXPECT_EQ(with("cpu"), "cpu;");
   EXPECT_EQ(with("cpu:0"), "cpu;");
@@ -268,17 +275,17 @@ TEST(Xla, PassesDevicesByName) {
 
 TEST(Xla, TakesScalarsAndEmptyBuffers) {
   Xla xla = {{floats({})}, {floats({})}, all_of_every(0)};
-  EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_every).substr(0, 35),
+  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_every).substr(0, 35),
             "None;float32[]@cpu;float32[]@cpu;No");
   xla.results = xla.operands = {floats({0, 3}, nullptr)};
-  EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_every).substr(0, 24), "None;float32[0, 3]@cpu;f");
+  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_every).substr(0, 24), "None;float32[0, 3]@cpu;f");
 }
 
 TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
   const auto rejection = [](auto change) {
     Xla xla = {{floats({2, 3})}, {floats({2, 3})}, all_of_every(0)};
     change(xla);
-    return xla.seen(kernkit_xla_cpu_xla_every);
+    return xla.received(kernkit_xla_cpu_xla_every);
   };
   EXPECT_EQ(rejection([](Xla& xla) { xla.results.clear(); }),
             "3 TypeError: xla_every(): y: XLA passes no buffer");
@@ -314,11 +321,11 @@ TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
             "back nothing but tensors");
 }
 
-TEST(Xla, WritesWhereItReads) {
+TEST(Xla, WritesAnArgumentInPlace) {
   Xla xla = {{floats({2}), floats({2}, memory + 2)}, {floats({2})}};
-  EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_in_place), "float32[2]@cpu;float32[2]@cpu;");
+  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_in_place), "float32[2]@cpu;float32[2]@cpu;");
   xla.operands[0].data = memory + 4;
-  EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_in_place),
+  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_in_place),
             "3 TypeError: xla_in_place(): x: is read and written, but XLA aliases nothing");
 }
 
@@ -339,17 +346,17 @@ TEST(Xla, ErrorsHaveTheirCodeAndSentence) {
 TEST(Xla, OpsOfAGpuRunOnItsDeviceAndStream) {
   void* before = current_stream({kDLCUDA, 2});
   Xla xla = {{floats({3})}, {}};
-  EXPECT_EQ(xla.seen(kernkit_xla_cuda_xla_on_stream),
+  EXPECT_EQ(xla.received(kernkit_xla_cuda_xla_on_stream),
             has_host() ? "float32[3]@cuda:2;1280;"
                        : "13 RuntimeError: xla_on_stream(): set_current_stream: streams are kept "
                          "by a host (such as tvm_ffi), and none is in the process");
   EXPECT_EQ(current_stream({kDLCUDA, 2}), before);
-  EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
+  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
   xla.api_size -= sizeof(void*);
-  EXPECT_EQ(xla.seen(kernkit_xla_cuda_xla_on_stream),
+  EXPECT_EQ(xla.received(kernkit_xla_cuda_xla_on_stream),
             "13 RuntimeError: xla_on_stream(): XLA's FFI API does not report the device; "
             "install a newer jaxlib");
-  EXPECT_EQ(xla.seen(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
+  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
 }
 
 TEST(Xla, ResultsAreCopiedToXlasMemory) {

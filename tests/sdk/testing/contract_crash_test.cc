@@ -28,9 +28,9 @@ struct Ended {
   }
 };
 
-Ended run(const std::string& words, const std::string& variables = "") {
+Ended run(const std::string& arguments, const std::string& variables = "") {
   Ended result;
-  FILE* pipe = popen((variables + " '" PROGRAM "' " + words + " 2>&1").c_str(), "r");
+  FILE* pipe = popen((variables + " '" PROGRAM "' " + arguments + " 2>&1").c_str(), "r");
   char buffer[4096];
   while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) result.output.append(buffer, n);
   result.status = pclose(pipe);
@@ -95,15 +95,15 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
 
 // A run of one test, as CTest starts the program. The signal ends the process, which leaves a core.
 TEST_F(ContractCrash, EndsTheProcessOfOneTest) {
-  const Ended one = run("--gtest_filter=Contract/segments.Empty");
-  EXPECT_EQ(one.count("kernkit: Contract/segments.Empty: signal SIGSEGV in segments() with 0 for "
-                      "every size: y float32 [0]; x float32 [0]\n"),
+  const Ended ended = run("--gtest_filter=Contract/segments.Empty");
+  EXPECT_EQ(ended.count("kernkit: Contract/segments.Empty: signal SIGSEGV in segments() with 0 for "
+                        "every size: y float32 [0]; x float32 [0]\n"),
             1u);
-  EXPECT_EQ(one.count("[ RUN      ]"), 1u);
-  EXPECT_NE(one.status, 0);
+  EXPECT_EQ(ended.count("[ RUN      ]"), 1u);
+  EXPECT_NE(ended.status, 0);
 #if !defined(KERNKIT_ASAN)
-  const bool by_signal = WIFSIGNALED(one.status) && WTERMSIG(one.status) == SIGSEGV;
-  EXPECT_TRUE(by_signal || WEXITSTATUS(one.status) == 128 + SIGSEGV) << one.status;
+  const bool by_signal = WIFSIGNALED(ended.status) && WTERMSIG(ended.status) == SIGSEGV;
+  EXPECT_TRUE(by_signal || WEXITSTATUS(ended.status) == 128 + SIGSEGV) << ended.status;
 #endif
 }
 

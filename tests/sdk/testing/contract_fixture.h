@@ -202,9 +202,9 @@ inline void mix(TensorView y, TensorView x, TensorView w, kernkit::Optional<Tens
       if (!(fault == kWrongWhenShared && a == b)) value += static_cast<C>(b[i]);
       if (c != nullptr) value += static_cast<C>(c[i]);
       if (fault == kWrongWhenUnaligned && !aligned) value = C(0);
-      const bool other = (fault == kOtherBitsAmongOthers && n > x.size(-1)) ||
-                         (fault == kOtherBitsInEachRun && runs % 2 == 0);
-      if (other) value += value * static_cast<C>(0x1p-23);
+      const bool changes_bits = (fault == kOtherBitsAmongOthers && n > x.size(-1)) ||
+                                (fault == kOtherBitsInEachRun && runs % 2 == 0);
+      if (changes_bits) value += value * static_cast<C>(0x1p-23);
       out[i] = T(value);
     }
     if (fault == kReadsPastTheEnd) (void)*reinterpret_cast<const volatile char*>(a + n);
@@ -217,7 +217,7 @@ struct Line {
   static constexpr char kName[] = "mix";
   static constexpr char kSchema[] =
       "(Tensor(a!) y, Tensor x, Tensor w, Tensor? bias=None, float factor=2.0) -> ()";
-  static constexpr kernkit::Where kWhere = {};
+  static constexpr kernkit::SourceLocation kLocation = {};
 };
 
 inline int metadata(void*, const KernkitAny*, int32_t, KernkitAny* result) {

@@ -194,9 +194,10 @@ TEST(ContractReport, AViolationIsASentence) {
   EXPECT_EQ(layout.substr(0, layout.find('\n')),
             "careless() with y with gaps, strides [2]: of y, element 1 is 10, not 5; expected what "
             "dense and aligned tensors give, or a ValueError that names y.");
-  const std::string many = failure_of("MixedDtypes", careless);
-  EXPECT_NE(many.find("\nAnd "), std::string::npos) << many;
-  EXPECT_NE(many.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos) << many;
+  const std::string message = failure_of("MixedDtypes", careless);
+  EXPECT_NE(message.find("\nAnd "), std::string::npos) << message;
+  EXPECT_NE(message.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos)
+      << message;
 }
 
 // An op that checks only the first element of a list breaks all these rules with the second

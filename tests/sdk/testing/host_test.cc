@@ -23,8 +23,8 @@ TEST(TestingHost, AllocatesOnTheCpu) {
 }
 
 // The values that an op with these parameters gets.
-std::string seen(ListView<TensorView> xs, ListView<std::string_view> names, ListView<double> w,
-                 ListView<BytesView> bytes) {
+std::string received(ListView<TensorView> xs, ListView<std::string_view> names, ListView<double> w,
+                     ListView<BytesView> bytes) {
   std::string text;
   for (const TensorView x : xs) text += x.name() + std::to_string(x.numel()) + ";";
   for (const std::string_view name : names) text += std::string(name) + ";";
@@ -39,7 +39,7 @@ TEST(TestingHost, ListsOfEveryKind) {
   const testing::TestList<std::string_view> names("short", "longer than a value has room for");
   const testing::TestList<double> w(std::vector<double>{0.25, 2});
   const testing::TestList<BytesView> bytes(BytesView("a\0b", 3));
-  EXPECT_EQ(seen(xs.view("xs"), names.view("names"), w.view("w"), bytes.view("bytes")),
+  EXPECT_EQ(received(xs.view("xs"), names.view("names"), w.view("w"), bytes.view("bytes")),
             "xs2;xs12;short;longer than a value has room for;1;8;3;");
   const testing::TestList<TensorView> none;
   EXPECT_TRUE(none.view("none").empty());

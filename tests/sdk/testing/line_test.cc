@@ -69,11 +69,11 @@ void normalised(TensorView y, TensorView x) {
 }
 
 // Results that are not new memory, unless `how` is 0.
-Tensor kept;
+Tensor stored;
 Tensor values_back(Tensor x, int64_t how) {
   Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
   memcpy(y.data_ptr(), x.read_only_view().data_ptr(), kernkit::GetDataSize(x.read_only_view()));
-  kept = how == 2 ? y : Tensor();
+  stored = how == 2 ? y : Tensor();
   return how == 1 ? x : y;
 }
 std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
@@ -173,16 +173,16 @@ TEST(LineRules, ABatchGivesWhatItsItemsGive) {
 TEST(LineRules, ResultsAreNewMemory) {
   const auto x = example<float>(4, 3);
   const auto error_of = [](const Contract& contract) {
-    Call call(contract, cpu_place());
+    Call call(contract, cpu_target());
     const Outcome outcome = call.run();
     return outcome.accepted ? std::string() : outcome.kind + ": " + outcome.message;
   };
-  const std::string rest =
+  const std::string remedy =
       "; a result with a shape in the line is new memory: return a copy, or leave its shape out "
       "of the line";
   EXPECT_EQ(error_of(CONTRACT_OF(line_back, x)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_back, x, 1)),
-            "RuntimeError: line_back(): y: the result shares memory with the argument x" + rest);
+            "RuntimeError: line_back(): y: the result shares memory with the argument x" + remedy);
   EXPECT_EQ(
       error_of(CONTRACT_OF(line_back, x, 2)),
       "RuntimeError: line_back(): y: the result has 2 owners; a result with a shape in the line "
@@ -192,13 +192,13 @@ TEST(LineRules, ResultsAreNewMemory) {
   EXPECT_EQ(error_of(CONTRACT_OF(line_any_back, x, 2)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_twice, x, 1)),
-            "RuntimeError: line_twice(): y: the result shares memory with the result z" + rest);
+            "RuntimeError: line_twice(): y: the result shares memory with the result z" + remedy);
   EXPECT_EQ(line_failure(CONTRACT_OF(line_back, x)), "");
   EXPECT_EQ(error_of(CONTRACT_OF(line_borrowed, list(x, x))), "");
   for (const int which : {0, 1}) {
     EXPECT_EQ(
         error_of(CONTRACT_OF(line_borrowed, list(x, x), which)),
-        "RuntimeError: line_borrowed(): y: the result shares memory with the argument xs" + rest);
+        "RuntimeError: line_borrowed(): y: the result shares memory with the argument xs" + remedy);
   }
 }
 

@@ -20,7 +20,7 @@ uint32_t bits_of(double value) {
   return round_to<T>(value).bits;
 }
 
-TEST(RoundTo, KnownFloat16) {
+TEST(RoundTo, RoundsKnownValuesToFloat16) {
   EXPECT_EQ(bits_of<float16>(0.0), 0x0000u);
   EXPECT_EQ(bits_of<float16>(-0.0), 0x8000u);
   EXPECT_EQ(bits_of<float16>(1.0), 0x3c00u);
@@ -39,7 +39,7 @@ TEST(RoundTo, KnownFloat16) {
   EXPECT_EQ(bits_of<float16>(kNaN), 0x7e00u);
 }
 
-TEST(RoundTo, KnownBfloat16) {
+TEST(RoundTo, RoundsKnownValuesToBfloat16) {
   EXPECT_EQ(bits_of<bfloat16>(1.0), 0x3f80u);
   EXPECT_EQ(bits_of<bfloat16>(1 + 0x1p-8), 0x3f80u);
   EXPECT_EQ(bits_of<bfloat16>(1 + 0x3p-8), 0x3f82u);

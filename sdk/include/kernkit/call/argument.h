@@ -25,7 +25,7 @@ inline int32_t reloaded_type_index(const KernkitAny& any) {
 
 /// Reads a C++ parameter of type T.
 ///   fits(param)      true if the schema may declare the parameter with this type
-///   Held             the type that is kept during the call and converts to T
+///   Storage          the type that is stored during the call and converts to T
 ///   read(any, name)  the value; throws TypeError or ValueError, which name the argument
 ///   read_fast(...)   optional: read() that rejects the slow arguments of slow_arguments.h
 template <class T, class = void>
@@ -34,12 +34,12 @@ struct Argument;
 template <class T, class = void>
 inline constexpr bool kIsArgument = false;
 template <class T>
-inline constexpr bool kIsArgument<T, std::void_t<typename Argument<T>::Held>> = true;
+inline constexpr bool kIsArgument<T, std::void_t<typename Argument<T>::Storage>> = true;
 
 /// Base of the Argument of one schema type, neither a list nor optional.
 template <schema::Type Type, class T>
 struct PlainArgument {
-  using Held = T;
+  using Storage = T;
   static constexpr bool fits(const schema::Param& param) {
     return param.type == Type && !param.is_list && !param.is_optional;
   }
@@ -47,11 +47,11 @@ struct PlainArgument {
 
 template <>
 struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     const KernkitAny object = referent(any);
     return read_fast(object.type_index == kKernkitTensor ? object : any, name);
   }
-  static Held read_fast(const KernkitAny& any, const char* name) {
+  static Storage read_fast(const KernkitAny& any, const char* name) {
     // A framework's tensor arrives as an object: a header, followed by the DLTensor.
     auto* address = static_cast<const char*>(any.v.ptr);
     const bool is_object = KERNKIT_USUALLY(any.type_index == kKernkitTensor);
@@ -69,7 +69,7 @@ struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
 template <>
 struct Argument<Tensor> : PlainArgument<schema::Type::kTensor, Tensor> {
   // A bare DLTensor* belongs to the caller: nothing could keep it alive.
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     Tensor tensor = any.type_index == kKernkitTensor
                         ? Tensor::share(any.v.object, name)
                         : Tensor::adopt(take_object(any, kKernkitTensor), name);
@@ -96,7 +96,7 @@ struct Argument<T, std::enable_if_t<std::is_floating_point_v<T>>>
 
 template <>
 struct Argument<bool> : PlainArgument<schema::Type::kBool, bool> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitBool && any.type_index != kKernkitInt) {
       throw_argument_type(name, "bool", any);
     }
@@ -115,9 +115,9 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
     if (__builtin_expect(!fits_in, 0)) {
       if (any.type_index != kKernkitBigInt || !is_sound(any)) throw_argument_type(name, "int", any);
       // An integer above INT64_MAX arrives as two 64-bit words, least significant first.
-      const auto* words = cell_of<int64_t>(any);
-      fits_in = std::is_same_v<T, uint64_t> && words[0] == 2 && words[2] == 0;
-      if (fits_in) return static_cast<T>(words[1]);
+      const auto* cells = cell_of<int64_t>(any);
+      fits_in = std::is_same_v<T, uint64_t> && cells[0] == 2 && cells[2] == 0;
+      if (fits_in) return static_cast<T>(cells[1]);
     }
     const auto narrowed = static_cast<T>(value);
     fits_in =
@@ -131,7 +131,7 @@ struct Argument<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, 
 
 template <>
 struct Argument<DLDataType> : PlainArgument<schema::Type::kScalarType, DLDataType> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     DLDataType dtype = any.v.dtype;
     KernkitByteArray text;
     const bool is_dtype = any.type_index == kKernkitDataType ||
@@ -143,7 +143,7 @@ struct Argument<DLDataType> : PlainArgument<schema::Type::kScalarType, DLDataTyp
 
 template <>
 struct Argument<DLDevice> : PlainArgument<schema::Type::kDevice, DLDevice> {
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     if (any.type_index != kKernkitDevice) throw_argument_type(name, "a device", any);
     return any.v.device;
   }

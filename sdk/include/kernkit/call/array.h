@@ -95,19 +95,19 @@ namespace detail {
 /// reads an element.
 template <class Array, class T, class Read = T>
 struct ArrayArgument {
-  using Held = Array;
+  using Storage = Array;
   static constexpr bool fits(const schema::Param& param) {
     schema::Param element = param;
     element.is_list = false;
     return param.is_list && !param.is_optional && Argument<T>::fits(element);
   }
-  static Held read(const KernkitAny& any, const char* name) {
-    const ListItems items = ListItems::of(read_list(any, name, "a list"));
+  static Storage read(const KernkitAny& any, const char* name) {
+    const ListItems items = ListItems::from(read_list(any, name, "a list"));
     std::vector<T> values;
     values.reserve(items.size());
     for (size_t i = 0; i < items.size(); ++i)
       values.push_back(read_element<Read>(items.data(), i, name));
-    return Held(std::move(values));
+    return Storage(std::move(values));
   }
 };
 template <class Array, class T>

@@ -31,7 +31,7 @@ struct ReadAsIs {
 template <class Export, class T>
 using ReadAs = typename Export::Reading::template As<std::decay_t<T>>;
 
-/// Export is the struct defined by KERNKIT_EXPORT_TYPED: kName, kWhere, Reading.
+/// Export is the struct defined by KERNKIT_EXPORT_TYPED: kName, kLocation, Reading.
 template <class Export, class R, class... Params, size_t... I>
 [[gnu::always_inline]] inline int call_typed(std::index_sequence<I...>, R (*function)(Params...),
                                              KernkitFunction self, const KernkitAny* args,
@@ -44,15 +44,15 @@ template <class Export, class R, class... Params, size_t... I>
     size_t slow = 0;
     if (((is_slow_argument<ReadAs<Export, Params>>(args[I]) && ((slow = I), true)) || ...)) {
       return call_converted(self, Export::kName, argument_name(slow).text, args, num_args, slow,
-                            result, Export::kWhere);
+                            result, Export::kLocation);
     }
     ReadCall<R, Params...>{function, result,
                            read_fast<ReadAs<Export, Params>>(args[I], kArgumentName<I>.text)...};
     return 0;
   } catch (const Error& error) {
-    return raise_error(Export::kName, error, Export::kWhere);
+    return raise_error(Export::kName, error, Export::kLocation);
   } catch (...) {
-    return raise_current_exception(Export::kName, Export::kWhere);
+    return raise_current_exception(Export::kName, Export::kLocation);
   }
 }
 
@@ -112,7 +112,7 @@ constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
   struct KERNKIT_LOCAL name {                                                                    \
     using Reading = reading;                                                                     \
     static constexpr char kName[] = #name;                                                       \
-    static constexpr ::kernkit::Where kWhere = KERNKIT_HERE;                                     \
+    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                         \
   };                                                                                             \
   }                                                                                              \
   __attribute__((                                                                                \

@@ -27,7 +27,7 @@ class ListItems {
   static ListItems copy(const KernkitAny* data, size_t size);
   /// Borrows the elements of an Array, which never changes. Owns copies of a List's elements: a
   /// callback may change the List during the call and free its elements.
-  static ListItems of(const KernkitAny& list) {
+  static ListItems from(const KernkitAny& list) {
     const auto* cell = cell_of<KernkitSeqCell>(list);
     const auto* data = static_cast<const KernkitAny*>(cell->data);
     const auto size = static_cast<size_t>(cell->size);
@@ -35,8 +35,8 @@ class ListItems {
   }
 
   ListItems(const ListItems& other) noexcept
-      : data_(other.data_), size_(other.size_), held_(other.held_) {
-    if (held_ != nullptr) __atomic_fetch_add(&held_->owners, 1, __ATOMIC_RELAXED);
+      : data_(other.data_), size_(other.size_), shared_(other.shared_) {
+    if (shared_ != nullptr) __atomic_fetch_add(&shared_->owners, 1, __ATOMIC_RELAXED);
   }
   ListItems& operator=(const ListItems& other) noexcept {
     ListItems copied = other;
@@ -44,27 +44,27 @@ class ListItems {
     return *this;
   }
   ~ListItems() {
-    if (held_ != nullptr) release();
+    if (shared_ != nullptr) release();
   }
 
   const KernkitAny* data() const { return data_; }
   size_t size() const { return size_; }
 
  private:
-  struct Held {
+  struct SharedItems {
     int64_t owners;
     KernkitAny* items() { return reinterpret_cast<KernkitAny*>(this + 1); }
   };
   void swap(ListItems& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
-    std::swap(held_, other.held_);
+    std::swap(shared_, other.shared_);
   }
   void release() noexcept;
 
   const KernkitAny* data_;
   size_t size_;
-  Held* held_ = nullptr;
+  SharedItems* shared_ = nullptr;
 };
 
 }  // namespace kernkit::detail

@@ -23,13 +23,13 @@ int return_metadata(const char* text, const char* parsed, KernkitAny* result) no
     set_string(result, json.c_str(), json.size());
     return 0;
   } catch (...) {
-    return raise_current_exception(Line::kName, Line::kWhere);
+    return raise_current_exception(Line::kName, Line::kLocation);
   }
 }
 
 /// return_metadata() for a line that is parsed at the first query.
 [[gnu::cold]] int return_metadata_of(const char* text, const char* parsed, const char* op,
-                                     Where where, KernkitAny* result) noexcept;
+                                     SourceLocation location, KernkitAny* result) noexcept;
 
 template <class Line>
 int return_doc(const char* doc, KernkitAny* result) noexcept {
@@ -37,7 +37,7 @@ int return_doc(const char* doc, KernkitAny* result) noexcept {
     set_string(result, doc, strlen(doc));
     return 0;
   } catch (...) {
-    return raise_current_exception(Line::kName, Line::kWhere);
+    return raise_current_exception(Line::kName, Line::kLocation);
   }
 }
 

@@ -39,7 +39,7 @@ struct First {
   }
 };
 
-/// Line is the struct defined by KERNKIT_EXPORT: kName, kSchema, kWhere.
+/// Line is the struct defined by KERNKIT_EXPORT: kName, kSchema, kLocation.
 template <class Line>
 struct Op {
   // 20 KB, used at compile time only.

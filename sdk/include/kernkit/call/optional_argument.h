@@ -9,48 +9,48 @@
 
 namespace kernkit::detail {
 
-/// A Held of T that may be absent, for types T that borrow from their Held.
+/// The storage of a T that may be absent, for types T that borrow from their storage.
 template <class Optional, class T>
-class HeldOptional {
+class OptionalStorage {
  public:
-  using Held = typename Argument<T>::Held;
+  using Storage = typename Argument<T>::Storage;
 
-  HeldOptional(const KernkitAny& any, const char* name) : has_(any.type_index != kKernkitNone) {
-    if (has_) new (&held_) Held(Argument<T>::read(any, name));
+  OptionalStorage(const KernkitAny& any, const char* name) : has_(any.type_index != kKernkitNone) {
+    if (has_) new (&storage_) Storage(Argument<T>::read(any, name));
   }
-  HeldOptional(const HeldOptional&) = delete;
-  HeldOptional& operator=(const HeldOptional&) = delete;
-  ~HeldOptional() {
-    if (has_) held_.~Held();
+  OptionalStorage(const OptionalStorage&) = delete;
+  OptionalStorage& operator=(const OptionalStorage&) = delete;
+  ~OptionalStorage() {
+    if (has_) storage_.~Storage();
   }
 
   operator Optional() const {  // NOLINT(runtime/explicit)
-    return has_ ? Optional(static_cast<T>(held_)) : Optional();
+    return has_ ? Optional(static_cast<T>(storage_)) : Optional();
   }
 
  private:
   bool has_;
   union {
-    Held held_;
+    Storage storage_;
   };
 };
 
 /// std::optional<T>, which is also kernkit::Optional<T>.
 template <template <class> class Optional, class T>
 struct Argument<Optional<T>, std::void_t<decltype(std::declval<Optional<T>>().has_value()),
-                                         typename Argument<T>::Held>> {
-  static constexpr bool kBorrows = !std::is_same_v<typename Argument<T>::Held, T>;
-  using Held = std::conditional_t<kBorrows, HeldOptional<Optional<T>, T>, Optional<T>>;
+                                         typename Argument<T>::Storage>> {
+  static constexpr bool kBorrows = !std::is_same_v<typename Argument<T>::Storage, T>;
+  using Storage = std::conditional_t<kBorrows, OptionalStorage<Optional<T>, T>, Optional<T>>;
   static constexpr bool fits(const schema::Param& param) {
     schema::Param required = param;
     required.is_optional = false;
     return param.is_optional && Argument<T>::fits(required);
   }
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     if constexpr (kBorrows) {
-      return Held(any, name);
+      return Storage(any, name);
     } else {
-      return any.type_index == kKernkitNone ? Held() : Held(Argument<T>::read(any, name));
+      return any.type_index == kKernkitNone ? Storage() : Storage(Argument<T>::read(any, name));
     }
   }
 };

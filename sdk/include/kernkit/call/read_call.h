@@ -21,12 +21,12 @@ inline constexpr FixedText<16> kArgumentName = argument_name(I);
 /// A call with arguments that have been read. Braces construct it, which read from left to right.
 template <class R, class... Params>
 struct ReadCall {
-  template <class F, class... Held>
-  [[gnu::always_inline]] ReadCall(F&& function, KernkitAny* result, const Held&... held) {
+  template <class F, class... Storage>
+  [[gnu::always_inline]] ReadCall(F&& function, KernkitAny* result, const Storage&... stored) {
     if constexpr (std::is_void_v<R>) {
-      function(static_cast<Params>(held)...);
+      function(static_cast<Params>(stored)...);
     } else {
-      Result<std::decay_t<R>>::set(result, function(static_cast<Params>(held)...));
+      Result<std::decay_t<R>>::set(result, function(static_cast<Params>(stored)...));
     }
   }
 };

@@ -21,8 +21,8 @@ class Scratch {
   Scratch(const Optional<TensorView>& passed, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
     if (!passed.has_value()) {
-      made_ = alloc_tensor({bytes}, dl_uint8, like.device());
-      data_ = made_.data_ptr();
+      allocated_ = alloc_tensor({bytes}, dl_uint8, like.device());
+      data_ = allocated_.data_ptr();
       return;
     }
     const char* name = passed->name() != nullptr ? passed->name() : "scratch";
@@ -47,7 +47,7 @@ class Scratch {
   }
 
  private:
-  Tensor made_;
+  Tensor allocated_;
   void* data_ = nullptr;
 };
 

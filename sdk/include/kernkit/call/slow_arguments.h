@@ -14,7 +14,7 @@ namespace kernkit::detail {
 /// registers from the arguments that are already read.
 [[gnu::cold]] int call_converted(KernkitFunction self, const char* op, const char* name,
                                  const KernkitAny* args, int32_t num_args, size_t i,
-                                 KernkitAny* result, Where where) noexcept;
+                                 KernkitAny* result, SourceLocation location) noexcept;
 
 /// True if the argument needs call_converted().
 template <class T>
@@ -22,7 +22,7 @@ bool is_slow_argument([[maybe_unused]] const KernkitAny& any) {
   if constexpr (std::is_floating_point_v<T>) {
     return __builtin_expect(any.type_index != kKernkitFloat, 0) &&
            reloaded_type_index(any) == kKernkitBigInt;
-  } else if constexpr (std::is_same_v<typename Argument<T>::Held, TensorView>) {
+  } else if constexpr (std::is_same_v<typename Argument<T>::Storage, TensorView>) {
     return __builtin_expect(any.type_index != kKernkitTensor, 0) &&
            reloaded_type_index(any) == kKernkitObjectRValueRef;
   }
@@ -31,9 +31,9 @@ bool is_slow_argument([[maybe_unused]] const KernkitAny& any) {
 
 /// Reads an argument that needs no conversion.
 template <class T>
-typename Argument<T>::Held read_fast(const KernkitAny& any, const char* name) {
+typename Argument<T>::Storage read_fast(const KernkitAny& any, const char* name) {
   if constexpr (std::is_floating_point_v<T> ||
-                std::is_same_v<typename Argument<T>::Held, TensorView>) {
+                std::is_same_v<typename Argument<T>::Storage, TensorView>) {
     return Argument<T>::read_fast(any, name);
   } else {
     return Argument<T>::read(any, name);

@@ -10,14 +10,14 @@ namespace kernkit::detail {
 template <class T, class... Read>
 struct TupleArgument {
   static constexpr size_t kSize = std::tuple_size<T>::value;
-  using Held = T;
+  using Storage = T;
   static constexpr bool fits(const schema::Param&) { return false; }
   template <size_t... I>
-  static Held read_each(const KernkitAny* items, const char* name, std::index_sequence<I...>) {
-    return Held{read_element<Read>(items, I, name)...};
+  static Storage read_each(const KernkitAny* items, const char* name, std::index_sequence<I...>) {
+    return Storage{read_element<Read>(items, I, name)...};
   }
-  static Held read(const KernkitAny& any, const char* name) {
-    const ListItems items = ListItems::of(read_list(any, name, "a tuple"));
+  static Storage read(const KernkitAny& any, const char* name) {
+    const ListItems items = ListItems::from(read_list(any, name, "a tuple"));
     if (items.size() != kSize) {
       Message expected;
       expected << "a tuple of " << kSize;

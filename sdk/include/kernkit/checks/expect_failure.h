@@ -9,8 +9,8 @@
 
 namespace kernkit::detail {
 
-/// An entry of a wanted shape: factor * dim, or the factor alone.
-struct WantedDim {
+/// An entry of an expected shape: factor * dim, or the factor alone.
+struct ExpectedDim {
   int64_t factor;
   const Dim* dim;
 };
@@ -19,17 +19,18 @@ struct WantedDim {
 struct ExpectFailure {
   const DLTensor* tensor;
   const char* name;
-  Where where;
+  SourceLocation location;
 
   TensorView x() const { return {tensor, name}; }
 
-  [[noreturn, gnu::cold]] void dtype(DLDataType wanted) const;
-  [[noreturn, gnu::cold]] void rank(int32_t wanted) const;
-  /// Throws for a shape, or with `strides` for strides, that differ from `wanted`.
-  [[noreturn, gnu::cold]] void dims(bool strides, std::initializer_list<WantedDim> wanted) const;
+  [[noreturn, gnu::cold]] void dtype(DLDataType expected) const;
+  [[noreturn, gnu::cold]] void rank(int32_t expected) const;
+  /// Throws for a shape, or with `strides` for strides, that differ from `expected`.
+  [[noreturn, gnu::cold]] void dims(bool strides,
+                                    std::initializer_list<ExpectedDim> expected) const;
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;
   [[noreturn, gnu::cold]] void numel(int64_t most) const;
-  [[noreturn, gnu::cold]] void device(const char* wanted) const;
+  [[noreturn, gnu::cold]] void device(const char* expected) const;
   [[noreturn, gnu::cold]] void layout(const char* what) const;  // followed by shape and strides
   [[noreturn, gnu::cold]] void overlap(TensorView other, const char* how) const;
 

@@ -76,7 +76,7 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   static_assert(sizeof(kLoops) / sizeof(Loop) == Sets);
   static constexpr size_t kSizes[] = {sizeof(Out), sizeof(In)...};
   const void* const inputs[] = {in..., nullptr};
-  const Machine* const here = __atomic_load_n(&known_machine, __ATOMIC_ACQUIRE);
+  const Machine* const here = __atomic_load_n(&cached_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
   // The choice is that of run_loop(), but without stores, which would wait for the stores of the
   // previous loop.

@@ -24,20 +24,21 @@ inline constexpr int32_t kInfBits = 0x7f800000;
 KERNKIT_MATH int32_t bits_of(float x) { return bit_cast<int32_t>(x); }
 KERNKIT_MATH int32_t magnitude_bits(float x) { return bits_of(x) & 0x7fffffff; }
 KERNKIT_MATH float magnitude(float x) { return bit_cast<float>(magnitude_bits(x)); }
-KERNKIT_MATH float pick(bool condition, float yes, float no) {
+KERNKIT_MATH float blend(bool condition, float yes, float no) {
   return bit_cast<float>(
       kernkit::detail::select(condition, bit_cast<uint32_t>(yes), bit_cast<uint32_t>(no)));
 }
-/// x limited to [-most, most]; NaN becomes -most or `most` by its sign.
-KERNKIT_MATH float limit(float x, float most) {
-  const int32_t size = magnitude_bits(x), limit = bits_of(most);
-  return bit_cast<float>((size < limit ? size : limit) | (bits_of(x) & INT32_MIN));
+/// x limited to [-bound, bound]; NaN becomes -bound or `bound` by its sign.
+KERNKIT_MATH float clamp(float x, float bound) {
+  const int32_t x_bits = magnitude_bits(x), bound_bits = bits_of(bound);
+  return bit_cast<float>((x_bits < bound_bits ? x_bits : bound_bits) | (bits_of(x) & INT32_MIN));
 }
-KERNKIT_MATH float with_sign_of(float x, float size) {
-  return bit_cast<float>(bits_of(size) | (bits_of(x) & INT32_MIN));
+/// `value`, which is positive or NaN, with the sign of x.
+KERNKIT_MATH float with_sign_of(float x, float value) {
+  return bit_cast<float>(bits_of(value) | (bits_of(x) & INT32_MIN));
 }
 KERNKIT_MATH float keep_nan(float x, float result) {
-  return pick(magnitude_bits(x) > kInfBits, x, result);
+  return blend(magnitude_bits(x) > kInfBits, x, result);
 }
 
 /// first * x^n + ... + last, by Horner's rule.
@@ -84,10 +85,10 @@ KERNKIT_MATH float times(float factor, const Exp& e) {
 inline constexpr float kExpLimit = 110.0f;
 
 /// e^x. NaN gives e^x at one of the limits.
-KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(limit(x, kExpLimit))); }
+KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(clamp(x, kExpLimit))); }
 /// e^x for a result that is added to 1. Beyond 87 the result at the limit has the same effect.
 KERNKIT_MATH float exp_to_add(float x) {
-  const Exp e = exp_parts(limit(x, 87.0f));
+  const Exp e = exp_parts(clamp(x, 87.0f));
   return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.shifted << 23));
 }
 
@@ -102,10 +103,10 @@ KERNKIT_MATH float exp_of_negative(float x) { return x <= -104.0f ? 0.0f : exp_t
 
 KERNKIT_MATH float log(float x) {
   const bool tiny = bits_of(x) < 0x00800000;  // subnormal, zero or negative
-  const float scaled = x * pick(tiny, 0x1p23f, 1.0f);
+  const float scaled = x * blend(tiny, 0x1p23f, 1.0f);
   // x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)
   const int32_t d = static_cast<int32_t>(bit_cast<uint32_t>(scaled) - 0x3f3504f3u);
-  const float e = static_cast<float>(d >> 23) - pick(tiny, 23.0f, 0.0f);
+  const float e = static_cast<float>(d >> 23) - blend(tiny, 23.0f, 0.0f);
   const float f = bit_cast<float>((d & 0x007fffff) + 0x3f3504f3) - 1.0f;
   const float z = f * f;
   const float p =
@@ -113,9 +114,9 @@ KERNKIT_MATH float log(float x) {
                  0x1.2332c0p-3f, -0x1.5562e4p-3f, 0x1.99a546p-3f, -0x1.ffffeep-3f, 0x1.555546p-2f);
   const float small = (e * kLn2Low + p * z * f) - 0.5f * z;
   const float sum = (f + small) + e * kLn2High;
-  const float at_most_inf = pick(magnitude_bits(x) < kInfBits, sum, x + x);
-  const float not_below_zero = pick(bits_of(x) < 0, bit_cast<float>(0x7fc00000), at_most_inf);
-  return pick(magnitude_bits(x) == 0, bit_cast<float>(0xff800000u), not_below_zero);
+  const float at_most_inf = blend(magnitude_bits(x) < kInfBits, sum, x + x);
+  const float not_below_zero = blend(bits_of(x) < 0, bit_cast<float>(0x7fc00000), at_most_inf);
+  return blend(magnitude_bits(x) == 0, bit_cast<float>(0xff800000u), not_below_zero);
 }
 
 /// e^x in double precision. Adding 1.5 * 2^52 rounds to an integer, as in exp_parts().

@@ -76,10 +76,10 @@ MemoryHints memory_hints_of(const Processor& processor) noexcept;
 /// The least size of a loop that uses non-temporal stores [bytes]. `third_cache` [bytes].
 size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept;
 
-// The machine() that tests may change. `known_machine` points to the same object after the first
+// The machine() that tests may change. `cached_machine` points to the same object after the first
 // call.
 Machine& chosen_machine() noexcept;
-KERNKIT_LOCAL inline const Machine* known_machine = nullptr;
+KERNKIT_LOCAL inline const Machine* cached_machine = nullptr;
 Machine find_machine() noexcept;
 }  // namespace detail
 

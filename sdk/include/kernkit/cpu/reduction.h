@@ -75,9 +75,9 @@ struct Max {
     }
   }
   KERNKIT_INLINE T result() {
-    const Mask found = join_lanes(nan, [](Mask a, Mask b) KERNKIT_ALL_INLINE { return a | b; });
+    const Mask nan_lanes = join_lanes(nan, [](Mask a, Mask b) KERNKIT_ALL_INLINE { return a | b; });
     const T largest = join_lanes(at, [](T a, T b) KERNKIT_ALL_INLINE { return b > a ? b : a; });
-    return found == 0 ? largest : static_cast<T>(__builtin_nan(""));
+    return nan_lanes == 0 ? largest : static_cast<T>(__builtin_nan(""));
   }
 };
 

@@ -146,9 +146,9 @@ class Row {
   template <class Op, class... In>
   KERNKIT_INLINE auto keep_of(const Op& op, const In*... in) const {
     using R = detail::result_of<Op, In...>;
-    R* kept = scratch_->template allocate<R>(d_);
-    map_of(op, kept, false, in...);
-    return static_cast<const R*>(kept);
+    R* values = scratch_->template allocate<R>(d_);
+    map_of(op, values, false, in...);
+    return static_cast<const R*>(values);
   }
 
   template <class Op, class Out, class... In>
@@ -166,16 +166,16 @@ class Row {
   template <class Op, class Out, class... In>
   KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
     constexpr int64_t kBlock = detail::kBlock;
-    const int64_t whole = d_ & -kBlock;
-    const bool ragged = whole != d_;
+    const int64_t in_blocks = d_ & -kBlock;
+    const bool ragged = in_blocks != d_;
     detail::RowPass pass;
     detail::LastResult<Out> last;
     // The last block is computed first, because the row may be written in place, and stored last.
-    int64_t first = 0, count = whole;
+    int64_t first = 0, count = in_blocks;
     Out* to = out;
     if (ragged) first = d_ < kBlock ? 0 : d_ - kBlock, count = kBlock, to = last.at;
     if (streaming) {
-      pass.begin(out, whole, sizeof(Out), kSet != InstructionSet::kBaseline);
+      pass.begin(out, in_blocks, sizeof(Out), kSet != InstructionSet::kBaseline);
       if (!ragged) count = pass.next(), to = static_cast<Out*>(pass.to());
     }
     for (bool again = ragged;;) {
@@ -186,7 +186,7 @@ class Row {
         first = pass.first(), to = static_cast<Out*>(pass.to());
       } else {
         if (!again) break;
-        again = false, first = 0, count = whole, to = out;
+        again = false, first = 0, count = in_blocks, to = out;
       }
     }
     if (ragged) last.store(out, d_);
@@ -251,27 +251,27 @@ class Row {
       if constexpr (!std::is_void_v<Out>) detail::map_scalar(op, d_, out, in...);
       return result;
     } else {
-      const int64_t whole = d_ & -int64_t{detail::kBlock};
+      const int64_t in_blocks = d_ & -int64_t{detail::kBlock};
       Reduction<R> lanes;
       detail::LastResult<std::conditional_t<std::is_void_v<Out>, char, Out>> last;
-      if (whole != d_) {
+      if (in_blocks != d_) {
         R block[detail::kBlock], padded[detail::kBlock];
-        compute(op, block, detail::LastBlock<In>().of(in, d_)...);
-        const int padding = detail::kBlock - static_cast<int>(d_ - whole);
+        compute(op, block, detail::LastBlock<In>().pointer(in, d_)...);
+        const int padding = detail::kBlock - static_cast<int>(d_ - in_blocks);
         for (int j = 0; j < detail::kBlock; ++j) {
           padded[j] = j < padding ? Reduction<R>::kIdentity : block[j];
         }
         lanes.add(padded);
         if constexpr (!std::is_void_v<Out>) store(last.at, block);
       }
-      for (int64_t i = 0; i < whole; i += detail::kBlock) {
+      for (int64_t i = 0; i < in_blocks; i += detail::kBlock) {
         R block[detail::kBlock];
         compute(op, block, (in + i)...);
         lanes.add(block);
         if constexpr (!std::is_void_v<Out>) store(out + i, block);
       }
       if constexpr (!std::is_void_v<Out>) {
-        if (whole != d_) last.store(out, d_);
+        if (in_blocks != d_) last.store(out, d_);
       }
       return lanes.result();
     }

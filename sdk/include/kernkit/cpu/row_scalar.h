@@ -18,7 +18,7 @@ KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_scalar(const
                                                                            const In*... in) {
   using R = result_of<Op, In...>;
   Reduction<R> lanes;
-  const int64_t whole = d & -int64_t{kBlock};
+  const int64_t in_blocks = d & -int64_t{kBlock};
   const auto add = [&](int64_t begin, int64_t padding) {
     R block[kBlock];
     for (int64_t j = 0; j < kBlock; ++j) {
@@ -27,8 +27,8 @@ KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_scalar(const
     }
     lanes.add(block);
   };
-  if (whole != d) add(d - kBlock, kBlock - (d - whole));
-  for (int64_t i = 0; i < whole; i += kBlock) add(i, 0);
+  if (in_blocks != d) add(d - kBlock, kBlock - (d - in_blocks));
+  for (int64_t i = 0; i < in_blocks; i += kBlock) add(i, 0);
   return lanes.result();
 }
 

@@ -32,11 +32,11 @@ class RowScratch {
   /// Memory for d elements that no other call in this row returns. Throws NoRowMemory.
   template <class R>
   KERNKIT_INLINE R* allocate(int64_t d) {
-    const int64_t mine = taken_++;
-    if (__builtin_expect(mine >= count_ || d > blocks_[mine].elements_of(sizeof(R)), 0)) {
-      take(mine, static_cast<size_t>(d), sizeof(R));
+    const int64_t index = taken_++;
+    if (__builtin_expect(index >= count_ || d > blocks_[index].elements_of(sizeof(R)), 0)) {
+      take(index, static_cast<size_t>(d), sizeof(R));
     }
-    return static_cast<R*>(blocks_[mine].memory);
+    return static_cast<R*>(blocks_[index].memory);
   }
 
  private:
@@ -46,7 +46,7 @@ class RowScratch {
     int64_t elements_of(size_t size) const { return static_cast<int64_t>(bytes / size); }
   };
 
-  KERNKIT_LOCAL void take(int64_t mine, size_t d, size_t size);
+  KERNKIT_LOCAL void take(int64_t index, size_t d, size_t size);
   KERNKIT_LOCAL void release() noexcept;
 
   Block* blocks_ = nullptr;

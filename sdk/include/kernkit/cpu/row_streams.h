@@ -20,9 +20,9 @@ class RowStreams {
 
   /// `shared`: the bits of all threads, or kUnknown; null if no result takes non-temporal stores.
   KERNKIT_INLINE explicit RowStreams(int* shared) : shared_(shared) {
-    const int known = shared == nullptr ? 0 : __atomic_load_n(shared, __ATOMIC_RELAXED);
-    learning_ = known == kUnknown;
-    bits_ = learning_ ? 0 : static_cast<unsigned>(known);
+    const int learned = shared == nullptr ? 0 : __atomic_load_n(shared, __ATOMIC_RELAXED);
+    learning_ = learned == kUnknown;
+    bits_ = learning_ ? 0 : static_cast<unsigned>(learned);
   }
   /// Number of map() calls and of reads in a row so far. Not a member of RowStreams: a compiler
   /// keeps the counts in registers or computes them.

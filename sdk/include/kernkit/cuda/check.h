@@ -9,16 +9,17 @@
 namespace kernkit::cuda {
 
 /// Throws RuntimeError for a failed call: "cudaSetDevice(1) failed: cudaErrorNoDevice: no
-/// CUDA-capable device is detected". `call` is the call's text and `where` the line that made the
-/// call. The message adds that the error comes from earlier work, that the context is lost, or
+/// CUDA-capable device is detected". `call` is the call's text and `location` the line that made
+/// the call. The message adds that the error comes from earlier work, that the context is lost, or
 /// which driver or architecture was found and which is required. Clears the runtime's last error,
 /// so that no later call reports the error again.
-[[noreturn, gnu::cold]] void throw_cuda_error(cudaError_t error, const char* call, Where where);
+[[noreturn, gnu::cold]] void throw_cuda_error(cudaError_t error, const char* call,
+                                              SourceLocation location);
 
 /// Throws the RuntimeError of throw_cuda_error() unless `error` is cudaSuccess. KERNKIT_CUDA_CHECK
 /// passes the text and the line of the call.
-inline void check(cudaError_t error, const char* call, Where where) {
-  if (__builtin_expect(error != cudaSuccess, 0)) throw_cuda_error(error, call, where);
+inline void check(cudaError_t error, const char* call, SourceLocation location) {
+  if (__builtin_expect(error != cudaSuccess, 0)) throw_cuda_error(error, call, location);
 }
 
 /// Returns true if a call succeeded, or failed because the driver is unloading at the end of the

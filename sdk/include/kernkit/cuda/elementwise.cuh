@@ -57,12 +57,12 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   const int thread = static_cast<int>(threadIdx.x);
   const int64_t tile = head + static_cast<int64_t>(blockIdx.x) * kTile;
   if (blockIdx.x == 0 && thread < head) out[thread] = apply_op<Out>(op, in[thread]...);
-  const int64_t left = n - tile;
-  if (left >= kTile) {
+  const int64_t remaining = n - tile;
+  if (remaining >= kTile) {
     apply<true, kWidth, kPacks>(kPacks, op, out + tile,
                                 load<true, kWidth, kPacks>(in + tile, kPacks)...);
   } else {
-    const int count = static_cast<int>(left) / kWidth;
+    const int count = static_cast<int>(remaining) / kWidth;
     apply<false, kWidth, kPacks>(count, op, out + tile,
                                  load<false, kWidth, kPacks>(in + tile, count)...);
     const int64_t last = tile + count * kWidth + thread;
@@ -125,9 +125,9 @@ void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const 
   // covers 2^40.
   constexpr int kWidth = 16 / kWidest;
   constexpr int kBytes = kWidth * (sizeof...(In) == 0 ? sizeof(Out) : (sizeof(In) + ... + 0));
-  constexpr int kWanted = (kWidest == 1 ? 32 : 64) / kBytes;
+  constexpr int kExpected = (kWidest == 1 ? 32 : 64) / kBytes;
   constexpr int kLeast = kWidth < 4 ? 4 / kWidth : 1;
-  constexpr int kPacks = kWanted > kLeast ? kWanted : kLeast;
+  constexpr int kPacks = kExpected > kLeast ? kExpected : kLeast;
   if (n <= 0) return;
   const int head = detail::common_head<kWidth>(out, in...);
   if (head >= 0) {

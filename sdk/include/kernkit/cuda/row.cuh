@@ -44,8 +44,8 @@ class Row {
   /// The packs of 16-bit elements if a thread has 64 registers: two elements in each register.
   /// Separate elements would spill.
   template <class T>
-  struct Words {
-    uint32_t of[kPacks][kWidth / 2];  ///< two elements in each word, the first in the low bits
+  struct PackedPairs {
+    uint32_t pairs[kPacks][kWidth / 2];  ///< two elements in each word, the first in the low bits
   };
 
   /// Makes a row of d elements. cuda::rows() makes the rows, so that kernels need not.
@@ -58,14 +58,14 @@ class Row {
     if constexpr (kPacks == 0) {
       return with_write_count(in);
     } else if constexpr (kThreads == 1024 && sizeof(T) == 2 && kWidth % 2 == 0) {
-      Words<T> values;
+      PackedPairs<T> values;
 #pragma unroll
       for (int p = 0; p < kPacks; ++p) {
         const auto pack =
             first_of(p) < d_ ? detail::read_pack<kWidth>(in, first_of(p), d_) : Pack<T, kWidth>{};
-        memcpy(values.of[p], &pack, sizeof(pack));
+        memcpy(values.pairs[p], &pack, sizeof(pack));
 #pragma unroll
-        for (int i = 0; i < kWidth / 2; ++i) detail::keep_whole(values.of[p][i], d_);
+        for (int i = 0; i < kWidth / 2; ++i) detail::keep_whole(values.pairs[p][i], d_);
       }
       return values;
     } else {
@@ -87,7 +87,7 @@ class Row {
     using R = result_of<Op, In...>;
     if constexpr (kPacks == 0) {
       check(in...);
-      return made<R>(op, with_write_count(in)...);
+      return computed<R>(op, with_write_count(in)...);
     } else {
       Loaded<R> values{};
       each([&](int p, Index first) { apply(op, values.packs[p], pack_of(in, p, first)...); });
@@ -152,12 +152,12 @@ class Row {
   // The result of keep() for a row that is not in registers: make(first) computes a pack, and
   // all_of(holds) is whether holds(x) for each RowInMemory x that the computation reads.
   template <class R, class Make, class AllOf>
-  struct Made {
+  struct Computed {
     Make make;
     AllOf all_of;
   };
   template <class R, class Op, class... In>
-  __device__ __forceinline__ auto made(const Op& op, const In&... in) const {
+  __device__ __forceinline__ auto computed(const Op& op, const In&... in) const {
     const auto make = [this, op, in...](Index first) {
       Pack<R, kWidth> pack;
       apply(op, pack, pack_of(in, 0, first)...);
@@ -166,7 +166,7 @@ class Row {
     const auto all_of = [in...](const auto& holds) {
       return (int{each_source(in, holds)} & ... & 1) != 0;
     };
-    return Made<R, decltype(make), decltype(all_of)>{make, all_of};
+    return Computed<R, decltype(make), decltype(all_of)>{make, all_of};
   }
 
   // A pointer with the number of writes so far; other inputs unchanged.
@@ -191,7 +191,7 @@ class Row {
     return holds(in);
   }
   template <class R, class Make, class AllOf, class Holds>
-  __device__ __forceinline__ static bool each_source(const Made<R, Make, AllOf>& in,
+  __device__ __forceinline__ static bool each_source(const Computed<R, Make, AllOf>& in,
                                                      const Holds& holds) {
     return in.all_of(holds);
   }
@@ -224,11 +224,11 @@ class Row {
     return in.packs[p];
   }
   template <class T>
-  __device__ __forceinline__ Pack<T, kWidth> pack_of(const Words<T>& in, int p, Index) const {
+  __device__ __forceinline__ Pack<T, kWidth> pack_of(const PackedPairs<T>& in, int p, Index) const {
     uint32_t words[kWidth / 2];
     Pack<T, kWidth> pack;
 #pragma unroll
-    for (int i = 0; i < kWidth / 2; ++i) words[i] = detail::anew(in.of[p][i]);
+    for (int i = 0; i < kWidth / 2; ++i) words[i] = detail::anew(in.pairs[p][i]);
     memcpy(&pack, words, sizeof(pack));
     return pack;
   }
@@ -242,7 +242,7 @@ class Row {
     return detail::read_pack<kWidth>(in.at, first, d_);
   }
   template <class R, class Make, class AllOf>
-  __device__ __forceinline__ Pack<R, kWidth> pack_of(const Made<R, Make, AllOf>& in, int,
+  __device__ __forceinline__ Pack<R, kWidth> pack_of(const Computed<R, Make, AllOf>& in, int,
                                                      Index first) const {
     return in.make(first);
   }
@@ -256,13 +256,13 @@ class Row {
   template <class T>
   static T element_of(const Loaded<T>&);
   template <class T>
-  static T element_of(const Words<T>&);
+  static T element_of(const PackedPairs<T>&);
   template <class T>
   static T element_of(const T*);
   template <class T>
   static T element_of(const kernkit::detail::RowInMemory<T>&);
   template <class R, class Make, class AllOf>
-  static R element_of(const Made<R, Make, AllOf>&);
+  static R element_of(const Computed<R, Make, AllOf>&);
   template <class Op, class... In>
   using result_of = std::decay_t<
       std::invoke_result_t<const Op&, compute_t<decltype(element_of(std::declval<In>()))>...>>;
@@ -274,11 +274,11 @@ class Row {
     R result = identity;
     if constexpr (kPacks == 0) check(in...);
     each([&](int p, Index first) {
-      Pack<R, kWidth> made;
-      apply(op, made, pack_of(in, p, first)...);
+      Pack<R, kWidth> pack;
+      apply(op, pack, pack_of(in, p, first)...);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) {
-        result = join(result, first + j < d_ ? made.values[j] : static_cast<R>(identity));
+        result = join(result, first + j < d_ ? pack.values[j] : static_cast<R>(identity));
       }
     });
     if constexpr (kThreads == 32) {

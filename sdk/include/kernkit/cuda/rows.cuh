@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kThreads* kRowsPerBlock<kThreads>)
 template <int kThreads, int kWidth, int kPacks, class Body>
 void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   constexpr int kRows = kRowsPerBlock<kThreads>;
-  const int64_t wanted = (n - 1) / kRows + 1;
-  const int64_t blocks = wanted < INT32_MAX ? wanted : INT32_MAX;  // the limit of grid.x
+  const int64_t needed = (n - 1) / kRows + 1;
+  const int64_t blocks = needed < INT32_MAX ? needed : INT32_MAX;  // the limit of grid.x
   launch(rows_kernel<kThreads, kWidth, kPacks, Body>, {blocks, kThreads * kRows}, n, d, body);
 }
 

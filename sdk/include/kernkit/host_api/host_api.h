@@ -34,17 +34,17 @@ class HostFunction {
 
   /// The function, or null without a host in the process.
   Function* get() {
-    void* found = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(found == nullptr, 0)) {
-      found = find_host_function(name_);
-      __atomic_store_n(&found_, found, __ATOMIC_RELEASE);
+    void* function = __atomic_load_n(&function_, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(function == nullptr, 0)) {
+      function = find_host_function(name_);
+      __atomic_store_n(&function_, function, __ATOMIC_RELEASE);
     }
-    return reinterpret_cast<Function*>(found);
+    return reinterpret_cast<Function*>(function);
   }
 
  private:
   const char* name_;
-  void* found_ = nullptr;
+  void* function_ = nullptr;
 };
 
 }  // namespace kernkit::detail

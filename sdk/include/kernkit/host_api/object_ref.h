@@ -15,9 +15,9 @@ class ObjectRef {
   }
   ObjectRef(ObjectRef&& other) noexcept : object_(other.detach()) {}
   ObjectRef& operator=(ObjectRef other) noexcept {
-    KernkitObject* mine = object_;
+    KernkitObject* previous = object_;
     object_ = other.object_;
-    other.object_ = mine;
+    other.object_ = previous;
     return *this;
   }
   ~ObjectRef() {

@@ -14,13 +14,14 @@ Error& last_error();
 /// The backtrace has one frame, where the error was thrown; Python prints it as the last line of
 /// the traceback.
 [[gnu::cold]] int raise(const char* name, const char* error_kind, const char* text,
-                        Where where) noexcept;
+                        SourceLocation location) noexcept;
 
 /// raise() for a caught Error. `otherwise` is the line of an error without a line.
-[[gnu::cold]] int raise_error(const char* name, const Error& error, Where otherwise) noexcept;
+[[gnu::cold]] int raise_error(const char* name, const Error& error,
+                              SourceLocation otherwise) noexcept;
 
 /// For a catch (...) block: raises the current exception, whatever its type.
-[[gnu::cold]] int raise_current_exception(const char* name, Where otherwise) noexcept;
+[[gnu::cold]] int raise_current_exception(const char* name, SourceLocation otherwise) noexcept;
 
 }  // namespace kernkit::detail
 

@@ -8,7 +8,7 @@
 namespace kernkit::detail {
 
 KERNKIT_COLD bool read_bytes(const KernkitAny& any, KernkitByteArray* out) {
-  return read_held<kKernkitSmallBytes, kKernkitBytes, kKernkitByteArrayPtr>(any, out);
+  return read_stored<kKernkitSmallBytes, kKernkitBytes, kKernkitByteArrayPtr>(any, out);
 }
 
 KERNKIT_COLD void set_bytes(KernkitAny* result, const unsigned char* data, size_t size) {

@@ -15,23 +15,24 @@ void append_alternatives(Message& out, const T* values, size_t size) {
 }
 
 KERNKIT_COLD void throw_unsupported(const char* name, uint32_t dtype_key,
-                                    const DLDataType* supported, size_t size, Where where) {
+                                    const DLDataType* supported, size_t size,
+                                    SourceLocation location) {
   Message& text = *new Message << name << ": dtype " << __builtin_bit_cast(DLDataType, dtype_key)
                                << " is not supported; expected ";
   append_alternatives(text, supported, size);
-  throw Error(kind::TypeError, &text, where);
+  throw Error(kind::TypeError, &text, location);
 }
 
 KERNKIT_COLD void throw_not_dispatched(uint32_t dtype_key, const DLDataType* supported, size_t size,
-                                       Where where) {
-  const char* slash = strrchr(where.file, '/');
-  Message& text = *new Message << "dispatch() at " << (slash != nullptr ? slash + 1 : where.file)
-                               << ":" << where.line << ": dtype "
+                                       SourceLocation location) {
+  const char* slash = strrchr(location.file, '/');
+  Message& text = *new Message << "dispatch() at " << (slash != nullptr ? slash + 1 : location.file)
+                               << ":" << location.line << ": dtype "
                                << __builtin_bit_cast(DLDataType, dtype_key)
                                << " is not in its list; expected ";
   append_alternatives(text, supported, size);
   text << " (what KERNKIT_EXPECT allows must be in both lists)";
-  throw Error(kind::TypeError, &text, where);
+  throw Error(kind::TypeError, &text, location);
 }
 
 }  // namespace kernkit::detail

@@ -8,10 +8,10 @@
 namespace kernkit::detail {
 
 KERNKIT_COLD void throw_unsupported_value(const char* name, int64_t value, const int64_t* supported,
-                                          size_t size, Where where) {
+                                          size_t size, SourceLocation location) {
   Message& text = *new Message << name << ": " << value << " is not supported; expected ";
   append_alternatives(text, supported, size);
-  throw Error(kind::ValueError, &text, where);
+  throw Error(kind::ValueError, &text, location);
 }
 
 KERNKIT_COLD bool fits_int32(std::initializer_list<TensorView> views) {

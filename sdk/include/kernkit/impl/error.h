@@ -6,7 +6,8 @@
 
 namespace kernkit {
 
-KERNKIT_COLD Error::Error(const char* error_kind, const char* text, Where where) : where_(where) {
+KERNKIT_COLD Error::Error(const char* error_kind, const char* text, SourceLocation location)
+    : location_(location) {
   const size_t kind_size = strlen(error_kind);
   const size_t text_size = strlen(text);
   // One block: count, "Kind\0", "Kind: text\0".
@@ -21,13 +22,13 @@ KERNKIT_COLD Error::Error(const char* error_kind, const char* text, Where where)
   memcpy(out + 2 * kind_size + 3, text, text_size + 1);
 }
 
-KERNKIT_COLD Error::Error(const char* error_kind, Message* text, Where where)
-    : Error(error_kind, text->c_str(), where) {
+KERNKIT_COLD Error::Error(const char* error_kind, Message* text, SourceLocation location)
+    : Error(error_kind, text->c_str(), location) {
   delete text;
 }
 
 KERNKIT_COLD Error::Error(const Error& other) noexcept
-    : std::exception(other), block_(other.block_), where_(other.where_) {
+    : std::exception(other), block_(other.block_), location_(other.location_) {
   retain();
 }
 
@@ -35,7 +36,7 @@ KERNKIT_COLD Error& Error::operator=(const Error& other) noexcept {
   other.retain();
   release();
   block_ = other.block_;
-  where_ = other.where_;
+  location_ = other.location_;
   return *this;
 }
 
@@ -67,7 +68,7 @@ KERNKIT_COLD void Error::release() const noexcept {
 
 KERNKIT_COLD void detail::Thrower::operator&(Message& message) const {
   message.trim();
-  throw Error(kind_, message.empty() ? otherwise_ : message.c_str(), where_);
+  throw Error(kind_, message.empty() ? otherwise_ : message.c_str(), location_);
 }
 
 KERNKIT_COLD void detail::throw_out_of_shape(size_t i, size_t size) {

@@ -9,7 +9,7 @@ namespace kernkit::detail {
 KERNKIT_COLD void throw_for_element(const Error& error, const char* name, size_t i) {
   Message text;
   text << name << "[" << i << "]" << error.message() + strlen(name);
-  throw Error(error.kind(), text.c_str(), error.where());
+  throw Error(error.kind(), text.c_str(), error.location());
 }
 
 }  // namespace kernkit::detail

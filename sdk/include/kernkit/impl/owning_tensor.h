@@ -13,11 +13,11 @@ namespace detail {
 
 template <class Function>
 Function* host_function_or_throw(HostFunction<Function>& function) {
-  Function* found = function.get();
-  KERNKIT_CHECK(found != nullptr, RuntimeError)
+  Function* allocator = function.get();
+  KERNKIT_CHECK(allocator != nullptr, RuntimeError)
       << "a Tensor can only be made and exported by a host (such as tvm_ffi), and none is in the "
          "process";
-  return found;
+  return allocator;
 }
 
 /// Calls the deleter of a DLPack tensor unless ownership was passed on.

@@ -71,9 +71,10 @@ KERNKIT_COLD void detail::throw_bad_index(const DLTensor* x, const char* name, i
                             << " does not exist; shape is " << TensorView(x).sizes();
 }
 
-KERNKIT_COLD void detail::throw_wrong_type(const DLTensor* x, const char* name, DLDataType wanted) {
+KERNKIT_COLD void detail::throw_wrong_type(const DLTensor* x, const char* name,
+                                           DLDataType requested) {
   KERNKIT_THROW(TypeError) << (name != nullptr ? name : "tensor") << ": dtype " << x->dtype
-                           << " was read as " << wanted;
+                           << " was read as " << requested;
 }
 
 }  // namespace kernkit

@@ -13,7 +13,7 @@
 namespace kernkit::detail {
 
 /// MemoryError for a tensor with these properties.
-[[noreturn, gnu::cold]] void throw_no_memory(const DLTensor& wanted);
+[[noreturn, gnu::cold]] void throw_no_memory(const DLTensor& tensor);
 
 /// TypeError for a dtype without bits; ValueError if the shape has a negative size or its bytes
 /// exceed 2^63 - 1.

@@ -15,10 +15,10 @@ KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
   for (size_t i = 0; i < 2; ++i) {
-    uint64_t ours, theirs;
-    memcpy(&ours, reinterpret_cast<const char*>(&a->device) + i * sizeof(ours), sizeof(ours));
-    memcpy(&theirs, reinterpret_cast<const char*>(&b->device) + i * sizeof(ours), sizeof(theirs));
-    if (ours != theirs) return false;
+    uint64_t a_bits, b_bits;
+    memcpy(&a_bits, reinterpret_cast<const char*>(&a->device) + i * sizeof(a_bits), sizeof(a_bits));
+    memcpy(&b_bits, reinterpret_cast<const char*>(&b->device) + i * sizeof(a_bits), sizeof(b_bits));
+    if (a_bits != b_bits) return false;
   }
   if (KERNKIT_USUALLY(a->ndim == 1)) return a->shape[0] == b->shape[0];
   return TensorView(a).sizes() == TensorView(b).sizes();
@@ -47,7 +47,7 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 [[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_t pitch = 0);
 
 /// overlaps() for non-empty tensors on one device.
-[[gnu::pure]] bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept;
+[[gnu::pure]] bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept;
 [[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
 /// True if a stride does not exceed the extent of the dimensions with shorter or equal strides:
 /// elements may then share memory.
@@ -65,7 +65,7 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 /// for a tensor whose elements cannot be counted (see TensorView::numel).
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
-  return detail::extents_meet(a.get(), b.get());
+  return detail::extents_overlap(a.get(), b.get());
 }
 
 /// True if both views have the same elements in the same order: address, dtype, shape, and the

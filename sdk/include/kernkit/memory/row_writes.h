@@ -38,9 +38,9 @@ class LastRowWrites {
   /// Adds a write when all entries are used: the newest entry that `write` covers is removed, or
   /// else the two oldest entries become one entry, from the first byte of both to the last.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
-    const RowWrite mine = last_;
+    const RowWrite previous = last_;
     last_ = carried;
-    if (!write.covers(mine)) earlier_.replace(mine, write);
+    if (!write.covers(previous)) earlier_.replace(previous, write);
   }
   /// Whether a write after number `since` changed one of the bytes [from, to).
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {

@@ -225,7 +225,7 @@ class LineJson {
     out_.put_word(text_ + name.text.begin, name.text.size);
     write_source("value", name.value);
     out_.put(",\"place\":");
-    out_.put_number(name.place);
+    out_.put_number(name.axis);
     if (name.factor != 1) write_factor(name.factor);
     out_.put(name.is_always_bound ? "}" : ",\"optional\":true}");
   }

@@ -74,7 +74,7 @@ class ShapeBinder : private Lexer {
       if (name.value >= 0) continue;
       name.value = v;
       name.order = static_cast<uint8_t>(line_.num_bound++);
-      name.place = value.place(i);
+      name.axis = value.axis(i);
       name.factor = size.factor;
       name.is_always_bound = group != kOptional;
     }
@@ -100,8 +100,9 @@ class ShapeBinder : private Lexer {
     const Node& node = line_.nodes[at];
     if (node.kind == NodeKind::kNumber) return;
     if (node.kind == NodeKind::kName) {
-      const bool known = line_.names[node.left].is_always_bound;
-      if (!known) fail(is_output ? ShapeError::kUnknownSize : ShapeError::kUnbound, node.position);
+      const bool is_bound = line_.names[node.left].is_always_bound;
+      if (!is_bound)
+        fail(is_output ? ShapeError::kUnknownSize : ShapeError::kUnbound, node.position);
     } else if (node.kind == NodeKind::kNumel) {
       if (line_.run_of < 0) fail(ShapeError::kNoRun, node.position);
     } else {
@@ -138,9 +139,9 @@ class ShapeBinder : private Lexer {
   /// may follow.
   constexpr bool names_dtype(Span span, bool* is_last) const {
     if (is_dtype(text_, span.begin, span.size)) return true;
-    const int of = param_at(text_, schema_, span.begin, span.size);
-    if (of < 0) return false;
-    const Param& other = schema_.params[of];
+    const int source = param_at(text_, schema_, span.begin, span.size);
+    if (source < 0) return false;
+    const Param& other = schema_.params[source];
     *is_last = !other.is_optional;
     return !other.is_list && !other.is_only_written &&
            (other.type == Type::kTensor || other.type == Type::kScalarType);

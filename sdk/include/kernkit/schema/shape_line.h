@@ -78,7 +78,7 @@ struct Name {
   bool is_always_bound = false;  ///< bound in every call, so that an output may use the name
   uint8_t order = 0;             ///< index among the names that tensors bind, in order of binding
   int value = -1;                ///< index of the parameter or the tensor
-  int place = 0;       ///< index of the size in the tensor; after "...", counted from the end: -1
+  int axis = 0;        ///< index of the size in the tensor; after "...", counted from the end: -1
   int64_t factor = 1;  ///< the size is this multiple of the name
 };
 
@@ -94,8 +94,8 @@ struct Value {
   constexpr int rank() const { return run < 0 ? count : count - 1; }
   /// True for the shape "[...]".
   constexpr bool is_all_run() const { return count == 1 && run == 0; }
-  /// Index of size i in the tensor, counted as in Name::place: from 0, after "..." from the end.
-  constexpr int place(int i) const { return run < 0 || i < run ? i : i - count; }
+  /// Index of size i in the tensor, counted as in Name::axis: from 0, after "..." from the end.
+  constexpr int axis(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
 /// Largest number of names in the shapes of a line.

@@ -22,10 +22,10 @@ using schema::Value;
   }
   if (right <= 0) return false;
   const int64_t quotient = left / right;
-  const int64_t rest = left % right;
+  const int64_t remainder = left % right;
   *out = quotient;
-  if (kind == NodeKind::kDivide) return rest == 0;
-  *out += rest > 0;
+  if (kind == NodeKind::kDivide) return remainder == 0;
+  *out += remainder > 0;
   return kind == NodeKind::kCeilDiv || !__builtin_mul_overflow(*out, right, out);
 }
 

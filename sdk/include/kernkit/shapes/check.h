@@ -86,8 +86,8 @@ class Checks : private kernkit::detail::Op<Line> {
     });
   }
 
-  KERNKIT_ACCESSOR static int64_t at(const DLTensor* x, int place) {
-    return x->shape[place >= 0 ? place : x->ndim + place];
+  KERNKIT_ACCESSOR static int64_t at(const DLTensor* x, int axis) {
+    return x->shape[axis >= 0 ? axis : x->ndim + axis];
   }
   /// Whether the call has the tensor or the parameter that binds the name.
   template <int N>
@@ -120,7 +120,7 @@ class Checks : private kernkit::detail::Op<Line> {
       } else {
         // Sizes are not negative, so a faster unsigned division is used. Where the size binds the
         // name, has_size() checks that the factor divides the size.
-        const auto size = static_cast<uint64_t>(at(values[kName.value].tensor, kName.place));
+        const auto size = static_cast<uint64_t>(at(values[kName.value].tensor, kName.axis));
         *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
       }
     } else if constexpr (kNode.kind == NodeKind::kNumel) {
@@ -128,9 +128,9 @@ class Checks : private kernkit::detail::Op<Line> {
     } else {
       int64_t left = 0;
       int64_t right = 0;
-      const bool known =
+      const bool is_evaluated =
           evaluate<kNode.left>(values, &left) && evaluate<kNode.right>(values, &right);
-      return known && apply(kNode.kind, left, right, out);
+      return is_evaluated && apply(kNode.kind, left, right, out);
     }
     return true;
   }
@@ -151,13 +151,13 @@ class Checks : private kernkit::detail::Op<Line> {
     if constexpr (kSize.kind == SizeKind::kScaled) {
       constexpr Name kName = kLine.names[kSize.name];
       constexpr bool kBinds = !kName.is_parameter && kName.value == static_cast<int>(V) &&
-                              kName.place == kValue<V>.place(I);
-      if constexpr (kBinds && !kIsList) return at(x, kName.place) % kSize.factor == 0;
+                              kName.axis == kValue<V>.axis(I);
+      if constexpr (kBinds && !kIsList) return at(x, kName.axis) % kSize.factor == 0;
     }
     if constexpr (kSize.kind == SizeKind::kScaled || kSize.kind == SizeKind::kSum) {
       if (!is_known<kSize.node>(values)) return true;
-      int64_t wanted = 0;
-      return evaluate<kSize.node>(values, &wanted) && at(x, kValue<V>.place(I)) == wanted;
+      int64_t expected = 0;
+      return evaluate<kSize.node>(values, &expected) && at(x, kValue<V>.axis(I)) == expected;
     }
   }
   template <size_t V, int... I>
@@ -185,8 +185,8 @@ class Checks : private kernkit::detail::Op<Line> {
     constexpr bool kIsOutput = kSchema.params[V].is_only_written;
     if constexpr (kValue<V>.dtype.size > 0) {
       if constexpr (Line::kSchema[kValue<V>.dtype.begin] != '?') {
-        const DLDataType wanted = line_dtype<kValue<V>.dtype.begin>(values);
-        if (!each<V>(values, [wanted](const DLTensor* x) { return x->dtype == wanted; }))
+        const DLDataType expected = line_dtype<kValue<V>.dtype.begin>(values);
+        if (!each<V>(values, [expected](const DLTensor* x) { return x->dtype == expected; }))
           return false;
       }
     }

@@ -67,13 +67,13 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
   static constexpr bool kOk = schema::ShapeDiagnostics<shapes::Checks<Line>::kLine.error,
                                                        shapes::Checks<Line>::kLine.position>::kOk;
 
-  template <class... Held>
-  KERNKIT_ACCESSOR static void check(const Held&... held) {
-    shapes::check_call<Line>(shapes::plain(held)...);
+  template <class... Storage>
+  KERNKIT_ACCESSOR static void check(const Storage&... stored) {
+    shapes::check_call<Line>(shapes::plain(stored)...);
   }
-  template <class R, class... Held>
-  KERNKIT_ACCESSOR static void check_result(const R& result, const Held&... held) {
-    shapes::check_result<Line>(result, shapes::plain(held)...);
+  template <class R, class... Storage>
+  KERNKIT_ACCESSOR static void check_result(const R& result, const Storage&... stored) {
+    shapes::check_result<Line>(result, shapes::plain(stored)...);
   }
 };
 

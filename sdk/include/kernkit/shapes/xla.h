@@ -59,7 +59,7 @@ constexpr OwnerText<Line> owner_text(int index) {
 struct XlaOp {
   const char* name;               ///< name of the exported op, which messages contain
   const char* owner;              ///< "op: parameter" for a parameter that owns a tensor, or ""
-  Where where;                    ///< line of the export
+  SourceLocation location;        ///< line of the export
   const char* const* attributes;  ///< names of attributes, in XLA's order
   int num_attributes;             ///< number of names
   bool returns;                   ///< whether the op returns tensors, which it allocates
@@ -99,7 +99,7 @@ template <class Line, KernkitFunction Function>
       return Function(nullptr, from.arguments, Arguments::kCount, &result);
     }
   } catch (...) {
-    return kernkit::detail::raise_current_exception(Line::kName, Line::kWhere);
+    return kernkit::detail::raise_current_exception(Line::kName, Line::kLocation);
   }
 }
 
@@ -108,7 +108,7 @@ template <class Line, KernkitFunction Function>
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                Owner->text,
-                                               Line::kWhere,
+                                               Line::kLocation,
                                                kXlaLine<Line>.names,
                                                kXlaLine<Line>.num_attributes,
                                                XlaArguments<Line>::kReturns > 0,

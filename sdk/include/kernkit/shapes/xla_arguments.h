@@ -50,8 +50,8 @@ class XlaArguments {
     if (!KERNKIT_USUALLY(frame.attributes.size == kXlaLine<Line>.num_attributes)) {
       throw_xla_error(XlaFault::kAttributes, "", frame.attributes.size);
     }
-    if constexpr (kXlaLine<Line>.has_given) {
-      arguments[kCount] = scalar<schema::Type::kInt>(frame.attributes, 0, kGivenForXla);
+    if constexpr (kXlaLine<Line>.has_presence) {
+      arguments[kCount] = scalar<schema::Type::kInt>(frame.attributes, 0, kPresenceForXla);
     }
     read_all(frame, device, std::make_index_sequence<kCount>());
     for (int i = 0; i < kReturns; ++i) {
@@ -92,15 +92,15 @@ class XlaArguments {
       if ((static_cast<uint64_t>(arguments[kCount].v.i64) >> I & 1) == 0) return;
     }
     if constexpr (kParam.type != schema::Type::kTensor) {
-      constexpr int kPlace = kXlaLine<Line>.places[I];
+      constexpr int kIndex = kXlaLine<Line>.indices[I];
       if constexpr (kXlaLine<Line>.is_text(kParam.type)) {
-        if (frame.attributes.types[kPlace] != kKernkitXlaAttributeString) {
+        if (frame.attributes.types[kIndex] != kKernkitXlaAttributeString) {
           throw_xla_error(XlaFault::kAttribute, name);
         }
-        const auto& text = *static_cast<const KernkitXlaText*>(frame.attributes.values[kPlace]);
+        const auto& text = *static_cast<const KernkitXlaText*>(frame.attributes.values[kIndex]);
         arguments[I] = text_from_xla(text, kParam.type, name, &texts_.all[kXlaLine<Line>.texts[I]]);
       } else {
-        arguments[I] = scalar<kParam.type>(frame.attributes, kPlace, name);
+        arguments[I] = scalar<kParam.type>(frame.attributes, kIndex, name);
       }
     } else {
       DLTensor& tensor = tensors_[I];
@@ -119,26 +119,26 @@ class XlaArguments {
     }
   }
 
-  KERNKIT_ACCESSOR static void set_tensor(const KernkitXlaBuffers& from, int place, DLDevice device,
+  KERNKIT_ACCESSOR static void set_tensor(const KernkitXlaBuffers& from, int index, DLDevice device,
                                           const char* name, DLTensor* to) {
-    if (!KERNKIT_USUALLY(place < from.size && from.types[place] == kKernkitXlaBuffer)) {
+    if (!KERNKIT_USUALLY(index < from.size && from.types[index] == kKernkitXlaBuffer)) {
       throw_xla_error(XlaFault::kBuffer, name);
     }
-    const auto& array = *static_cast<const KernkitXlaArray*>(from.buffers[place]);
+    const auto& array = *static_cast<const KernkitXlaArray*>(from.buffers[index]);
     const DLDataType dtype = dtype_of_xla(array.dtype);
     if (!KERNKIT_USUALLY(dtype.bits != 0)) throw_xla_error(XlaFault::kDType, name, array.dtype);
     *to = {array.data, device, static_cast<int32_t>(array.rank), dtype, array.dims, nullptr, 0};
   }
 
   template <schema::Type Type>
-  KERNKIT_ACCESSOR static KernkitAny scalar(const KernkitXlaAttributes& from, int place,
+  KERNKIT_ACCESSOR static KernkitAny scalar(const KernkitXlaAttributes& from, int index,
                                             const char* name) {
     constexpr int kDType = Type == schema::Type::kInt     ? kKernkitXlaInt64
                            : Type == schema::Type::kFloat ? kKernkitXlaFloat64
                            : Type == schema::Type::kBool  ? kKernkitXlaBool
                                                           : -1;
-    const auto* value = static_cast<const KernkitXlaScalar*>(from.values[place]);
-    const bool is_scalar = from.types[place] == kKernkitXlaAttributeScalar;
+    const auto* value = static_cast<const KernkitXlaScalar*>(from.values[index]);
+    const bool is_scalar = from.types[index] == kKernkitXlaAttributeScalar;
     if (!KERNKIT_USUALLY(is_scalar && value->dtype == kDType)) {
       throw_xla_error(XlaFault::kAttribute, name);
     }

@@ -43,7 +43,7 @@ struct XlaDTypes {
 };
 constexpr XlaDTypes xla_dtypes() {
   XlaDTypes all;
-  for (const XlaDType& one : kXlaDTypes) all.at[one.number] = one.dtype;
+  for (const XlaDType& entry : kXlaDTypes) all.at[entry.number] = entry.dtype;
   return all;
 }
 KERNKIT_LOCAL inline constexpr XlaDTypes kDTypeOfXla = xla_dtypes();

@@ -8,7 +8,7 @@ namespace kernkit::shapes {
 
 /// An additional int attribute of each op that has optional parameters: bit i is set if parameter i
 /// is not None. '?' sorts the attribute before all names.
-inline constexpr char kGivenForXla[] = "?given";
+inline constexpr char kPresenceForXla[] = "?given";
 
 /// Operands are the tensors that are read; results are the tensors that are written, then those
 /// that are returned; attributes are the other parameters, sorted by name. Each group of tensors is
@@ -21,31 +21,31 @@ struct XlaLine {
   static constexpr int kCount = Op::kSchema.num_params;  ///< number of parameters
 
   const char* names[kCount + 1] = {};  ///< names of attributes, in XLA's order
-  uint8_t places[kCount + 1] = {};     ///< index of each non-tensor parameter among the attributes
+  uint8_t indices[kCount + 1] = {};    ///< index of each non-tensor parameter among the attributes
   uint8_t texts[kCount + 1] = {};      ///< index of each text parameter among the texts
-  int num_attributes = 0;              ///< number of attributes, kGivenForXla included
+  int num_attributes = 0;              ///< number of attributes, kPresenceForXla included
   int num_texts = 0;                   ///< number of str, ScalarType and Device parameters
-  bool has_given = false;   ///< whether the op has optional parameters, and so kGivenForXla
-  bool is_possible = true;  ///< false with a list parameter or a result that is no tensor
+  bool has_presence = false;  ///< whether the op has optional parameters, and so kPresenceForXla
+  bool is_possible = true;    ///< false with a list parameter or a result that is no tensor
 
   /// Computes the members from the op's schema line, at compile time.
   constexpr XlaLine() {
     for (int i = 0; i < kCount; ++i) {
-      has_given = has_given || Op::kSchema.params[i].is_optional;
+      has_presence = has_presence || Op::kSchema.params[i].is_optional;
       is_possible = is_possible && !Op::kSchema.params[i].is_list;
     }
     for (int i = 0; i < Op::kSchema.num_returns; ++i) {
-      const schema::Param& one = Op::kSchema.returns[i];
-      is_possible =
-          is_possible && one.type == schema::Type::kTensor && !one.is_list && !one.is_optional;
+      const schema::Param& result = Op::kSchema.returns[i];
+      is_possible = is_possible && result.type == schema::Type::kTensor && !result.is_list &&
+                    !result.is_optional;
     }
-    if (has_given) names[num_attributes++] = kGivenForXla;
+    if (has_presence) names[num_attributes++] = kPresenceForXla;
     for (int i = 0; i < kCount; ++i) {
       if (is_tensor(i)) continue;
-      int place = has_given ? 1 : 0;
-      for (int k = 0; k < kCount; ++k) place += !is_tensor(k) && is_before(k, i) ? 1 : 0;
-      places[i] = static_cast<uint8_t>(place);
-      names[place] = Op::name(static_cast<size_t>(i));
+      int index = has_presence ? 1 : 0;
+      for (int k = 0; k < kCount; ++k) index += !is_tensor(k) && is_before(k, i) ? 1 : 0;
+      indices[i] = static_cast<uint8_t>(index);
+      names[index] = Op::name(static_cast<size_t>(i));
       ++num_attributes;
       texts[i] = static_cast<uint8_t>(num_texts);
       if (is_text(Op::kSchema.params[i].type)) ++num_texts;

@@ -51,7 +51,8 @@ struct XlaGpuMemory {
 /// the result in the line, for which XLA has allocated. Throws also RuntimeError if CUDA fails.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
-  const kernkit::detail::ObjectRef held = kernkit::detail::ObjectRef::adopt(returned->v.object);
+  const kernkit::detail::ObjectRef reference =
+      kernkit::detail::ObjectRef::adopt(returned->v.object);
   const KernkitAny all = *returned;
   *returned = KernkitAny{};
   const KernkitAny* items = &all;

@@ -87,33 +87,33 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   }
   std::vector<DLTensor> tensors(call.arguments.size());
   for (size_t i = 0; i < contract.callee().num_params(); ++i) {
-    shapes::CallValue& one = values[results.which.size() + i];
+    shapes::CallValue& call_value = values[results.which.size() + i];
     const schema::Param& param = contract.callee().param(i);
     const KernkitAny& value = call.arguments[i].value.get();
     const bool is_left_out = i >= contract.num_arguments();
     if (param.type == schema::Type::kInt && !param.is_list && !param.is_optional) {
-      one.number = is_left_out ? param.default_int : AnyView(value).cast<int64_t>();
+      call_value.number = is_left_out ? param.default_int : AnyView(value).cast<int64_t>();
     } else if (param.type == schema::Type::kScalarType && !param.is_list) {
       if (is_left_out) {
         const schema::Span text = param.default_text;
         (void)parse_dtype(contract.callee().schema_text().c_str() + text.begin,
-                          static_cast<size_t>(text.size), &one.dtype);
+                          static_cast<size_t>(text.size), &call_value.dtype);
       } else if (value.type_index != kKernkitNone) {
-        one.dtype = AnyView(value).cast<DLDataType>();
+        call_value.dtype = AnyView(value).cast<DLDataType>();
       }
     }
   }
   // Tensors, and the first tensor of each list.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
-    shapes::CallValue& one = values[results.which.size() + contract.parameter_of(i)];
-    if (one.tensor != nullptr) continue;
+    shapes::CallValue& call_value = values[results.which.size() + contract.parameter_of(i)];
+    if (call_value.tensor != nullptr) continue;
     DLTensor& tensor = tensors[i];
     tensor.shape = const_cast<int64_t*>(argument.shape.data());
     tensor.ndim = static_cast<int32_t>(argument.shape.size());
     tensor.dtype = argument.dtype;
-    tensor.device = argument.stays_on_cpu ? cpu_place().device() : call.place().device();
-    one.tensor = &tensor;
+    tensor.device = argument.stays_on_cpu ? cpu_target().device() : call.target().device();
+    call_value.tensor = &tensor;
   }
   try {
     throw_shape_error(results.line.c_str(), values.data());
@@ -123,16 +123,17 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   }
 }
 
-/// Rule Results: checks at each place that the results have the shape, dtype and device of the
+/// Rule Results: checks on each target that the results have the shape, dtype and device of the
 /// line. Adds each call, and its violation if there is one, to *verdict. Throws the errors of
 /// Call::run().
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
-    Call call(contract, *place);
+  for (const MakeTarget make_target : targets_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
+    Call call(contract, *target);
     const std::string text = other_results(contract, call, call.run());
-    verdict->add(
-        text.empty() ? "" : contract.callee().name() + "()" + place->suffix() + ": result " + text);
+    verdict->add(text.empty()
+                     ? ""
+                     : contract.callee().name() + "()" + target->suffix() + ": result " + text);
   }
 }
 
@@ -140,12 +141,12 @@ inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
 /// do not change any result. Adds each call, and its violation if there is one, to *verdict. Throws
 /// the errors of Call::run().
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
+  for (const MakeTarget make_target : targets_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
     for (const size_t i : contract.tensors()) {
       if (!contract.callee().param(contract.parameter_of(i)).is_only_written) continue;
-      Call usual(contract, *place);
-      Call other(contract, *place);
+      Call usual(contract, *target);
+      Call other(contract, *target);
       other.arguments[i].values = {3, 1, 7};
       (void)usual.run();
       (void)other.run();
@@ -155,7 +156,7 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
           });
       verdict->add(differs.empty()
                        ? ""
-                       : contract.callee().name() + "()" + place->suffix() +
+                       : contract.callee().name() + "()" + target->suffix() +
                              " with something else in " + contract.name_of(i) +
                              " before: " + differs + "; (out!) promises that it is never read");
     }
@@ -180,12 +181,12 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
 
 /// Returns "" or the difference between the results for a batch of two and for two calls. Throws
 /// the errors of Call::run().
-inline std::string batch_differs(const Contract& contract, Place& place) {
-  Call batch(contract, place);
+inline std::string batch_differs(const Contract& contract, Target& target) {
+  Call batch(contract, target);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
   for (const size_t i : contract.tensors()) {
     Argument& argument = batch.arguments[i];
-    if (!is_whole_bytes(argument.dtype)) return "";
+    if (!is_multiple_of_byte(argument.dtype)) return "";
     items[i] = two_items(contract, argument, i);
     argument.contents = items[i][0];
     argument.contents->bytes.insert(argument.contents->bytes.end(), items[i][1].bytes.begin(),
@@ -195,17 +196,17 @@ inline std::string batch_differs(const Contract& contract, Place& place) {
   const Outcome outcome = batch.run();
   if (!outcome.accepted) return "a batch of two: " + outcome.text();
   for (size_t item = 0; item < 2; ++item) {
-    Call one(contract, place);
-    for (const size_t i : contract.tensors()) one.arguments[i].contents = items[i][item];
-    const Outcome alone = one.run();
+    Call single(contract, target);
+    for (const size_t i : contract.tensors()) single.arguments[i].contents = items[i][item];
+    const Outcome alone = single.run();
     if (!alone.accepted) return "an item of a batch alone: " + alone.text();
     const std::string differs =
-        first_difference(batch, one, [item](const Elements& all, const Elements& wanted) {
-          const size_t size = wanted.bytes.size();
+        first_difference(batch, single, [item](const Elements& all, const Elements& expected) {
+          const size_t size = expected.bytes.size();
           if (all.bytes.size() != 2 * size) return std::string("a batch of two has another size");
           const auto begin = all.bytes.begin() + static_cast<std::ptrdiff_t>(item * size);
-          const Elements got = {all.dtype, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
-          return difference(got, wanted);
+          const Elements actual = {all.dtype, {begin, begin + static_cast<std::ptrdiff_t>(size)}};
+          return difference(actual, expected);
         });
     if (!differs.empty())
       return differs + " in item " + std::to_string(item) + " of a batch of two";
@@ -227,11 +228,11 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     // With another tensor, or a run that is not first, no framework makes one call for a batch.
     if (value.type == schema::Type::kTensor && line.values[v].run != 0) return;
   }
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
-    const std::string differs = batch_differs(contract, *place);
+  for (const MakeTarget make_target : targets_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
+    const std::string differs = batch_differs(contract, *target);
     verdict->add(differs.empty() ? ""
-                                 : contract.callee().name() + "()" + place->suffix() + ": " +
+                                 : contract.callee().name() + "()" + target->suffix() + ": " +
                                        differs + "; each... promises what two calls give");
   }
 }

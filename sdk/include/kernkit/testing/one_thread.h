@@ -14,10 +14,10 @@ inline bool all_threads() {
   static const bool all = [] {
     const char* threads = getenv("KERNKIT_BENCH_THREADS");
     if (threads != nullptr && strcmp(threads, "all") == 0) return true;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<size_t>(sched_getcpu()), &one);
-    (void)sched_setaffinity(0, sizeof(one), &one);
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    CPU_SET(static_cast<size_t>(sched_getcpu()), &processors);
+    (void)sched_setaffinity(0, sizeof(processors), &processors);
     return false;
   }();
   return all;

@@ -126,13 +126,13 @@ constexpr int significand_digits() {
   }
 }
 
-/// Returns whether `got` is `exact` up to the last rounding, to T, and `roundings` earlier
+/// Returns whether `actual` is `exact` up to the last rounding, to T, and `roundings` earlier
 /// roundings in compute_t<T>: the error is at most |exact| (2^-p + roundings 2^-q), with p and q
 /// digits of T and of compute_t<T>. NaN and infinity match only themselves. Not for results that
 /// are nearly zero because large numbers cancelled.
 template <class T>
-bool is_near(T got, double exact, int roundings = 8) {
-  const double value = decode(got);
+bool is_near(T actual, double exact, int roundings = 8) {
+  const double value = decode(actual);
   if (std::isnan(exact) || std::isinf(exact)) {
     return std::isnan(exact) ? std::isnan(value) : value == exact;
   }
@@ -143,12 +143,12 @@ bool is_near(T got, double exact, int roundings = 8) {
   return std::fabs(value - exact) <= std::fabs(exact) * relative + absolute;
 }
 
-/// Returns the index of the first of n elements where got(i) and wanted(i) differ in bits (see
+/// Returns the index of the first of n elements where actual(i) and expected(i) differ in bits (see
 /// same_bits()), or -1.
-template <class Got, class Wanted>
-int64_t first_difference(int64_t n, const Got& got, const Wanted& wanted) {
+template <class Actual, class Expected>
+int64_t first_difference(int64_t n, const Actual& actual, const Expected& expected) {
   for (int64_t i = 0; i < n; ++i) {
-    if (!same_bits(got(i), wanted(i))) return i;
+    if (!same_bits(actual(i), expected(i))) return i;
   }
   return -1;
 }

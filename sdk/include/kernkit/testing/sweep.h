@@ -30,10 +30,10 @@ using listed_in = typename detail::Listed<To, List>::type;
 template <class... T>
 std::string names_of(types<T...>) {
   std::string text;
-  size_t left = sizeof...(T);
+  size_t remaining = sizeof...(T);
   for (const DLDataType dtype : {dtype_of<T>...}) {
     text += dtype_name(dtype).c_str();
-    if (--left > 0) text += left == 1 ? " or " : ", ";
+    if (--remaining > 0) text += remaining == 1 ? " or " : ", ";
   }
   return text;
 }

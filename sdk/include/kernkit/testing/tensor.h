@@ -40,11 +40,11 @@ inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_a
 template <class T>
 class HostTensor {
  public:
-  /// Allocates a tensor of this shape from `of` and sets each element to `fill`. The shape has no
-  /// negative size. Throws std::bad_alloc without memory, and the exceptions of `of`.
+  /// Allocates a tensor of this shape from `allocator` and sets each element to `fill`. The shape
+  /// has no negative size. Throws std::bad_alloc without memory, and the exceptions of `allocator`.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
-                      const TestMemory& of = kHostMemory)
-      : shape_(std::move(shape)), placement_(placement), of_(of) {
+                      const TestMemory& allocator = kHostMemory)
+      : shape_(std::move(shape)), placement_(placement), allocator_(allocator) {
     strides_.resize(shape_.size());
     for (size_t i = shape_.size(); i-- > 0;) {
       strides_[i] = size_;
@@ -52,7 +52,7 @@ class HostTensor {
     }
     bytes_ = kGuard + (static_cast<size_t>(placement_.first + size_)) * sizeof(T) + kGuard;
     bytes_ = (bytes_ + 63) / 64 * 64;
-    memory_ = static_cast<unsigned char*>(of_.allocate(bytes_));
+    memory_ = static_cast<unsigned char*>(allocator_.allocate(bytes_));
     if (memory_ == nullptr) throw std::bad_alloc();
     memset(memory_, kPattern, bytes_);
     for (T& x : *this) x = fill;
@@ -74,7 +74,7 @@ class HostTensor {
   /// Unpoisons and frees the memory. Views must not be used afterwards.
   ~HostTensor() {
     unpoison_memory(memory_, bytes_);
-    of_.release(memory_);
+    allocator_.release(memory_);
   }
 
   /// Returns the address of the first element, valid during the lifetime of the tensor.
@@ -110,7 +110,7 @@ class HostTensor {
   std::vector<int64_t> shape_;
   std::vector<int64_t> strides_;
   Placement placement_;
-  TestMemory of_;
+  TestMemory allocator_;
   int64_t size_ = 1;
   size_t bytes_ = 0;
   unsigned char* memory_ = nullptr;

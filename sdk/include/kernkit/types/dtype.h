@@ -92,16 +92,16 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
 [[gnu::cold]] constexpr FixedText<40> dtype_name(DLDataType dtype) {
   FixedText<40> result{};
   char* out = result.text;
-  bool known = false;
+  bool is_known = false;
   for (const auto& entry : detail::kDTypeNames) {
     if (static_cast<uint8_t>(entry.code) != dtype.code) continue;
     if (entry.bits != 0 && entry.bits != dtype.bits) continue;
-    known = true;
+    is_known = true;
     out = detail::append(out, entry.name);
     if (entry.bits == 0) out = detail::append(out, uint32_t{dtype.bits});
     break;
   }
-  if (!known) {
+  if (!is_known) {
     out = detail::append(detail::append(out, "dtype(code="), uint32_t{dtype.code});
     out = detail::append(detail::append(out, ", bits="), uint32_t{dtype.bits});
     out = detail::append(out, ")");

@@ -52,20 +52,20 @@ struct SmallFloat {
 
   KERNKIT_HOST_DEVICE static uint32_t encode(uint32_t value) {
     const uint32_t sign = (value >> 31) << (E + M);
-    const uint32_t rest = value & 0x7fffffffu;
-    if (rest > 0x7f800000u) {
+    const uint32_t abs_bits = value & 0x7fffffffu;
+    if (abs_bits > 0x7f800000u) {
       if (S == Specials::kFinite) return sign ^ kSign;  // a zero, as in ml_dtypes
       return S == Specials::kFnuz ? kNan : sign | kNan;
     }
     uint32_t code;
-    if (rest < static_cast<uint32_t>(128 - Bias) << 23) {  // below the smallest normal number
+    if (abs_bits < static_cast<uint32_t>(128 - Bias) << 23) {  // below the smallest normal number
       // Adding 2^(23 + the exponent of the smallest step) rounds to a multiple of that step.
       constexpr uint32_t kMagic = static_cast<uint32_t>(127 + 24 - Bias - M) << 23;
-      const float sum = detail::bit_cast<float>(rest) + detail::bit_cast<float>(kMagic);
+      const float sum = detail::bit_cast<float>(abs_bits) + detail::bit_cast<float>(kMagic);
       code = detail::bit_cast<uint32_t>(sum) - kMagic;
     } else {
-      const uint32_t half = (1u << (22 - M)) - 1 + ((rest >> (23 - M)) & 1u);
-      code = ((rest + half) >> (23 - M)) - (static_cast<uint32_t>(127 - Bias) << M);
+      const uint32_t half = (1u << (22 - M)) - 1 + ((abs_bits >> (23 - M)) & 1u);
+      code = ((abs_bits + half) >> (23 - M)) - (static_cast<uint32_t>(127 - Bias) << M);
     }
     if (code > kMax) code = kOverflow;
     if (S == Specials::kFnuz && (code == 0 || code == kNan)) return code;
@@ -74,18 +74,18 @@ struct SmallFloat {
 
   KERNKIT_HOST_DEVICE static uint32_t decode(uint32_t code) {
     const uint32_t sign = (code & kSign) << (31 - E - M);
-    const uint32_t rest = code & kTop;
+    const uint32_t abs_bits = code & kTop;
     if (S == Specials::kFnuz && (code & (kSign | kTop)) == kNan) return 0x7fc00000u | sign;
-    if (S == Specials::kIeee && rest >= kInfinity) {
-      return sign | 0x7f800000u | (rest > kInfinity ? 0x00400000u : 0u);
+    if (S == Specials::kIeee && abs_bits >= kInfinity) {
+      return sign | 0x7f800000u | (abs_bits > kInfinity ? 0x00400000u : 0u);
     }
-    if (S == Specials::kNan && rest == kNan) return sign | 0x7fc00000u;
-    if (rest < (1u << M)) {  // a multiple of the smallest step
+    if (S == Specials::kNan && abs_bits == kNan) return sign | 0x7fc00000u;
+    if (abs_bits < (1u << M)) {  // a multiple of the smallest step
       constexpr uint32_t kStep = static_cast<uint32_t>(127 + 1 - Bias - M) << 23;
-      const float value = static_cast<float>(rest) * detail::bit_cast<float>(kStep);
+      const float value = static_cast<float>(abs_bits) * detail::bit_cast<float>(kStep);
       return sign | detail::bit_cast<uint32_t>(value);
     }
-    return sign | ((rest << (23 - M)) + (static_cast<uint32_t>(127 - Bias) << 23));
+    return sign | ((abs_bits << (23 - M)) + (static_cast<uint32_t>(127 - Bias) << 23));
   }
 };
 

@@ -18,12 +18,12 @@ OF_GOOGLE = {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_
 
 
 def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
-    words, environment = shlex.split(program), dict(os.environ)
-    while words and re.match(r"\w+=", words[0]):
-        key, _, environment[key] = words.pop(0).partition("=")
-    if not words or not pathlib.Path(words[0]).exists():
+    command, environment = shlex.split(program), dict(os.environ)
+    while command and re.match(r"\w+=", command[0]):
+        key, _, environment[key] = command.pop(0).partition("=")
+    if not command or not pathlib.Path(command[0]).exists():
         raise UserError(f"program {program} not found; build the program first, or correct the path")
-    return ([sys.executable] if words[0].endswith(".py") else []) + words, environment
+    return ([sys.executable] if command[0].endswith(".py") else []) + command, environment
 
 
 class Collector:
@@ -36,13 +36,13 @@ class Collector:
     def add(self, program: str, content: Dict[str, Any]) -> None:
         for key, value in content["context"].items():
             if key not in OF_GOOGLE:
-                known = self.added.setdefault(key, [])
-                known += [value] if value not in known else []
+                values = self.added.setdefault(key, [])
+                values += [value] if value not in values else []
         for measured in content["rows"]:
-            found = Row(**{"program": program, **measured})
-            row = self.rows.setdefault((program, found.name), Row(program, found.name, found.unit))
-            row.unit, row.bytes = found.unit, found.bytes or row.bytes
-            row.reason = row.reason or found.reason
-            if found.samples:
+            measured_row = Row(**{"program": program, **measured})
+            row = self.rows.setdefault((program, measured_row.name), Row(program, measured_row.name, measured_row.unit))
+            row.unit, row.bytes = measured_row.unit, measured_row.bytes or row.bytes
+            row.reason = row.reason or measured_row.reason
+            if measured_row.samples:
                 # Other programs on the machine only add time, so the minimum counts.
-                row.samples.append(min(found.samples))
+                row.samples.append(min(measured_row.samples))

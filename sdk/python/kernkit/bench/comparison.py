@@ -41,15 +41,15 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
     return ", ".join(peer.implementation for peer in peers), peers
 
 
-def _logarithms(row: Row, others: List[Row]) -> List[float]:
-    """For each sample: the logarithm of the row's time divided by the mean time of `others` (per byte, if rows count
+def _logarithms(row: Row, references: List[Row]) -> List[float]:
+    """For each sample: the logarithm of the row's time divided by the mean time of `references` (per byte, if rows count
     bytes)."""
     result = []
     for number, sample in enumerate(row.samples):
-        own = math.log(sample / (row.bytes or 1))
-        by = [math.log((other.samples[number] if len(other.samples) == len(row.samples)
-                        else other.median) / (other.bytes or 1)) for other in others]
-        result.append(own - statistics.fmean(by))
+        logarithm = math.log(sample / (row.bytes or 1))
+        by = [math.log((reference.samples[number] if len(reference.samples) == len(row.samples)
+                        else reference.median) / (reference.bytes or 1)) for reference in references]
+        result.append(logarithm - statistics.fmean(by))
     return result
 
 
@@ -111,15 +111,15 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
     for row in new.measured:
         if not new.is_ours(row):
             continue
-        other: Optional[Row] = before.pop(_identity(new, row), None)
+        old_row: Optional[Row] = before.pop(_identity(new, row), None)
         (by, others), (old_by, old_others) = references(new, row), (
-            references(old, other) if other else ("", []))
-        if other is None:
+            references(old, old_row) if old_row else ("", []))
+        if old_row is None:
             missing.append(f"{row.name}: only in the new run")
         elif not others or by != old_by:
             missing.append(f"{row.name}: not measured by the same in both runs")
         else:
-            pairs.append((row.name, by, _logarithms(other, old_others), _logarithms(row, others)))
+            pairs.append((row.name, by, _logarithms(old_row, old_others), _logarithms(row, others)))
     missing += [f"{row.name}: only in the old run" for row in before.values()]
     changes = []
     for name, by, was, now in pairs:

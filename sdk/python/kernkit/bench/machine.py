@@ -22,9 +22,9 @@ def _read(path: pathlib.Path, default: str = "") -> str:
 
 
 def _processor() -> str:
-    found = re.search(r"^(?:model name|Model)\s*: (.*)$", _read(pathlib.Path("/proc/cpuinfo")),
+    match = re.search(r"^(?:model name|Model)\s*: (.*)$", _read(pathlib.Path("/proc/cpuinfo")),
                       re.MULTILINE)
-    return found[1] if found else platform.machine()
+    return match[1] if match else platform.machine()
 
 
 CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
@@ -33,13 +33,13 @@ CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
     """[{"level": 1, "bytes": 32768, "type": "Data"}, ...] of processor 0; [] where the system has no such files, as in a
     container without /sys."""
-    found = []
+    levels = []
     for index in sorted(folder.glob("index*")):
         kind, size = _read(index / "type"), _read(index / "size")
         if kind != "Instruction" and size.endswith("K"):
-            found.append({"level": int(_read(index / "level", "0")), "type": kind,
-                          "bytes": int(size[:-1]) * 1024})
-    return found
+            levels.append({"level": int(_read(index / "level", "0")), "type": kind,
+                           "bytes": int(size[:-1]) * 1024})
+    return levels
 
 
 def _commit() -> str:
@@ -74,7 +74,7 @@ def context() -> Dict[str, Any]:
 
 def busy_seconds() -> float:
     """Busy time of all processors since boot, time stolen by other virtual machines included [s]."""
-    ticks = [int(word) for word in _read(pathlib.Path("/proc/stat"), "cpu 0").split("\n")[0].split()[1:]]
+    ticks = [int(text) for text in _read(pathlib.Path("/proc/stat"), "cpu 0").split("\n")[0].split()[1:]]
     idle = sum(ticks[3:5])
     return (sum(ticks[:8]) - idle) / os.sysconf("SC_CLK_TCK")
 

@@ -135,11 +135,11 @@ class Run:
 
     def peers(self, row: Row) -> List[Row]:
         """The peers with which the row is compared."""
-        others = [other for other in self.measured if other.program == row.program
-                  and other.subject == row.subject and other.keys == row.keys and not self.is_ours(other)]
+        same_work = [candidate for candidate in self.measured if candidate.program == row.program
+                     and candidate.subject == row.subject and candidate.keys == row.keys and not self.is_ours(candidate)]
         variant = f"{self.variant(row.implementation)}-"
-        own = [other for other in others if variant.startswith(f"{other.implementation}-")]
-        return own or others
+        variants = [candidate for candidate in same_work if variant.startswith(f"{candidate.implementation}-")]
+        return variants or same_work
 
 
 def parse(text: str) -> Dict[str, Any]:
@@ -187,11 +187,11 @@ def save(run: Run, path: pathlib.Path) -> None:
     default = Row("", "")
     lines = []
     for row in run.rows:
-        kept = {key: value for key, value in dataclasses.asdict(row).items()
-                if value != getattr(default, key)}
+        fields = {key: value for key, value in dataclasses.asdict(row).items()
+                  if value != getattr(default, key)}
         if row.samples:
-            kept["samples"] = [float(f"{sample:.5g}") for sample in row.samples]
-        lines.append(json.dumps(kept))
+            fields["samples"] = [float(f"{sample:.5g}") for sample in row.samples]
+        lines.append(json.dumps(fields))
     context = json.dumps(run.context, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('{"format": %d,\n"context": %s,\n"rows": [\n%s\n]}\n'

@@ -6,7 +6,7 @@ from typing import Dict, List, Optional, Tuple
 from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_spread, format_time, format_value, key_order, size_of
 
 
-def _place(panel: str) -> Tuple[int, str]:
+def _panel_order(panel: str) -> Tuple[int, str]:
     dtype = panel.split(" ")[0]
     return (DTYPES.index(dtype) if dtype in DTYPES else len(DTYPES), panel)
 
@@ -19,20 +19,20 @@ def label(run: Run, row: Row) -> str:
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
     """The rows with a ceiling, by size: {op: {dtype and caches: {implementation: rows}}}."""
-    found: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
+    tables: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
     for row in run.measured:
         if run.ceiling(row):
             op, _, rest = row.subject.partition("/")
             panel = " ".join([rest, *[key for key in row.keys.split("/") if ":" not in key]]).strip()
-            lines = found.setdefault(op, {}).setdefault(panel, {})
+            lines = tables.setdefault(op, {}).setdefault(panel, {})
             lines.setdefault(row.implementation, []).append(row)
-    for panels in found.values():
+    for panels in tables.values():
         for lines in panels.values():
             for rows in lines.values():
                 rows.sort(key=size_of)
     return {op: {panel: dict(sorted(lines.items(), key=lambda item: (run.variant(item[0]) is None, item[0])))
-                 for panel, lines in sorted(panels.items(), key=lambda item: _place(item[0]))}
-            for op, panels in found.items()}
+                 for panel, lines in sorted(panels.items(), key=lambda item: _panel_order(item[0]))}
+            for op, panels in tables.items()}
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
@@ -44,19 +44,19 @@ def ratios(run: Run) -> List[Tuple[Row, Row]]:
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
     """Pairs (kernkit's row, peer's row) by size for the rows without a ceiling: {op: {dtype: {"kernkit / peer":
     pairs}}}."""
-    found: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
+    tables: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):
             op, _, dtype = row.subject.rpartition("/")
             for peer in run.peers(row):
-                lines = found.setdefault(op, {}).setdefault(dtype, {})
+                lines = tables.setdefault(op, {}).setdefault(dtype, {})
                 lines.setdefault(f"{peer.implementation} / {row.implementation}", []).append((row, peer))
-    for panels in found.values():
+    for panels in tables.values():
         for lines in panels.values():
             for pairs in lines.values():
                 pairs.sort(key=lambda pair: size_of(pair[0]))
-    return {op: dict(sorted(panels.items(), key=lambda item: _place(item[0])))
-            for op, panels in found.items()}
+    return {op: dict(sorted(panels.items(), key=lambda item: _panel_order(item[0])))
+            for op, panels in tables.items()}
 
 
 def _table(head: List[str], rows: List[List[str]]) -> str:

@@ -30,8 +30,8 @@ def _write(figure: Any, path: pathlib.Path) -> None:
 
 def _colours(run: Run, names: List[str]) -> Dict[str, str]:
     peers = [name for name in names if run.variant(name) is None]
-    found = {name: PEERS[i % len(PEERS)] for i, name in enumerate(peers)}
-    return {**found, **{name: OURS for name in names if run.variant(name) is not None}}
+    colours = {name: PEERS[i % len(PEERS)] for i, name in enumerate(peers)}
+    return {**colours, **{name: OURS for name in names if run.variant(name) is not None}}
 
 
 def _grid(count: int, width: float, height: float) -> Tuple[Any, List[Any]]:
@@ -54,16 +54,16 @@ def _ticks(axis: Any, values: List[float]) -> None:
 
 def _legend(figure: Any, axes: List[Any], run: Run) -> None:
     """Draws one legend for all panels, above the panels, with kernkit's rows first."""
-    seen: Dict[str, Any] = {}
+    handles: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
-            seen.setdefault(label, handle)
+            handles.setdefault(label, handle)
     ours = tuple(run.ours)
-    labels = sorted(seen, key=lambda label: (not label.startswith(ours), "copy" not in label))
+    labels = sorted(handles, key=lambda label: (not label.startswith(ours), "copy" not in label))
     inches = sum(0.55 + 0.075 * len(label) for label in labels)
     rows = math.ceil(inches / figure.get_figwidth())
     columns = math.ceil(len(labels) / rows)
-    figure.legend([seen[label] for label in labels], labels, loc="outside upper center",
+    figure.legend([handles[label] for label in labels], labels, loc="outside upper center",
                   ncols=columns, columnspacing=1.2, handlelength=2.4)
 
 

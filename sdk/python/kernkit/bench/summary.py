@@ -9,21 +9,21 @@ from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_va
 def sentences(run: Run) -> List[str]:
     """A sentence for the largest size of each op's first dtype, and for each program's first pair of kernkit and a
     peer."""
-    found: Dict[str, str] = {}
+    by_op: Dict[str, str] = {}
     rows = sorted(run.measured, key=lambda row: (row.order[:2], [-n for n in row.order[2][1]], row.implementation))
     for row in rows:
         if run.variant(row.implementation) != "" or len(row.path) < 2:
             continue
-        ceiling, of = run.ceiling(row), row.subject.replace("/", " ")
+        ceiling, subject = run.ceiling(row), row.subject.replace("/", " ")
         if ceiling:
-            found.setdefault(row.path[0], f"{of}, {_size(row)}: {format_value(row)}, {row.rate / 1e9:.3g} GB/s, "
+            by_op.setdefault(row.path[0], f"{subject}, {_size(row)}: {format_value(row)}, {row.rate / 1e9:.3g} GB/s, "
                                           f"{row.rate / ceiling.rate:.2f} of {run.ceiling_name(row)}")
         elif not row.keys:
             for peer in run.peers(row):
-                found.setdefault(
+                by_op.setdefault(
                     row.program, f"{row.subject.replace('/', ', ')}: {format_value(row)}, "
                     f"{format_ratio(row.median / peer.median)} of {peer.implementation}'s {format_value(peer)}")
-    return list(found.values())
+    return list(by_op.values())
 
 
 def table(run: Run) -> List[str]:

@@ -69,9 +69,9 @@ class ElfFile:
         if table == 0 or count == 0:
             return []
         header = struct.Struct(self.order + "IIQQQQI")
-        found = [header.unpack_from(self.content, table + index * size) for index in range(count)]
-        first_name = found[names][4]
-        return [Section(_text(self.content, first_name + name), *fields) for name, *fields in found]
+        headers = [header.unpack_from(self.content, table + index * size) for index in range(count)]
+        first_name = headers[names][4]
+        return [Section(_text(self.content, first_name + name), *fields) for name, *fields in headers]
 
     def section(self, name: str) -> Optional[Section]:
         """The first section of this name with content in the file."""
@@ -120,9 +120,9 @@ class ElfFile:
     def needed_versions(self) -> Dict[int, str]:
         """{index in the table of symbols' versions: the version, as in "GLIBC_2.34"}."""
         section = self._of_kind(_VERNEED)
-        found: Dict[int, str] = {}
+        versions: Dict[int, str] = {}
         if section is None:
-            return found
+            return versions
         with self._damage():
             content, names = self.read(section), self._names(section)
             library_at, more = 0, 1
@@ -131,10 +131,10 @@ class ElfFile:
                 at = library_at + first
                 for _ in range(count):
                     _, _, index, name, following = struct.unpack_from(self.order + "IHHII", content, at)
-                    found[index] = _text(names, name)
+                    versions[index] = _text(names, name)
                     at += following
                 library_at += more
-        return found
+        return versions
 
     def symbols(self) -> Optional[List[Symbol]]:
         """The dynamic symbols; None for a file that is not a shared library."""
@@ -146,10 +146,10 @@ class ElfFile:
         numbers = [number for (number,) in self._entries(indices, "H")] if indices else []
         with self._damage():
             names = self._names(section)
-            found = []
+            symbols = []
             for (name, info, _, index, _, _), number in zip(self._entries(section, "IBBHQQ"), itertools.chain(numbers, itertools.repeat(0))):
-                found.append(Symbol(_text(names, name), info >> 4, index == 0, versions.get(number & 0x7FFF, "")))
-            return found
+                symbols.append(Symbol(_text(names, name), info >> 4, index == 0, versions.get(number & 0x7FFF, "")))
+            return symbols
 
     def names_of_symbols(self) -> Optional[bytes]:
         """The names in the symbol table, each between two zero bytes; None for a file without the table, as strip

@@ -49,6 +49,6 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
 def read_architectures(path: pathlib.Path) -> List[str]:
     """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
     a file without CUDA code. Raises FatbinError."""
-    found = set(_entries(read_section(path, ".nv_fatbin") or b""))
-    order = sorted(found, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
+    entries = set(_entries(read_section(path, ".nv_fatbin") or b""))
+    order = sorted(entries, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]

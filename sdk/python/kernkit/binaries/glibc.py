@@ -16,7 +16,7 @@ Policy = Dict[str, List[str]]
 
 # Versions whose names are words, and the first glibc that has them. glibc's NEWS for 2.36 has the packed relocations of
 # -z pack-relative-relocs.
-_WORDS = {"GLIBC_ABI_DT_RELR": (2, 36)}
+_SYMBOLIC_VERSIONS = {"GLIBC_ABI_DT_RELR": (2, 36)}
 
 
 def parse_version(text: str) -> Version:
@@ -28,7 +28,7 @@ def parse_version(text: str) -> Version:
 def version_of(text: str) -> Tuple[str, Version]:
     """"GLIBC_2.34" as ("GLIBC", (2, 34)); (text, ()) for an unknown version."""
     kind, _, number = text.partition("_")
-    version = _WORDS.get(text) or parse_version(number)
+    version = _SYMBOLIC_VERSIONS.get(text) or parse_version(number)
     return (kind, version) if version else (text, ())
 
 

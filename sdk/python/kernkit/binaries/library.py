@@ -40,7 +40,7 @@ class Library:
     @property
     def ops(self) -> Set[str]:
         """The ops that have an exported symbol."""
-        return {found[1] for found in map(_OP.fullmatch, self.exported) if found}
+        return {match[1] for match in map(_OP.fullmatch, self.exported) if match}
 
     def needs(self) -> Dict[str, Version]:
         """{kind of symbols: the highest needed version}, as in {"GLIBC": (2, 34)}."""

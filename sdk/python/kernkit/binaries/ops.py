@@ -32,13 +32,13 @@ def read_docs(path: pathlib.Path) -> Dict[str, str]:
 
 def read_parsed(path: pathlib.Path) -> Dict[str, Any]:
     """{op: the JSON of its parsed line}. SchemaError: a text is not JSON."""
-    found = {}
+    metadata = {}
     for name, text in read_named(path, "kernkit_parsed").items():
         try:
-            found[name] = json.loads(text)
+            metadata[name] = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise damaged(name, error) from None
-    return found
+    return metadata
 
 
 def read_lines(path: pathlib.Path) -> List[str]:

@@ -30,10 +30,10 @@ class Finding:
     text: str  # a sentence, with advice if the rule failed
 
 
-def _list(words: Iterable[str], most: int = 5) -> str:
-    words = sorted(word if len(word) <= 60 else word[:59] + "…" for word in words)
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
+def _list(names: Iterable[str], limit: int = 5) -> str:
+    names = sorted(name if len(name) <= 60 else name[:59] + "…" for name in names)
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
 
 
 def failure(rule: str, text: str) -> Finding:
@@ -65,8 +65,8 @@ def check_schemas(library: Library) -> Finding:
 
 
 def check_exports(library: Library) -> Finding:
-    own = OWN_EXPORTS | ({"kernkit_identity"} if library.identity else set())
-    expected = own | {f"__tvm_ffi_{what}{op}" for op in library.ops for what in ("", "_metadata_")}
+    own_exports = OWN_EXPORTS | ({"kernkit_identity"} if library.identity else set())
+    expected = own_exports | {f"__tvm_ffi_{prefix}{op}" for op in library.ops for prefix in ("", "_metadata_")}
     expected |= {f"__tvm_ffi__doc_{op}" for op in library.ops & set(read_docs(library.path))}
     if others := {name for name in library.exported - expected if not re.match("__tvm_ffi__(backward|doc)_|kernkit_xla_(cpu|cuda)_|kernkit_static_runtime_", name)}:
         return failure("exports", f"{_list(others)}: exported in addition to the ops, and can collide with a symbol of "
@@ -75,7 +75,7 @@ def check_exports(library: Library) -> Finding:
     if missing := expected - library.exported:
         return failure("exports", f"{_list(missing)}: not exported; KERNKIT_EXPORT defines it, so "
                      "a version script of your own must keep __tvm_ffi_* and kernkit_*")
-    return Finding("exports", True, f"the ops and {len(own)} names of kernkit")
+    return Finding("exports", True, f"the ops and {len(own_exports)} names of kernkit")
 
 
 def check_unique(library: Library) -> Finding:
@@ -130,10 +130,10 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     glibc = needs.get("GLIBC", (2, 0))
     tag = platform_tag(library.machine, library.versions)
     if most is not None and glibc > parse_version(most):
-        wanted = [text for text in library.versions if version_of(text) == ("GLIBC", glibc)]
-        names = [name for name, version in library.undefined.items() if version in wanted]
+        newer = [text for text in library.versions if version_of(text) == ("GLIBC", glibc)]
+        names = [name for name, version in library.undefined.items() if version in newer]
         return failure("glibc",
-                     f"{_list(names or wanted)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
+                     f"{_list(names or newer)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
                      "build on an older system, such as the manylinux image of that glibc")
     first = f"{'.'.join(map(str, glibc))} or newer"
     if not has_policies():
@@ -150,11 +150,11 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
 def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:
     if library.fatbin_error:
         return failure("cuda", f"{library.fatbin_error}; cuobjdump --list-elf --list-ptx may support this newer form")
-    found = " ".join(library.architectures) or "none"
-    wanted = None if expected is None else set(re.split("[ ,;]+", expected)) - {"none", ""}
-    if wanted is not None and wanted != set(library.architectures):
-        return failure("cuda", f"{found}, but --cuda requires {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
-    return Finding("cuda", True, f"code for {found}")
+    built = " ".join(library.architectures) or "none"
+    requested = None if expected is None else set(re.split("[ ,;]+", expected)) - {"none", ""}
+    if requested is not None and requested != set(library.architectures):
+        return failure("cuda", f"{built}, but --cuda requires {expected}; build with other CMAKE_CUDA_ARCHITECTURES")
+    return Finding("cuda", True, f"code for {built}")
 
 
 def check_identity(library: Library) -> Finding:

@@ -8,11 +8,11 @@ from typing import Dict, List, Set
 from ..schema import Value
 
 
-def free_name(wanted: str, taken: Set[str]) -> str:
+def free_name(name: str, taken: Set[str]) -> str:
     """The name, with trailing underscores until the name is neither a keyword of Python nor taken."""
-    while keyword.iskeyword(wanted) or wanted in taken:
-        wanted += "_"
-    return wanted
+    while keyword.iskeyword(name) or name in taken:
+        name += "_"
+    return name
 
 
 def python_names(names: List[str]) -> Dict[str, str]:

@@ -114,22 +114,22 @@ class _Spelling(Dict[str, str]):
         super().__init__()
         self.taken = taken
 
-    def __missing__(self, word: str) -> str:
-        self[word] = free_name(word, self.taken)
-        self.taken.add(self[word])
-        return self[word]
+    def __missing__(self, name: str) -> str:
+        self[name] = free_name(name, self.taken)
+        self.taken.add(self[name])
+        return self[name]
 
     def imports(self) -> str:
         """The import statements for all names that were looked up."""
         groups: Dict[str, List[str]] = {}
-        for word in sorted(set(self) & set(_MODULES)):
-            if _MODULES[word] != "builtins" or self[word] != word:
-                given = word if self[word] == word else f"{word} as {self[word]}"
-                groups.setdefault(_MODULES[word] or given, []).append(given)
-        lines = [f"from {module} import {', '.join(words)}" if module in _MODULES.values()
-                 else f"import {module}" for module, words in groups.items()]  # fmt: skip
-        own = [line for line in lines if line.startswith("import tvm_ffi")]
-        return "\n".join(sorted(set(lines) - set(own)) + [""] + own)
+        for name in sorted(set(self) & set(_MODULES)):
+            if _MODULES[name] != "builtins" or self[name] != name:
+                import_text = name if self[name] == name else f"{name} as {self[name]}"
+                groups.setdefault(_MODULES[name] or import_text, []).append(import_text)
+        lines = [f"from {module} import {', '.join(names)}" if module in _MODULES.values()
+                 else f"import {module}" for module, names in groups.items()]  # fmt: skip
+        tvm_ffi_imports = [line for line in lines if line.startswith("import tvm_ffi")]
+        return "\n".join(sorted(set(lines) - set(tvm_ffi_imports)) + [""] + tvm_ffi_imports)
 
 
 def _annotation(value: Value, types: Dict[str, str]) -> str:
@@ -143,10 +143,10 @@ def _result(op: Op) -> str:
     """The annotation of the result. A host returns several results as a sequence of its own class, not as a tuple."""
     if not op.results:
         return "None"
-    first, *others = [_annotation(value, _RESULTS) for value in op.results]
-    if not others:
+    first, *more = [_annotation(value, _RESULTS) for value in op.results]
+    if not more:
         return first
-    return f"{{Sequence}}[{first if set(others) == {first} else '{Any}'}]"
+    return f"{{Sequence}}[{first if set(more) == {first} else '{Any}'}]"
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
@@ -193,9 +193,9 @@ def source(package: str, library: str, ops: List[Op]) -> str:
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}
-    for word in _LAZY_WORDS:
-        spelling[word] = free_name("_" + word, spelling.taken | parameters)
-        spelling.taken.add(spelling[word])
+    for name in _LAZY_WORDS:
+        spelling[name] = free_name("_" + name, spelling.taken | parameters)
+        spelling.taken.add(spelling[name])
     head = f"{_HEAD.format_map(spelling)}{json.dumps(library)}))\n"
     if any(value.type in ("Tensor", "Any") for op in ops for value in op.parameters):
         head += _LAZY.format_map(spelling)

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) < 1:
             raise UserError(f"--{name} must be 1 or more")
     about, collector, failed = machine.context(), Collector(), []
-    started, busy, own = time.monotonic(), machine.busy_seconds(), machine.own_seconds()
+    started, busy, own_seconds = time.monotonic(), machine.busy_seconds(), machine.own_seconds()
     for number in range(arguments.rounds):
         for program, command, environment in commands:
             name = pathlib.Path(command[command[0] == sys.executable]).stem
@@ -61,9 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
                 continue
             collector.add(name, measurements.parse(text))
     elapsed = time.monotonic() - started
-    others = machine.busy_seconds() - busy - (machine.own_seconds() - own)
+    other_seconds = machine.busy_seconds() - busy - (machine.own_seconds() - own_seconds)
     about.update(rounds=arguments.rounds, seconds=round(elapsed),
-                 busy_with_others=round(max(0.0, others) / elapsed / (os.cpu_count() or 1), 3),
+                 busy_with_others=round(max(0.0, other_seconds) / elapsed / (os.cpu_count() or 1), 3),
                  programs=arguments.programs, options=arguments.option, **collector.added)
     about["sources"] = {path.name: path.read_text() for path in arguments.sources}
     rows = sorted(collector.rows.values(), key=lambda row: row.order)

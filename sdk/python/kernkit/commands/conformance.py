@@ -39,7 +39,7 @@ def _names(products: Dict[str, List[str]], chosen: List[str]) -> Dict[str, List[
     """{kind: the names of the rules that are applied}. UserError: no kind of the products has a rule of this name."""
     names = {kind: [rule.name for rule in KINDS[kind].rules if not chosen or rule.name in chosen] for kind in products}
     for name in chosen:
-        if not any(name in found for found in names.values()):
+        if not any(name in rule_names for rule_names in names.values()):
             raise UserError(f'--rule "{name}" is no rule for these products; kernkit conformance --rules lists the names')
     return names
 
@@ -48,15 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.rules:
         print("\n\n".join("\n".join([f"## {kind.title}", "", *table.rules_table(kind.rules)]) for kind in KINDS.values()))
         return 0
-    products = {kind: found for kind, found in (("library", list(map(str, arguments.libraries))), ("dlpack", arguments.dlpack)) if found}
+    products = {kind: named for kind, named in (("library", list(map(str, arguments.libraries))), ("dlpack", arguments.dlpack)) if named}
     if not products:
         raise UserError("no product was named; enter the path of a library, or --dlpack with a package such as numpy")
     names = _names(products, arguments.rule)
     recorded, statuses = [], set()
-    for kind, found in products.items():
+    for kind, named in products.items():
         rules = [rule for rule in KINDS[kind].rules if rule.name in names[kind]]
         results: Dict[str, List[Result]] = {}
-        for product in dict.fromkeys(found):
+        for product in dict.fromkeys(named):
             results[product] = run_rules(kind, product, names[kind])
             recorded.append({"kind": kind, "product": product, "version": version_of(product) if kind == "dlpack" else "",
                              "results": list(map(dataclasses.asdict, results[product]))})  # fmt: skip

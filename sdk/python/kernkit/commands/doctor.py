@@ -32,9 +32,9 @@ from ..project import copies, manifest
 
 def check_sealed(folder: pathlib.Path) -> Finding:
     """The rule for a library's copy of the SDK, in `folder`."""
-    found, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
-    if any(found):
-        return failure("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {found}; restore it "
+    changes, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
+    if any(changes):
+        return failure("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {changes}; restore it "
                      "from git, or bring the change to kernkit: ./kk update replaces the folder")
     return Finding("sealed", True, f"{folder} is {line}")
 

@@ -33,22 +33,22 @@ def version_of_tool(name: str) -> str:
     if not shutil.which(name):
         return "not found"
     try:
-        done = programs.run([name, "--version"], capture_output=True, text=True)
+        result = programs.run([name, "--version"], capture_output=True, text=True)
     except UserError as error:
         return str(error).partition(" ")[2]
-    found: List[str] = re.findall(r"\d+(?:\.\d+)+", done.stdout)
-    return max(found, key=len) if found else "unknown"
+    versions: List[str] = re.findall(r"\d+(?:\.\d+)+", result.stdout)
+    return max(versions, key=len) if versions else "unknown"
 
 
 def installed() -> Dict[str, str]:
     """{package: version} of the packages that call libraries through apache-tvm-ffi."""
-    found = {}
-    for one in importlib.metadata.distributions():
-        if any(re.match(r"apache[-_.]tvm[-_.]ffi\b", each) for each in one.requires or ()):
-            for file in one.files or ():
+    versions = {}
+    for distribution in importlib.metadata.distributions():
+        if any(re.match(r"apache[-_.]tvm[-_.]ffi\b", requirement) for requirement in distribution.requires or ()):
+            for file in distribution.files or ():
                 if file.suffix == ".so" and len(file.parts) > 1:
-                    found[file.parts[0]] = one.version
-    return found
+                    versions[file.parts[0]] = distribution.version
+    return versions
 
 
 def files_of(package: str) -> List[pathlib.Path]:
@@ -65,9 +65,9 @@ def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
         if not of_kernkit and package in packages:
             yield f"{package}: import {package} finds no library built with kernkit; check the name of the package"
         for path, identity in of_kernkit.items():
-            own, present = identity["library"].rpartition(" ")[2], versions.get(package)
+            expected, present = identity["library"].rpartition(" ")[2], versions.get(package)
             line = f"{package}: loaded from {path}: {as_line(identity)}; installed "
-            yield line + ("nowhere" if present is None else present if present == own else f"{present}: they differ")
+            yield line + ("nowhere" if present is None else present if present == expected else f"{present}: they differ")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -78,8 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in TOOLS:
         print(name, version_of_tool(name))
     print("simulator", prebuilt.description())
-    for name, found in about["versions"].items():
-        print(name, found)
-    found = list(lines(arguments.packages, installed()))
-    print(*found, sep="\n")
-    return 1 if any(line.endswith("they differ") for line in found) else 0
+    for name, number in about["versions"].items():
+        print(name, number)
+    rows = list(lines(arguments.packages, installed()))
+    print(*rows, sep="\n")
+    return 1 if any(line.endswith("they differ") for line in rows) else 0

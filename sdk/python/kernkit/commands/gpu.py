@@ -58,8 +58,8 @@ def run_sanitizer(tool: str, options: argparse.Namespace, report: Report) -> Non
     if sanitizer is None:
         return report.skip(tool, "compute-sanitizer not found; run pip install nvidia-cuda-sanitizer-api")
     for program in programs(options.build, "test"):
-        words = [sanitizer, "--tool", tool, "--error-exitcode", "9", program]
-        report.check(f"{tool} of {program.name}", [*words, f"--gtest_filter={options.reduced}", "--gtest_brief=1"])
+        command = [sanitizer, "--tool", tool, "--error-exitcode", "9", program]
+        report.check(f"{tool} of {program.name}", [*command, f"--gtest_filter={options.reduced}", "--gtest_brief=1"])
 
 
 def run_frameworks(options: argparse.Namespace, out: pathlib.Path, report: Report) -> None:
@@ -72,8 +72,8 @@ def run_frameworks(options: argparse.Namespace, out: pathlib.Path, report: Repor
         for program in programs(options.build, "test"):  # the program writes the examples of its ops
             report.check(f"{program.name}, examples", [program, "--gtest_filter=Contract/*.Note", "--gtest_brief=1"],
                          KERNKIT_EXAMPLES=str(examples))  # fmt: skip
-    words = [sys.executable, "-m", "pytest", options.tests, "-q", "-rfEsx", "-p", "no:cacheprovider"]
-    report.run_tests(path, [*words, f"--junitxml={path}"], KERNKIT_EXAMPLES=str(examples),
+    command = [sys.executable, "-m", "pytest", options.tests, "-q", "-rfEsx", "-p", "no:cacheprovider"]
+    report.run_tests(path, [*command, f"--junitxml={path}"], KERNKIT_EXAMPLES=str(examples),
                      LIBRARY=str(options.build / f"lib/lib{options.library}.so"))  # fmt: skip
 
 
@@ -88,15 +88,15 @@ def run_benchmarks(options: argparse.Namespace, out: pathlib.Path, report: Repor
     rows: List[Row] = []
     for program in programs(options.build, "bench"):
         path = out / f"{program.name}.json"
-        words = [program, f"--benchmark_out={path}", "--benchmark_counters_tabular=true"]
-        if report.check(program.name, [*words, *options.option]) and path.exists():
+        command = [program, f"--benchmark_out={path}", "--benchmark_counters_tabular=true"]
+        if report.check(program.name, [*command, *options.option]) and path.exists():
             context, measured = rows_of(path)
             rows += measured
-    wanted = [word.split("=", 1)[1] for word in options.option if word.startswith("--benchmark_filter=")]
+    filters = [option.split("=", 1)[1] for option in options.option if option.startswith("--benchmark_filter=")]
     for script in options.also:
         path = out / f"{pathlib.Path(script).stem}.json"
-        words = [sys.executable, script, path]
-        if report.check(pathlib.Path(script).stem, words + (["--filter", wanted[0]] if wanted else [])):
+        command = [sys.executable, script, path]
+        if report.check(pathlib.Path(script).stem, command + (["--filter", filters[0]] if filters else [])):
             of_script, measured = rows_of(path)
             rows += measured
             if of_script.get("skipped"):
@@ -105,8 +105,8 @@ def run_benchmarks(options: argparse.Namespace, out: pathlib.Path, report: Repor
     return context, results.with_share_of_copy(rows)
 
 
-def run_on(found: devices.Devices, options: argparse.Namespace, parts: List[str], report: Report) -> None:
-    for device in found:
+def run_on(gpus: devices.Devices, options: argparse.Namespace, parts: List[str], report: Report) -> None:
+    for device in gpus:
         print(f"==> {device['name']}, compute capability {device['compute_capability']}", flush=True)
     out = options.build / "out"
     out.mkdir(exist_ok=True)
@@ -124,7 +124,7 @@ def run_on(found: devices.Devices, options: argparse.Namespace, parts: List[str]
             run_frameworks(options, out, report)
         else:
             context, rows = run_benchmarks(options, out, report)
-    print(f"==> results: {results.write(options.results, options.build, found, context, rows, report)}")
+    print(f"==> results: {results.write(options.results, options.build, gpus, context, rows, report)}")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -133,13 +133,13 @@ def run(options: argparse.Namespace) -> int:
             raise UserError(f"unsupported part {part}; supported parts: {', '.join(PARTS)}")
     options.build = pathlib.Path(os.path.abspath(options.build))
     parts, report = options.parts or list(PARTS), Report()
-    found = devices.find()
-    if isinstance(found, str):
+    gpus = devices.find()
+    if isinstance(gpus, str):
         for part in parts:
-            report.skip(part, found)
+            report.skip(part, gpus)
     elif not programs(options.build, "test"):
         raise UserError(f"{options.build}/bin has no program for a GPU; ./kk gpu --build makes them")
     else:
-        run_on(found, options, parts, report)
+        run_on(gpus, options, parts, report)
     print("\n".join(report.lines()))
     return 1 if report.failed else 0

@@ -51,8 +51,8 @@ def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, 
             raise UserError(f"--without: {name} {reason}")
     if arguments.cuda == "none":  # the library has no CUDA tests
         left_out.append("ptx")
-    kept = [name for name in defaults if name and name not in left_out]
-    return components.as_answers([*kept, *(name for name in named if name not in kept)])
+    selected = [name for name in defaults if name and name not in left_out]
+    return components.as_answers([*selected, *(name for name in named if name not in selected)])
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -58,14 +58,14 @@ def check_not_used(library: pathlib.Path, op: str) -> None:
 
 def still_named(library: pathlib.Path, op: str) -> str:
     """A sentence about the files that name the op."""
-    words = ["grep", "--untracked", "-lwz", "-e", op, "--", ".", ":!third_party", f":!{RECORD}"]
+    command = ["grep", "--untracked", "-lwz", "-e", op, "--", ".", ":!third_party", f":!{RECORD}"]
     try:
-        done = git.attempt(library, *words)
+        result = git.attempt(library, *command)
     except UserError as error:
         return f"files that name {op} are not listed: {error}"
-    if done.returncode not in (0, 1):
-        return f"files that name {op} are not listed: git grep failed: {git.message(done)}"
-    named = [path for path in done.stdout.split("\0") if path]
+    if result.returncode not in (0, 1):
+        return f"files that name {op} are not listed: git grep failed: {git.message(result)}"
+    named = [path for path in result.stdout.split("\0") if path]
     return f"{op} is still named in {', '.join(named)}" if named else f"no file names {op}"
 
 

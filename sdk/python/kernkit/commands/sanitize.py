@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     program.add_arguments(parser)
 
 
-def tools_of(words: str) -> List[str]:
-    tools = [word for word in words.split(",") if word]
+def tools_of(text: str) -> List[str]:
+    tools = [name for name in text.split(",") if name]
     for tool in tools:
         if tool not in TOOLS:
             raise UserError(f'--tool: unsupported tool "{tool}"; supported tools: {", ".join(TOOLS)}')
@@ -47,11 +47,11 @@ def tools_of(words: str) -> List[str]:
 
 def merged(findings: List[Finding]) -> List[Finding]:
     """The findings of several processes, with each sentence once."""
-    found: Dict[str, Finding] = {}
+    by_sentence: Dict[str, Finding] = {}
     for finding in findings:
-        one = found.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
-        one["count"] += finding["count"]
-    return list(found.values())
+        entry = by_sentence.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
+        entry["count"] += finding["count"]
+    return list(by_sentence.values())
 
 
 def read_suppressions(path: pathlib.Path) -> List[str]:
@@ -75,9 +75,9 @@ def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Findi
         # A bracket in a pattern is a bracket of a block or thread.
         return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
 
-    left = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
+    unmatched = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
     unused = [pattern for pattern in patterns if not any(names(pattern, finding) for finding in findings)]
-    return left, unused
+    return unmatched, unused
 
 
 def summary(findings: List[Finding], tools: List[str]) -> str:
@@ -87,9 +87,9 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
 
 def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:
     """Messages about kernels that did not run or whose findings are incomplete. The exit code is then not 0."""
-    found = {finding["sentence"] for finding in findings}
+    sentences = {finding["sentence"] for finding in findings}
     lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
-             for result in results for sentence in result["stopped"] if sentence not in found]  # fmt: skip
+             for result in results for sentence in result["stopped"] if sentence not in sentences]  # fmt: skip
     stopped, failed = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
     if stopped > len(lines):
         lines.append("a kernel stopped, and the rest of it did not run")

@@ -66,19 +66,19 @@ def _print_heading(text: str) -> None:
 
 def _environment() -> Dict[str, str]:
     """The environment of tests, without the path of this package: the tests find their own kernkit."""
-    kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-            if path and pathlib.Path(path).resolve() != python_folder()]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(kept)}
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+             if path and pathlib.Path(path).resolve() != python_folder()]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-def _run(words: List[str], log: pathlib.Path, watched: bool = False, environment: Optional[Dict[str, str]] = None) -> bool:
+def _run(command: List[str], log: pathlib.Path, watched: bool = False, environment: Optional[Dict[str, str]] = None) -> bool:
     """Runs a program, whose output goes to the log, or to the terminal if `watched` is true and there is a terminal.
     Returns whether the program succeeded."""
     if watched and sys.stdout.isatty():
-        return programs.run(words, env=environment).returncode == 0
+        return programs.run(command, env=environment).returncode == 0
     with log.open("w") as out:
-        done = programs.run(words, env=environment, stdout=out, stderr=subprocess.STDOUT)
-    return done.returncode == 0
+        result = programs.run(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    return result.returncode == 0
 
 
 def _print_log(log: pathlib.Path) -> None:
@@ -90,11 +90,11 @@ def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
     """Builds a preset and runs its tests."""
     started = time.monotonic()
     _print_heading(f"build, preset {preset}")
-    for what, words in (("configure", []), ("build", ["--build"])):
-        log = FOLDER / f"{what}-{preset}.log"
-        if not _run(["cmake", *words, "--preset", preset], log, watched=what == "build"):
+    for step, mode in (("configure", []), ("build", ["--build"])):
+        log = FOLDER / f"{step}-{preset}.log"
+        if not _run(["cmake", *mode, "--preset", preset], log, watched=step == "build"):
             _print_log(log)
-            return Results(failed=[(f"{what}, preset {preset}", "")])
+            return Results(failed=[(f"{step}, preset {preset}", "")])
     built = time.monotonic()
     _print_heading(f"ctest, preset {preset}, after {built - started:.0f} s of building")
     file, log = FOLDER / f"ctest-{preset}.xml", FOLDER / f"ctest-{preset}.log"
@@ -111,11 +111,11 @@ def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
     return results
 
 
-def _pytest(words: List[str]) -> Results:
+def _pytest(options: List[str]) -> Results:
     _print_heading("pytest")
     file = FOLDER / "pytest.xml"
     code = programs.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
-                           "--junitxml", str(file), *words], env=_environment()).returncode
+                           "--junitxml", str(file), *options], env=_environment()).returncode
     results = read_junit(file)
     if code == NO_TESTS and not results.failed:
         print("pytest found no test", flush=True)

@@ -34,33 +34,33 @@ _WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options
 def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[str, str]:
     """The answers with these components in addition to the library's own, and without those left out. UserError: the library
     lacks a component that is to be left out, or the component is in both lists."""
-    own = {*answers.get("parts", "").split(",")} - {""}
+    current = {*answers.get("parts", "").split(",")} - {""}
     if answers.get("dev", "copied") == "copied":  # a library of an earlier kernkit has no such answer
-        own.add(components.DEVELOPMENT)
+        current.add(components.DEVELOPMENT)
     named, unwanted = {*added.split(",")} - {""}, {*left_out.split(",")} - {""}
     for name in sorted(unwanted):
-        if name in named or name not in own:
-            reason = "is in --with" if name in named else f"is not a component of this library, which has {', '.join(sorted(own))}"
+        if name in named or name not in current:
+            reason = "is in --with" if name in named else f"is not a component of this library, which has {', '.join(sorted(current))}"
             raise UserError(f"--without: {name} {reason}")
-    return {**answers, **components.as_answers(sorted((own | named) - unwanted))}
+    return {**answers, **components.as_answers(sorted((current | named) - unwanted))}
 
 
 def changes_in_copies(library: pathlib.Path) -> List[str]:
     """A sentence for each folder of the library's copy of kernkit that was changed by hand."""
-    places = {folder: str(files.at(library, folder)) for folder in copies.FOLDERS}
-    changes = {folder: manifest.changes(place) for folder, place in places.items() if manifest.has_manifest(place)}
-    return [f"{folder} was changed by hand: {found}" for folder, found in changes.items() if any(found)]
+    folders = {folder: str(files.at(library, folder)) for folder in copies.FOLDERS}
+    changes = {folder: manifest.changes(path) for folder, path in folders.items() if manifest.has_manifest(path)}
+    return [f"{folder} was changed by hand: {change}" for folder, change in changes.items() if any(change)]
 
 
 def as_numbers(text: str) -> Any:
     return [int(part) for part in re.findall(r"\d+", text)]
 
 
-def is_merged(library: pathlib.Path, wanted: Started) -> bool:
+def is_merged(library: pathlib.Path, expected: Started) -> bool:
     """Whether the record of the library is the record of the rendering that was merged."""
-    found = read_record(library)
-    components_of = [(record.answers.get("parts"), record.answers.get("dev")) for record in (found, wanted)]
-    return found.version == wanted.version and components_of[0] == components_of[1]
+    record = read_record(library)
+    components_of = [(record.answers.get("parts"), record.answers.get("dev")) for record in (record, expected)]
+    return record.version == expected.version and components_of[0] == components_of[1]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,49 +76,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     library = files.folder_of(arguments.library)
     started = read_record(library)
-    ours = Started(version(), with_components(started.answers, arguments.parts, arguments.without))
-    if as_numbers(ours.version) < as_numbers(started.version):
-        raise UserError(f"this kernkit is {ours.version}, and the library has {started.version} "
+    current = Started(version(), with_components(started.answers, arguments.parts, arguments.without))
+    if as_numbers(current.version) < as_numbers(started.version):
+        raise UserError(f"this kernkit is {current.version}, and the library has {started.version} "
                         "already; run: pip install --no-index --find-links FOLDER --upgrade kernkit, where "
                         "FOLDER holds the wheel of a newer kernkit")  # fmt: skip
     repository = Repository(library)
     head = repository.check_clean()
     for changed in changes_in_copies(library):
         print(changed)
-    before, kept = repository.last_rendering(started.name), repository.kept_rendering(started)
-    if before is None and kept is None and ours.version != started.version:
+    before, saved_tree = repository.last_rendering(started.name), repository.kept_rendering(started)
+    if before is None and saved_tree is None and current.version != started.version:
         raise UserError(
             f"the history does not hold the rendering of kernkit {started.version} that the "
             "library began with, and this kernkit cannot make that rendering; run once: pip install --no-index --find-links "
             f"FOLDER kernkit=={started.version} && kernkit update, then this again"
         )
     with tempfile.TemporaryDirectory() as scratch:
-        fresh = rendering.render_library(ours.answers, pathlib.Path(scratch))
-        tree, wanted = repository.tree_of(fresh), read_record(fresh)
+        fresh = rendering.render_library(current.answers, pathlib.Path(scratch))
+        tree, expected = repository.tree_of(fresh), read_record(fresh)
     committed = before and repository.git("rev-parse", f"{before}^{{tree}}")
-    if (kept or committed) == tree:
-        print(f"nothing to do: {started.name} is up to date with kernkit {ours.version}")
+    if (saved_tree or committed) == tree:
+        print(f"nothing to do: {started.name} is up to date with kernkit {current.version}")
         return 0
     with repository.unchanged_on_failure(head, tree):
-        if kept and kept != committed:
+        if saved_tree and saved_tree != committed:
             # The commit of the kept rendering is lost, as after a squash merge.
-            before = repository.commit(kept, started, before)
+            before = repository.commit(saved_tree, started, before)
             repository.must_merge(before, f"Record the rendering of kernkit {started.version}", *_WITHOUT_CHANGES)
-        commit = repository.commit(tree, ours, before)
+        commit = repository.commit(tree, current, before)
         if before is None:
-            repository.must_merge(commit, f"Record the rendering of kernkit {ours.version}", *_WITHOUT_CHANGES)
-            print(f"the rendering of kernkit {ours.version}, from which {started.name} began, is recorded; no file changed")
+            repository.must_merge(commit, f"Record the rendering of kernkit {current.version}", *_WITHOUT_CHANGES)
+            print(f"the rendering of kernkit {current.version}, from which {started.name} began, is recorded; no file changed")
             return 0
-        conflicts = repository.merge_changes(before, commit, f"Update to kernkit {ours.version}")
+        conflicts = repository.merge_changes(before, commit, f"Update to kernkit {current.version}")
         if conflicts and repository.head() != head:
             # The commit that was lost is an ancestor of the merged commit as well, so HEAD can go back to the user's
             # commit: after git merge --abort no merge remains.
             repository.git("update-ref", "-m", "kernkit update", "HEAD", head)
-        if not conflicts and not is_merged(library, wanted):
-            raise UserError(f"git merged without the changes of kernkit {ours.version}; look for a merge strategy in the "
+        if not conflicts and not is_merged(library, expected):
+            raise UserError(f"git merged without the changes of kernkit {current.version}; look for a merge strategy in the "
                             "settings branch.<name>.mergeOptions and pull.twohead, and in .gitattributes")  # fmt: skip
     if not conflicts:
-        print(f"{started.name} has kernkit {ours.version}; git show --stat -m --first-parent "
+        print(f"{started.name} has kernkit {current.version}; git show --stat -m --first-parent "
               "lists what changed, ./kk test tests the library")  # fmt: skip
         if rewritten := former_names.rewrite(library):
             print("former names of kernkit were replaced in " + ", ".join(rewritten) +

@@ -16,8 +16,8 @@ from .catalogue import KINDS, rule_of
 from .rule import apply
 
 
-def main(words: List[str]) -> None:
-    pipe, kind, product, names = int(words[0]), words[1], words[2], words[3:]
+def main(arguments: List[str]) -> None:
+    pipe, kind, product, names = int(arguments[0]), arguments[1], arguments[2], arguments[3:]
 
     def send(**values: Any) -> None:
         os.write(pipe, json.dumps(values).encode() + b"\n")

@@ -20,5 +20,5 @@ def bytes_in_use() -> int:
     except AttributeError:
         raise NotApplicable("mallinfo2() is missing: glibc is older than 2.33, or another libc") from None
     mallinfo.restype = _Mallinfo
-    found = mallinfo()
-    return int(found.uordblks + found.hblkhd)
+    usage = mallinfo()
+    return int(usage.uordblks + usage.hblkhd)

@@ -42,10 +42,10 @@ def _run_child(kind: str, product: str, names: Sequence[str], patience: float) -
     """The results of one child process: of all rules, or up to the rule that ended the process."""
     readable, writable = os.pipe()
     path = os.pathsep.join(filter(None, [str(_PYTHON), os.environ.get("PYTHONPATH", "")]))
-    words = [sys.executable, "-m", f"{__package__}.child", str(writable), kind, product, *names]
+    command = [sys.executable, "-m", f"{__package__}.child", str(writable), kind, product, *names]
     results: List[Result] = []
     running, step, stopped = "", "", False
-    with subprocess.Popen(words, pass_fds=[writable], env={**os.environ, "PYTHONPATH": path},
+    with subprocess.Popen(command, pass_fds=[writable], env={**os.environ, "PYTHONPATH": path},
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # fmt: skip
         os.close(writable)
         for line in _lines(process, readable, patience):
@@ -61,10 +61,10 @@ def _run_child(kind: str, product: str, names: Sequence[str], patience: float) -
     os.close(readable)
     if len(results) < len(names):
         if not running:
-            what = f"did not load within {patience:g} s" if stopped else f"{_end_of(process.returncode)} while it was opened"
-            raise UserError(f"{product}: the product {what}; open it in Python to find the reason")
-        what = f"did not return within {patience:g} s" if stopped else _end_of(process.returncode)
-        results.append(broken(rule_of(kind, running), what + (f" in {step}" if step else "")))
+            detail = f"did not load within {patience:g} s" if stopped else f"{_end_of(process.returncode)} while it was opened"
+            raise UserError(f"{product}: the product {detail}; open it in Python to find the reason")
+        detail = f"did not return within {patience:g} s" if stopped else _end_of(process.returncode)
+        results.append(broken(rule_of(kind, running), detail + (f" in {step}" if step else "")))
     return results
 
 

@@ -16,10 +16,10 @@ def aligned(rows: Sequence[Sequence[str]]) -> List[str]:
 
 def results_table(rules: Sequence[Rule], results: Dict[str, List[Result]]) -> List[str]:
     """The status of each rule (row) for each product (column)."""
-    known = {product: {result.rule: result.status for result in found} for product, found in results.items()}
-    rows = [["rule", "level", *known]]
-    rows += [[rule.name, rule.level, *(found[rule.name] for found in known.values())] for rule in rules]
-    rows.append(["pass / FAIL / advice / n/a", "", *(counts(found) for found in results.values())])
+    statuses = {product: {result.rule: result.status for result in product_results} for product, product_results in results.items()}
+    rows = [["rule", "level", *statuses]]
+    rows += [[rule.name, rule.level, *(by_rule[rule.name] for by_rule in statuses.values())] for rule in rules]
+    rows.append(["pass / FAIL / advice / n/a", "", *(counts(product_results) for product_results in results.values())])
     return aligned(rows)
 
 

@@ -14,15 +14,15 @@ from .options import CommandFailed, parse
 from .tools import set_environment
 
 
-def main(words: List[str]) -> int:
+def main(arguments: List[str]) -> int:
     # The variable is removed, because this process can start the ./kk of a library.
     if os.environ.pop("KK_DRIVER", "") == "repository":
         from . import repository as driver
     else:
         from . import library as driver  # type: ignore
-    is_plan = words[:1] == ["--plan"]
+    is_plan = arguments[:1] == ["--plan"]
     try:
-        options = parse(words[is_plan:], driver.COMMANDS)
+        options = parse(arguments[is_plan:], driver.COMMANDS)
         if options is None:
             print(driver.USAGE, end="")
         elif is_plan:
@@ -38,7 +38,7 @@ def main(words: List[str]) -> int:
         return 1
     except OSError as error:
         sys.stdout.flush()
-        print(f"kk: {error.filename or words[0]}: {error.strerror or error}", file=sys.stderr)
+        print(f"kk: {error.filename or arguments[0]}: {error.strerror or error}", file=sys.stderr)
         return 1
     except CommandFailed as failure:
         return failure.code

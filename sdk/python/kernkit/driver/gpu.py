@@ -25,11 +25,11 @@ def missing_option(options: Options) -> str:
     which reports the reason."""
     if options.step == "run" or options.architectures:
         return ""
-    found = devices.find()
-    if not isinstance(found, str):
-        return f"--arch={devices.architectures(found).replace(';', ',')}"
+    gpus = devices.find()
+    if not isinstance(gpus, str):
+        return f"--arch={devices.architectures(gpus).replace(';', ',')}"
     if options.step == "build":
-        raise UserError(f"{found}; to build for a GPU of another machine, name its architecture: ./kk gpu --build --arch 90")
+        raise UserError(f"{gpus}; to build for a GPU of another machine, name its architecture: ./kk gpu --build --arch 90")
     return "--run"
 
 
@@ -45,10 +45,10 @@ def check(architectures: str) -> None:
     """UserError: nvcc does not support an architecture. Without nvcc on PATH nothing is checked."""
     nvcc = shutil.which("nvcc")
     listed = programs.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout if nvcc else ""
-    known = [code[3:] for code in listed.split() if code.startswith("sm_")]
-    for wanted in architectures.split(";") if known else ():
-        if wanted.rstrip("a") not in known:
-            raise UserError(f"--arch: {nvcc} does not support the architecture {wanted}; supported: {', '.join(known)}")
+    supported = [code[3:] for code in listed.split() if code.startswith("sm_")]
+    for architecture in architectures.split(";") if supported else ():
+        if architecture.rstrip("a") not in supported:
+            raise UserError(f"--arch: {nvcc} does not support the architecture {architecture}; supported: {', '.join(supported)}")
 
 
 def build(architectures: str, library: str) -> None:
@@ -66,8 +66,8 @@ def build(architectures: str, library: str) -> None:
         raise UserError(f"ldd does not list the libraries of build/gpu/bin: {listed.stderr.strip()}")
     of_system = tuple(f"lib{name}.so" for name in ("c", "m", "dl", "rt", "pthread"))
     for line in sorted(set(listed.stdout.splitlines())):
-        found = line.partition("=> /")[2].split()
-        path = f"/{found[0]}" if found else ""
+        fields = line.partition("=> /")[2].split()
+        path = f"/{fields[0]}" if fields else ""
         if path and not os.path.basename(path).startswith(of_system) and not path.startswith(f"{folder}/"):
             shutil.copy(path, folder / "lib")
     (folder / "commit").write_text(git.described(ROOT) + "\n")
@@ -75,25 +75,25 @@ def build(architectures: str, library: str) -> None:
 
 def phases(library: str) -> Dict[str, Callable[[], None]]:
     """Further steps of ./kk all, on a machine with a GPU and nvcc, unless CUDA is left out."""
-    found = devices.find()
-    if isinstance(found, str) or not shutil.which("nvcc") or os.environ.get("KERNKIT_CUDA") == "OFF":
+    gpus = devices.find()
+    if isinstance(gpus, str) or not shutil.which("nvcc") or os.environ.get("KERNKIT_CUDA") == "OFF":
         return {}
 
     def tests() -> None:
-        build(devices.architectures(found), library)
+        build(devices.architectures(gpus), library)
         kernkit("gpu", "tests", "--library", library, "--results", "build/gpu/results")
 
-    return {f"tests on {found[0]['name']}": tests}
+    return {f"tests on {gpus[0]['name']}": tests}
 
 
 def command(library: str, *more: str) -> Command:
-    """The command gpu of a library; `more` are further words for `kernkit gpu`."""
+    """The command gpu of a library; `more` are further arguments for `kernkit gpu`."""
 
     def gpu(options: Options) -> None:
         if options.step != "run":
             build(options.architectures, library)
         if options.step != "build":
-            passed = [f"--option={word}" for word in options.benchmark_options]
-            kernkit("gpu", *options.words, "--library", library, *more, *passed)
+            passed = [f"--option={option}" for option in options.benchmark_options]
+            kernkit("gpu", *options.positional, "--library", library, *more, *passed)
 
-    return Command(gpu, options=("--build", "--run", "--arch", BENCHMARK), max_words=len(PARTS), allowed_words=PARTS)
+    return Command(gpu, options=("--build", "--run", "--arch", BENCHMARK), max_positional=len(PARTS), allowed_positional=PARTS)

@@ -82,8 +82,8 @@ def build(options: Options) -> None:
 def test(options: Options) -> None:
     """Builds and tests each preset, then runs pytest. All steps run, also after a failure."""
     os.environ["KERNKIT_TESTS_ON_PTX"] = "OFF" if options.without_ptx else "ON"
-    if options.words:
-        return test_op(options.words[0], options)
+    if options.positional:
+        return test_op(options.positional[0], options)
     if options.architectures:
         need_aarch64()
         kernkit("test", "--preset=aarch64", "--jobs", tools.JOBS)
@@ -112,7 +112,7 @@ def benchmarks() -> List[str]:
 
 def bench(options: Options) -> None:
     """Writes all measurements to build/bench/run.json."""
-    names = [f"{op}_bench" for op in options.words] or benchmarks()
+    names = [f"{op}_bench" for op in options.positional] or benchmarks()
     for program in names:
         if program not in benchmarks():
             raise UserError(f"bench/{program}.cc not found; name an op that has a benchmark")
@@ -161,7 +161,7 @@ def format_sources(options: Options) -> None:
 
 
 def doctor(options: Options) -> None:
-    passed_on(Options("doctor", options.words or [f"build/release/lib/lib{library_name()}.so"]))
+    passed_on(Options("doctor", options.positional or [f"build/release/lib/lib{library_name()}.so"]))
 
 
 def without_gpu(options: Options) -> None:
@@ -170,7 +170,7 @@ def without_gpu(options: Options) -> None:
         has_gpu = ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
     except OSError:
         has_gpu = False
-    if has_gpu or "--build" in options.words:
+    if has_gpu or "--build" in options.positional:
         passed_on(options)  # `kernkit gpu` reports the missing component
     print(f"skipped: no GPU found; on a machine with a GPU: {without_component('gpu')}\n0 passed, 0 failed, 1 skipped")
 
@@ -185,8 +185,8 @@ def plan(options: Options) -> Dict[str, str]:
 COMMANDS: Dict[str, Command] = {
     "all": Command(everything),
     "build": Command(build),
-    "test": Command(test, options=("--all", "--arch", "--no-ptx"), max_words=1),
-    "bench": Command(bench, options=("--compare", "--rounds", BENCHMARK), max_words=1000),
+    "test": Command(test, options=("--all", "--arch", "--no-ptx"), max_positional=1),
+    "bench": Command(bench, options=("--compare", "--rounds", BENCHMARK), max_positional=1000),
     "wheel": Command(wheel, options=("--arch",)),
     "wheels": Command(wheels, "python"),
     "format": Command(format_sources),

@@ -23,7 +23,7 @@ class Options:
     """A parsed command line."""
 
     command: str
-    words: List[str] = dataclasses.field(default_factory=list)  # words after the command, without options
+    positional: List[str] = dataclasses.field(default_factory=list)  # arguments after the command, without options
     is_help: bool = False
     tier: str = "quick"  # "quick", "all" or "slow"
     cuda: str = ""  # "ON", "OFF", or "" for the value of KERNKIT_CUDA
@@ -40,17 +40,17 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """The work of ./kk NAME, and the words that may follow the name."""
+    """The work of ./kk NAME, and the arguments that may follow the name."""
 
     function: Callable[[Options], None]
     prepares: str = "all"  # "all", "python", "nothing"; in kernkit's repository also "template", "docs"
-    is_passed_on: bool = False  # whether all words go to another program unparsed
+    is_passed_on: bool = False  # whether all arguments go to another program unparsed
     options: Tuple[str, ...] = ()  # options besides those of every command
-    max_words: int = 0  # largest number of words without options
-    allowed_words: Tuple[str, ...] = ()  # permitted words; empty: any word
+    max_positional: int = 0  # largest number of arguments without options
+    allowed_positional: Tuple[str, ...] = ()  # permitted arguments; empty: any argument
 
     def prepared(self, options: Options) -> str:
-        return "nothing" if self.is_passed_on and {"-h", "--help"} & set(options.words) else self.prepares
+        return "nothing" if self.is_passed_on and {"-h", "--help"} & set(options.positional) else self.prepares
 
 
 BENCHMARK = "--benchmark_"  # the beginning of Google Benchmark's options
@@ -137,37 +137,37 @@ def _parser(name: str, command: Command) -> _Parser:
     return parser
 
 
-def _unknown(word: str, commands: Dict[str, Command]) -> UserError:
-    option = BENCHMARK if word.startswith(BENCHMARK) else word.partition("=")[0]
+def _unknown(argument: str, commands: Dict[str, Command]) -> UserError:
+    option = BENCHMARK if argument.startswith(BENCHMARK) else argument.partition("=")[0]
     command, example = _BELONGS.get(option, ("", ""))
     if command in commands:
-        return UserError(f"{option.rstrip('_')} belongs to {command}: ./kk {command} {example or word}")
-    return UserError(f"unknown option {word}{_LISTS}")
+        return UserError(f"{option.rstrip('_')} belongs to {command}: ./kk {command} {example or argument}")
+    return UserError(f"unknown option {argument}{_LISTS}")
 
 
-def parse(words: List[str], commands: Dict[str, Command]) -> Optional[Options]:
+def parse(arguments: List[str], commands: Dict[str, Command]) -> Optional[Options]:
     """The parsed command line; None for --help. UserError: a word is wrong."""
-    name, rest = (words[0] if words else "help"), list(words[1:])
+    name, remaining = (arguments[0] if arguments else "help"), list(arguments[1:])
     if name in ("help", "-h", "--help"):
         return None
     if name not in commands:
         raise UserError(f'unknown command "{name}"{_LISTS}')
     command, options = commands[name], Options(name)
     if command.is_passed_on:
-        options.words = rest
+        options.positional = remaining
         return options
-    _, others = _parser(name, command).parse_known_args(rest, namespace=options)
+    _, unparsed = _parser(name, command).parse_known_args(remaining, namespace=options)
     if options.is_help:
         return None
-    for word in others:
-        if word.startswith(BENCHMARK) and BENCHMARK in command.options:
-            options.benchmark_options.append(word)
-        elif word.startswith("-"):
-            raise _unknown(word, commands)
-        elif len(options.words) < command.max_words and (not command.allowed_words or word in command.allowed_words):
-            options.words.append(word)
+    for argument in unparsed:
+        if argument.startswith(BENCHMARK) and BENCHMARK in command.options:
+            options.benchmark_options.append(argument)
+        elif argument.startswith("-"):
+            raise _unknown(argument, commands)
+        elif len(options.positional) < command.max_positional and (not command.allowed_positional or argument in command.allowed_positional):
+            options.positional.append(argument)
         else:
-            raise UserError(f'unexpected "{word}"; ./kk --help lists commands and options')
+            raise UserError(f'unexpected "{argument}"; ./kk --help lists commands and options')
     if options.tier != "quick" and "--with" in command.options:
         options.frameworks = options.frameworks or "torch,jax,clients"
     return options

@@ -114,21 +114,21 @@ def programs_of_release() -> List[str]:
 
 def bench(options: Options) -> None:
     """Writes all measurements to build/bench/run.json."""
-    op = options.words[0] if options.words else ""
+    op = options.positional[0] if options.positional else ""
     if op and not (ROOT / f"bench/kernels/{op}_bench.cc").exists():
         raise UserError(f"bench/kernels/{op}_bench.cc not found; name an op that has a benchmark")
     with_clang = not op and shutil.which("clang++") is not None
     build_benchmarks(with_clang)
     programs = [f"build/release/bin/{op}_bench"] if op else programs_of_release()
     programs += [f"KERNKIT_BENCH_THREADS=all build/release/bin/{name}_bench" for name in ([op] if op else ["scale", "add"])]
-    words: List[str] = []
+    positional: List[str] = []
     if not op:
         if with_clang:
             programs += [f"build/clang/bin/{name}_bench" for name in ("overhead", "start", "tensor")]
         programs += [f"bench/python/{name}.py" for name in ("build_cost", "edit_to_call", "from_python", "ptx_decode", "row_kernels")]
         programs += [f"OMP_NUM_THREADS=1 bench/python/{name}.py" for name in ("from_python", "row_kernels")]
-        words = ["--sources", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "bench/peers").iterdir())]
-    tools.bench(programs, options.rounds, options.benchmark_options, options.compare, "--repetitions", "5", *words)
+        positional = ["--sources", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "bench/peers").iterdir())]
+    tools.bench(programs, options.rounds, options.benchmark_options, options.compare, "--repetitions", "5", *positional)
 
 
 def install_plots() -> None:
@@ -142,11 +142,11 @@ def report(options: Options) -> None:
     kernkit("report")
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same(folder: str, copy: str) -> bool:
     """Whether two folders hold the same files, except outputs of a build."""
-    found = filecmp.dircmp(one, other, ignore=["build", ".venv", "__pycache__"])
-    same = not (found.left_only or found.right_only or found.diff_files or found.funny_files)
-    return same and all(is_same(f"{one}/{name}", f"{other}/{name}") for name in found.common_dirs)
+    comparison = filecmp.dircmp(folder, copy, ignore=["build", ".venv", "__pycache__"])
+    is_equal = not (comparison.left_only or comparison.right_only or comparison.diff_files or comparison.funny_files)
+    return is_equal and all(is_same(f"{folder}/{name}", f"{copy}/{name}") for name in comparison.common_dirs)
 
 
 def demo(options: Options) -> None:
@@ -210,7 +210,7 @@ _FRAMEWORKS = ("--with",)
 COMMANDS: Dict[str, Command] = {
     "build": Command(build, options=_FRAMEWORKS),
     "test": Command(test, options=("--all", "--slow", "--arch", *_FRAMEWORKS)),
-    "bench": Command(bench, options=("--compare", "--rounds", BENCHMARK, *_FRAMEWORKS), max_words=1),
+    "bench": Command(bench, options=("--compare", "--rounds", BENCHMARK, *_FRAMEWORKS), max_positional=1),
     "report": Command(report),
     "new": Command(passed_on, "template", is_passed_on=True),
     **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),

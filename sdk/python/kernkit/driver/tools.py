@@ -22,52 +22,52 @@ KERNKIT = (PYTHON, "-B", "-m", "kernkit")
 def set_environment() -> None:
     """Sets environment variables for the programs that commands run."""
     os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", JOBS)
-    own = pathlib.Path(__file__).resolve().parents[1]
-    if (own / "share/cmake/kernkit").is_dir():  # the installed wheel: find_package(kernkit) finds the package here
-        os.environ["kernkit_ROOT"] = str(own)
+    installed = pathlib.Path(__file__).resolve().parents[1]
+    if (installed / "share/cmake/kernkit").is_dir():  # the installed wheel: find_package(kernkit) finds the package here
+        os.environ["kernkit_ROOT"] = str(installed)
 
 
 def print_heading(text: str) -> None:
     print(f"\033[1m==> {text}\033[0m", flush=True)
 
 
-def run(*words: Any, stdout: Any = None, **environment: str) -> None:
+def run(*arguments: Any, stdout: Any = None, **environment: str) -> None:
     """Runs a program in the project's folder. CommandFailed: the program failed."""
-    run_here(*words, cwd=ROOT, stdout=stdout, env={**os.environ, **environment})
+    run_here(*arguments, cwd=ROOT, stdout=stdout, env={**os.environ, **environment})
 
 
-def run_here(*words: Any, **options: Any) -> None:
+def run_here(*arguments: Any, **options: Any) -> None:
     """Runs a program in the folder where ./kk was called. CommandFailed: the program failed."""
-    code = programs.run(words, **options).returncode
+    code = programs.run(arguments, **options).returncode
     if code != 0:
         raise CommandFailed(code)
 
 
-def kernkit(*words: Any, stdout: Any = None) -> None:
+def kernkit(*arguments: Any, stdout: Any = None) -> None:
     """Runs a command of kernkit in the project's folder."""
-    run(*KERNKIT, *words, stdout=stdout)
+    run(*KERNKIT, *arguments, stdout=stdout)
 
 
 def passed_on(options: Options) -> None:
     """Runs the command of kernkit with the same name, in the folder where ./kk was called."""
-    run_here(*KERNKIT, options.command, *options.words)
+    run_here(*KERNKIT, options.command, *options.positional)
 
 
 def has_module(name: str) -> bool:
     return programs.run([PYTHON, "-c", f"import {name}"], capture_output=True).returncode == 0
 
 
-def pip_install(*words: Any) -> None:
+def pip_install(*arguments: Any) -> None:
     quiet = ["--disable-pip-version-check", "--quiet"]
-    done = programs.run([PYTHON, "-m", "pip", "install", *quiet, *words], cwd=ROOT)
-    if done.returncode != 0:
-        raise UserError(f"pip could not install: {' '.join(map(str, words))}. Check the network (or "
+    result = programs.run([PYTHON, "-m", "pip", "install", *quiet, *arguments], cwd=ROOT)
+    if result.returncode != 0:
+        raise UserError(f"pip could not install: {' '.join(map(str, arguments))}. Check the network (or "
                     "PIP_INDEX_URL), then run the command again.")  # fmt: skip
 
 
 def bench(programs: List[str], rounds: str, benchmark_options: List[str], compare: str, *options: Any) -> None:
     """Writes measurements to build/bench/run.json, and compares them with an earlier file if `compare` names one."""
-    passed = [f"--option={word}" for word in ["--benchmark_min_time=0.01", *benchmark_options]]
+    passed = [f"--option={option}" for option in ["--benchmark_min_time=0.01", *benchmark_options]]
     kernkit("bench", *programs, "--rounds", rounds, *passed, *options)
     if compare:
         print_heading(f"compared with {compare}")

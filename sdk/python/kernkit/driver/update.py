@@ -22,17 +22,17 @@ def update(options: Options) -> None:
 
 def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     """Updates the library; `scratch` deletes the folder of files that pip installs."""
-    words, source = list(options.words), ""
-    if "--from" in words:
-        at = words.index("--from")
-        if at + 1 == len(words):
+    arguments, source = list(options.positional), ""
+    if "--from" in arguments:
+        at = arguments.index("--from")
+        if at + 1 == len(arguments):
             raise UserError("--from needs a kernkit: a checkout of its repository, a wheel, or any other "
                         "pip requirement")  # fmt: skip
-        source = words[at + 1]
-        del words[at : at + 2]
-    own = (tools.ROOT / copies.SDK / "python").resolve()
+        source = arguments[at + 1]
+        del arguments[at : at + 2]
+    own_copy = (tools.ROOT / copies.SDK / "python").resolve()
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-             if path and pathlib.Path(path).resolve() != own]  # fmt: skip
+             if path and pathlib.Path(path).resolve() != own_copy]  # fmt: skip
     if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout, used in place
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:
@@ -40,10 +40,10 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
         tools.pip_install("--no-index", "--no-deps", "--no-build-isolation", "--target", target, source)
         paths.insert(0, target)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    found = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
-    if found.returncode != 0:
-        raise UserError(f"no other kernkit than this library's copy is installed; run: ./kk {' '.join(['update', *words])} "
+    imported = programs.run([PYTHON, "-c", "import kernkit"], env=environment, capture_output=True)
+    if imported.returncode != 0:
+        raise UserError(f"no other kernkit than this library's copy is installed; run: ./kk {' '.join(['update', *arguments])} "
                     "--from WHERE, a checkout of its repository, a wheel, or any other pip requirement")  # fmt: skip
     if not os.environ.get("KK_VENV") and not tools.has_module("cookiecutter"):
         tools.pip_install("cookiecutter>=1.7.3")  # renders the template
-    tools.run_here(*tools.KERNKIT, "update", *words, env=environment)
+    tools.run_here(*tools.KERNKIT, "update", *arguments, env=environment)

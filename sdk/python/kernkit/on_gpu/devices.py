@@ -49,15 +49,15 @@ def architectures(devices: Devices) -> str:
 def driver_version() -> str:
     """The driver's own version, as in "570.86.15"."""
     path = pathlib.Path("/proc/driver/nvidia/version")
-    found = re.search(r"Module\D*?([\d.]{5,})", path.read_text()) if path.exists() else None
-    return found[1] if found else "unknown"
+    match = re.search(r"Module\D*?([\d.]{5,})", path.read_text()) if path.exists() else None
+    return match[1] if match else "unknown"
 
 
 def find_sanitizer() -> Optional[str]:
     """The path of compute-sanitizer, from the toolkit or from the wheel nvidia-cuda-sanitizer-api."""
     on_path = shutil.which("compute-sanitizer")
-    places = ["/usr/local/cuda*/bin", "/usr/local/cuda*/compute-sanitizer"]
-    places += [f"{path}/nvidia/**" for path in sys.path if path.endswith("-packages")]
-    found = [path for place in places for path in glob.glob(f"{place}/compute-sanitizer", recursive=True)]
-    found = [path for path in found if os.path.isfile(path) and os.access(path, os.X_OK)]
-    return on_path or (found[0] if found else None)
+    patterns = ["/usr/local/cuda*/bin", "/usr/local/cuda*/compute-sanitizer"]
+    patterns += [f"{path}/nvidia/**" for path in sys.path if path.endswith("-packages")]
+    paths = [path for pattern in patterns for path in glob.glob(f"{pattern}/compute-sanitizer", recursive=True)]
+    paths = [path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)]
+    return on_path or (paths[0] if paths else None)

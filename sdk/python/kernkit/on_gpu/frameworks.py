@@ -18,14 +18,14 @@ def framework(name: str) -> Any:
     """The framework's module. Skips the test if the framework finds no GPU."""
     module = pytest.importorskip(name)
     try:
-        found = {
+        frameworks = {
             "torch": lambda: module.cuda.is_available(),
             "cupy": lambda: module.cuda.runtime.getDeviceCount() > 0,
             "jax": lambda: any(device.platform == "gpu" for device in module.devices()),
         }[name]()
     except Exception as error:  # each framework raises its own exception without a driver
         pytest.skip(f"{name} finds no CUDA device: {error}")
-    if not found:
+    if not frameworks:
         pytest.skip(f"{name} finds no CUDA device")
     return module
 
@@ -71,10 +71,10 @@ class CuPy(Framework):
 
     def array(self, values: "np.ndarray", dtype: str, on_cpu: bool) -> Any:
         try:
-            made = values.astype(dtype)
+            converted = values.astype(dtype)
         except TypeError:
             pytest.skip(f"cupy has no {dtype}")
-        return made if on_cpu else self.cupy.asarray(made)
+        return converted if on_cpu else self.cupy.asarray(converted)
 
     def numbers(self, array: Any) -> "np.ndarray":
         return self.cupy.asnumpy(self.cupy.from_dlpack(array)).astype("float64")
@@ -125,10 +125,10 @@ class Jax(Framework):
             pytest.skip("jax gives an op on a GPU no tensor of the CPU")
         if not hasattr(self.jax.numpy, dtype):
             pytest.skip(f"jax has no {dtype}")
-        made = self.jax.numpy.asarray(values, getattr(self.jax.numpy, dtype))
-        if str(made.dtype) != dtype:
+        converted = self.jax.numpy.asarray(values, getattr(self.jax.numpy, dtype))
+        if str(converted.dtype) != dtype:
             pytest.skip(f"jax has no {dtype} unless JAX_ENABLE_X64=1")
-        return Box(self.after(made, self.busy))  # compiles the function
+        return Box(self.after(converted, self.busy))  # compiles the function
 
     def numbers(self, array: Any) -> "np.ndarray":
         return np.asarray(array.value).astype("float64")
@@ -154,27 +154,27 @@ class Jax(Framework):
             pytest.skip("jax has no allocator for an op that returns a tensor")
         written = [value.is_written for argument, value in zip(example["arguments"], line.parameters)
                    for _ in stated_tensors(argument)]  # fmt: skip
-        aliases = {place: i for i, place in enumerate(place for place, each in enumerate(written) if each)}
+        aliases = {position: i for i, position in enumerate(position for position, is_written in enumerate(written) if is_written)}
         name = f"kernkit.{example['op']}.{id(op)}"
 
         def call_op(*passed: Any) -> None:
             tensors = list(passed[: len(written)])
-            for place, i in aliases.items():
-                tensors[place] = passed[len(written) + i]
-            rest = iter(tensors)
-            op(*(filled(argument, rest) for argument in example["arguments"]))
+            for position, i in aliases.items():
+                tensors[position] = passed[len(written) + i]
+            remaining = iter(tensors)
+            op(*(filled(argument, remaining) for argument in example["arguments"]))
 
         jax_tvm_ffi.register_ffi_target(name, tvm_ffi.convert(call_op), platform=self.platform, pass_owned_tensor=True)
 
         @self.jax.jit
         def run(*values: Any) -> Any:
-            results = [self.jax.ShapeDtypeStruct(values[place].shape, values[place].dtype) for place in aliases]
+            results = [self.jax.ShapeDtypeStruct(values[position].shape, values[position].dtype) for position in aliases]
             return self.jax.ffi.ffi_call(name, results, has_side_effect=True, input_output_aliases=aliases)(*values)
 
         def call(*passed: Any) -> None:
             boxes = tensors_of(passed)
-            for place, value in zip(aliases, run(*(box.value for box in boxes))):
-                boxes[place].value = value
+            for position, value in zip(aliases, run(*(box.value for box in boxes))):
+                boxes[position].value = value
 
         return call
 
@@ -208,7 +208,7 @@ def make(framework: Any, argument: Any, salt: int, seed: int) -> Any:
 
 
 def arguments(framework: Any, example: Dict[str, Any], salt: int) -> List[Any]:
-    return [make(framework, one, salt, 7 * i) for i, one in enumerate(example["arguments"])]
+    return [make(framework, stated, salt, 7 * i) for i, stated in enumerate(example["arguments"])]
 
 
 def tensors_of(arguments: Any) -> List[Any]:
@@ -219,11 +219,11 @@ def tensors_of(arguments: Any) -> List[Any]:
 
 def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict[str, Any]) -> None:
     """Checks an op whose inputs come late in the stream: an op that does not wait for the inputs has a wrong result."""
-    wanted, late, new = (arguments(framework, example, salt) for salt in (1, 0, 1))
+    early, late, new = (arguments(framework, example, salt) for salt in (1, 0, 1))
     op = framework.bound(op, example)
-    result = op(*wanted)
+    result = op(*early)
     framework.wait()
-    expected = [framework.numbers(each) for each in tensors_of([wanted, result])]
+    expected = [framework.numbers(value) for value in tensors_of([early, result])]
     op(*late)  # loads the kernel
     framework.wait()
 
@@ -236,8 +236,8 @@ def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict
     framework.wait()
     assert is_busy, f"{example['op']} waited for its stream"
     stated = [*stated_tensors(example["arguments"]), *({} for _ in tensors_of(result))]
-    for got, reference, of in zip(tensors_of([late, result]), expected, stated):
-        if of.get("scratch"):  # padding bytes
+    for got, reference, properties in zip(tensors_of([late, result]), expected, stated):
+        if properties.get("scratch"):  # padding bytes
             continue
         np.testing.assert_allclose(framework.numbers(got), reference, rtol=1e-3, err_msg=(
             f"{example['op']}: its work did not run in order on the framework's stream"))  # fmt: skip

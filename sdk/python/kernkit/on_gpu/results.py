@@ -29,9 +29,9 @@ class Report(Results):
 
     def check(self, name: str, command: Sequence[Any], **environment: str) -> bool:
         """Runs a program that is one check, which passes if the exit code is 0."""
-        words = [str(word) for word in command]
-        print(" ".join(words), flush=True)
-        code = programs.run(words, env={**os.environ, **environment}).returncode
+        arguments = [str(argument) for argument in command]
+        print(" ".join(arguments), flush=True)
+        code = programs.run(arguments, env={**os.environ, **environment}).returncode
         if code == 0:
             self.passed += 1
         else:
@@ -43,15 +43,15 @@ class Report(Results):
         failed check, has failed."""
         name = path.stem
         code = programs.run(command, env={**os.environ, **environment}).returncode
-        found = read_junit(path)
+        results = read_junit(path)
         # GoogleTest's reason has the place in its first line.
-        found.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in found.skipped]
-        found.failed = [(f"{name}: {test}", "") for test, _ in found.failed]
-        if code != 0 and not found.failed:
-            found.failed.append((name, f"exit code {code}, log above"))
-        elif code == 0 and found.passed + len(found.skipped) == 0:
-            found.failed.append((name, "no test ran"))
-        self.add(found)
+        results.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in results.skipped]
+        results.failed = [(f"{name}: {test}", "") for test, _ in results.failed]
+        if code != 0 and not results.failed:
+            results.failed.append((name, f"exit code {code}, log above"))
+        elif code == 0 and results.passed + len(results.skipped) == 0:
+            results.failed.append((name, "no test ran"))
+        self.add(results)
         for note in ET.parse(path).iter("property") if path.exists() else ():
             self.seen += [note.get("value", "")] if note.get("name") == "seen" else []
 
@@ -73,9 +73,9 @@ class Report(Results):
 
 
 def tidy(row: Row) -> Row:
-    kept = ("real_time", "time_unit", "bytes_per_second", "of_copy", "error_message")
+    fields = ("real_time", "time_unit", "bytes_per_second", "of_copy", "error_message")
     name = re.sub(r"(/iterations:\d+|/manual_time)", "", row["name"])
-    return {"name": name, **{key: row[key] for key in kept if key in row}}
+    return {"name": name, **{key: row[key] for key in fields if key in row}}
 
 
 def with_share_of_copy(rows: List[Row]) -> List[Row]:
@@ -99,17 +99,17 @@ def with_share_of_copy(rows: List[Row]) -> List[Row]:
     return rows
 
 
-def write(folder: pathlib.Path, build: pathlib.Path, found: devices.Devices, context: Dict[str, Any],
+def write(folder: pathlib.Path, build: pathlib.Path, gpus: devices.Devices, context: Dict[str, Any],
           rows: List[Row], report: Report) -> pathlib.Path:  # fmt: skip
     """Writes the results to a file named after device and time, and returns its path."""
     now = datetime.datetime.now(datetime.timezone.utc)
     note = build / "commit"
-    name = re.sub(r"[^a-z0-9]+", "-", found[0]["name"].lower()).strip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", gpus[0]["name"].lower()).strip("-")
     path = folder / f"{name}-{now:%Y-%m-%d-%H%M}.json"
     folder.mkdir(parents=True, exist_ok=True)
     content = {
-        "device": found[0]["name"],
-        "devices": found,
+        "device": gpus[0]["name"],
+        "devices": gpus,
         "driver": devices.driver_version(),
         "cuda_runtime": context.get("cuda_runtime", "unknown"),
         "cuda_of_driver": context.get("cuda_of_driver", "unknown"),

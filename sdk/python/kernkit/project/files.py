@@ -14,22 +14,22 @@ from typing import Iterable, Iterator, List
 from ..errors import UserError
 
 MAX_SIZE = 64 << 20  # largest size of a text file [bytes]
-FILE, FOLDER, LINK, OTHER, NOTHING = "a file", "a folder", "a symbolic link", "a special file", ""
+FILE, FOLDER, LINK, SPECIAL, NOTHING = "a file", "a folder", "a symbolic link", "a special file", ""
 
 
 def folder_of(path: pathlib.Path) -> pathlib.Path:
     """The folder itself, without links and relative parts. UserError: the folder does not exist."""
     try:
-        found = path.resolve(strict=True)
+        resolved = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: links form a cycle
         raise UserError(f"folder {path} not found: {error}") from None
-    if not found.is_dir():
+    if not resolved.is_dir():
         raise UserError(f"{path} is not a folder; go to the folder of a library, or name it with --library")
-    return found
+    return resolved
 
 
 def kind(path: pathlib.Path) -> str:
-    """The kind of file at the path: FILE, FOLDER, LINK (also a dangling link), OTHER or NOTHING."""
+    """The kind of file at the path: FILE, FOLDER, LINK (also a dangling link), SPECIAL or NOTHING."""
     try:
         mode = os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -38,24 +38,24 @@ def kind(path: pathlib.Path) -> str:
         raise UserError(f"{path} cannot be examined: {error.strerror}") from None
     if stat.S_ISLNK(mode):
         return LINK
-    return FILE if stat.S_ISREG(mode) else FOLDER if stat.S_ISDIR(mode) else OTHER
+    return FILE if stat.S_ISREG(mode) else FOLDER if stat.S_ISDIR(mode) else SPECIAL
 
 
-def at(library: pathlib.Path, relative: str, wanted: str = "") -> pathlib.Path:
+def at(library: pathlib.Path, relative: str, expected: str = "") -> pathlib.Path:
     """The path in the library. UserError: the path leaves the library, one of its folders is a link or a file, or the
-    file at the path exists and is not of the kind `wanted`."""
+    file at the path exists and is not of the kind `expected`."""
     parts = pathlib.PurePosixPath(relative).parts
     if not parts or ".." in parts or relative.startswith("/") or "\0" in relative:
         raise UserError(f'"{relative}" is not a path inside {library}')
     path = library
     for part in parts[:-1]:
         path = path / part
-        if (found := kind(path)) not in (FOLDER, NOTHING):
-            raise UserError(f"{path} is {found}, and kernkit does not follow it; make it a folder")
+        if (actual := kind(path)) not in (FOLDER, NOTHING):
+            raise UserError(f"{path} is {actual}, and kernkit does not follow it; make it a folder")
     path = path / parts[-1]
-    found = kind(path)
-    if wanted and found not in (wanted, NOTHING):
-        raise UserError(f"{path} is {found}, not {wanted}; move it away, or restore it from git")
+    actual = kind(path)
+    if expected and actual not in (expected, NOTHING):
+        raise UserError(f"{path} is {actual}, not {expected}; move it away, or restore it from git")
     return path
 
 
@@ -98,9 +98,9 @@ def write(library: pathlib.Path, relative: str, text: str) -> None:
 
 def below(library: pathlib.Path, relative: str) -> Iterator[str]:
     """The paths in the library of all files below a folder, links included."""
-    for place, folders, names in os.walk(at(library, relative)):
-        inside = os.path.relpath(place, library)
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+    for folder, folders, names in os.walk(at(library, relative)):
+        inside = os.path.relpath(folder, library)
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         yield from sorted(os.path.join(inside, name) for name in names + links)
 
 

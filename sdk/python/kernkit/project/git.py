@@ -21,33 +21,33 @@ _IN_PROGRESS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVER
 
 _TIMEOUT = 600  # limit for one call of git [s]; git blocks if a file of the repository is a pipe
 
-Done = subprocess.CompletedProcess  # result of a call with text
+Completed = subprocess.CompletedProcess  # result of a call with text
 
 
-def attempt(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> "Done[str]":
+def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> "Completed[str]":
     """Runs git with `typed` as its input. The caller examines the exit code. UserError: git cannot be started."""
-    kept = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
+    inherited = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     try:
         return programs.run(
-            ["git", *words], cwd=folder, capture_output=True, input=typed,
-            encoding="utf-8", errors="surrogateescape", env={**kept, **environment},
+            ["git", *arguments], cwd=folder, capture_output=True, input=typed,
+            encoding="utf-8", errors="surrogateescape", env={**inherited, **environment},
             timeout=_TIMEOUT,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise UserError(f"git {words[0]} did not end within {_TIMEOUT} s; check for a hook that waits") from None
+        raise UserError(f"git {arguments[0]} did not end within {_TIMEOUT} s; check for a hook that waits") from None
 
 
-def output(folder: pathlib.Path, *words: str, typed: str = "", **environment: str) -> str:
+def output(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> str:
     """The output of git, without the last line's end. UserError: git fails; the message has git's output."""
-    done = attempt(folder, *words, typed=typed, **environment)
-    if done.returncode != 0:
-        raise UserError(f"git {words[0]} failed: {message(done)}")
-    return done.stdout.rstrip("\n")
+    result = attempt(folder, *arguments, typed=typed, **environment)
+    if result.returncode != 0:
+        raise UserError(f"git {arguments[0]} failed: {message(result)}")
+    return result.stdout.rstrip("\n")
 
 
-def message(done: "Done[str]") -> str:
+def message(result: "Completed[str]") -> str:
     """The error message that git printed."""
-    return (done.stderr.strip() or done.stdout.strip()) or f"exit code {done.returncode}, without a message"
+    return (result.stderr.strip() or result.stdout.strip()) or f"exit code {result.returncode}, without a message"
 
 
 def described(folder: pathlib.Path) -> str:
@@ -86,36 +86,36 @@ class Repository:
     def is_named_by_repository(self) -> bool:
         """Whether the repository is in the folder, or is elsewhere and names the folder: as a linked worktree, or as the
         worktree of a submodule. A `.git` file in an archive can name any repository."""
-        own = self.top / ".git"
-        if files.kind(own) == files.FOLDER:
+        repository = self.top / ".git"
+        if files.kind(repository) == files.FOLDER:
             return True
         folder = pathlib.Path(self.git("rev-parse", "--absolute-git-dir"))
         note = folder / "gitdir"  # exists in a linked worktree
         if files.kind(note) == files.FILE:
             named = note.read_text(errors="replace").rstrip("\n")
-            return os.path.realpath(os.path.join(folder, named)) == str(own)
+            return os.path.realpath(os.path.join(folder, named)) == str(repository)
         named = self.attempt("config", "--get", "core.worktree").stdout.rstrip("\n")
         return bool(named) and os.path.realpath(os.path.join(folder, named)) == os.path.realpath(self.top)
 
-    def attempt(self, *words: str, typed: str = "", **environment: str) -> "Done[str]":
-        return attempt(self.library, *words, typed=typed, **environment)
+    def attempt(self, *arguments: str, typed: str = "", **environment: str) -> "Completed[str]":
+        return attempt(self.library, *arguments, typed=typed, **environment)
 
-    def git(self, *words: str, typed: str = "", **environment: str) -> str:
-        return output(self.library, *words, typed=typed, **environment)
+    def git(self, *arguments: str, typed: str = "", **environment: str) -> str:
+        return output(self.library, *arguments, typed=typed, **environment)
 
     def head(self) -> Optional[str]:
         """The commit that is checked out, or None before the first commit."""
-        done = self.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        if done.returncode not in (0, 1):
-            raise UserError(f"git rev-parse failed: {message(done)}")
-        return done.stdout.strip() or None
+        result = self.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        if result.returncode not in (0, 1):
+            raise UserError(f"git rev-parse failed: {message(result)}")
+        return result.stdout.strip() or None
 
     def in_progress(self) -> str:
         """The operation in progress, such as "merge", or ""."""
-        words = [word for name in _IN_PROGRESS for word in ("--git-path", name)]
-        paths = self.git("rev-parse", *words).split("\n")
-        found = [operation for operation, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
-        return found[0] if found else ""
+        options = [option for name in _IN_PROGRESS for option in ("--git-path", name)]
+        paths = self.git("rev-parse", *options).split("\n")
+        operations = [operation for operation, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
+        return operations[0] if operations else ""
 
     def changed(self) -> str:
         """The differences from HEAD, as `git status` lists them, without untracked files."""
@@ -125,15 +125,15 @@ class Repository:
         """The files of `present`, which are the files below `paths`, that HEAD does not hold unchanged: changed, new or ignored
         files, also files that git assumes unchanged. All paths are paths in the library."""
         inside = f"{self.prefix}/" if self.prefix else ""
-        known: Dict[str, str] = {}
+        indexed: Dict[str, str] = {}
         for entry in filter(None, self.git("ls-tree", "-r", "-z", "HEAD", "--", *paths).split("\0")):
             about, _, path = entry.partition("\t")
-            known[path] = about.split(" ")[2]
+            indexed[path] = about.split(" ")[2]
         regular = [path for path in present if not os.path.islink(self.library / path) and "\n" not in path
                    and os.path.isfile(self.library / path)]  # fmt: skip
         typed = "".join(f"{inside}{path}\n" for path in regular)
-        found = dict(zip(regular, output(self.top, "hash-object", "--stdin-paths", typed=typed).split("\n")))
+        present_hashes = dict(zip(regular, output(self.top, "hash-object", "--stdin-paths", typed=typed).split("\n")))
         for path in present:
             if os.path.islink(self.library / path):
-                found[path] = self.git("hash-object", "--stdin", "--no-filters", typed=os.readlink(self.library / path))
-        return [path for path in present if path not in known or known[path] != found.get(path)]
+                present_hashes[path] = self.git("hash-object", "--stdin", "--no-filters", typed=os.readlink(self.library / path))
+        return [path for path in present if path not in indexed or indexed[path] != present_hashes.get(path)]

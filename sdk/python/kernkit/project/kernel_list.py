@@ -28,11 +28,11 @@ def calls(text: str) -> Iterator[Call]:
     """The commands of a file in order. ValueError: a call that does not end."""
     at = 0
     while at < len(text):
-        if found := _COMMENT.match(text, at):
-            at = found.end()
-        elif found := _COMMAND.match(text, at):
-            arguments, end = _arguments(text, found.end())
-            yield Call(found[1].lower(), arguments, at, end)
+        if match := _COMMENT.match(text, at):
+            at = match.end()
+        elif match := _COMMAND.match(text, at):
+            arguments, end = _arguments(text, match.end())
+            yield Call(match[1].lower(), arguments, at, end)
             at = end
         else:
             at += 1
@@ -43,18 +43,18 @@ def _arguments(text: str, at: int) -> "tuple[List[str], int]":
     arguments: List[str] = []
     depth = 1
     while at < len(text):
-        if found := _COMMENT.match(text, at):
-            at = found.end()
-        elif found := _BRACKET.match(text, at):
-            equals = len(found[1]) + 2
-            arguments.append(found[0][equals:-equals])
-            at = found.end()
-        elif found := _QUOTED.match(text, at):
-            arguments.append(found[0][1:-1])
-            at = found.end()
-        elif found := _UNQUOTED.match(text, at):
-            arguments.append(found[0])
-            at = found.end()
+        if match := _COMMENT.match(text, at):
+            at = match.end()
+        elif match := _BRACKET.match(text, at):
+            equals = len(match[1]) + 2
+            arguments.append(match[0][equals:-equals])
+            at = match.end()
+        elif match := _QUOTED.match(text, at):
+            arguments.append(match[0][1:-1])
+            at = match.end()
+        elif match := _UNQUOTED.match(text, at):
+            arguments.append(match[0])
+            at = match.end()
         else:
             depth += {"(": 1, ")": -1}.get(text[at], 0)
             at += 1
@@ -74,14 +74,14 @@ def adds(text: str, op: str) -> bool:
 
 def users(text: str, op: str) -> List[str]:
     """The ops whose calls name the op after USES. ValueError: as calls()."""
-    found = []
+    names = []
     for call in calls(text):
         keyword = ""
         for argument in call.arguments[2:]:
             keyword = argument if argument.isupper() else keyword
             if call.command == "kernkit_add_kernel" and keyword == "USES" and argument == op:
-                found.append(call.arguments[1])
-    return found
+                names.append(call.arguments[1])
+    return names
 
 
 def without(text: str, op: str) -> str:

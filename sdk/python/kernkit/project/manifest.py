@@ -31,12 +31,12 @@ class Changes(NamedTuple):
 def files_below(folder: str) -> List[str]:
     """The path of every file, relative to the folder and with /, except bytecode of Python. A link is listed as a
     file and not followed."""
-    found = []
-    for place, folders, files in os.walk(folder):
+    paths = []
+    for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
-        found += [os.path.relpath(os.path.join(place, name), folder) for name in files + links]
-    return sorted(path.replace(os.sep, "/") for path in found if not path.endswith(".pyc"))
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        paths += [os.path.relpath(os.path.join(parent, name), folder) for name in files + links]
+    return sorted(path.replace(os.sep, "/") for path in paths if not path.endswith(".pyc"))
 
 
 def name_in(folder: str) -> str:
@@ -62,13 +62,13 @@ def _read(path: str) -> Optional[bytes]:
 
 def _digests(folder: str) -> Dict[str, str]:
     """{path: digest}; the digest is "" where the path is not a readable regular file. The manifest has no entry."""
-    found = {}
+    by_path = {}
     name = name_in(folder)
     for path in files_below(folder):
         if path != name:
             content = _read(os.path.join(folder, path))
-            found[path] = "" if content is None else _digest(content)[:16]
-    return found
+            by_path[path] = "" if content is None else _digest(content)[:16]
+    return by_path
 
 
 def write(folder: str, version: str) -> None:
@@ -101,9 +101,9 @@ def changes(folder: str) -> Changes:
         written = None
     if not isinstance(written, dict):
         return Changes(changed=[name], missing=[], added=[])
-    found = _digests(folder)
+    present = _digests(folder)
     return Changes(
-        changed=[path for path in found if path in written and (written[path] != found[path] or not found[path])],
-        missing=[path for path in written if path not in found],
-        added=[path for path in found if path not in written],
+        changed=[path for path in present if path in written and (written[path] != present[path] or not present[path])],
+        missing=[path for path in written if path not in present],
+        added=[path for path in present if path not in written],
     )

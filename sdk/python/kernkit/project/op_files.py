@@ -11,9 +11,9 @@ from .record import record_removed
 def files_of(library: pathlib.Path, op: str) -> List[str]:
     """The paths in the library of an op's folder and files that exist. UserError: a link or another kind of file has
     such a path."""
-    wanted = {f"kernels/{op}": files.FOLDER, f"tests/{op}_test.cc": files.FILE,
-              f"tests/test_{op}.py": files.FILE, f"bench/{op}_bench.cc": files.FILE}  # fmt: skip
-    return [path for path, kind in wanted.items() if files.kind(files.at(library, path, kind))]
+    expected = {f"kernels/{op}": files.FOLDER, f"tests/{op}_test.cc": files.FILE,
+                f"tests/test_{op}.py": files.FILE, f"bench/{op}_bench.cc": files.FILE}  # fmt: skip
+    return [path for path, kind in expected.items() if files.kind(files.at(library, path, kind))]
 
 
 def remove(library: pathlib.Path, op: str) -> None:

@@ -101,20 +101,20 @@ def is_for_development(path: str) -> bool:
 
 def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
     """{component: its files among the paths}."""
-    found: Dict[str, List[str]] = {}
+    groups: Dict[str, List[str]] = {}
     for path in paths:
-        found.setdefault(component_of(path), []).append(path)
-    return found
+        groups.setdefault(component_of(path), []).append(path)
+    return groups
 
 
 def problem(names: str, paths: Iterable[str]) -> str:
     """Checks a list of components, such as "plots,ptx", for the SDK with the files `paths`. Returns a message about the
     first name that is not an optional component of this SDK; "" for a valid list."""
     present = by_component(paths)
-    known = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
+    optional = [component.name for component in COMPONENTS if component.copied == OPTIONAL and component.name in present]
     for name in filter(None, names.split(",")):
-        if name not in known:
-            return f'unsupported component "{name}"; supported components: {", ".join(known) or "none"}'
+        if name not in optional:
+            return f'unsupported component "{name}"; supported components: {", ".join(optional) or "none"}'
     return ""
 
 
@@ -127,9 +127,9 @@ def as_answers(names: Sequence[str]) -> Dict[str, str]:
 def remove_others(sdk: str, names: str) -> None:
     """Removes from a copy of the SDK the files of the components that a library with these optional components, as in
     "plots,ptx", does not have."""
-    kept = {component.name for component in COMPONENTS if component.copied == ALWAYS} | set(names.split(",")) | {CORE}
+    selected = {component.name for component in COMPONENTS if component.copied == ALWAYS} | set(names.split(",")) | {CORE}
     for name, files in by_component(files_below(sdk)).items():
-        if name not in kept:
+        if name not in selected:
             for path in files:
                 os.remove(os.path.join(sdk, path))
     _remove_empty_folders(sdk)
@@ -144,6 +144,6 @@ def move_development(sdk: str, development: str) -> None:
 
 
 def _remove_empty_folders(folder: str) -> None:
-    for place, _, _ in os.walk(folder, topdown=False):
-        if not os.listdir(place):
-            os.rmdir(place)
+    for parent, _, _ in os.walk(folder, topdown=False):
+        if not os.listdir(parent):
+            os.rmdir(parent)

@@ -8,7 +8,7 @@ from typing import List
 from ..errors import UserError
 from ..project import copies, files, git
 
-# (pattern, replacement). The former names of the simulator work for one release.
+# (pattern, replacement). The former names work for one release.
 _RENAMED = (
     (r"\bkernkit/cuda_on_cpu/(?=(?:counters|initcheck|racecheck|runtime)\.h)", "kernkit/simulator/"),
     (r"\bkernkit_add_cuda_on_cpu\b", "kernkit_add_on_fibers"),
@@ -20,7 +20,7 @@ _RENAMED = (
 )
 # kernkit::cuda_on_cpu is a target in CMake and a namespace in C++.
 _IN_CMAKE = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator_fibers"), (r"(?<=\w)_cuda_on_cpu\b", "_on_fibers"))
-_IN_CPP = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator"),)
+_IN_CPP = ((r"\bkernkit::cuda_on_cpu\b", "kernkit::simulator"), (r"\bkernkit::Where\b", "kernkit::SourceLocation"))
 _CPP = (".h", ".cc", ".cu", ".cuh", ".cpp", ".hpp")
 
 

@@ -32,8 +32,8 @@ class Repository(git.Repository):
         if self.git("rev-parse", "--is-shallow-repository") == "true":
             raise UserError("the clone is shallow, so the rendering that the library began with may "
                             "be missing; run: git fetch --unshallow")  # fmt: skip
-        if what := self.in_progress():
-            raise UserError(f"a {what} is in progress; end it first: git {what} --continue, or git {what} --abort")
+        if operation := self.in_progress():
+            raise UserError(f"a {operation} is in progress; end it first: git {operation} --continue, or git {operation} --abort")
         if changed := self.changed():
             raise UserError(f"the repository has uncommitted changes:\n{changed}\n"
                             "commit or stash the changes first")  # fmt: skip
@@ -44,8 +44,8 @@ class Repository(git.Repository):
         with tempfile.TemporaryDirectory() as scratch:
             index = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
             here = {"GIT_DIR": self.git("rev-parse", "--absolute-git-dir")}
-            whole = ("-c", "core.sparseCheckout=false")
-            git.output(folder, *whole, "add", "--all", "--force", **index, **here, GIT_WORK_TREE=str(folder))
+            not_sparse = ("-c", "core.sparseCheckout=false")
+            git.output(folder, *not_sparse, "add", "--all", "--force", **index, **here, GIT_WORK_TREE=str(folder))
             return self.in_prefix(self.git("write-tree", **index))
 
     def in_prefix(self, tree: str) -> str:
@@ -59,8 +59,8 @@ class Repository(git.Repository):
 
     def identity(self) -> Optional[str]:
         """The committer that git's settings name, as in "A <a@example.com>", or None."""
-        done = self.attempt("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
-        return done.stdout.rpartition("> ")[0] + ">" if done.returncode == 0 else None
+        result = self.attempt("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+        return result.stdout.rpartition("> ")[0] + ">" if result.returncode == 0 else None
 
     def signature(self) -> Dict[str, str]:
         """Environment variables that name a committer, where git's settings name none."""
@@ -84,17 +84,17 @@ class Repository(git.Repository):
         mark = re.compile(rf"^{_MARK}: \S+ {re.escape(name)} ([0-9a-f]+)$", re.MULTILINE)
         logged = self.git("log", "--topo-order", f"--grep=^{_MARK}: ", "--format=%H %T%n%B%x00")
         for entry in logged.split("\0"):
-            commit, _, rest = entry.strip().partition(" ")
-            tree, _, message = rest.partition("\n")
-            found = mark.search(message)
-            if found is not None and found[1] == tree and self.is_of_library(tree):
+            commit, _, text = entry.strip().partition(" ")
+            tree, _, message = text.partition("\n")
+            match = mark.search(message)
+            if match is not None and match[1] == tree and self.is_of_library(tree):
                 return commit
         return None
 
     def is_of_library(self, tree: str) -> bool:
         """Whether a tree of the repository has files in the library's folder only."""
-        own = self.attempt("rev-parse", "--verify", "--quiet", f"{tree}:{self.prefix}")
-        return own.returncode == 0 and self.in_prefix(own.stdout.strip()) == tree
+        subtree = self.attempt("rev-parse", "--verify", "--quiet", f"{tree}:{self.prefix}")
+        return subtree.returncode == 0 and self.in_prefix(subtree.stdout.strip()) == tree
 
     def kept_rendering(self, started: Started) -> Optional[str]:
         """The tree of the rendering that the library's copy of the SDK keeps, or None. The tree lacks the ops that the
@@ -108,22 +108,22 @@ class Repository(git.Repository):
             rendering.remove_ops(pathlib.Path(scratch), rendering.removed_ops(started.answers))
             return self.tree_of(pathlib.Path(scratch))
 
-    def merge(self, commit: str, message: str, *options: str) -> "git.Done[str]":
+    def merge(self, commit: str, message: str, *options: str) -> "git.Completed[str]":
         """Merges with a merge commit. The exit code is 0 only if the merge commit is checked out."""
         tip = self.git("rev-parse", "HEAD")
-        done = self.attempt(
+        result = self.attempt(
             "-c", "rerere.autoupdate=false", "merge", "--commit", "--no-squash", "--no-ff", "--no-edit", "--no-verify",
             *options, "-m", message, commit, **self.signature(),
         )  # fmt: skip
-        if done.returncode == 0 and self.git("rev-parse", "HEAD^@").split() != [tip, commit]:
-            raise UserError(f"git merge made no commit of {tip[:12]} and {commit[:12]}: {git.message(done)}")
-        return done
+        if result.returncode == 0 and self.git("rev-parse", "HEAD^@").split() != [tip, commit]:
+            raise UserError(f"git merge made no commit of {tip[:12]} and {commit[:12]}: {git.message(result)}")
+        return result
 
     def must_merge(self, commit: str, message: str, *options: str) -> None:
         """Merges. UserError: git did not merge."""
-        done = self.merge(commit, message, *options)
-        if done.returncode != 0:
-            raise UserError(merge_failed(done))
+        result = self.merge(commit, message, *options)
+        if result.returncode != 0:
+            raise UserError(merge_failed(result))
 
     def merge_changes(self, before: str, rendering: str, message: str) -> str:
         """Merges the changes between two renderings. Returns the list of files with conflicts, which the user edits, or
@@ -174,9 +174,9 @@ class Repository(git.Repository):
             raise
 
 
-def merge_failed(done: "git.Done[str]") -> str:
+def merge_failed(result: "git.Completed[str]") -> str:
     """The message for a merge that failed."""
-    text = git.message(done)
+    text = git.message(result)
     advice = ""
     if "signature" in text:
         advice = "\nmerge.verifySignatures rejects the commits of kernkit update; run once: " \

@@ -40,9 +40,9 @@ def keep(library: str, version: str) -> None:
             full = os.path.join(library, path)
             with open(full, encoding="utf-8", newline="") as stream:
                 files[path] = [os.access(full, os.X_OK), stream.read()]
-    kept = base64.b64encode(bz2.compress(json.dumps(files, sort_keys=True).encode()))
+    encoded = base64.b64encode(bz2.compress(json.dumps(files, sort_keys=True).encode()))
     with open(os.path.join(library, copies.SDK, NAME), "wb") as stream:
-        stream.write(kept + b"\n")
+        stream.write(encoded + b"\n")
     manifest.write(os.path.join(library, copies.SDK), version)
 
 
@@ -54,11 +54,11 @@ def _is_own(path: str) -> bool:
             and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts))  # fmt: skip
 
 
-def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
+def _read(encoded: bytes) -> Dict[str, Tuple[bool, str]]:
     """{path: (whether the file is executable, text)}, parsed from the bytes of RENDERED. Raises Damaged."""
     try:
         unpack = bz2.BZ2Decompressor()
-        content = unpack.decompress(base64.b64decode(kept), MAX_SIZE)
+        content = unpack.decompress(base64.b64decode(encoded), MAX_SIZE)
         files: Any = json.loads(content) if unpack.eof else None
     except (ValueError, EOFError, OSError, RecursionError) as error:
         raise Damaged(f"cannot be read ({error!r})") from None
@@ -74,20 +74,20 @@ def _read(kept: bytes) -> Dict[str, Tuple[bool, str]]:
 
 def _is_unchanged(library: str, folder: str) -> bool:
     """Whether a folder of the library's copy agrees with its manifest."""
-    place = os.path.join(library, folder)
-    return manifest.has_manifest(place) and not any(manifest.changes(place))
+    copy = os.path.join(library, folder)
+    return manifest.has_manifest(copy) and not any(manifest.changes(copy))
 
 
 def restore(library: str, output: str) -> bool:
     """Restores the library's last rendering in an empty folder. Returns false where the copy of the SDK was changed or
     has no kept rendering. Raises Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
     `output` can then hold a part of the rendering."""
-    kept = os.path.join(library, copies.SDK, NAME)
+    rendering = os.path.join(library, copies.SDK, NAME)
     if os.path.islink(os.path.join(library, "third_party")) or not _is_unchanged(library, copies.SDK):
         return False
-    if not os.path.isfile(kept):
+    if not os.path.isfile(rendering):
         return False
-    with open(kept, "rb") as stream:
+    with open(rendering, "rb") as stream:
         files = _read(stream.read())
     folders = [copies.SDK]
     if _MANIFEST in files:

@@ -62,12 +62,12 @@ def write_assembler(folder: pathlib.Path) -> pathlib.Path:
 def settings(folder: pathlib.Path, driver: Optional[pathlib.Path], environment: Mapping[str, str]) -> Dict[str, str]:
     """The variables of a run, whose assembler and caches are in a folder. A cache that the environment names already
     becomes a folder of its own inside of the named folder."""
-    found = {}
+    variables = {}
     for name, private in CACHES.items():
-        given = environment.get(name)
-        found[name] = str(pathlib.Path(given) / "kernkit" if given else folder / "caches" / private)
-    found["CUPY_COMPILE_WITH_PTX"] = "1"
+        folder_name = environment.get(name)
+        variables[name] = str(pathlib.Path(folder_name) / "kernkit" if folder_name else folder / "caches" / private)
+    variables["CUPY_COMPILE_WITH_PTX"] = "1"
     if driver:
         assembler = str(write_assembler(folder))
-        found.update(TRITON_PTXAS_PATH=assembler, TRITON_PTXAS_BLACKWELL_PATH=assembler, TRITON_LIBCUDA_PATH=str(driver.parent))
-    return found
+        variables.update(TRITON_PTXAS_PATH=assembler, TRITON_PTXAS_BLACKWELL_PATH=assembler, TRITON_LIBCUDA_PATH=str(driver.parent))
+    return variables

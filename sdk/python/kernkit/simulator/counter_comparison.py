@@ -52,8 +52,8 @@ def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:
 def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) -> Tuple[List[Change], List[str]]:
     """The counters that differ, and messages about kernels and counters of one file only."""
     changes: List[Change] = []
-    missing = [f"{kernel}: only in the {which} file" for which, one, other in (("old", old, new), ("new", new, old))
-               for kernel in one if kernel not in other]  # fmt: skip
+    missing = [f"{kernel}: only in the {which} file" for which, these, those in (("old", old, new), ("new", new, old))
+               for kernel in these if kernel not in those]  # fmt: skip
     for kernel in (kernel for kernel in new if kernel in old):
         was, now = old[kernel], new[kernel]
         missing += [f"{kernel}: {name} is in one file only" for name in {**was, **now} if name not in was or name not in now]

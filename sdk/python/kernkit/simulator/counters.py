@@ -33,17 +33,17 @@ def summed(kernels: List[Kernel]) -> List[Kernel]:
             else:
                 to.setdefault(name, value)
 
-    found: Dict[str, Kernel] = {}
+    kernels_by_name: Dict[str, Kernel] = {}
     for kernel in kernels:
-        one = found.setdefault(kernel["kernel"], {"lines": []})
-        add(one, {name: value for name, value in kernel.items() if name != "lines"})
+        merged = kernels_by_name.setdefault(kernel["kernel"], {"lines": []})
+        add(merged, {name: value for name, value in kernel.items() if name != "lines"})
         for line in kernel["lines"]:
-            same = [known for known in one["lines"] if all(known[key] == line[key] for key in ("file", "line", "place"))]
-            one["lines"] += [] if same else [{}]
-            add(same[0] if same else one["lines"][-1], line)
-    for kernel in found.values():
+            same = [line_entry for line_entry in merged["lines"] if all(line_entry[key] == line[key] for key in ("file", "line", "place"))]
+            merged["lines"] += [] if same else [{}]
+            add(same[0] if same else merged["lines"][-1], line)
+    for kernel in kernels_by_name.values():
         kernel["lines"].sort(key=lambda line: (line["file"], line["line"], line["place"]))
-    return [found[name] for name in sorted(found)]
+    return [kernels_by_name[name] for name in sorted(kernels_by_name)]
 
 
 def figure(counters: Dict[str, Any], what: str) -> str:
@@ -87,13 +87,13 @@ def rows(kernels: List[Kernel], lines: bool, columns: Columns) -> Iterator[List[
 
 def table(kernels: List[Kernel], lines: bool) -> str:
     """The table as text, with a heading of two rows."""
-    known = any("ptxas" in kernel["counters"] for kernel in kernels)
-    columns = (*COLUMNS, *OF_PTXAS) if known else COLUMNS
+    has_ptxas = any("ptxas" in kernel["counters"] for kernel in kernels)
+    columns = (*COLUMNS, *OF_PTXAS) if has_ptxas else COLUMNS
     body = list(rows(kernels, lines, columns))
     heading = ["", *(name for name, _ in columns)]
     widths = [max(len(row[i]) for row in [heading, *body]) for i in range(len(heading))]
     groups, at = "", 0
-    for name, count in (*GROUPS, ("ptxas", 3)) if known else GROUPS:
+    for name, count in (*GROUPS, ("ptxas", 3)) if has_ptxas else GROUPS:
         space = sum(widths[at : at + count]) + 2 * (count - 1)
         groups += name.ljust(space) + "  "
         at += count
@@ -108,10 +108,10 @@ def named(counters: Dict[str, Any]) -> Dict[str, int]:
     """{name in the JSON file: value}. A counter that Nsight Compute has as well has the name of Nsight Compute."""
     names: Dict[str, int] = {}
     for kind, of_profiler in (("loads", "ld"), ("stores", "st"), ("atomics", "")):
-        traffic, own = dict(counters[kind]), f"global_{kind[:-1]}"
+        traffic, own_kind = dict(counters[kind]), f"global_{kind[:-1]}"
         for name in ("requests", "sectors") if of_profiler else ():
             names[f"l1tex__t_{name}_pipe_lsu_mem_global_op_{of_profiler}.sum"] = traffic.pop(name)
-        names.update({f"{own}_{name}": value for name, value in traffic.items()})
+        names.update({f"{own_kind}_{name}": value for name, value in traffic.items()})
         names.update({f"shared_{kind[:-1]}_{name}": value for name, value in counters[f"shared_{kind}"].items()})
     names.update({f"local_{name}": value for name, value in counters["local"].items()})
     return {**names, "ptx_instructions": counters["steps"], "ptx_lanes": counters["lanes"]}

@@ -34,51 +34,51 @@ _FIGURES = {
 
 def tool(name: str) -> str:
     wheel = pathlib.Path(sysconfig.get_path("purelib")) / "nvidia/cu13/bin"
-    found = shutil.which(name) or shutil.which(name, path=f"/usr/local/cuda/bin:{wheel}")
-    if found is None:
+    path = shutil.which(name) or shutil.which(name, path=f"/usr/local/cuda/bin:{wheel}")
+    if path is None:
         package = "nvcc" if name == "ptxas" else name
         raise UserError(f"{name} is not installed: it comes with the CUDA toolkit or the wheel nvidia-cuda-{package}")
-    return found
+    return path
 
 
 def plain_names(mangled: "list[str]") -> "list[str]":
     """The names of kernels as in counters; mangled if c++filt is not installed."""
     if not shutil.which("c++filt"):
         return mangled
-    done = programs.run(["c++filt", "--no-params"], input="\n".join(mangled), capture_output=True, text=True)
-    return done.stdout.splitlines()
+    result = programs.run(["c++filt", "--no-params"], input="\n".join(mangled), capture_output=True, text=True)
+    return result.stdout.splitlines()
 
 
 def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
     """{mangled name: the resources that ptxas reports}."""
     command = [tool("ptxas"), "-v", f"-arch={architecture}", "-o", "/dev/null", str(ptx)]
-    done = programs.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise UserError(f"ptxas rejects {ptx.name}: {done.stderr.strip().splitlines()[0]}")
-    found: Dict[str, Usage] = {}
-    parts = _ENTRY.split(done.stderr)
-    for name, of, report in zip(parts[1::3], parts[2::3], parts[3::3]):
+    result = programs.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise UserError(f"ptxas rejects {ptx.name}: {result.stderr.strip().splitlines()[0]}")
+    usages: Dict[str, Usage] = {}
+    parts = _ENTRY.split(result.stderr)
+    for name, target, report in zip(parts[1::3], parts[2::3], parts[3::3]):
         figures = {key: re.search(pattern, report) for key, pattern in _FIGURES.items()}
-        found[name] = {"architecture": of, **{key: int(figure[1]) if figure else 0 for key, figure in figures.items()}}
-    return found
+        usages[name] = {"architecture": target, **{key: int(figure[1]) if figure else 0 for key, figure in figures.items()}}
+    return usages
 
 
 def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Dict[str, Usage]:
     """{kernel: its resources} for all PTX of a library, program or object, or for a file of PTX. Without an architecture
     that of the PTX counts; of several PTX of one kernel the newest."""
-    found: Dict[str, Usage] = {}
+    usages: Dict[str, Usage] = {}
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         files = [path.resolve()]
         if path.suffix != ".ptx":
             command = [tool("cuobjdump"), "--extract-ptx", "all", str(path.resolve())]
-            done = programs.run(command, cwd=folder, capture_output=True, text=True)
+            result = programs.run(command, cwd=folder, capture_output=True, text=True)
             files = sorted(pathlib.Path(folder).glob("*.ptx"), key=lambda file: (_target(file), file.name))
-            if done.returncode != 0 or not files:
-                detail = f": {done.stderr.strip()}" if done.stderr.strip() else ""
+            if result.returncode != 0 or not files:
+                detail = f": {result.stderr.strip()}" if result.stderr.strip() else ""
                 raise UserError(f"PTX not found in {path}; compile with nvcc -arch=compute_80{detail}")
         for file in files:
-            found.update(usage_of_ptx(file, architecture or f"sm_{_target(file)}"))
-    return dict(zip(plain_names(list(found)), found.values()))
+            usages.update(usage_of_ptx(file, architecture or f"sm_{_target(file)}"))
+    return dict(zip(plain_names(list(usages)), usages.values()))
 
 
 def _target(ptx: pathlib.Path) -> int:
@@ -123,5 +123,5 @@ def with_occupancy(usage: Usage, shapes: Dict[str, int]) -> Usage:
     """The resources with the lowest occupancy of all launches. `shapes`: {"threads+bytes": number of launches}."""
     launches: "list[Tuple[int, int]]" = [(int(threads), int(more)) for threads, more in (shape.split("+") for shape in shapes)]
     all_of_them = [occupancy(usage, threads, more) for threads, more in launches]
-    worst = min(filter(None, all_of_them), key=lambda one: one["sm__maximum_warps_per_active_cycle_pct"], default={})
+    worst = min(filter(None, all_of_them), key=lambda limits: limits["sm__maximum_warps_per_active_cycle_pct"], default={})
     return {**usage, **worst}

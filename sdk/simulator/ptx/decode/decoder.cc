@@ -57,10 +57,10 @@ Kernel Decoder::decode() {
     if (is_dynamic(constant.variable)) constant.bits += shared;
   }
   find_variables(registers_.count(), &kernel_);
-  registers_.place(&kernel_);
-  for (Operation& one : kernel_.code) {
-    const Instruction* row = kernel_.origins[one.number].instruction;
-    if (row != nullptr) one.run = fastest(one.run, row->simd_list);
+  registers_.assign_slots(&kernel_);
+  for (Operation& compiled : kernel_.code) {
+    const Instruction* row = kernel_.origins[compiled.number].instruction;
+    if (row != nullptr) compiled.run = fastest(compiled.run, row->simd_list);
   }
   return std::move(kernel_);
 }
@@ -83,7 +83,7 @@ void Decoder::decode_called(uint32_t number) {
   decoded_ = number;
   called_ = {&function};
   open(true);
-  const auto place = [&](const Variable& variable) {
+  const auto parameter = [&](const Variable& variable) {
     if (variable.space != "param") {
       throw UnsupportedPtx("parameter " + variable.name + ": space ." + variable.space +
                            " is not supported; expected .param");
@@ -92,11 +92,11 @@ void Decoder::decode_called(uint32_t number) {
     scopes_.back().names[variable.name] = symbol;
     return Parameter{static_cast<uint32_t>(symbol.address), variable.size};
   };
-  for (const Variable& one : function.results) {
-    kernel_.functions[number].results.push_back(place(one));
+  for (const Variable& variable : function.results) {
+    kernel_.functions[number].results.push_back(parameter(variable));
   }
-  for (const Variable& one : function.parameters) {
-    kernel_.functions[number].parameters.push_back(place(one));
+  for (const Variable& variable : function.parameters) {
+    kernel_.functions[number].parameters.push_back(parameter(variable));
   }
   kernel_.functions[number].entry = static_cast<uint32_t>(kernel_.code.size());
   decode_function(function);
@@ -227,18 +227,18 @@ void Decoder::decode_instruction(const Statement& statement) {
 // Finds the row of an instruction, once for all instructions of one opcode.
 const Form& Decoder::form(const Statement& statement) {
   const std::string opcode = statement.opcode();
-  if (const Form* known = forms_.find(opcode)) return *known;
-  FoundInstruction found = find_instruction(statement.name, statement.modifiers);
-  if (!found.is_known && uses_texture(statement.name)) {
+  if (const Form* existing = forms_.find(opcode)) return *existing;
+  InstructionMatch entry = find_instruction(statement.name, statement.modifiers);
+  if (!entry.is_known && uses_texture(statement.name)) {
     reject("textures and surfaces are not supported: load the data from memory of cudaMalloc()");
   }
-  if (!found.is_known) reject("unsupported instruction");
-  if (!found.unsupported.empty()) reject("unsupported modifier ." + found.unsupported);
-  if (found.row == nullptr) reject("unsupported form of " + statement.name);
+  if (!entry.is_known) reject("unsupported instruction");
+  if (!entry.unsupported.empty()) reject("unsupported modifier ." + entry.unsupported);
+  if (entry.row == nullptr) reject("unsupported form of " + statement.name);
   Form& form = forms_[opcode];
-  form.ignored = std::move(found.ignored);
+  form.ignored = std::move(entry.ignored);
   form.origin.opcode = opcode;
-  form.origin.instruction = found.row;
+  form.origin.instruction = entry.row;
   static constexpr std::pair<std::string_view, Ordering> kOrderings[] = {
       {"volatile", Ordering::kVolatile}, {"mmio", Ordering::kVolatile},
       {"relaxed", Ordering::kRelaxed},   {"acquire", Ordering::kAcquire},
@@ -309,9 +309,9 @@ void Decoder::leave_function() {
 // call (results), function, (parameters){, prototype}
 void Decoder::call() {
   const Operand& callee = operand(operand(0).kind == Operand::kVector ? 1 : 0);
-  const auto found = module_.functions.find(callee.name);
-  if (found == module_.functions.end()) return call_with_frame(nullptr);
-  const Function& function = found->second;
+  const auto position = module_.functions.find(callee.name);
+  if (position == module_.functions.end()) return call_with_frame(nullptr);
+  const Function& function = position->second;
   if (!function.has_body) reject("undefined function " + callee.name);
   if (std::find(called_.begin(), called_.end(), &function) != called_.end()) {
     return call_with_frame(&function);
@@ -321,7 +321,7 @@ void Decoder::call() {
 
 const Prototype& Decoder::prototype(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const Prototype* known = scope->prototypes.find(name)) return *known;
+    if (const Prototype* declared = scope->prototypes.find(name)) return *declared;
     if (scope->is_function) break;
   }
   reject("undefined prototype " + name);
@@ -329,9 +329,9 @@ const Prototype& Decoder::prototype(const std::string& name) const {
 
 // Returns the index of a function in framed_.
 uint32_t Decoder::with_frame(const Function& function) {
-  const auto known = std::find(framed_.begin(), framed_.end(), &function);
-  const auto number = static_cast<uint32_t>(known - framed_.begin());
-  if (known != framed_.end()) return number;
+  const auto position = std::find(framed_.begin(), framed_.end(), &function);
+  const auto number = static_cast<uint32_t>(position - framed_.begin());
+  if (position != framed_.end()) return number;
   framed_.push_back(&function);
   kernel_.functions.emplace_back();
   kernel_.functions.back().number = module_.function_number(function.name);
@@ -347,21 +347,21 @@ void Decoder::call_with_frame(const Function* function) {
   site.caller = decoded_;
   Prototype shape;
   const Operand& callee = operand(next++);
-  const auto places = [&](const Operand& list) {
+  const auto addresses = [&](const Operand& list) {
     std::vector<uint32_t> all;
-    for (const Operand& one : list.parts) {
-      const Symbol& symbol = symbol_of(one);
+    for (const Operand& argument : list.parts) {
+      const Symbol& symbol = symbol_of(argument);
       if (symbol.is_register || symbol.space != Space::kLocal) {
-        reject("argument " + one.name + ": expected a .param or .local variable, found " +
+        reject("argument " + argument.name + ": expected a .param or .local variable, found " +
                (symbol.is_register ? "a register" : "a variable of another space"));
       }
       all.push_back(static_cast<uint32_t>(symbol.address));
     }
     return all;
   };
-  if (has_results) site.results = places(operand(0));
+  if (has_results) site.results = addresses(operand(0));
   if (next < operands() && operand(next).kind == Operand::kVector) {
-    site.parameters = places(operand(next++));
+    site.parameters = addresses(operand(next++));
   }
   if (function != nullptr) {
     shape = {sizes_of(function->results), sizes_of(function->parameters)};
@@ -369,9 +369,9 @@ void Decoder::call_with_frame(const Function* function) {
   } else {
     operation.src0 = from(callee, Type::kU64);
     shape = prototype(operand(next).name);
-    for (const auto& [name, one] : module_.functions) {
-      const Prototype its{sizes_of(one.results), sizes_of(one.parameters)};
-      if (module_.function_number(name) != 0 && its == shape) with_frame(one);
+    for (const auto& [name, callable] : module_.functions) {
+      const Prototype callable_shape{sizes_of(callable.results), sizes_of(callable.parameters)};
+      if (module_.function_number(name) != 0 && callable_shape == shape) with_frame(callable);
     }
     frame();
   }
@@ -427,13 +427,14 @@ void Decoder::inline_call(const Function& function) {
   operation = {};
 }
 
-std::string Decoder::where() const {
-  const std::string place = module_.place(statement_->line);
-  return place.empty() ? "line " + std::to_string(statement_->ptx_line) + " of the PTX" : place;
+std::string Decoder::location_text() const {
+  const std::string location = module_.location_text(statement_->line);
+  return location.empty() ? "line " + std::to_string(statement_->ptx_line) + " of the PTX"
+                          : location;
 }
 
 void Decoder::reject(std::string_view why) const {
-  throw UnsupportedPtx(statement_->opcode() + " (" + where() + "): " + std::string(why));
+  throw UnsupportedPtx(statement_->opcode() + " (" + location_text() + "): " + std::string(why));
 }
 
 }  // namespace kernkit::simulator::ptx

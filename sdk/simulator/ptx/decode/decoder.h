@@ -82,7 +82,7 @@ class Decoder {
   /// Returns the type of a register operand; kNone for other operands.
   Type type_of_register(const Operand& operand);
   /// Returns the offset of a local variable or parameter from `operation.address` [bytes].
-  uint64_t local_place(const Operand& operand);
+  uint64_t local_address(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();
   void call();
@@ -113,7 +113,7 @@ class Decoder {
   uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
   void place_shared(const Variable& variable, Symbol* symbol);
   bool is_dynamic(uint32_t variable) const;
-  std::string where() const;
+  std::string location_text() const;
 
   const Module& module_;
   const Function& function_;

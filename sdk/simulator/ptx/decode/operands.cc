@@ -21,8 +21,9 @@ constexpr uint32_t kReservedBytes = 512;
 std::string size_text(Type type) {
   return type == Type::kPred ? "a predicate" : std::to_string(8 * register_size(type)) + " bits";
 }
-std::string size_message(const std::string& operand, Type expected, Type found) {
-  return "operand " + operand + ": expected " + size_text(expected) + ", found " + size_text(found);
+std::string size_message(const std::string& operand, Type expected, Type actual) {
+  return "operand " + operand + ": expected " + size_text(expected) + ", found " +
+         size_text(actual);
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ const Operand& Decoder::operand(size_t i) const {
 
 const Symbol* Decoder::find(const std::string& name) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const Symbol* known = scope->names.find(name)) return known;
+    if (const Symbol* symbol = scope->names.find(name)) return symbol;
     for (const RegisterFamily& family : scope->families) {
       const size_t size = family.prefix.size();
       if (name.size() <= size || name.compare(0, size, family.prefix) != 0) continue;
@@ -102,7 +103,7 @@ const Symbol* Decoder::find(const std::string& name) {
 }
 
 const Symbol* Decoder::module_variable(const std::string& name) {
-  if (const Symbol* known = module_names_.find(name)) return known;
+  if (const Symbol* symbol = module_names_.find(name)) return symbol;
   for (const Variable& variable : module_.variables) {
     if (variable.name != name) continue;
     Symbol symbol;
@@ -171,8 +172,8 @@ uint32_t Decoder::to(const Operand& operand, Type type) {
 }
 
 uint32_t Decoder::special(const std::string& name) {
-  for (const SpecialRegister& known : kernel_.specials) {
-    if (known.which == special_named(name)) return known.at;
+  for (const SpecialRegister& existing : kernel_.specials) {
+    if (existing.which == special_named(name)) return existing.at;
   }
   const uint32_t number = registers_.add(type_of_special(name));
   kernel_.specials.push_back({special_named(name), number});
@@ -186,7 +187,7 @@ uint32_t Decoder::constant(uint64_t bits, Type type) {
 }
 
 uint32_t Decoder::selected(size_t i, uint32_t yes, uint32_t no) {
-  const Operation held = operation;
+  const Operation saved = operation;
   operation = {};
   operation.run = select_word;
   operation.src2 = predicate_from(i);
@@ -195,7 +196,7 @@ uint32_t Decoder::selected(size_t i, uint32_t yes, uint32_t no) {
   operation.dst = registers_.add(Type::kU32);
   const uint32_t number = operation.dst;
   emit();
-  operation = held;
+  operation = saved;
   return number;
 }
 
@@ -260,7 +261,7 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   if (symbol.is_parameter) bits += symbol.space == Space::kParam ? kParamWindow : kLocalWindow;
   if (symbol.in_frame) {
     if (size != 8) reject_size("64 bits");
-    const Operation held = operation;
+    const Operation saved = operation;
     operation = {};
     operation.run = add_offset;
     operation.src0 = frame();
@@ -268,7 +269,7 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
     operation.offset = static_cast<int64_t>(bits);
     const uint32_t number = operation.dst;
     emit();
-    operation = held;
+    operation = saved;
     return number;
   }
   return registers_.constant(bits, size, &kernel_, symbol.variable);
@@ -299,7 +300,7 @@ uint32_t Decoder::predicate_from(size_t i) {
   return from(positive, Type::kPred);
 }
 
-uint64_t Decoder::local_place(const Operand& operand) {
+uint64_t Decoder::local_address(const Operand& operand) {
   const Symbol& symbol = symbol_of(operand);
   if (symbol.is_register || symbol.space != Space::kLocal)
     reject("operand " + operand.name + ": expected a .param or .local variable, found " +
@@ -318,19 +319,20 @@ Space Decoder::space() {
 }
 
 void Decoder::address(size_t i, Space space) {
-  const Operand& where = operand(i);
-  if (where.kind != Operand::kAddress) reject("expected an address");
+  const Operand& operand_of_address = operand(i);
+  if (operand_of_address.kind != Operand::kAddress) reject("expected an address");
   operation.space = space;
-  operation.offset = where.offset;
+  operation.offset = operand_of_address.offset;
   operation.variable = kNone;
-  if (where.name.empty()) return;
-  Operand base = where;
+  if (operand_of_address.name.empty()) return;
+  Operand base = operand_of_address;
   base.kind = Operand::kName;
   const Symbol& symbol = symbol_of(base);
   if (symbol.is_register) {
     operation.address_size = static_cast<uint8_t>(register_size(symbol.type));
     if (operation.address_size < 4)
-      reject("operand " + where.name + ": expected a register of 32 or 64 bits for an address");
+      reject("operand " + operand_of_address.name +
+             ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
     // The address is of a parameter of the kernel, or of a function, which is in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;

@@ -22,8 +22,8 @@ struct Life {
 std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
   std::vector<Life> lives(registers);
   for (uint32_t at = 0; at < kernel.code.size(); ++at) {
-    kernel.each_register(&kernel.code[at], [&](const uint32_t* one) {
-      if (*one != kNone) lives[*one].add(at);
+    kernel.each_register(&kernel.code[at], [&](const uint32_t* item) {
+      if (*item != kNone) lives[*item].add(at);
     });
   }
   // A register that is used in a loop lives throughout the loop.
@@ -60,8 +60,8 @@ uint32_t Registers::add(Type type) {
 }
 
 uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable) {
-  for (const Constant& one : kernel->constants) {
-    if (one.bits == bits && one.size == size && one.variable == variable) return one.at;
+  for (const Constant& item : kernel->constants) {
+    if (item.bits == bits && item.size == size && item.variable == variable) return item.at;
   }
   sizes_.push_back(size);
   const auto number = static_cast<uint32_t>(sizes_.size() - 1);
@@ -69,7 +69,7 @@ uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint3
   return number;
 }
 
-void Registers::place(Kernel* kernel) const {
+void Registers::assign_slots(Kernel* kernel) const {
   std::vector<Life> lives = lives_of(*kernel, sizes_.size());
   // Registers that are set before the kernel begins live throughout the kernel.
   const auto end = static_cast<uint32_t>(kernel->code.size());
@@ -89,34 +89,34 @@ void Registers::place(Kernel* kernel) const {
     bool operator<(const FreeSlot& other) const { return last_use > other.last_use; }
   };
   std::vector<FreeSlot> free[9];
-  std::vector<uint32_t> places(sizes_.size(), kNone);
+  std::vector<uint32_t> slots(sizes_.size(), kNone);
   uint32_t bytes = 0;
   for (const uint32_t number : order) {
     const Life& life = lives[number];
     if (life.first == kNone) continue;
     auto& same_size = free[sizes_[number]];
     if (!same_size.empty() && same_size.front().last_use < life.first) {
-      places[number] = same_size.front().at;
+      slots[number] = same_size.front().at;
       std::pop_heap(same_size.begin(), same_size.end());
       same_size.pop_back();
     } else {
-      places[number] = bytes;
+      slots[number] = bytes;
       const uint32_t size = bytes_of_warp(sizes_[number]);
       bytes += (size + kLine - 1) / kLine * kLine;
-      kernel->slots.push_back({places[number], sizes_[number]});
+      kernel->slots.push_back({slots[number], sizes_[number]});
     }
-    same_size.push_back({life.last, places[number]});
+    same_size.push_back({life.last, slots[number]});
     std::push_heap(same_size.begin(), same_size.end());
   }
   kernel->register_bytes = bytes;
   for (Operation& operation : kernel->code) {
-    kernel->each_register(&operation, [&](uint32_t* one) {
-      if (*one != kNone) *one = places[*one];
+    kernel->each_register(&operation, [&](uint32_t* register_at) {
+      if (*register_at != kNone) *register_at = slots[*register_at];
     });
   }
-  if (kernel->frame != kNone) kernel->frame = places[kernel->frame];
-  for (Constant& constant : kernel->constants) constant.at = places[constant.at];
-  for (SpecialRegister& special : kernel->specials) special.at = places[special.at];
+  if (kernel->frame != kNone) kernel->frame = slots[kernel->frame];
+  for (Constant& constant : kernel->constants) constant.at = slots[constant.at];
+  for (SpecialRegister& special : kernel->specials) special.at = slots[special.at];
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -23,7 +23,7 @@ class Registers {
   uint32_t constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable = kNone);
   size_t count() const { return sizes_.size(); }
   /// Assigns memory to each register, and replaces numbers by offsets in the kernel's operations.
-  void place(Kernel* kernel) const;
+  void assign_slots(Kernel* kernel) const;
 
  private:
   std::vector<uint32_t> sizes_;  // size of each register [bytes per lane]

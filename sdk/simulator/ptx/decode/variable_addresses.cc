@@ -93,11 +93,11 @@ void find_variables(size_t registers, Kernel* kernel) {
       variable = bases[operation.address];
     }
     if (variable == kNone) continue;
-    const KernelVariable& found = kernel->variables[variable];
-    if (found.kind == KernelVariable::kGlobal) continue;
-    operation.shared_begin = static_cast<uint32_t>(found.begin);
-    if (found.kind == KernelVariable::kShared) {
-      operation.shared_end = operation.shared_begin + found.bytes;
+    const KernelVariable& target = kernel->variables[variable];
+    if (target.kind == KernelVariable::kGlobal) continue;
+    operation.shared_begin = static_cast<uint32_t>(target.begin);
+    if (target.kind == KernelVariable::kShared) {
+      operation.shared_end = operation.shared_begin + target.bytes;
     }
   }
 }

@@ -19,28 +19,29 @@ Function* function_of(const char* library, const char* name) {
   return reinterpret_cast<Function*>(function);
 }
 
-std::string checked(std::string text, bool right) {
-  if (!right) throw UnsupportedPtx("its PTX is damaged: it cannot be decompressed");
+std::string checked(std::string text, bool is_valid) {
+  if (!is_valid) throw UnsupportedPtx("its PTX is damaged: it cannot be decompressed");
   return text;
 }
 
 }  // namespace
 
-std::string decompress_zstd(const unsigned char* data, size_t size, size_t whole) {
+std::string decompress_zstd(const unsigned char* data, size_t size, size_t decompressed_size) {
   using Decompress = size_t(void*, size_t, const void*, size_t);
-  std::string text(whole, '\0');
+  std::string text(decompressed_size, '\0');
   auto* decompress = function_of<Decompress>("libzstd.so.1", "ZSTD_decompress");
-  const size_t written = decompress(text.data(), whole, data, size);
-  return checked(std::move(text), written == whole);
+  const size_t written = decompress(text.data(), decompressed_size, data, size);
+  return checked(std::move(text), written == decompressed_size);
 }
 
-std::string decompress_lz4(const unsigned char* data, size_t size, size_t whole) {
+std::string decompress_lz4(const unsigned char* data, size_t size, size_t decompressed_size) {
   using Decompress = int(const char*, char*, int, int);
-  std::string text(whole, '\0');
+  std::string text(decompressed_size, '\0');
   auto* decompress = function_of<Decompress>("liblz4.so.1", "LZ4_decompress_safe");
   const int written = decompress(reinterpret_cast<const char*>(data), text.data(),
-                                 static_cast<int>(size), static_cast<int>(whole));
-  return checked(std::move(text), written >= 0 && static_cast<size_t>(written) == whole);
+                                 static_cast<int>(size), static_cast<int>(decompressed_size));
+  return checked(std::move(text),
+                 written >= 0 && static_cast<size_t>(written) == decompressed_size);
 }
 
 }  // namespace kernkit::simulator::ptx

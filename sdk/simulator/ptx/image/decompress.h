@@ -7,9 +7,9 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Decompress to `whole` bytes. Throw UnsupportedPtx if the library is missing or the data is
-/// damaged.
-std::string decompress_zstd(const unsigned char* data, size_t size, size_t whole);
-std::string decompress_lz4(const unsigned char* data, size_t size, size_t whole);
+/// Decompress to `decompressed_size` bytes. Throw UnsupportedPtx if the library is missing or the
+/// data is damaged.
+std::string decompress_zstd(const unsigned char* data, size_t size, size_t decompressed_size);
+std::string decompress_lz4(const unsigned char* data, size_t size, size_t decompressed_size);
 
 }  // namespace kernkit::simulator::ptx

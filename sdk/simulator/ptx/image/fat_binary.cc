@@ -37,7 +37,7 @@ FatEntry entry_at(const unsigned char* at) {
   entry.code = at + header;
   const bool is_compressed = compressed != 0 && header >= 64;
   entry.size = is_compressed ? compressed : size;
-  entry.whole = is_compressed ? static_cast<size_t>(read<uint64_t>(at + 56)) : 0;
+  entry.decompressed_size = is_compressed ? static_cast<size_t>(read<uint64_t>(at + 56)) : 0;
   return entry;
 }
 
@@ -60,12 +60,12 @@ std::vector<FatEntry> entries_of(const void* wrapper) {
 
 std::string ptx_of(const FatEntry& entry) {
   std::string text;
-  if (entry.whole == 0) {
+  if (entry.decompressed_size == 0) {
     text.assign(reinterpret_cast<const char*>(entry.code), entry.size);
   } else if ((entry.flags & kZstd) != 0) {
-    text = decompress_zstd(entry.code, entry.size, entry.whole);
+    text = decompress_zstd(entry.code, entry.size, entry.decompressed_size);
   } else if ((entry.flags & kLz4) != 0) {
-    text = decompress_lz4(entry.code, entry.size, entry.whole);
+    text = decompress_lz4(entry.code, entry.size, entry.decompressed_size);
   } else {
     throw UnsupportedPtx("its PTX has an unsupported compression: build with nvcc's --no-compress");
   }

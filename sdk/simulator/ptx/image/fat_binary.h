@@ -15,8 +15,8 @@ struct FatEntry {
   int capability;  // compute capability, 80 for sm_80
   uint64_t flags;
   const unsigned char* code;
-  size_t size;   // stored size [bytes]
-  size_t whole;  // decompressed size [bytes]; 0 if the entry is not compressed
+  size_t size;               // stored size [bytes]
+  size_t decompressed_size;  // decompressed size [bytes]; 0 if the entry is not compressed
 };
 
 /// Returns the entries of a registered __fatBinC_Wrapper_t; an empty list for other memory.

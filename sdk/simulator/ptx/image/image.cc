@@ -23,18 +23,18 @@ constexpr size_t kLeastGap = 256, kMostGap = 4096;
 
 Image::Image(std::string ptx, const std::map<std::string, void*>& managed)
     : module_(parse_module(std::move(ptx))) {
-  std::map<std::string, size_t> own;
+  std::map<std::string, size_t> own_offsets;
   for (const Variable& variable : module_->variables) {
     if (variable.space == "shared" || variable.is_extern) continue;
     if (variable.space == "const") constant_bytes_ += variable.size;
     const auto memory = variable.is_managed ? managed.find(variable.name) : managed.end();
     if (memory != managed.end()) {
-      places_[variable.name] = {static_cast<unsigned char*>(memory->second), &variable, true};
+      placements_[variable.name] = {static_cast<unsigned char*>(memory->second), &variable, true};
       continue;
     }
     const size_t alignment = std::max<size_t>(variable.alignment, 16);
-    own[variable.name] = bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
-    places_[variable.name] = {nullptr, &variable, false};
+    own_offsets[variable.name] = bytes_ = (bytes_ + alignment - 1) / alignment * alignment;
+    placements_[variable.name] = {nullptr, &variable, false};
     bytes_ += variable.size + std::clamp<size_t>(variable.size, kLeastGap, kMostGap);
   }
   barrier_ = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
@@ -42,32 +42,33 @@ Image::Image(std::string ptx, const std::map<std::string, void*>& managed)
   memory_ = std::make_unique<unsigned char[]>(bytes_ + kAlignment);
   const auto address = reinterpret_cast<uintptr_t>(memory_.get());
   at_ = memory_.get() + (kAlignment - address % kAlignment);
-  for (const auto& [name, offset] : own) places_[name].at = at_ + offset;
+  for (const auto& [name, offset] : own_offsets) placements_[name].at = at_ + offset;
 }
 
 void Image::reset(bool managed_too) {
   std::memset(at_, 0, bytes_);
-  for (const auto& [name, place] : places_) {
-    if (place.is_managed && !managed_too) continue;
-    const Initial& initial = place.variable->initial;
-    if (place.is_managed) std::memset(place.at, 0, place.variable->size);
-    if (!initial.bytes.empty()) std::memcpy(place.at, initial.bytes.data(), initial.bytes.size());
+  for (const auto& [name, placement] : placements_) {
+    if (placement.is_managed && !managed_too) continue;
+    const Initial& initial = placement.variable->initial;
+    if (placement.is_managed) std::memset(placement.at, 0, placement.variable->size);
+    if (!initial.bytes.empty())
+      std::memcpy(placement.at, initial.bytes.data(), initial.bytes.size());
     for (const Initial::Address& address : initial.addresses) {
-      const auto other = places_.find(address.name);
-      const uint64_t value =
-          other != places_.end()
-              ? reinterpret_cast<uint64_t>(other->second.at) + static_cast<uint64_t>(address.offset)
-              : address_of_function(module_->function_number(address.name));
-      std::memcpy(place.at + address.at, &value, sizeof(value));
+      const auto target = placements_.find(address.name);
+      const uint64_t value = target != placements_.end()
+                                 ? reinterpret_cast<uint64_t>(target->second.at) +
+                                       static_cast<uint64_t>(address.offset)
+                                 : address_of_function(module_->function_number(address.name));
+      std::memcpy(placement.at + address.at, &value, sizeof(value));
     }
   }
 }
 
 void* Image::variable(const std::string& name, size_t* size) const {
-  const auto place = places_.find(name);
-  if (place == places_.end()) return nullptr;
-  *size = place->second.variable->size;
-  return place->second.at;
+  const auto placement = placements_.find(name);
+  if (placement == placements_.end()) return nullptr;
+  *size = placement->second.variable->size;
+  return placement->second.at;
 }
 
 bool Image::find(const std::string& name, uint64_t* address) const {
@@ -82,23 +83,24 @@ Range Image::range_of(uint64_t address) const {
   if (address >= first + barrier_ && address < first + bytes_) {
     return {first + barrier_, first + bytes_};
   }
-  for (const auto& [name, place] : places_) {
-    const auto begin = reinterpret_cast<uint64_t>(place.at);
-    if (address >= begin && address - begin < place.variable->size) {
-      return {begin, begin + place.variable->size};
+  for (const auto& [name, placement] : placements_) {
+    const auto begin = reinterpret_cast<uint64_t>(placement.at);
+    if (address >= begin && address - begin < placement.variable->size) {
+      return {begin, begin + placement.variable->size};
     }
   }
   return {};
 }
 
-std::string Image::place_of(uint64_t address) const {
+std::string Image::location_of(uint64_t address) const {
   const Variable* nearest = nullptr;
   uint64_t least = kMostGap;
-  for (const auto& [name, place] : places_) {
-    const uint64_t past = address - reinterpret_cast<uint64_t>(place.at) - place.variable->size;
+  for (const auto& [name, placement] : placements_) {
+    const uint64_t past =
+        address - reinterpret_cast<uint64_t>(placement.at) - placement.variable->size;
     if (past >= least) continue;
     least = past;
-    nearest = place.variable;
+    nearest = placement.variable;
   }
   if (nearest == nullptr) return "";
   const auto bytes = [](uint64_t count) {
@@ -109,7 +111,7 @@ std::string Image::place_of(uint64_t address) const {
 }
 
 const Kernel& Image::kernel(const std::string& name) {
-  if (const Kernel* known = kernels_.find(name)) return *known;
+  if (const Kernel* decoded = kernels_.find(name)) return *decoded;
   if (const std::string* rejected = rejected_.find(name)) throw UnsupportedPtx(*rejected);
   const auto function = module_->functions.find(name);
   if (function == module_->functions.end() || !function->second.has_body) {

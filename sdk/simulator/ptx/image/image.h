@@ -36,7 +36,7 @@ class Image : public Addresses {
   Range range_of(uint64_t address) const;
   /// Describes an address outside of all variables by the preceding variable: "0 bytes past the end
   /// of variable table (400 bytes)"; "" far from all variables.
-  std::string place_of(uint64_t address) const;
+  std::string location_of(uint64_t address) const;
   /// The counter of grid.sync().
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
@@ -48,7 +48,7 @@ class Image : public Addresses {
   };
 
   std::unique_ptr<Module> module_;
-  std::map<std::string, Placement> places_;  // memory of variables by name
+  std::map<std::string, Placement> placements_;  // memory of variables by name
   size_t barrier_ = 0;  // offset of the counter of grid.sync(), after the variables [bytes]
   size_t bytes_ = 0;
   size_t constant_bytes_ = 0;

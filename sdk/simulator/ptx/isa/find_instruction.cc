@@ -44,15 +44,15 @@ std::string_view take_until(std::string_view* text, char separator) {
 // Returns whether alternatives such as "lo|%int|L2::*" include a modifier.
 bool have(std::string_view alternatives, std::string_view modifier) {
   while (!alternatives.empty()) {
-    std::string_view one = take_until(&alternatives, '|');
-    if (one == modifier) return true;
-    if (one[0] == '%') {
+    std::string_view alternative = take_until(&alternatives, '|');
+    if (alternative == modifier) return true;
+    if (alternative[0] == '%') {
       for (const auto& [name, set] : kSets) {
-        if (name == one.substr(1) && have(set, modifier)) return true;
+        if (name == alternative.substr(1) && have(set, modifier)) return true;
       }
-    } else if (one.back() == '*') {
-      one.remove_suffix(1);
-      if (modifier.substr(0, one.size()) == one) return true;
+    } else if (alternative.back() == '*') {
+      alternative.remove_suffix(1);
+      if (modifier.substr(0, alternative.size()) == alternative) return true;
     }
   }
   return false;
@@ -70,14 +70,14 @@ constexpr size_t kMostItems = 16;
 size_t read_items(std::string_view text, Item* items) {
   size_t count = 0;
   while (!text.empty()) {
-    std::string_view one = take_until(&text, ' ');
+    std::string_view token = take_until(&text, ' ');
     Item& item = items[count++];
     item = {};
-    item.is_ignored = one[0] == '~';
-    if (item.is_ignored) one.remove_prefix(1);
-    item.is_optional = one.back() == '?';
-    if (item.is_optional) one.remove_suffix(1);
-    item.alternatives = one;
+    item.is_ignored = token[0] == '~';
+    if (item.is_ignored) token.remove_prefix(1);
+    item.is_optional = token.back() == '?';
+    if (item.is_optional) token.remove_suffix(1);
+    item.alternatives = token;
   }
   return count;
 }
@@ -140,20 +140,20 @@ class RowLists {
 
 }  // namespace
 
-FoundInstruction find_instruction(std::string_view name,
+InstructionMatch find_instruction(std::string_view name,
                                   const std::vector<std::string>& modifiers) {
-  FoundInstruction found;
+  InstructionMatch result;
   std::vector<bool> ignored(modifiers.size()), is_known(modifiers.size());
   static const RowLists lists;
   for (const RowLists::Entry* entry = lists.list_of(name); entry != nullptr; entry = entry->next) {
     if (name != entry->name) continue;
-    found.is_known = true;
+    result.is_known = true;
     Item items[kMostItems];
     const size_t count = read_items(entry->row->modifiers, items);
     if (assign(modifiers, 0, items, count, &ignored)) {
-      found.row = entry->row;
-      found.ignored = std::move(ignored);
-      return found;
+      result.row = entry->row;
+      result.ignored = std::move(ignored);
+      return result;
     }
     for (size_t i = 0; i < modifiers.size(); ++i) {
       for (size_t k = 0; k < count; ++k) {
@@ -161,10 +161,10 @@ FoundInstruction find_instruction(std::string_view name,
       }
     }
   }
-  for (size_t i = 0; i < modifiers.size() && found.unsupported.empty(); ++i) {
-    if (!is_known[i]) found.unsupported = modifiers[i];
+  for (size_t i = 0; i < modifiers.size() && result.unsupported.empty(); ++i) {
+    if (!is_known[i]) result.unsupported = modifiers[i];
   }
-  return found;
+  return result;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -117,9 +117,9 @@ struct Instruction {
     row.address_flow = flow;
     return row;
   }
-  constexpr Instruction has(Effect what) const {
+  constexpr Instruction has(Effect effect) const {
     Instruction row = *this;
-    row.effect = what;
+    row.effect = effect;
     return row;
   }
   constexpr Instruction simd(Simd list) const {
@@ -158,12 +158,12 @@ struct Sections {
 Sections sections();
 
 /// The row that matches a form, and the modifiers on which the simulator need not act.
-struct FoundInstruction {
+struct InstructionMatch {
   const Instruction* row = nullptr;  // null if no row matches
   std::vector<bool> ignored;         // whether the simulator need not act on each modifier
   bool is_known = false;             // whether a row has the mnemonic
   std::string unsupported;           // modifier that no row with the mnemonic has, or ""
 };
-FoundInstruction find_instruction(std::string_view name, const std::vector<std::string>& modifiers);
+InstructionMatch find_instruction(std::string_view name, const std::vector<std::string>& modifiers);
 
 }  // namespace kernkit::simulator::ptx

@@ -22,27 +22,27 @@ struct Access {
   Touch touch;
 
   /// `space` and the access are named as in compute-sanitizer's reports.
-  [[noreturn]] void fail(int lane, const char* space, const std::string& where,
+  [[noreturn]] void fail(int lane, const char* space, const std::string& location,
                          cudaError_t error = cudaErrorIllegalAddress) const {
     static const char* const kAccesses[] = {" read", " write", " atomic"};
     fault(warp, lane, operation,
           std::string("Invalid ") + space + kAccesses[static_cast<int>(touch)] + " of size " +
-              std::to_string(size) + " bytes, " + where,
+              std::to_string(size) + " bytes, " + location,
           error);
   }
   void check_alignment(int lane, const char* space, uint64_t address) const {
     if ((address & (size - 1)) == 0) return;
     fail(lane, space, "at a misaligned address", cudaErrorMisalignedAddress);
   }
-  unsigned char* in(const char* space, const char* what, const Window& window, int lane,
+  unsigned char* in(const char* space, const char* memory, const Window& window, int lane,
                     uint64_t at) const {
     if (at > window.bytes || window.bytes - at < size) {
       fail(lane, space,
            "at byte " + std::to_string(static_cast<int64_t>(at)) + " of " +
-               std::to_string(window.bytes) + " bytes of " + what);
+               std::to_string(window.bytes) + " bytes of " + memory);
     }
     check_alignment(lane, space, at);
-    return window.of(lane) + at;
+    return window.at_lane(lane) + at;
   }
   // Does not cache the range, since the kernel may free memory of the heap.
   unsigned char* in_heap(int lane, uint64_t address) const {
@@ -50,8 +50,8 @@ struct Access {
     const Range range = launch.heap.range_of(address);
     if (address < range.begin || address + size > range.end) {
       const uint64_t first = range.begin > range.end ? address : range.end;
-      const std::string place = launch.heap.place_of(first);
-      fail(lane, kGlobal, place.empty() ? launch.memory.place_of(first) : place);
+      const std::string text = launch.heap.location_of(first);
+      fail(lane, kGlobal, text.empty() ? launch.memory.location_of(first) : text);
     }
     check_alignment(lane, kGlobal, address);
     return reinterpret_cast<unsigned char*>(address);
@@ -84,7 +84,7 @@ struct Access {
         const uint64_t first = address < range.begin || address >= range.end ? address : range.end;
         range = {};
         if (operation.variable != kNone) fail_at_variable(lane, address);
-        fail(lane, kGlobal, launch.memory.place_of(first));
+        fail(lane, kGlobal, launch.memory.location_of(first));
       }
     }
     check_alignment(lane, kGlobal, address);
@@ -103,14 +103,14 @@ struct Access {
     if (touch != Touch::kLoads) fail(lane, kParameter, "parameters are constant");
     return in(kParameter, "parameters", warp.parameters, lane, at);
   }
-  unsigned char* place(int lane, uint64_t address) const {
+  unsigned char* pointer(int lane, uint64_t address) const {
     const bool is_generic = operation.space == Space::kGeneric;
-    const Located place = is_generic ? located(address) : Located{operation.space, address};
-    switch (place.space) {
-      case Space::kShared: return in_shared(lane, place.at);
-      case Space::kLocal: return in_local(lane, place.at);
-      case Space::kParam: return in_parameters(lane, place.at);
-      default: return in_global(lane, place.at);
+    const Located target = is_generic ? located(address) : Located{operation.space, address};
+    switch (target.space) {
+      case Space::kShared: return in_shared(lane, target.at);
+      case Space::kLocal: return in_local(lane, target.at);
+      case Space::kParam: return in_parameters(lane, target.at);
+      default: return in_global(lane, target.at);
     }
   }
 };
@@ -145,19 +145,19 @@ void renew_range(Warp& warp, const Operation& operation, uint64_t address) {
   warp.ranges[operation.number] = range;
 }
 
-void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
-                 Places* places) {
+void find_pointers(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
+                   LanePointers* pointers) {
   alignas(64) uint64_t addresses[32];
   read_addresses(warp, operation, addresses);
-  find_places_at(warp, operation, addresses, size, touch, places);
+  find_pointers_at(warp, operation, addresses, size, touch, pointers);
 }
 
-void find_places_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
-                    uint32_t size, Touch touch, Places* places) {
+void find_pointers_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
+                      uint32_t size, Touch touch, LanePointers* pointers) {
   const Access access{warp, operation, size, touch};
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    places->at[lane] = access.place(lane, addresses[lane]);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    pointers->at[lane] = access.pointer(lane, addresses[lane]);
   }
 }
 

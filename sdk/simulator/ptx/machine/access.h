@@ -10,18 +10,18 @@ namespace kernkit::simulator::ptx {
 
 enum class Touch { kLoads, kStores, kUpdates };
 
-struct Places {
+struct LanePointers {
   alignas(64) unsigned char* at[32];  // address in this process for each active lane
 };
 
 /// Computes the addresses of all 32 lanes, in the operation's space.
 void read_addresses(Warp& warp, const Operation& operation, uint64_t* to);
 /// Finds the memory of an access of `size` bytes in each lane.
-void find_places(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
-                 Places* places);
+void find_pointers(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
+                   LanePointers* pointers);
 /// Finds the memory at `addresses`, which may differ from the operation's address operand.
-void find_places_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
-                    uint32_t size, Touch touch, Places* places);
+void find_pointers_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
+                      uint32_t size, Touch touch, LanePointers* pointers);
 /// Sets the operation's range to the allocation or variable around an address of global memory; to
 /// an empty range outside of both.
 void renew_range(Warp& warp, const Operation& operation, uint64_t address);

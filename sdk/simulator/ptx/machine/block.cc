@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kLine = 64;  // alignment of a warp's registers [bytes]
 
 uint32_t lanes_of(unsigned threads, unsigned warp) {
-  const unsigned left = threads - warp * 32;
-  return left >= 32 ? Warp::kAll : (1u << left) - 1;
+  const unsigned remaining = threads - warp * 32;
+  return remaining >= 32 ? Warp::kAll : (1u << remaining) - 1;
 }
 
 template <class T>
@@ -64,7 +64,7 @@ Block::Block(const Launch& its_launch)
     for (const SpecialRegister& special : kernel.specials) set_special(warp, special);
     order_.push_back(i);
   }
-  if (launch.hooks != nullptr) hooks = launch.hooks->of(*this);
+  if (launch.hooks != nullptr) hooks = launch.hooks->block_hooks(*this);
 }
 
 void Block::start(uint3 its_index, uint64_t random) {
@@ -74,7 +74,8 @@ void Block::start(uint3 its_index, uint64_t random) {
   std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
   std::fill_n(shared.data() + launch.kernel.reserved_begin, launch.kernel.reserved_bytes,
               static_cast<unsigned char>(0));
-  for (uint32_t left = in_use_; left != 0; left &= left - 1) barriers_[__builtin_ctz(left)] = {};
+  for (uint32_t remaining = in_use_; remaining != 0; remaining &= remaining - 1)
+    barriers_[__builtin_ctz(remaining)] = {};
   in_use_ = 0;
   live_ = threads;
   for (Warp& warp : warps) {
@@ -118,9 +119,9 @@ Running Block::running() const {
     };
     if (warp.active != 0) return {thread_of(warp.active), warp.pc};
     for (const Part& part : warp.parts) {
-      const Running one{thread_of(part.mask), part.pc};
-      if (part.state == Part::kReady) return one;
-      if (waits.thread == threads) waits = one;
+      const Running running{thread_of(part.mask), part.pc};
+      if (part.state == Part::kReady) return running;
+      if (waits.thread == threads) waits = running;
     }
   }
   return waits;
@@ -186,8 +187,8 @@ bool Block::open_if_complete(uint32_t number) {
 
 void Block::end(Warp& warp, uint32_t lanes) {
   live_ -= static_cast<unsigned>(__builtin_popcount(lanes));
-  for (uint32_t left = in_use_; left != 0; left &= left - 1) {
-    const auto number = static_cast<uint32_t>(__builtin_ctz(left));
+  for (uint32_t remaining = in_use_; remaining != 0; remaining &= remaining - 1) {
+    const auto number = static_cast<uint32_t>(__builtin_ctz(remaining));
     count_warp(&barriers_[number], warp);
     open_if_complete(number);
   }
@@ -224,9 +225,9 @@ void Block::leave_barrier(uint32_t number) {
 void Block::throw_deadlock() const {
   struct WaitingThread {
     const Operation* at = nullptr;  // null if the thread has ended
-    std::string words;
+    std::string text;
   };
-  const auto place_of = [&](unsigned thread) -> WaitingThread {
+  const auto location_of = [&](unsigned thread) -> WaitingThread {
     for (const Part& part : warps[thread / 32].parts) {
       if ((part.mask >> thread % 32 & 1) == 0) continue;
       const Operation* at = &launch.kernel.code[part.pc];
@@ -236,30 +237,31 @@ void Block::throw_deadlock() const {
     }
     return {};
   };
-  unsigned first = threads, other = threads, ended = threads, waiting = 0;
+  unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
   WaitingThread of_first;
   for (unsigned thread = 0; thread < threads; ++thread) {
-    const WaitingThread place = place_of(thread);
-    if (place.at != nullptr && first == threads) {
+    const WaitingThread site = location_of(thread);
+    if (site.at != nullptr && first == threads) {
       first = thread;
-      of_first = place;
+      of_first = site;
     }
-    const bool same = place.at != nullptr && place.words == of_first.words;
+    const bool same = site.at != nullptr && site.text == of_first.text;
     waiting += same ? 1 : 0;
-    unsigned& another = place.at == nullptr ? ended : other;
+    unsigned& another = site.at == nullptr ? ended : elsewhere_thread;
     if (!same && another == threads) another = thread;
   }
-  if (other == threads) other = ended;
-  const WaitingThread elsewhere = other < threads ? place_of(other) : WaitingThread{};
-  throw Fault{
-      place_text(*this, first) + std::to_string(waiting) + " of the block's " +
-          std::to_string(threads) + " threads wait at " + of_first.words +
-          (other == threads ? std::string(", which expects more threads")
-                            : " and thread " + thread_text(*this, other) +
-                                  (elsewhere.at == nullptr ? std::string(" has ended")
-                                                           : " waits at " + elsewhere.words)) +
-          line_text(*this, *of_first.at),
-      cudaErrorLaunchFailure};
+  if (elsewhere_thread == threads) elsewhere_thread = ended;
+  const WaitingThread elsewhere =
+      elsewhere_thread < threads ? location_of(elsewhere_thread) : WaitingThread{};
+  throw Fault{location_text(*this, first) + std::to_string(waiting) + " of the block's " +
+                  std::to_string(threads) + " threads wait at " + of_first.text +
+                  (elsewhere_thread == threads
+                       ? std::string(", which expects more threads")
+                       : " and thread " + thread_text(*this, elsewhere_thread) +
+                             (elsewhere.at == nullptr ? std::string(" has ended")
+                                                      : " waits at " + elsewhere.text)) +
+                  line_text(*this, *of_first.at),
+              cudaErrorLaunchFailure};
 }
 
 }  // namespace kernkit::simulator::ptx

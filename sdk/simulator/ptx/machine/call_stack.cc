@@ -22,8 +22,8 @@ std::vector<unsigned char> registers_of(const Warp& warp, const Kernel& kernel, 
       std::memcpy(&bits, at, sizeof(bits));
       all.push_back((bits & kLane[lane]) != 0);
     } else {
-      const unsigned char* one = at + static_cast<size_t>(lane) * slot.size;
-      all.insert(all.end(), one, one + slot.size);
+      const unsigned char* bytes = at + static_cast<size_t>(lane) * slot.size;
+      all.insert(all.end(), bytes, bytes + slot.size);
     }
   }
   return all;
@@ -58,7 +58,7 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
               " bytes of stack",
           cudaErrorLaunchFailure);
   }
-  unsigned char* memory = local.of(lane);
+  unsigned char* memory = local.at_lane(lane);
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     std::memcpy(memory + next + function.parameters[i].at, memory + frame + site.parameters[i],
                 function.parameters[i].size);
@@ -69,12 +69,12 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
 
 void Warp::call(const Operation& operation, uint32_t arrived) {
   const Kernel& kernel = block->launch.kernel;
-  const uint32_t known = kernel.calls[operation.target].function;
+  const uint32_t callee = kernel.calls[operation.target].function;
   suspend(Part::kReady, active & ~arrived, pc + 1);  // continues lanes with a false guard
-  for (uint32_t left = arrived; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    uint32_t number = known;
-    if (known == kNone) {
+  for (uint32_t remaining = arrived; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    uint32_t number = callee;
+    if (callee == kNone) {
       const uint64_t address = lanes<uint64_t>(operation.src0)[lane];
       for (number = 0; number < kernel.functions.size(); ++number) {
         if (address_of_function(kernel.functions[number].number) == address) break;
@@ -95,14 +95,14 @@ void Warp::call(const Operation& operation, uint32_t arrived) {
 void Warp::leave_function(uint32_t arrived) {
   const Kernel& kernel = block->launch.kernel;
   suspend(Part::kReady, active & ~arrived, pc + 1);
-  for (uint32_t left = arrived; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  for (uint32_t remaining = arrived; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     const Caller caller = std::move(callers[lane].back());
     callers[lane].pop_back();
     const uint64_t frame = lanes<uint64_t>(kernel.frame)[lane];
     set_registers(*this, kernel, lane, caller.registers.data());
     const uint64_t before = lanes<uint64_t>(kernel.frame)[lane];
-    unsigned char* memory = local.of(lane);
+    unsigned char* memory = local.at_lane(lane);
     const CalledFunction& function = kernel.functions[caller.function];
     const CallSite& site = kernel.calls[caller.call];
     for (size_t i = 0; i < function.results.size(); ++i) {

@@ -18,13 +18,13 @@ struct Fault {
   const char* tool = "synccheck";  // reporting tool: "synccheck", "memcheck" or "program"
 };
 
-/// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <what> (scale.cu:12)".
+/// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <sentence> (scale.cu:12)".
 [[noreturn]] void fault(const Warp& warp, int lane, const Operation& operation,
-                        const std::string& what, cudaError_t error = cudaErrorLaunchFailure);
+                        const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
 /// Returns the index of a thread: "[7, 0, 0]".
 std::string thread_text(const Block& block, unsigned thread);
 /// Returns the start of a report: "scale: block [0, 0, 0], thread [7, 0, 0]: ".
-std::string place_text(const Block& block, unsigned thread);
+std::string location_text(const Block& block, unsigned thread);
 /// Returns "__syncthreads()", or the PTX instruction if CUDA has no function for it.
 std::string function_text(const Kernel& kernel, const Operation& operation);
 /// Returns the source line: " (scale.cu:12)"; "" without a .loc.

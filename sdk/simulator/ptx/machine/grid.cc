@@ -69,15 +69,15 @@ class GridRun {
     const auto processors = static_cast<unsigned>(
         std::min<uint64_t>(this->processors(), std::max<uint64_t>(1, schedule_.runs())));
     last_processors = processors;
-    std::vector<std::thread> others;
+    std::vector<std::thread> threads;
     for (unsigned i = 1; i < processors; ++i) {
-      others.emplace_back([this] {
+      threads.emplace_back([this] {
         const RaceIgnored bookkeeping;  // ignored in the launching thread, too
         run_blocks();
       });
     }
     run_blocks();
-    for (std::thread& other : others) other.join();
+    for (std::thread& other : threads) other.join();
     return result_;
   }
 
@@ -126,20 +126,20 @@ class GridRun {
     for (;;) {
       while (!live.empty() && live.front().number >= end_) live.pop_front();
       if (live.empty() && !start_one(&live, &idle)) return;
-      Begun one = std::move(live.front());
+      Begun current = std::move(live.front());
       live.pop_front();
       try {
-        if (one.block->run() == Block::Stop::kEnded) {
-          idle.push_back(std::move(one.block));
+        if (current.block->run() == Block::Stop::kEnded) {
+          idle.push_back(std::move(current.block));
           threads_passed.add();
           continue;
         }
-        look_whether_it_ends(*one.block);
+        look_whether_it_ends(*current.block);
       } catch (const Fault& fault) {
-        stop(fault, one.number);
+        stop(fault, current.number);
         continue;
       }
-      live.push_back(std::move(one));
+      live.push_back(std::move(current));
       if (live.size() < most_) start_one(&live, &idle);
     }
   }
@@ -159,15 +159,15 @@ class GridRun {
     const bool is_stalled = schedule_.is_stalled();
     if (text.empty() && !is_stalled) return;
     if (text.empty()) {
-      char still[128];
-      std::snprintf(still, sizeof(still),
+      char stalled[128];
+      std::snprintf(stalled, sizeof(stalled),
                     "does not end: for %g seconds no thread has ended, synchronised with others or "
                     "changed memory by an atomic",
                     settings_.watchdog);
-      text = still;
+      text = stalled;
     }
     const Running running = block.running();
-    throw Fault{place_text(block, running.thread) + text +
+    throw Fault{location_text(block, running.thread) + text +
                     line_text(block, launch_.kernel.code[running.pc]),
                 cudaErrorLaunchFailure, "program"};
   }

@@ -6,7 +6,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint64_t kMostKept = 1 << 20;  // freed bytes that are kept, to detect their use
+constexpr uint64_t kMaxFreedBytes = 1 << 20;  // freed bytes that are kept, to detect their use
 
 }  // namespace
 
@@ -28,11 +28,11 @@ bool Heap::release(uint64_t address) {
   if (piece == pieces_.end() || piece->second.freed) return false;
   piece->second.freed = true;
   used_ -= piece->second.bytes;
-  kept_ += piece->second.bytes;
+  kept_bytes_ += piece->second.bytes;
   freed_.push_back(address);
-  while (kept_ > kMostKept) {
+  while (kept_bytes_ > kMaxFreedBytes) {
     const auto oldest = pieces_.find(freed_.front());
-    kept_ -= oldest->second.bytes;
+    kept_bytes_ -= oldest->second.bytes;
     pieces_.erase(oldest);
     freed_.pop_front();
   }
@@ -52,7 +52,7 @@ Range Heap::range_of(uint64_t address) const {
   return {piece->first, piece->first + piece->second.bytes};
 }
 
-std::string Heap::place_of(uint64_t address) const {
+std::string Heap::location_of(uint64_t address) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto piece = around(address);
   if (piece == pieces_.end()) return "";

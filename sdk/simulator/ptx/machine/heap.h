@@ -24,7 +24,7 @@ class Heap {
   /// Returns the live allocation around an address, or an empty range.
   Range range_of(uint64_t address) const;
   /// Returns a description of an inaccessible address; "" far from every allocation.
-  std::string place_of(uint64_t address) const;
+  std::string location_of(uint64_t address) const;
   void set_limit(uint64_t bytes);
   uint64_t limit() const;
 
@@ -39,7 +39,7 @@ class Heap {
   mutable std::mutex mutex_;
   std::map<uint64_t, Piece> pieces_;
   std::deque<uint64_t> freed_;  // addresses of kept freed memory, oldest first
-  uint64_t used_ = 0, kept_ = 0, limit_ = kDefaultBytes;
+  uint64_t used_ = 0, kept_bytes_ = 0, limit_ = kDefaultBytes;
 };
 
 }  // namespace kernkit::simulator::ptx

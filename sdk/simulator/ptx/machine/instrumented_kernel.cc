@@ -21,25 +21,25 @@ void run_instrumented(Warp& warp, const Operation& operation) {
 
 InstrumentedKernel::InstrumentedKernel(const Kernel& original, const Module& module)
     : kernel(original) {
-  std::map<std::tuple<int, int, std::string>, uint32_t> known;
+  std::map<std::tuple<int, int, std::string>, uint32_t> numbers;
   for (Operation& operation : kernel.code) {
     const Origin& origin = kernel.origins[operation.number];
     runs.push_back(operation.run);
     if (operation.run != nullptr) operation.run = run_instrumented;
     const SourceLine& at = origin.line;
-    const std::string place = module.place(at);
-    const auto [found, is_new] =
-        known.emplace(std::tuple{at.file, at.line, place}, static_cast<uint32_t>(lines.size()));
-    line_of.push_back(found->second);
+    const std::string location = module.location_text(at);
+    const auto [position, is_new] = numbers.emplace(std::tuple{at.file, at.line, location},
+                                                    static_cast<uint32_t>(lines.size()));
+    line_of.push_back(position->second);
     if (!is_new) continue;
     const auto file = module.files.find(at.file);
-    lines.push_back({place, file != module.files.end() ? file->second : "", at.line});
+    lines.push_back({location, file != module.files.end() ? file->second : "", at.line});
   }
 }
 
 std::string InstrumentedKernel::line_text(uint32_t operation) const {
-  const std::string& place = lines[line_of[operation]].place;
-  return place.empty() ? "" : " (" + place + ")";
+  const std::string& location = lines[line_of[operation]].place;
+  return location.empty() ? "" : " (" + location + ")";
 }
 
 }  // namespace kernkit::simulator::ptx

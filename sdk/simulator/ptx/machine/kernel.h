@@ -122,7 +122,7 @@ struct Kernel {
   void each_register(Operation* operation, const Visit& visit) {
     operation->each_register(visit);
     if (operation->more == kNone) return;
-    for (uint32_t& one : lists[operation->more]) visit(&one);
+    for (uint32_t& item : lists[operation->more]) visit(&item);
   }
 };
 

@@ -56,10 +56,10 @@ struct Operation {
 
   template <class Visit>
   void each_register(const Visit& visit) {
-    for (uint32_t* one :
+    for (uint32_t* item :
          {&guard, &dst, &dst_predicate, &src0, &src1, &src2, &src3, &members, &address})
-      visit(one);
-    for (uint32_t& one : list) visit(&one);
+      visit(item);
+    for (uint32_t& item : list) visit(&item);
   }
 };
 

@@ -16,7 +16,7 @@ struct Window {
   uint64_t bytes = 0;
   int64_t bytes_of_lane = 0;
 
-  KERNKIT_SIMULATOR_INLINE unsigned char* of(int lane) const {
+  KERNKIT_SIMULATOR_INLINE unsigned char* at_lane(int lane) const {
     return begin + bytes_of_lane * lane;
   }
 };

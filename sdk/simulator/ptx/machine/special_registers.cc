@@ -9,7 +9,7 @@ namespace {
 // The value of a special register in a lane of a warp. A cluster has one block.
 using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
 
-struct KnownSpecial {
+struct SpecialDefinition {
   const char* name;
   Type type;
   Value value;
@@ -38,7 +38,7 @@ constexpr Value kBlockZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t 
   return b.index.z;
 };
 
-const KnownSpecial kKnown[] = {
+const SpecialDefinition kSpecials[] = {
     {"%tid.x", Type::kU32,
      [](const Block& b, const Warp& w, uint32_t l) -> uint64_t {
        return thread_of(w, l) % b.launch.block.x;
@@ -117,8 +117,8 @@ const KnownSpecial kKnown[] = {
 
 int special_named(const std::string& name) {
   int which = 0;
-  for (const KnownSpecial& one : kKnown) {
-    if (name == one.name) return which;
+  for (const SpecialDefinition& row : kSpecials) {
+    if (name == row.name) return which;
     ++which;
   }
   return -1;
@@ -126,21 +126,21 @@ int special_named(const std::string& name) {
 
 Type type_of_special(const std::string& name) {
   const int which = special_named(name);
-  return which >= 0 ? kKnown[which].type : Type::kNone;
+  return which >= 0 ? kSpecials[which].type : Type::kNone;
 }
 
 bool is_of_block(const SpecialRegister& special) {
-  const Value value = kKnown[special.which].value;
+  const Value value = kSpecials[special.which].value;
   return value == kBlockX || value == kBlockY || value == kBlockZ;
 }
 
 void set_special(Warp& warp, const SpecialRegister& special) {
-  const KnownSpecial& one = kKnown[special.which];
+  const SpecialDefinition& row = kSpecials[special.which];
   const bool of_block = is_of_block(special);
-  uint64_t value = one.value(*warp.block, warp, 0);
+  uint64_t value = row.value(*warp.block, warp, 0);
   for (uint32_t l = 0; l < 32; ++l) {
-    if (!of_block && l != 0) value = one.value(*warp.block, warp, l);
-    if (one.type == Type::kU64) {
+    if (!of_block && l != 0) value = row.value(*warp.block, warp, l);
+    if (row.type == Type::kU64) {
       warp.lanes<uint64_t>(special.at)[l] = value;
     } else {
       warp.lanes<uint32_t>(special.at)[l] = static_cast<uint32_t>(value);

@@ -33,7 +33,7 @@ void Warp::start(uint32_t threads) {
   const uint32_t frame = block->launch.kernel.frame;
   if (frame == kNone) return;
   std::memset(registers + frame, 0, 32 * sizeof(uint64_t));
-  for (std::vector<Caller>& one : callers) one.clear();
+  for (std::vector<Caller>& stack : callers) stack.clear();
 }
 
 bool Warp::is_ready() const {
@@ -51,16 +51,16 @@ bool Warp::select_next_part() {
     if (part.state == Part::kReady) pc = std::min(pc, part.pc);
   }
   if (pc == kNone) return false;
-  size_t kept = 0;
+  size_t num_parts = 0;
   for (const Part& part : parts) {
     if (part.pc == pc && part.state == Part::kReady) {
       active |= part.mask;
     } else {
       if (part.pc > pc && part.state == Part::kReady) next_part = std::min(next_part, part.pc);
-      parts[kept++] = part;
+      parts[num_parts++] = part;
     }
   }
-  parts.resize(kept);
+  parts.resize(num_parts);
   return true;
 }
 
@@ -76,18 +76,18 @@ void Warp::go_to(uint32_t target) {
 }
 
 void Warp::branch(const Operation& operation, uint32_t taken) {
-  const uint32_t others = active & ~taken;
+  const uint32_t not_taken = active & ~taken;
   if (taken == 0) {
     ++pc;
-  } else if (others == 0) {
+  } else if (not_taken == 0) {
     go_to(operation.target);
   } else if (runs_early) {
     suspend(Part::kReady, taken, operation.target);
-    active = others;
+    active = not_taken;
     ++pc;
   } else {
     suspend(Part::kReady, taken, operation.target);
-    suspend(Part::kReady, others, pc + 1);
+    suspend(Part::kReady, not_taken, pc + 1);
     select_next_part();
   }
 }
@@ -117,7 +117,7 @@ void Warp::exit(uint32_t lanes) {
   block->end(*this, lanes);
   // Lanes that waited for the ended lanes check again.
   for (Part& part : parts) {
-    if (part.state == Part::kMeets) part.state = Part::kReady;
+    if (part.state == Part::kSynchronises) part.state = Part::kReady;
   }
   if (active != 0 && parts.empty()) {
     ++pc;
@@ -130,25 +130,25 @@ void Warp::exit(uint32_t lanes) {
 // Lanes that name each other in a mask run the operation together, without waiting for ended lanes.
 void Warp::sync_warp(const Operation& operation, uint32_t arrived) {
   suspend(Part::kReady, active & ~arrived, pc + 1);  // continues lanes with a false guard
-  size_t kept = 0;
+  size_t num_parts = 0;
   for (const Part& part : parts) {
-    if (part.state == Part::kMeets && part.pc == pc) {
+    if (part.state == Part::kSynchronises && part.pc == pc) {
       arrived |= part.mask;
     } else {
-      parts[kept++] = part;
+      parts[num_parts++] = part;
     }
   }
-  parts.resize(kept);
+  parts.resize(num_parts);
   const uint32_t here = pc;
   uint32_t complete = 0;
   const uint32_t* masks = lanes<uint32_t>(operation.members);
-  for (uint32_t left = arrived; left != 0;) {
-    const int first = __builtin_ctz(left);
+  for (uint32_t remaining = arrived; remaining != 0;) {
+    const int first = __builtin_ctz(remaining);
     const uint32_t members = masks[first];
     uint32_t group = 0;
     for (int l = 0; l < 32; ++l) group |= masks[l] == members ? kLane[l] : 0;
-    group &= left;
-    left &= ~group;
+    group &= remaining;
+    remaining &= ~group;
     if ((group & ~members) != 0) {
       const int lane = __builtin_ctz(group & ~members);
       fault(*this, lane, operation,
@@ -156,14 +156,14 @@ void Warp::sync_warp(const Operation& operation, uint32_t arrived) {
                 " lacks the calling lane " + std::to_string(lane));
     }
     if ((members & live & ~group) != 0) {
-      suspend(Part::kMeets, group, here);
+      suspend(Part::kSynchronises, group, here);
       continue;
     }
     mask = group;
     operation.run(*this, operation);
     steps_passed.add();
     if (block->hooks != nullptr && operation.mode == kOnlySynchronises)
-      block->hooks->meets(*this, group);
+      block->hooks->synchronises(*this, group);
     complete |= group;
   }
   if (parts.empty()) {
@@ -217,23 +217,23 @@ void Warp::turn_of_another() {
 // __syncwarp() synchronises lanes at different operations. Called when no part can continue.
 bool Warp::sync_call_sites() {
   const Operation* code = block->launch.kernel.code.data();
-  const auto only_meets = [&](const Part& part) {
-    return part.state == Part::kMeets && code[part.pc].mode == kOnlySynchronises;
+  const auto only_synchronises = [&](const Part& part) {
+    return part.state == Part::kSynchronises && code[part.pc].mode == kOnlySynchronises;
   };
   const auto members_of = [&](const Part& part) {
     return lanes<uint32_t>(code[part.pc].members)[__builtin_ctz(part.mask)];
   };
   for (const Part& first : parts) {
-    if (!only_meets(first)) continue;
+    if (!only_synchronises(first)) continue;
     const uint32_t members = members_of(first);
-    uint32_t there = 0;
+    uint32_t arrived = 0;
     for (const Part& part : parts) {
-      if (only_meets(part) && members_of(part) == members) there |= part.mask;
+      if (only_synchronises(part) && members_of(part) == members) arrived |= part.mask;
     }
-    if ((members & live & ~there) != 0) continue;
-    if (block->hooks != nullptr) block->hooks->meets(*this, there);
+    if ((members & live & ~arrived) != 0) continue;
+    if (block->hooks != nullptr) block->hooks->synchronises(*this, arrived);
     for (Part& part : parts) {
-      if (!only_meets(part) || members_of(part) != members) continue;
+      if (!only_synchronises(part) || members_of(part) != members) continue;
       part.state = Part::kReady;
       ++part.pc;
     }

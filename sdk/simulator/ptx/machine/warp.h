@@ -38,7 +38,7 @@ __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
 }  // namespace KERNKIT_PTX_TARGET
 
 struct Part {
-  enum State : uint8_t { kReady, kMeets, kWaits } state;
+  enum State : uint8_t { kReady, kSynchronises, kWaits } state;
   uint32_t pc;
   uint32_t mask;
   uint32_t barrier;  // number of the barrier, for kWaits

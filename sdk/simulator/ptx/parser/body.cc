@@ -48,7 +48,7 @@ class BodyParser {
   int number() { return static_cast<int>(parse_operand(lexer_).bits); }
 
   using Location = std::tuple<int, int, int>;  // {file, line, column}
-  using Place = std::shared_ptr<const SourceLine>;
+  using SourceLinePointer = std::shared_ptr<const SourceLine>;
   Location parse_location() {
     const int file = number(), line = number(), column = number();
     return {file, line, column};
@@ -58,27 +58,28 @@ class BodyParser {
   // A call site in an inlined function has its own .loc, before this directive.
   void parse_line(int line) {
     const Location location = parse_location();
-    Place call_site;
+    SourceLinePointer call_site;
     while (lexer_.peek().line == line && !lexer_.ended()) {
       if (lexer_.accept("inlined_at")) {
         const Location at = parse_location();
-        Place& known = locations_[at];
-        if (known == nullptr) known = place_of(at, nullptr);
-        call_site = known;
+        SourceLinePointer& existing = locations_[at];
+        if (existing == nullptr) existing = location_of(at, nullptr);
+        call_site = existing;
       } else {
         lexer_.next();
       }
     }
-    const Place place = place_of(location, call_site);
-    locations_[location] = place;
-    line_ = *place;
+    const SourceLinePointer source_line = location_of(location, call_site);
+    locations_[location] = source_line;
+    line_ = *source_line;
   }
 
   // Returns the existing call site for a line among its own call sites, as in a recursive function,
   // so that repeated directives keep chains finite.
-  static Place place_of(const Location& location, const Place& call_site) {
+  static SourceLinePointer location_of(const Location& location,
+                                       const SourceLinePointer& call_site) {
     const auto [file, line, column] = location;
-    for (Place at = call_site; at != nullptr; at = at->call_site) {
+    for (SourceLinePointer at = call_site; at != nullptr; at = at->call_site) {
       if (at->file == file && at->line == line) return at;
     }
     return std::make_shared<SourceLine>(SourceLine{file, line, call_site});
@@ -86,26 +87,26 @@ class BodyParser {
 
   void parse_directive() {
     const int line = lexer_.peek().line;
-    const std::string word = lexer_.word();
-    if (word == ".loc") {
+    const std::string name = lexer_.word();
+    if (name == ".loc") {
       parse_line(line);
-    } else if (word == ".reg") {
+    } else if (name == ".reg") {
       parse_registers();
-    } else if (word == ".shared" || word == ".local" || word == ".param" || word == ".global" ||
-               word == ".const") {
-      add(Statement::kVariable).variable = parse_variable(lexer_, word.substr(1));
+    } else if (name == ".shared" || name == ".local" || name == ".param" || name == ".global" ||
+               name == ".const") {
+      add(Statement::kVariable).variable = parse_variable(lexer_, name.substr(1));
       lexer_.expect(";");
-    } else if (word == ".pragma") {
+    } else if (name == ".pragma") {
       while (!lexer_.accept(";")) lexer_.next();
     } else {
-      lexer_.reject("unknown " + word);
+      lexer_.reject("unknown " + name);
     }
   }
 
   void parse_registers() {
-    const std::string word = lexer_.word();
-    const Type type = type_named(word.substr(1));
-    if (type == Type::kNone) lexer_.reject("register type " + word + " is not supported");
+    const std::string type_name = lexer_.word();
+    const Type type = type_named(type_name.substr(1));
+    if (type == Type::kNone) lexer_.reject("register type " + type_name + " is not supported");
     do {
       Statement& registers = add(Statement::kRegisters);
       registers.type = type;
@@ -188,7 +189,7 @@ class BodyParser {
 
   Lexer lexer_;
   SourceLine line_;
-  std::map<Location, Place> locations_;  // last .loc of each location
+  std::map<Location, SourceLinePointer> locations_;  // last .loc of each location
   std::vector<Statement> statements_;
 };
 

@@ -32,16 +32,16 @@ size_t length_of_word(std::string_view text) {
 }  // namespace
 
 void Lexer::skip_blanks() {
-  while (!rest_.empty()) {
-    if (std::isspace(static_cast<unsigned char>(rest_[0]))) {
-      line_ += rest_[0] == '\n' ? 1 : 0;
-      rest_.remove_prefix(1);
-    } else if (rest_.substr(0, 2) == "//") {
-      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
-    } else if (rest_.substr(0, 2) == "/*") {
-      const size_t size = std::min(rest_.find("*/"), rest_.size() - 2) + 2;
-      for (const char c : rest_.substr(0, size)) line_ += c == '\n' ? 1 : 0;
-      rest_.remove_prefix(size);
+  while (!unread_.empty()) {
+    if (std::isspace(static_cast<unsigned char>(unread_[0]))) {
+      line_ += unread_[0] == '\n' ? 1 : 0;
+      unread_.remove_prefix(1);
+    } else if (unread_.substr(0, 2) == "//") {
+      unread_.remove_prefix(std::min(unread_.find('\n'), unread_.size()));
+    } else if (unread_.substr(0, 2) == "/*") {
+      const size_t size = std::min(unread_.find("*/"), unread_.size() - 2) + 2;
+      for (const char c : unread_.substr(0, size)) line_ += c == '\n' ? 1 : 0;
+      unread_.remove_prefix(size);
     } else {
       return;
     }
@@ -50,19 +50,19 @@ void Lexer::skip_blanks() {
 
 void Lexer::read() {
   skip_blanks();
-  if (rest_.empty() || rest_[0] == '\0') {
-    rest_ = {};
+  if (unread_.empty() || unread_[0] == '\0') {
+    unread_ = {};
     token_ = {Token::kEnd, "", line_};
-  } else if (rest_[0] == '"') {
-    const size_t size = std::min(rest_.find('"', 1), rest_.size() - 1);
-    token_ = {Token::kString, rest_.substr(1, size - 1), line_};
-    rest_.remove_prefix(size + 1);
-  } else if (const size_t size = length_of_word(rest_)) {
-    token_ = {Token::kWord, rest_.substr(0, size), line_};
-    rest_.remove_prefix(size);
+  } else if (unread_[0] == '"') {
+    const size_t size = std::min(unread_.find('"', 1), unread_.size() - 1);
+    token_ = {Token::kString, unread_.substr(1, size - 1), line_};
+    unread_.remove_prefix(size + 1);
+  } else if (const size_t size = length_of_word(unread_)) {
+    token_ = {Token::kWord, unread_.substr(0, size), line_};
+    unread_.remove_prefix(size);
   } else {
-    token_ = {Token::kSign, rest_.substr(0, 1), line_};
-    rest_.remove_prefix(1);
+    token_ = {Token::kSign, unread_.substr(0, 1), line_};
+    unread_.remove_prefix(1);
   }
 }
 
@@ -106,9 +106,9 @@ std::string_view Lexer::skip_braces(int* first_line) {
   reject("expected '}'");
 }
 
-void Lexer::reject(const std::string& what) const {
-  throw UnsupportedPtx("line " + std::to_string(token_.line) + " of the PTX: " + what + ", got '" +
-                       (ended() ? "the end" : std::string(token_.text)) + "'");
+void Lexer::reject(const std::string& problem) const {
+  throw UnsupportedPtx("line " + std::to_string(token_.line) + " of the PTX: " + problem +
+                       ", got '" + (ended() ? "the end" : std::string(token_.text)) + "'");
 }
 
 }  // namespace kernkit::simulator::ptx

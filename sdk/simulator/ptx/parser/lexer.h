@@ -17,7 +17,7 @@ struct Token {
 /// A word that begins with a dot ends before the next dot: `.reg.b32` is `.reg` and `.b32`.
 class Lexer {
  public:
-  Lexer(std::string_view text, int line) : rest_(text), line_(line) { read(); }
+  Lexer(std::string_view text, int line) : unread_(text), line_(line) { read(); }
 
   const Token& peek() const { return token_; }
   Token next();
@@ -35,13 +35,13 @@ class Lexer {
   /// Called after an opening brace: takes and returns the text up to the closing brace, and takes
   /// the brace.
   std::string_view skip_braces(int* first_line);
-  [[noreturn]] void reject(const std::string& what) const;
+  [[noreturn]] void reject(const std::string& problem) const;
 
  private:
   void read();
   void skip_blanks();
 
-  std::string_view rest_;  // text after token_
+  std::string_view unread_;  // text after token_
   int line_;
   Token token_{};
 };

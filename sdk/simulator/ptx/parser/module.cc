@@ -17,8 +17,8 @@ void parse_function(Lexer& lexer, bool is_kernel, Module* module) {
   function.name = lexer.word();
   function.parameters = parse_variables(lexer);
   while (!lexer.at("{") && !lexer.at(";") && !lexer.ended()) {
-    const std::string_view word = lexer.next().text;
-    if (word != ".maxntid" && word != ".reqntid") continue;
+    const std::string_view directive = lexer.next().text;
+    if (directive != ".maxntid" && directive != ".reqntid") continue;
     function.max_threads = parse_operand(lexer).bits;
     while (lexer.accept(",")) function.max_threads *= parse_operand(lexer).bits;
   }
@@ -28,8 +28,8 @@ void parse_function(Lexer& lexer, bool is_kernel, Module* module) {
   } else {
     lexer.expect(";");
   }
-  Function& known = module->functions[function.name];
-  if (!known.has_body) known = function;
+  Function& declared = module->functions[function.name];
+  if (!declared.has_body) declared = function;
 }
 
 void parse_file(Lexer& lexer, Module* module) {
@@ -40,10 +40,10 @@ void parse_file(Lexer& lexer, Module* module) {
 }
 
 std::string name_of(const std::map<int, std::string>& files, int file, int line) {
-  const auto found = files.find(file);
-  if (found == files.end()) return "";
-  const size_t slash = found->second.rfind('/');
-  return found->second.substr(slash == std::string::npos ? 0 : slash + 1) + ":" +
+  const auto name = files.find(file);
+  if (name == files.end()) return "";
+  const size_t slash = name->second.rfind('/');
+  return name->second.substr(slash == std::string::npos ? 0 : slash + 1) + ":" +
          std::to_string(line);
 }
 
@@ -68,57 +68,59 @@ std::unique_ptr<Module> parse_module(std::string text) {
   bool is_extern = false;
   while (!lexer.ended()) {
     const int line = lexer.peek().line;
-    const std::string word = lexer.word();
-    if (word == ".target") {
+    const std::string directive = lexer.word();
+    if (directive == ".target") {
       const std::string target(lexer.next().text);  // for example sm_90a
       module->capability = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
       lexer.skip_line(line);
-    } else if (word == ".version" || word == ".address_size") {
+    } else if (directive == ".version" || directive == ".address_size") {
       lexer.skip_line(line);
-    } else if (word == ".file") {
+    } else if (directive == ".file") {
       parse_file(lexer, module.get());
-    } else if (word == ".section") {
+    } else if (directive == ".section") {
       lexer.word();
       lexer.expect("{");
       int first_line;
       lexer.skip_braces(&first_line);
-    } else if (word == ".extern" || word == ".visible" || word == ".weak" || word == ".common") {
-      is_extern = word == ".extern";
+    } else if (directive == ".extern" || directive == ".visible" || directive == ".weak" ||
+               directive == ".common") {
+      is_extern = directive == ".extern";
       continue;
-    } else if (word == ".entry" || word == ".func") {
-      parse_function(lexer, word == ".entry", module.get());
-    } else if (word == ".global" || word == ".const" || word == ".shared") {
-      module->variables.push_back(parse_variable(lexer, word.substr(1)));
+    } else if (directive == ".entry" || directive == ".func") {
+      parse_function(lexer, directive == ".entry", module.get());
+    } else if (directive == ".global" || directive == ".const" || directive == ".shared") {
+      module->variables.push_back(parse_variable(lexer, directive.substr(1)));
       module->variables.back().is_extern = is_extern;
       lexer.expect(";");
-    } else if (word == ".pragma") {
+    } else if (directive == ".pragma") {
       while (!lexer.accept(";")) lexer.next();
     } else {
-      lexer.reject("unknown " + word);
+      lexer.reject("unknown " + directive);
     }
     is_extern = false;
   }
   return module;
 }
 
-std::string Module::place(const SourceLine& line) const {
-  std::string place, call_sites;
+std::string Module::location_text(const SourceLine& line) const {
+  std::string location, call_sites;
   for (const SourceLine* at = &line; at != nullptr; at = at->call_site.get()) {
     const std::string name = at->line == 0 ? "" : name_of(files, at->file, at->line);
     if (name.empty()) continue;
-    if (place.empty()) {
-      place = name;
+    if (location.empty()) {
+      location = name;
     } else {
       call_sites += (call_sites.empty() ? "" : ", ") + name;
     }
   }
-  return call_sites.empty() ? place : place + " (inlined at " + call_sites + ")";
+  return call_sites.empty() ? location : location + " (inlined at " + call_sites + ")";
 }
 
 uint32_t Module::function_number(const std::string& name) const {
-  const auto found = functions.find(name);
-  if (found == functions.end() || found->second.is_kernel || !found->second.has_body) return 0;
-  return static_cast<uint32_t>(std::distance(functions.begin(), found)) + 1;
+  const auto position = functions.find(name);
+  if (position == functions.end() || position->second.is_kernel || !position->second.has_body)
+    return 0;
+  return static_cast<uint32_t>(std::distance(functions.begin(), position)) + 1;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -99,7 +99,7 @@ struct Module {
   uint32_t function_number(const std::string& name) const;
   /// "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with every call site of inlined
   /// functions up to the kernel or the called function; "" without a .loc.
-  std::string place(const SourceLine& line) const;
+  std::string location_text(const SourceLine& line) const;
 };
 
 }  // namespace kernkit::simulator::ptx

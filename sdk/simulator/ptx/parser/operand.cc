@@ -12,28 +12,28 @@ namespace {
 // PTX ISA, "Constants": 0f and 0d precede the bits of a float; other numbers have the form of C,
 // with an optional suffix U.
 Operand parse_number(Lexer& lexer, bool negative) {
-  std::string word = lexer.word();
+  std::string text = lexer.word();
   Operand number;
   char* end = nullptr;
-  if (word.size() == 10 && word[0] == '0' && std::tolower(word[1]) == 'f') {
+  if (text.size() == 10 && text[0] == '0' && std::tolower(text[1]) == 'f') {
     number.kind = Operand::kFloat;
-    number.bits = std::strtoull(word.c_str() + 2, &end, 16) ^ (negative ? 0x80000000u : 0);
-  } else if (word.size() == 18 && word[0] == '0' && std::tolower(word[1]) == 'd') {
+    number.bits = std::strtoull(text.c_str() + 2, &end, 16) ^ (negative ? 0x80000000u : 0);
+  } else if (text.size() == 18 && text[0] == '0' && std::tolower(text[1]) == 'd') {
     number.kind = Operand::kDouble;
-    number.bits = std::strtoull(word.c_str() + 2, &end, 16) ^ (negative ? 1ull << 63 : 0);
-  } else if (word.find('.') != std::string::npos) {
+    number.bits = std::strtoull(text.c_str() + 2, &end, 16) ^ (negative ? 1ull << 63 : 0);
+  } else if (text.find('.') != std::string::npos) {
     number.kind = Operand::kDouble;
-    const double value = std::strtod(word.c_str(), &end) * (negative ? -1 : 1);
+    const double value = std::strtod(text.c_str(), &end) * (negative ? -1 : 1);
     std::memcpy(&number.bits, &value, sizeof(value));
   } else {
     number.kind = Operand::kInteger;
-    if (word.back() == 'U') word.pop_back();
-    const bool binary = word.size() > 2 && word[0] == '0' && std::tolower(word[1]) == 'b';
+    if (text.back() == 'U') text.pop_back();
+    const bool binary = text.size() > 2 && text[0] == '0' && std::tolower(text[1]) == 'b';
     number.bits =
-        binary ? std::strtoull(word.c_str() + 2, &end, 2) : std::strtoull(word.c_str(), &end, 0);
+        binary ? std::strtoull(text.c_str() + 2, &end, 2) : std::strtoull(text.c_str(), &end, 0);
     if (negative) number.bits = 0 - number.bits;
   }
-  if (end == nullptr || *end != '\0') lexer.reject("expected a number, found " + word);
+  if (end == nullptr || *end != '\0') lexer.reject("expected a number, found " + text);
   return number;
 }
 

@@ -13,8 +13,8 @@ class StringMap {
  public:
   /// Returns null for an unknown name.
   const Value* find(const std::string& name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : static_cast<const Value*>(found->second);
+    const auto position = by_name_.find(name);
+    return position == by_name_.end() ? nullptr : static_cast<const Value*>(position->second);
   }
   /// Returns the value of a name, and creates it for an unknown name. The value's address is
   /// stable.

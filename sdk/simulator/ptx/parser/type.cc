@@ -4,13 +4,13 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-struct Known {
+struct NamedType {
   const char* name;
   Type type;
   uint32_t size;
 };
 
-constexpr Known kKnown[] = {
+constexpr NamedType kTypes[] = {
     {"pred", Type::kPred, 0},     {"b8", Type::kB8, 1},         {"u8", Type::kU8, 1},
     {"s8", Type::kS8, 1},         {"b16", Type::kB16, 2},       {"u16", Type::kU16, 2},
     {"s16", Type::kS16, 2},       {"f16", Type::kF16, 2},       {"bf16", Type::kBF16, 2},
@@ -24,15 +24,15 @@ constexpr Known kKnown[] = {
 }  // namespace
 
 Type type_named(const std::string& name) {
-  for (const Known& known : kKnown) {
-    if (name == known.name) return known.type;
+  for (const NamedType& row : kTypes) {
+    if (name == row.name) return row.type;
   }
   return Type::kNone;
 }
 
 uint32_t size_of(Type type) {
-  for (const Known& known : kKnown) {
-    if (type == known.type) return known.size;
+  for (const NamedType& row : kTypes) {
+    if (type == row.type) return row.size;
   }
   return 0;
 }

@@ -51,8 +51,8 @@ void parse_initial(Lexer& lexer, Type type, Initial* initial) {
 
 // Returns whether a variable is a texture, surface or sampler, which only has an address, since no
 // supported instruction uses it.
-bool is_opaque(const std::string& word) {
-  return word == ".texref" || word == ".surfref" || word == ".samplerref";
+bool is_opaque(const std::string& token) {
+  return token == ".texref" || token == ".surfref" || token == ".samplerref";
 }
 
 }  // namespace
@@ -63,24 +63,24 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
   uint32_t elements = 1;
   bool opaque = false;
   while (lexer.peek().text.substr(0, 1) == ".") {
-    const std::string word = lexer.word();
-    if (word == ".align") {
+    const std::string token = lexer.word();
+    if (token == ".align") {
       variable.alignment = static_cast<uint32_t>(parse_operand(lexer).bits);
-    } else if (word == ".v2" || word == ".v4") {
-      elements = word == ".v2" ? 2 : 4;
-    } else if (word == ".ptr" || word == ".attribute") {
+    } else if (token == ".v2" || token == ".v4") {
+      elements = token == ".v2" ? 2 : 4;
+    } else if (token == ".ptr" || token == ".attribute") {
       // `.ptr .global .align 4` of a parameter has no effect.
-      if (word == ".attribute") {
+      if (token == ".attribute") {
         lexer.expect("(");
         while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";
       }
-    } else if (is_opaque(word)) {
+    } else if (is_opaque(token)) {
       opaque = true;
       variable.type = Type::kB64;
-    } else if (type_named(word.substr(1)) != Type::kNone) {
-      variable.type = type_named(word.substr(1));
-    } else if (word != ".global" && word != ".shared" && word != ".const" && word != ".local") {
-      lexer.reject(word + " in a declaration is not supported");
+    } else if (type_named(token.substr(1)) != Type::kNone) {
+      variable.type = type_named(token.substr(1));
+    } else if (token != ".global" && token != ".shared" && token != ".const" && token != ".local") {
+      lexer.reject(token + " in a declaration is not supported");
     }
   }
   if (variable.type == Type::kNone) lexer.reject("expected a type");

@@ -11,31 +11,31 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 struct Ex2 {
-  static double of(double x) { return std::exp2(x); }
+  static double apply(double x) { return std::exp2(x); }
 };
 struct Lg2 {
-  static double of(double x) { return std::log2(x); }
+  static double apply(double x) { return std::log2(x); }
 };
 struct Sin {
-  static double of(double x) { return std::sin(x); }
+  static double apply(double x) { return std::sin(x); }
 };
 struct Cos {
-  static double of(double x) { return std::cos(x); }
+  static double apply(double x) { return std::cos(x); }
 };
 struct Tanh {
-  static double of(double x) { return std::tanh(x); }
+  static double apply(double x) { return std::tanh(x); }
 };
 
 template <class Op, bool kFlushes>
 struct Approximated {
-  static float of(float x) {
-    const auto y = static_cast<float>(Op::of(kFlushes ? flush(x) : x));
+  static float apply(float x) {
+    const auto y = static_cast<float>(Op::apply(kFlushes ? flush(x) : x));
     return canonical(kFlushes ? flush(y) : y);
   }
   // bfloat16 and float have the same exponents, so that both have the same subnormal range.
   template <class H>
-  static H of(H x) {
-    const H y = H::from(narrow_to_odd(Op::of(kFlushes ? flush(x.value()) : x.value())));
+  static H apply(H x) {
+    const H y = H::from(narrow_to_odd(Op::apply(kFlushes ? flush(x.value()) : x.value())));
     return kFlushes ? H::from(flush(y.value())) : y;
   }
 };

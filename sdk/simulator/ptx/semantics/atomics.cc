@@ -15,68 +15,68 @@ namespace {
 // The new value for the old value, b and c.
 struct Add {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     if constexpr (std::is_floating_point_v<X>) return canonical(old + b);
     return static_cast<X>(old + b);
   }
 };
 struct Exch {
   template <class X>
-  static X of(X, X b, X) {
+  static X apply(X, X b, X) {
     return b;
   }
 };
 struct Cas {
   template <class X>
-  static X of(X old, X b, X c) {
+  static X apply(X old, X b, X c) {
     return old == b ? c : old;
   }
 };
 struct Min {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old < b ? old : b;
   }
 };
 struct Max {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old > b ? old : b;
   }
 };
 struct And {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old & b;
   }
 };
 struct Or {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old | b;
   }
 };
 struct Xor {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old ^ b;
   }
 };
 struct Inc {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old >= b ? 0 : old + 1;
   }
 };
 struct Dec {
   template <class X>
-  static X of(X old, X b, X) {
+  static X apply(X old, X b, X) {
     return old == 0 || old > b ? b : old - 1;
   }
 };
 template <class H>
 struct AddHalves {
-  static uint32_t of(uint32_t old, uint32_t b, uint32_t) {
+  static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
     const auto sum = [&](int shift) {
       const H x{static_cast<uint16_t>(old >> shift)}, y{static_cast<uint16_t>(b >> shift)};
       return uint32_t{H::from(x.value() + y.value()).bits} << shift;
@@ -86,7 +86,7 @@ struct AddHalves {
 };
 template <class H>
 struct AddHalf {
-  static uint16_t of(uint16_t old, uint16_t b, uint16_t) {
+  static uint16_t apply(uint16_t old, uint16_t b, uint16_t) {
     return H::from(H{old}.value() + H{b}.value()).bits;
   }
 };
@@ -95,21 +95,21 @@ template <class Op, class X>
 void update(Warp& warp, const Operation& operation) {
   using Bits = std::conditional_t<sizeof(X) == 8, uint64_t,
                                   std::conditional_t<sizeof(X) == 4, uint32_t, uint16_t>>;
-  Places places;
-  find_places(warp, operation, sizeof(X), Touch::kUpdates, &places);
+  LanePointers pointers;
+  find_pointers(warp, operation, sizeof(X), Touch::kUpdates, &pointers);
   const X* b = warp.lanes<X>(operation.src1);
   const X* c = operation.src2 != kNone ? warp.lanes<X>(operation.src2) : b;
   bool changed = false;
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    auto* there = reinterpret_cast<Bits*>(places.at[lane]);
-    Bits before = __atomic_load_n(there, __ATOMIC_SEQ_CST), after;
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    auto* target = reinterpret_cast<Bits*>(pointers.at[lane]);
+    Bits before = __atomic_load_n(target, __ATOMIC_SEQ_CST), after;
     do {
       X value;
       std::memcpy(&value, &before, sizeof(X));
-      value = Op::of(value, b[lane], c[lane]);
+      value = Op::apply(value, b[lane], c[lane]);
       std::memcpy(&after, &value, sizeof(X));
-    } while (!__atomic_compare_exchange_n(there, &before, after, true, __ATOMIC_SEQ_CST,
+    } while (!__atomic_compare_exchange_n(target, &before, after, true, __ATOMIC_SEQ_CST,
                                           __ATOMIC_SEQ_CST));
     changed |= before != after;
     if (operation.dst != kNone) warp.lanes<Bits>(operation.dst)[lane] = before;
@@ -162,26 +162,26 @@ Run addition(Decoder& d, Type type) {
 Run atom(Decoder& d) {
   const bool returns = d.name() == "atom";
   const Space space = d.space();
-  const std::string_view what =
+  const std::string_view name =
       d.one_of({"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
   const Type type = d.type();
   d.operation.bytes = static_cast<uint8_t>(size_of(type));
   const size_t first = returns ? 1 : 0;
-  d.need_operands_and_policy(first + (what == "cas" ? 3 : 2));
+  d.need_operands_and_policy(first + (name == "cas" ? 3 : 2));
   if (returns && d.operand(0).kind != Operand::kNothing) d.operation.dst = d.to(0, type);
   d.address(first, space);
   d.operation.src1 = d.from(first + 1, type);
-  if (what == "cas") d.operation.src2 = d.from(first + 2, type);
-  if (what == "add") return addition(d, type);
-  if (what == "exch") return of_any_bits<Exch>(type);
-  if (what == "cas") return of_any_bits<Cas>(type);
-  if (what == "and") return of_any_bits<And>(type);
-  if (what == "or") return of_any_bits<Or>(type);
-  if (what == "xor") return of_any_bits<Xor>(type);
-  if (what == "min") return of_signed_or_not<Min>(type);
-  if (what == "max") return of_signed_or_not<Max>(type);
+  if (name == "cas") d.operation.src2 = d.from(first + 2, type);
+  if (name == "add") return addition(d, type);
+  if (name == "exch") return of_any_bits<Exch>(type);
+  if (name == "cas") return of_any_bits<Cas>(type);
+  if (name == "and") return of_any_bits<And>(type);
+  if (name == "or") return of_any_bits<Or>(type);
+  if (name == "xor") return of_any_bits<Xor>(type);
+  if (name == "min") return of_signed_or_not<Min>(type);
+  if (name == "max") return of_signed_or_not<Max>(type);
   if (type != Type::kU32) return nullptr;
-  return what == "inc" ? update<Inc, uint32_t> : what == "dec" ? update<Dec, uint32_t> : nullptr;
+  return name == "inc" ? update<Inc, uint32_t> : name == "dec" ? update<Dec, uint32_t> : nullptr;
 }
 
 }  // namespace kernkit::simulator::ptx

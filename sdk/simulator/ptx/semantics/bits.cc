@@ -13,21 +13,21 @@ using namespace bit_steps;  // NOLINT(build/namespaces): its own steps
 template <class Op>
 struct Shift {
   template <class X>
-  static constexpr Run of = binary<Op, X, X, uint32_t>;
+  static constexpr Run run = binary<Op, X, X, uint32_t>;
 };
 template <class Op>
 struct Field {
   template <class X>
-  static constexpr Run of = ternary<Op, X, X, uint32_t, uint32_t>;
+  static constexpr Run run = ternary<Op, X, X, uint32_t, uint32_t>;
 };
 template <class Op>
 struct Counting {
   template <class X>
-  static constexpr Run of = unary<Op, uint32_t, X>;
+  static constexpr Run run = unary<Op, uint32_t, X>;
 };
 struct Insertion {
   template <class X>
-  static constexpr Run of = insert<X>;
+  static constexpr Run run = insert<X>;
 };
 
 // The operations and, or, xor and not on predicates.
@@ -54,8 +54,8 @@ void lop3_and_predicate(Warp& warp, const Operation& operation) {
     any |= values[l] != 0 ? kLane[l] : 0;
   }
   const uint32_t bits = warp.predicate(operation.src3);
-  const uint32_t other = operation.negated ? ~bits : bits;
-  warp.set_predicate(operation.dst_predicate, kOr ? any | other : any & other);
+  const uint32_t source = operation.negated ? ~bits : bits;
+  warp.set_predicate(operation.dst_predicate, kOr ? any | source : any & source);
   if (operation.dst == kNone) return;
   auto* d = warp.results<uint32_t>(operation.dst);
   each_lane([&](int l) { d[l] = values[l]; });

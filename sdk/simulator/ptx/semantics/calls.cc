@@ -19,26 +19,26 @@ namespace {
 // result, whose size is Operation::bytes.
 constexpr int kResult = 3;
 
-unsigned char* place(Warp& warp, const Operation& operation, int which, int lane) {
+unsigned char* local_pointer(Warp& warp, const Operation& operation, int which, int lane) {
   auto at = static_cast<size_t>(operation.offset >> 16 * which & 0xffff);
   if (operation.address != kNone) at += warp.lanes<uint64_t>(operation.address)[lane];
-  return warp.local.of(lane) + at;
+  return warp.local.at_lane(lane) + at;
 }
 template <class T>
 T parameter(Warp& warp, const Operation& operation, int which, int lane) {
   T value;
-  std::memcpy(&value, place(warp, operation, which, lane), sizeof(T));
+  std::memcpy(&value, local_pointer(warp, operation, which, lane), sizeof(T));
   return value;
 }
 template <class T>
 void set_result(Warp& warp, const Operation& operation, int lane, T value) {
   if (operation.bytes == 0) return;
-  std::memcpy(place(warp, operation, kResult, lane), &value, sizeof(T));
+  std::memcpy(local_pointer(warp, operation, kResult, lane), &value, sizeof(T));
 }
 
 void print(Warp& warp, const Operation& operation) {
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     const auto format = parameter<uint64_t>(warp, operation, 0, lane);
     const auto arguments = parameter<uint64_t>(warp, operation, 1, lane);
     if (format == 0) {
@@ -61,15 +61,15 @@ void fail_assertion(Warp& warp, const Operation& operation) {
   const std::string file = path.substr(path.rfind('/') + 1);
   const auto line = parameter<uint32_t>(warp, operation, 2, lane);
   const unsigned thread = warp.number * 32 + static_cast<unsigned>(lane);
-  throw Fault{place_text(*warp.block, thread) + "assert(" + text(0) + ") failed, " + file + ":" +
+  throw Fault{location_text(*warp.block, thread) + "assert(" + text(0) + ") failed, " + file + ":" +
                   std::to_string(line),
               cudaErrorAssert};
 }
 
 void allocate(Warp& warp, const Operation& operation) {
   const Launch& launch = warp.block->launch;
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     const auto bytes = parameter<uint64_t>(warp, operation, 0, lane);
     const uint64_t address = launch.heap.allocate(bytes, launch.poison);
     set_result(warp, operation, lane, address);
@@ -77,8 +77,8 @@ void allocate(Warp& warp, const Operation& operation) {
 }
 
 void give_back(Warp& warp, const Operation& operation) {
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     const auto address = parameter<uint64_t>(warp, operation, 0, lane);
     if (address == 0 || warp.block->launch.heap.release(address)) continue;
     fault(warp, lane, operation,
@@ -88,11 +88,11 @@ void give_back(Warp& warp, const Operation& operation) {
 }
 
 void take_places(Decoder& d, size_t callee, size_t parameters, uint8_t result_bytes = 0) {
-  const auto take = [&](int which, const Operand& one) {
-    const uint64_t place = d.local_place(one);
-    if (place > 0x7fff)
+  const auto take = [&](int which, const Operand& operand) {
+    const uint64_t address = d.local_address(operand);
+    if (address > 0x7fff)
       d.reject("parameters are more than 32767 bytes from the start of the frame");
-    d.operation.offset |= static_cast<int64_t>(place << 16 * which);
+    d.operation.offset |= static_cast<int64_t>(address << 16 * which);
   };
   const std::vector<Operand>& all = d.operand(callee + 1).parts;
   if (all.size() < parameters) d.reject("too few parameters");

@@ -15,9 +15,9 @@ enum Kind : uint8_t { kAdds, kSubtracts, kLowProduct, kHighProduct };
 
 template <class X>
 std::make_unsigned_t<X> product(X a, X b, bool high) {
-  __extension__ using Whole = std::conditional_t<std::is_signed_v<X>, __int128, unsigned __int128>;
-  const Whole whole = static_cast<Whole>(a) * b;
-  return static_cast<std::make_unsigned_t<X>>(high ? whole >> 8 * sizeof(X) : whole);
+  __extension__ using Wide = std::conditional_t<std::is_signed_v<X>, __int128, unsigned __int128>;
+  const Wide wide_product = static_cast<Wide>(a) * b;
+  return static_cast<std::make_unsigned_t<X>>(high ? wide_product >> 8 * sizeof(X) : wide_product);
 }
 
 // Adds with a carry. The carry flag is a predicate register.

@@ -65,14 +65,14 @@ constexpr int64_t kHalfOne = 0x3c00, kBHalfOne = 0x3f80;  // 1.0
 
 struct Predicates {
   template <class X, bool kFlushes>
-  static constexpr Run of = set_predicates<X, kFlushes>;
+  static constexpr Run run = set_predicates<X, kFlushes>;
   template <class H>
   static constexpr Run of_halves = set_predicates_of_halves<H>;
 };
 template <class R>
 struct Register {
   template <class X, bool kFlushes>
-  static constexpr Run of = set_register<R, X, kFlushes>;
+  static constexpr Run run = set_register<R, X, kFlushes>;
   template <class H>
   static constexpr Run of_halves = set_register_of_halves<R, H>;
 };
@@ -80,21 +80,21 @@ struct Register {
 template <class Form>
 Run of_type(Type type, bool flushes) {
   if (flushes && type == Type::kF16) return Form::template of_halves<FlushedHalf>;
-  if (flushes) return type == Type::kF32 ? Form::template of<float, true> : nullptr;
+  if (flushes) return type == Type::kF32 ? Form::template run<float, true> : nullptr;
   switch (type) {
     case Type::kB16:
-    case Type::kU16: return Form::template of<uint16_t, false>;
-    case Type::kS16: return Form::template of<int16_t, false>;
+    case Type::kU16: return Form::template run<uint16_t, false>;
+    case Type::kS16: return Form::template run<int16_t, false>;
     case Type::kB32:
-    case Type::kU32: return Form::template of<uint32_t, false>;
-    case Type::kS32: return Form::template of<int32_t, false>;
+    case Type::kU32: return Form::template run<uint32_t, false>;
+    case Type::kS32: return Form::template run<int32_t, false>;
     case Type::kB64:
-    case Type::kU64: return Form::template of<uint64_t, false>;
-    case Type::kS64: return Form::template of<int64_t, false>;
+    case Type::kU64: return Form::template run<uint64_t, false>;
+    case Type::kS64: return Form::template run<int64_t, false>;
     case Type::kF16: return Form::template of_halves<Half>;
     case Type::kBF16: return Form::template of_halves<BHalf>;
-    case Type::kF32: return Form::template of<float, false>;
-    case Type::kF64: return Form::template of<double, false>;
+    case Type::kF32: return Form::template run<float, false>;
+    case Type::kF64: return Form::template run<double, false>;
     default: return nullptr;
   }
 }
@@ -121,13 +121,13 @@ void read_comparison(Decoder& d, size_t with) {
                 {"leu", kLe | kUnordered},
                 {"gtu", kGt | kUnordered},
                 {"geu", kGe | kUnordered}};
-  bool found = false;
+  bool has_comparison = false;
   for (const auto& [name, how] : kKnown) {
-    if (found || !d.has(name)) continue;
+    if (has_comparison || !d.has(name)) continue;
     d.operation.mode = static_cast<uint8_t>(how);
-    found = true;
+    has_comparison = true;
   }
-  if (!found) d.reject("expected a comparison, such as .lt");
+  if (!has_comparison) d.reject("expected a comparison, such as .lt");
   const std::string_view combined = d.one_of({"and", "or", "xor"});
   d.need_operands(combined.empty() ? with : with + 1);
   if (combined.empty()) return;

@@ -31,9 +31,9 @@ Run barrier_of_block(Decoder& d) {
     return nothing;
   }
   if (!d.has("red")) return nullptr;
-  const std::string_view what = d.one_of({"popc", "and", "or"});
-  if (what.empty()) return nullptr;
-  operation.mode = what == "popc" ? 2 : what == "and" ? 3 : 4;
+  const std::string_view name = d.one_of({"popc", "and", "or"});
+  if (name.empty()) return nullptr;
+  operation.mode = name == "popc" ? 2 : name == "and" ? 3 : 4;
   const Type type = d.type();
   if (type == Type::kPred) {
     operation.dst_predicate = d.to(0, type);
@@ -95,13 +95,13 @@ Run nanosleep(Decoder& d) {
 }
 // Orders blocks on several OS threads: each adds to one atomic, so that the second block reads
 // values that the first block wrote.
-void meet_blocks(Warp&, const Operation&) {
+void sync_blocks(Warp&, const Operation&) {
   static int counter = 0;
   __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);
 }
 Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
-  return in_block ? nothing : meet_blocks;
+  return in_block ? nothing : sync_blocks;
 }
 // Performance hints and griddepcontrol, whose effect the tools read from the instruction table.
 Run hint(Decoder&) { return nothing; }

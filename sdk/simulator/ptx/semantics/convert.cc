@@ -15,7 +15,7 @@ using namespace convert_steps;  // NOLINT(build/namespaces): its own steps
 template <class D>
 struct ToInteger {
   template <class S>
-  static constexpr Run of = unary<To<D>, D, S>;
+  static constexpr Run run = unary<To<D>, D, S>;
 };
 Run integer_to_integer(Type to, Type from) {
   switch (to) {

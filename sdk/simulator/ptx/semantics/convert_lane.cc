@@ -133,17 +133,17 @@ float to_float(double x, Rounding rounding) {
 // Rounds in a direction: takes the neighbour if the nearest number is on the wrong side of x.
 template <class H>
 uint16_t half_bits(double x, Rounding rounding) {
-  const H near = H::from(narrow_to_odd(x));
-  const double value = near.value();
-  if (rounding == Rounding::kNearest || x != x || std::isinf(x)) return near.bits;
+  const H nearest = H::from(narrow_to_odd(x));
+  const double value = nearest.value();
+  if (rounding == Rounding::kNearest || x != x || std::isinf(x)) return nearest.bits;
   const bool down =
       value > x && (rounding == Rounding::kDown || (rounding == Rounding::kZero && x > 0));
   const bool up =
       value < x && (rounding == Rounding::kUp || (rounding == Rounding::kZero && x < 0));
-  if (!down && !up) return near.bits;
-  if ((near.bits & 0x7fffu) == 0) return down ? 0x8001 : 0x0001;
-  const bool negative = (near.bits & 0x8000u) != 0;
-  return static_cast<uint16_t>(negative == down ? near.bits + 1 : near.bits - 1);
+  if (!down && !up) return nearest.bits;
+  if ((nearest.bits & 0x7fffu) == 0) return down ? 0x8001 : 0x0001;
+  const bool negative = (nearest.bits & 0x8000u) != 0;
+  return static_cast<uint16_t>(negative == down ? nearest.bits + 1 : nearest.bits - 1);
 }
 
 double saturated(double x) { return x > 0 ? (x > 1 ? 1 : x) : 0; }
@@ -225,32 +225,33 @@ template <class Small>
 void narrow_two(Warp& warp, const Operation& operation) {
   const float *a = warp.lanes<float>(operation.src0), *b = warp.lanes<float>(operation.src1);
   auto* d = warp.results<uint16_t>(operation.dst);
-  const auto one = [&](float x) { return narrow_small<Small>(x, operation.mode); };
-  each_lane([&](int l) { d[l] = static_cast<uint16_t>(one(a[l]) << 8 | one(b[l])); });
+  const auto narrowed = [&](float x) { return narrow_small<Small>(x, operation.mode); };
+  each_lane([&](int l) { d[l] = static_cast<uint16_t>(narrowed(a[l]) << 8 | narrowed(b[l])); });
   warp.keep<uint16_t>(operation.dst);
 }
 template <class Small>
 void narrow_pair(Warp& warp, const Operation& operation) {
   const auto* a = warp.lanes<uint32_t>(operation.src0);
   auto* d = warp.results<uint16_t>(operation.dst);
-  const auto one = [&](uint32_t bits) {
+  const auto narrowed = [&](uint32_t bits) {
     return narrow_small<Small>(Half{static_cast<uint16_t>(bits)}.value(), operation.mode);
   };
-  each_lane([&](int l) { d[l] = static_cast<uint16_t>(one(a[l] >> 16) << 8 | one(a[l])); });
+  each_lane(
+      [&](int l) { d[l] = static_cast<uint16_t>(narrowed(a[l] >> 16) << 8 | narrowed(a[l])); });
   warp.keep<uint16_t>(operation.dst);
 }
 template <class Small>
 void widen_two(Warp& warp, const Operation& operation) {
   const auto* a = warp.lanes<uint16_t>(operation.src0);
   auto* d = warp.results<uint32_t>(operation.dst);
-  const auto one = [&](uint32_t bits) {
+  const auto widened = [&](uint32_t bits) {
     Small small;
     small.bits = static_cast<uint8_t>(bits);
     const float x = limited(static_cast<float>(small), (operation.mode & kRelu) != 0,
                             std::numeric_limits<float>::infinity());
     return uint32_t{Half::from(x).bits};
   };
-  each_lane([&](int l) { d[l] = one(a[l] >> 8) << 16 | one(a[l] & 255u); });
+  each_lane([&](int l) { d[l] = widened(a[l] >> 8) << 16 | widened(a[l] & 255u); });
   warp.keep<uint32_t>(operation.dst);
 }
 

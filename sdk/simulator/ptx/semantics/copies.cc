@@ -13,43 +13,43 @@ namespace {
 
 // Checks that lanes may read `bytes` bytes at offset `at` of their source.
 void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint32_t bytes,
-                 Places* places) {
+                 LanePointers* pointers) {
   if (lanes == 0) return;
   source.offset += at;
   warp.mask = lanes;
-  find_places(warp, source, bytes, Touch::kLoads, places);
+  find_pointers(warp, source, bytes, Touch::kLoads, pointers);
 }
 
 // The source address is src0 plus the offset `target`. src1 is the number of bytes to copy; the
 // remaining bytes become zero.
 void copy_lanes(Warp& warp, const Operation& operation) {
   const uint32_t bytes = operation.bytes, all = warp.mask;
-  Places to, from;
-  find_places(warp, operation, bytes, Touch::kStores, &to);
+  LanePointers to, from;
+  find_pointers(warp, operation, bytes, Touch::kStores, &to);
   Operation source = operation;
   source.space = Space::kGlobal;
   source.address = operation.src0;
   source.address_size = 8;
   source.offset = static_cast<int32_t>(operation.target);
   source.variable = kNone;
-  uint32_t sizes[32], whole = 0;
+  uint32_t sizes[32], complete = 0;
   for (int lane = 0; lane < 32; ++lane) {
     sizes[lane] = operation.src1 == kNone ? bytes : warp.lanes<uint32_t>(operation.src1)[lane];
     sizes[lane] = std::min(sizes[lane], bytes);
-    whole |= sizes[lane] == bytes ? all & kLane[lane] : 0;
+    complete |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
   // The cached range is that of the destination.
   warp.ranges[operation.number] = {};
-  find_source(warp, source, whole, 0, bytes, &from);
-  for (uint32_t left = all & ~whole; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  find_source(warp, source, complete, 0, bytes, &from);
+  for (uint32_t remaining = all & ~complete; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     if (sizes[lane] == 0) continue;
     find_source(warp, source, kLane[lane], sizes[lane] - 1, 1, &from);
     find_source(warp, source, kLane[lane], 0, 1, &from);
   }
   warp.mask = all;
-  for (uint32_t left = all; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  for (uint32_t remaining = all; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     warp.copies.add(lane, to.at[lane], from.at[lane], bytes, sizes[lane]);
   }
 }

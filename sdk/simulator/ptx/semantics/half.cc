@@ -15,7 +15,7 @@ using namespace half_steps;  // NOLINT(build/namespaces): its own steps
 // .ftz is for .f16 and .f16x2 only.
 template <class Form>
 Run of_f16(Type type) {
-  return type == Type::kF16     ? Form::template of<Half>
+  return type == Type::kF16     ? Form::template run<Half>
          : type == Type::kF16x2 ? Form::template packed<Half>
                                 : nullptr;
 }

@@ -13,12 +13,12 @@ using namespace integer_steps;  // NOLINT(build/namespaces): its own steps
 template <class Op>
 struct WideBinary {
   template <class X>
-  static constexpr Run of = binary<Op, Wide<X>, X>;
+  static constexpr Run run = binary<Op, Wide<X>, X>;
 };
 template <class Op>
 struct WideTernary {
   template <class X>
-  static constexpr Run of = ternary<Op, Wide<X>, X, X, Wide<X>>;
+  static constexpr Run run = ternary<Op, Wide<X>, X, X, Wide<X>>;
 };
 
 Type wide(Type type) {
@@ -91,16 +91,16 @@ Run mad(Decoder& d) {
   if (!is_integer(type)) return nullptr;
   if (d.has("lo")) return wrapping<Ternary<Mad<MulLo>>>(d, type, 4);
   if (d.has("hi")) {
-    const Run whole = integers<Ternary<Mad<MulHi>>>(d, type, 4);
-    return type == Type::kS32 && d.has("sat") ? ternary<MadHiSat, int32_t, int32_t> : whole;
+    const Run loop = integers<Ternary<Mad<MulHi>>>(d, type, 4);
+    return type == Type::kS32 && d.has("sat") ? ternary<MadHiSat, int32_t, int32_t> : loop;
   }
   if (!d.has("wide") || wide(type) == Type::kNone) return nullptr;
   d.take({wide(type), type, type, wide(type)});
   switch (type) {
-    case Type::kU16: return WideTernary<Mad<MulWide>>::of<uint16_t>;
-    case Type::kS16: return WideTernary<Mad<MulWide>>::of<int16_t>;
-    case Type::kU32: return WideTernary<Mad<MulWide>>::of<uint32_t>;
-    default: return WideTernary<Mad<MulWide>>::of<int32_t>;
+    case Type::kU16: return WideTernary<Mad<MulWide>>::run<uint16_t>;
+    case Type::kS16: return WideTernary<Mad<MulWide>>::run<int16_t>;
+    case Type::kU32: return WideTernary<Mad<MulWide>>::run<uint32_t>;
+    default: return WideTernary<Mad<MulWide>>::run<int32_t>;
   }
 }
 

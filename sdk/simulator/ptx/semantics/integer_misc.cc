@@ -20,26 +20,27 @@ int64_t of_24_bits(X x) {
 template <bool kHigh>
 struct Mul24 {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(of_24_bits(a) * of_24_bits(b) >> (kHigh ? 16 : 0));
   }
 };
 template <bool kHigh>
 struct Mad24 {
   template <class X>
-  static X of(X a, X b, X c) {
-    return static_cast<X>(static_cast<uint32_t>(Mul24<kHigh>::of(a, b)) + static_cast<uint32_t>(c));
+  static X apply(X a, X b, X c) {
+    return static_cast<X>(static_cast<uint32_t>(Mul24<kHigh>::apply(a, b)) +
+                          static_cast<uint32_t>(c));
   }
 };
 struct Mad24Sat {
-  static int32_t of(int32_t a, int32_t b, int32_t c) {
-    const int64_t sum = int64_t{Mul24<true>::of(a, b)} + c;
+  static int32_t apply(int32_t a, int32_t b, int32_t c) {
+    const int64_t sum = int64_t{Mul24<true>::apply(a, b)} + c;
     return static_cast<int32_t>(sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum);
   }
 };
 struct Sad {
   template <class X>
-  static X of(X a, X b, X c) {
+  static X apply(X a, X b, X c) {
     using U = std::make_unsigned_t<X>;
     const auto x = static_cast<U>(a), y = static_cast<U>(b);
     return static_cast<X>(static_cast<U>(c) + static_cast<U>(a < b ? y - x : x - y));
@@ -48,7 +49,7 @@ struct Sad {
 // A is the type of a's parts, B the type of b's bytes, kFirst the first byte of b.
 template <class A, class B, int kFirst = 0>
 struct Dot {
-  static uint32_t of(uint32_t a, uint32_t b, uint32_t c) {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     for (int k = 0; k < static_cast<int>(4 / sizeof(A)); ++k) {
       const auto x = static_cast<A>(a >> 8 * static_cast<int>(sizeof(A)) * k);
       const auto y = static_cast<B>(b >> 8 * (k + kFirst));
@@ -59,13 +60,13 @@ struct Dot {
 };
 // fns: the position of the n-th set bit from bit `base` on; a negative offset counts downwards.
 struct Fns {
-  static uint32_t of(uint32_t mask, uint32_t base, int32_t offset) {
+  static uint32_t apply(uint32_t mask, uint32_t base, int32_t offset) {
     if (base > 31) return UINT32_MAX;
     if (offset == 0) return (mask >> base & 1) != 0 ? base : UINT32_MAX;
-    int64_t left = std::abs(int64_t{offset});
+    int64_t remaining = std::abs(int64_t{offset});
     const int step = offset > 0 ? 1 : -1;
     for (int at = static_cast<int>(base); at >= 0 && at <= 31; at += step) {
-      if ((mask >> at & 1) != 0 && --left == 0) return static_cast<uint32_t>(at);
+      if ((mask >> at & 1) != 0 && --remaining == 0) return static_cast<uint32_t>(at);
     }
     return UINT32_MAX;
   }
@@ -74,7 +75,7 @@ struct Fns {
 // modulo 32.
 template <bool kClamps, bool kSigned>
 struct Szext {
-  static uint32_t of(uint32_t a, uint32_t b) {
+  static uint32_t apply(uint32_t a, uint32_t b) {
     if (kClamps && b > 31) return a;
     const uint32_t bits = b & 31, field = (uint32_t{1} << bits) - 1;
     const bool negative = kSigned && bits != 0 && (a >> (bits - 1) & 1) != 0;
@@ -85,17 +86,17 @@ struct Szext {
 inline uint32_t clamped_pair(int32_t a, int32_t b, uint32_t size, bool is_signed_type) {
   const int32_t most = (1 << (is_signed_type ? size - 1 : size)) - 1,
                 least = is_signed_type ? -most - 1 : 0;
-  const auto one = [&](int32_t x) {
+  const auto clamped_half = [&](int32_t x) {
     const int32_t clamped = x < least ? least : x > most ? most : x;
     return static_cast<uint32_t>(clamped) & ((uint32_t{1} << size) - 1);
   };
-  return one(a) << size | one(b);
+  return clamped_half(a) << size | clamped_half(b);
 }
 template <uint32_t kSize, bool kSigned>
 struct CvtPack {
-  static uint32_t of(int32_t a, int32_t b) { return clamped_pair(a, b, kSize, kSigned); }
+  static uint32_t apply(int32_t a, int32_t b) { return clamped_pair(a, b, kSize, kSigned); }
   // The upper bits come from the lower bits of c.
-  static uint32_t of(int32_t a, int32_t b, uint32_t c) { return of(a, b) | c << 2 * kSize; }
+  static uint32_t apply(int32_t a, int32_t b, uint32_t c) { return apply(a, b) | c << 2 * kSize; }
 };
 template <uint32_t kSize>
 Run pack_form(bool is_signed_type) {
@@ -104,20 +105,20 @@ Run pack_form(bool is_signed_type) {
 }
 struct Slct {
   template <class X, class C>
-  static X of(X a, X b, C c) {
+  static X apply(X a, X b, C c) {
     return c >= 0 ? a : b;  // a NaN selects b
   }
 };
 struct SlctFlushed {
   template <class X>
-  static X of(X a, X b, float c) {
-    return Slct::of(a, b, flush(c));
+  static X apply(X a, X b, float c) {
+    return Slct::apply(a, b, flush(c));
   }
 };
 template <class Op, class C>
 struct Choice {
   template <class X>
-  static constexpr Run of = ternary<Op, X, X, X, C>;
+  static constexpr Run run = ternary<Op, X, X, X, C>;
 };
 
 template <template <bool> class Op, template <class> class Form>
@@ -128,12 +129,12 @@ Run form_of_24_bits(Decoder& d, size_t count) {
   d.take(type);
   if (part.empty()) return nullptr;
   if (type == Type::kU32) {
-    return part == "hi" ? Form<Op<true>>::template of<uint32_t>
-                        : Form<Op<false>>::template of<uint32_t>;
+    return part == "hi" ? Form<Op<true>>::template run<uint32_t>
+                        : Form<Op<false>>::template run<uint32_t>;
   }
   if (type != Type::kS32) return nullptr;
-  return part == "hi" ? Form<Op<true>>::template of<int32_t>
-                      : Form<Op<false>>::template of<int32_t>;
+  return part == "hi" ? Form<Op<true>>::template run<int32_t>
+                      : Form<Op<false>>::template run<int32_t>;
 }
 
 template <class A, class B>
@@ -160,10 +161,10 @@ void test_lanes(Warp& warp, const Operation& operation) {
 Run mul24(Decoder& d) { return form_of_24_bits<Mul24, Binary>(d, 3); }
 Run mad24(Decoder& d) {
   if (!d.has("sat")) return form_of_24_bits<Mad24, Ternary>(d, 4);
-  const bool known = d.has("hi") && d.type() == Type::kS32;
+  const bool is_supported = d.has("hi") && d.type() == Type::kS32;
   d.need_operands(4);
   d.take(Type::kS32);
-  return known ? Ternary<Mad24Sat>::of<int32_t> : nullptr;
+  return is_supported ? Ternary<Mad24Sat>::run<int32_t> : nullptr;
 }
 Run sad(Decoder& d) {
   const Type type = d.type();
@@ -178,8 +179,8 @@ Run dot(Decoder& d) {
   const Type a = d.type(), b = d.type();
   d.need_operands(4);
   d.take(Type::kU32);
-  const auto known = [](Type type) { return type == Type::kU32 || type == Type::kS32; };
-  if (!known(a) || !known(b) || half.empty() != (d.name() == "dp4a")) return nullptr;
+  const auto is_supported = [](Type type) { return type == Type::kU32 || type == Type::kS32; };
+  if (!is_supported(a) || !is_supported(b) || half.empty() != (d.name() == "dp4a")) return nullptr;
   if (is_signed(a)) {
     return is_signed(b) ? dot_of<int8_t, int8_t>(d.name(), half)
                         : dot_of<int8_t, uint8_t>(d.name(), half);
@@ -211,19 +212,19 @@ Run slct(Decoder& d) {
 }
 
 Run testp(Decoder& d) {
-  const std::string_view what =
+  const std::string_view name =
       d.one_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
   const Type type = d.type();
   d.need_operands(2);
   d.take({Type::kPred, type});
   constexpr int kNormal = 1 << FP_NORMAL | 1 << FP_ZERO, kSubnormal = 1 << FP_SUBNORMAL,
                 kInfinite = 1 << FP_INFINITE, kNotANumber = 1 << FP_NAN;
-  const int kinds = what == "finite"       ? kNormal | kSubnormal
-                    : what == "infinite"   ? kInfinite
-                    : what == "number"     ? kNormal | kSubnormal | kInfinite
-                    : what == "notanumber" ? kNotANumber
-                    : what == "normal"     ? kNormal
-                    : what == "subnormal"  ? kSubnormal
+  const int kinds = name == "finite"       ? kNormal | kSubnormal
+                    : name == "infinite"   ? kInfinite
+                    : name == "number"     ? kNormal | kSubnormal | kInfinite
+                    : name == "notanumber" ? kNotANumber
+                    : name == "normal"     ? kNormal
+                    : name == "subnormal"  ? kSubnormal
                                            : 0;
   d.operation.mode = static_cast<uint8_t>(kinds);
   if (kinds == 0) return nullptr;

@@ -60,8 +60,8 @@ Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   Shape shape;
   shape.type = d.type();
   const size_t count = vector.empty() ? 1 : static_cast<size_t>(vector[1] - '0');
-  const std::vector<Operand> one = {operand};
-  const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
+  const std::vector<Operand> single = {operand};
+  const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : single;
   if (parts.size() != count)
     d.reject("expected " + std::to_string(count) + " registers, found " +
              std::to_string(parts.size()));

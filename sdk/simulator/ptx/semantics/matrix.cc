@@ -18,7 +18,7 @@
 
 namespace kernkit::simulator::ptx {
 
-void need_whole_warp(const Warp& warp, const Operation& operation) {
+void need_full_warp(const Warp& warp, const Operation& operation) {
   if (warp.mask == Warp::kAll) return;
   char text[96];
   std::snprintf(text, sizeof(text), " needs all 32 lanes of the warp, found the mask 0x%08x",
@@ -32,16 +32,16 @@ namespace {
 constexpr uint32_t kRow = 16;  // bytes of a row of 8 by 8 elements of 16 bits
 
 // Lanes have the addresses of rows: lanes 0 to 7 those of the first matrix.
-void find_rows(Warp& warp, const Operation& operation, Touch touch, Places* rows) {
-  need_whole_warp(warp, operation);
+void find_rows(Warp& warp, const Operation& operation, Touch touch, LanePointers* rows) {
+  need_full_warp(warp, operation);
   warp.mask = lanes_with_rows(operation);
-  find_places(warp, operation, kRow, touch, rows);
+  find_pointers(warp, operation, kRow, touch, rows);
   warp.mask = Warp::kAll;
 }
 
 // Returns the memory of a lane's element i, 0 or 1, of a matrix.
 template <bool kTransposed>
-unsigned char* element_of(const Places& rows, uint32_t matrix, int lane, int i) {
+unsigned char* element_of(const LanePointers& rows, uint32_t matrix, int lane, int i) {
   const auto l = static_cast<size_t>(lane);
   const size_t row = l / 4, column = l % 4 * 2 + static_cast<size_t>(i);
   const auto* of_matrix = &rows.at[size_t{8} * matrix];
@@ -50,7 +50,7 @@ unsigned char* element_of(const Places& rows, uint32_t matrix, int lane, int i) 
 
 template <bool kTransposed>
 void load_matrices(Warp& warp, const Operation& operation) {
-  Places rows;
+  LanePointers rows;
   find_rows(warp, operation, Touch::kLoads, &rows);
   for (uint32_t matrix = 0; matrix < operation.count; ++matrix) {
     if (operation.list[matrix] == kNone) continue;
@@ -62,7 +62,7 @@ void load_matrices(Warp& warp, const Operation& operation) {
 }
 template <bool kTransposed>
 void store_matrices(Warp& warp, const Operation& operation) {
-  Places rows;
+  LanePointers rows;
   find_rows(warp, operation, Touch::kStores, &rows);
   for (uint32_t matrix = 0; matrix < operation.count; ++matrix) {
     const auto* from = warp.lanes<uint16_t>(operation.list[matrix]);
@@ -74,7 +74,7 @@ void store_matrices(Warp& warp, const Operation& operation) {
 
 // Four lanes have the elements of a row: lane l has elements 2 * (l % 4) and the next of row l / 4.
 void transpose(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
+  need_full_warp(warp, operation);
   const auto* a = warp.lanes<uint16_t>(operation.src0);
   auto* d = warp.lanes<uint16_t>(operation.dst);
   uint16_t transposed[64];
@@ -114,8 +114,8 @@ void begin_matrix(Decoder& d) {
 std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes,
                                    Element element) {
   const Operand& operand = d.operand(i);
-  const std::vector<Operand> one = {operand};
-  const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : one;
+  const std::vector<Operand> single = {operand};
+  const std::vector<Operand>& parts = operand.kind == Operand::kVector ? operand.parts : single;
   if (parts.size() != count)
     d.reject("expected " + std::to_string(count) + " registers, found " +
              std::to_string(parts.size()));
@@ -202,9 +202,9 @@ Run movmatrix(Decoder& d) {
 }
 
 void take_bit_product(Decoder& d, Product* p) {
-  const std::string_view what = d.one_of({"xor", "and"});
-  if (what.empty() || !d.has("popc")) d.reject("expected .xor.popc or .and.popc");
-  p->bit_product = what == "and" ? BitProduct::kAnd : BitProduct::kXor;
+  const std::string_view operator_name = d.one_of({"xor", "and"});
+  if (operator_name.empty() || !d.has("popc")) d.reject("expected .xor.popc or .and.popc");
+  p->bit_product = operator_name == "and" ? BitProduct::kAnd : BitProduct::kXor;
 }
 
 uint8_t rounding_of(Decoder& d) {

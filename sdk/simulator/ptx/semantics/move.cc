@@ -17,8 +17,8 @@ using namespace move_steps;  // NOLINT(build/namespaces): its own steps
 // A cluster has one block: rank 0 is the block itself, with the same address.
 void map_to_rank(Warp& warp, const Operation& operation) {
   const auto* ranks = warp.lanes<uint32_t>(operation.src1);
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
     if (ranks[lane] == 0) continue;
     fault(warp, lane, operation,
           "requests block " + std::to_string(ranks[lane]) + " of a cluster of one block",
@@ -41,40 +41,41 @@ Run move_of_size(uint32_t size) {
 }
 
 template <template <class, class, int> class Form>
-Run of_pieces(uint32_t whole, size_t pieces) {
-  if (whole == 2 && pieces == 2) return Form<uint16_t, uint16_t, 8>::run;
-  if (whole == 4 && pieces == 4) return Form<uint32_t, uint16_t, 8>::run;
-  if (whole == 4 && pieces == 2) return Form<uint32_t, uint16_t, 16>::run;
-  if (whole == 8 && pieces == 2) return Form<uint64_t, uint32_t, 32>::run;
-  if (whole == 8 && pieces == 4) return Form<uint64_t, uint16_t, 16>::run;
+Run of_pieces(uint32_t bytes, size_t pieces) {
+  if (bytes == 2 && pieces == 2) return Form<uint16_t, uint16_t, 8>::run;
+  if (bytes == 4 && pieces == 4) return Form<uint32_t, uint16_t, 8>::run;
+  if (bytes == 4 && pieces == 2) return Form<uint32_t, uint16_t, 16>::run;
+  if (bytes == 8 && pieces == 2) return Form<uint64_t, uint32_t, 32>::run;
+  if (bytes == 8 && pieces == 4) return Form<uint64_t, uint16_t, 16>::run;
   return nullptr;
 }
-template <class Whole, class Piece, int kBits>
+template <class Full, class Piece, int kBits>
 struct Pack {
-  static constexpr Run run = pack<Whole, Piece, kBits>;
+  static constexpr Run run = pack<Full, Piece, kBits>;
 };
-template <class Whole, class Piece, int kBits>
+template <class Full, class Piece, int kBits>
 struct Unpack {
-  static constexpr Run run = unpack<Whole, Piece, kBits>;
+  static constexpr Run run = unpack<Full, Piece, kBits>;
 };
 
 Run move_pieces(Decoder& d, Type type, bool packs) {
   const std::vector<Operand>& pieces = d.operand(packs ? 1 : 0).parts;
-  const uint32_t whole = size_of(type);
+  const uint32_t bytes = size_of(type);
   if (pieces.size() != 2 && pieces.size() != 4) return nullptr;
-  const uint32_t size = whole / static_cast<uint32_t>(pieces.size());
+  const uint32_t size = bytes / static_cast<uint32_t>(pieces.size());
   if (size != 1 && size != 2 && size != 4) return nullptr;
   const Type piece = size == 1 ? Type::kB8 : size == 2 ? Type::kB16 : Type::kB32;
-  for (const Operand& one : pieces) {
+  for (const Operand& piece_operand : pieces) {
     uint32_t& slot = d.operation.list[d.operation.count++];
-    if (one.kind != Operand::kNothing) slot = packs ? d.from(one, piece) : d.to(one, piece);
+    if (piece_operand.kind != Operand::kNothing)
+      slot = packs ? d.from(piece_operand, piece) : d.to(piece_operand, piece);
   }
   if (packs) {
     d.operation.dst = d.to(0, type);
-    return of_pieces<Pack>(whole, pieces.size());
+    return of_pieces<Pack>(bytes, pieces.size());
   }
   d.operation.src0 = d.from(1, type);
-  return of_pieces<Unpack>(whole, pieces.size());
+  return of_pieces<Unpack>(bytes, pieces.size());
 }
 
 // %clock and %globaltimer count nanoseconds. %clock_hi and %globaltimer_hi are the upper 32 bits.

@@ -21,11 +21,11 @@ T load(Warp& warp, int lane, const Operation& operation, uint64_t address) {
   access.offset = static_cast<int64_t>(address);
   const uint32_t mask = warp.mask;
   warp.mask = kLane[lane];
-  Places places;
-  find_places(warp, access, sizeof(T), Touch::kLoads, &places);
+  LanePointers pointers;
+  find_pointers(warp, access, sizeof(T), Touch::kLoads, &pointers);
   warp.mask = mask;
   T value;
-  std::memcpy(&value, places.at[lane], sizeof(T));
+  std::memcpy(&value, pointers.at[lane], sizeof(T));
   return value;
 }
 
@@ -75,20 +75,20 @@ Printed formatted(Warp& warp, int lane, const Operation& operation, const std::s
       text += format.substr(i);
       break;
     }
-    std::string one = format.substr(i, end - i + 1);
-    for (size_t star; (star = one.find('*')) != std::string::npos;) {
-      one.replace(star, 1, std::to_string(take(int32_t{})));
+    std::string directive = format.substr(i, end - i + 1);
+    for (size_t star; (star = directive.find('*')) != std::string::npos;) {
+      directive.replace(star, 1, std::to_string(take(int32_t{})));
     }
     const char kind = format[end];
-    const bool is_long = one.find_first_of("ljzt") != std::string::npos;
+    const bool is_long = directive.find_first_of("ljzt") != std::string::npos;
     if (kind == 's') {
-      text += printed(one, text_at(warp, lane, operation, take(uint64_t{})).c_str());
+      text += printed(directive, text_at(warp, lane, operation, take(uint64_t{})).c_str());
     } else if (kind == 'p') {
       text += printed("%p", reinterpret_cast<void*>(take(uint64_t{})));
     } else if (std::strchr("fFeEgGaA", kind) != nullptr) {
-      text += printed(one, take(double{}));
+      text += printed(directive, take(double{}));
     } else {
-      text += is_long ? printed(one, take(uint64_t{})) : printed(one, take(uint32_t{}));
+      text += is_long ? printed(directive, take(uint64_t{})) : printed(directive, take(uint32_t{}));
     }
     i = end;
   }

@@ -29,7 +29,7 @@ constexpr Run kRounded = kMode == FE_TONEAREST ? kInner : in_mode<kMode, kInner>
 // PTX ISA, "div": multiplies by the reciprocal, which is flushed to zero if it is subnormal.
 struct DivByReciprocal {
   static constexpr float kGreatest = 8.507059173023462e37f;  // 2^126
-  static float of(float a, float b) {
+  static float apply(float a, float b) {
     return canonical(std::fabs(b) > kGreatest ? a * std::copysign(0.0f, b) : a / b);
   }
 };
@@ -58,16 +58,16 @@ template <int kMode, template <class> class Form, class Op>
 Run in_rounding(Type type, bool flushes, bool saturates) {
   using S = Saturated<Op>;
   if (type == Type::kF64) {
-    return flushes || saturates ? nullptr : kRounded<kMode, Form<Op>::template of<double>>;
+    return flushes || saturates ? nullptr : kRounded<kMode, Form<Op>::template run<double>>;
   }
   if (type == Type::kF32x2) return in_rounding_of_pairs<kMode, Form, Op>(flushes);
   if (type != Type::kF32) return nullptr;
   if (saturates) {
-    return flushes ? kRounded<kMode, Form<Flushed<S>>::template of<float>>
-                   : kRounded<kMode, Form<S>::template of<float>>;
+    return flushes ? kRounded<kMode, Form<Flushed<S>>::template run<float>>
+                   : kRounded<kMode, Form<S>::template run<float>>;
   }
-  return flushes ? kRounded<kMode, Form<Flushed<Op>>::template of<float>>
-                 : kRounded<kMode, Form<Op>::template of<float>>;
+  return flushes ? kRounded<kMode, Form<Flushed<Op>>::template run<float>>
+                 : kRounded<kMode, Form<Op>::template run<float>>;
 }
 
 template <template <class> class Form, class Op>
@@ -93,9 +93,9 @@ Run rounded(Decoder& d, Type type, size_t count) {
 template <class Op, bool kMagnitudes>
 struct OfThree {
   template <class X>
-  static X of(X a, X b, X c) {
-    if (kMagnitudes) return Op::of(Op::of(std::fabs(a), std::fabs(b)), std::fabs(c));
-    return Op::of(Op::of(a, b), c);
+  static X apply(X a, X b, X c) {
+    if (kMagnitudes) return Op::apply(Op::apply(std::fabs(a), std::fabs(b)), std::fabs(c));
+    return Op::apply(Op::apply(a, b), c);
   }
 };
 template <class Op>
@@ -127,9 +127,9 @@ struct OfHighHalf {
   static double flushed(double x) {
     return std::fabs(x) < std::numeric_limits<double>::min() ? std::copysign(0.0, x) : x;
   }
-  static double of(double a) {
+  static double apply(double a) {
     if (a != a) return canonical(a);
-    return high_half(flushed(Op::of(flushed(high_half(a)))));
+    return high_half(flushed(Op::apply(flushed(high_half(a)))));
   }
 };
 
@@ -158,14 +158,15 @@ Run real_div(Decoder& d, Type type) {
   d.take(type);
   const bool flushes = d.has("ftz");
   if (how != "approx") return in_rounding<Binary, Div>(how, type, flushes, false);
-  return flushes ? Binary<Flushed<DivByReciprocal>>::of<float> : Binary<DivByReciprocal>::of<float>;
+  return flushes ? Binary<Flushed<DivByReciprocal>>::run<float>
+                 : Binary<DivByReciprocal>::run<float>;
 }
 Run rcp(Decoder& d) {
   const Type type = d.type();
   if (type != Type::kF64 || !d.has("approx")) return root_or_reciprocal<Rcp>(d, type);
   d.need_operands(2);
   d.take(type);
-  return d.has("ftz") ? Unary<OfHighHalf<Rcp>>::of<double> : nullptr;
+  return d.has("ftz") ? Unary<OfHighHalf<Rcp>>::run<double> : nullptr;
 }
 Run sqrt(Decoder& d) {
   const Type type = d.type();
@@ -178,7 +179,7 @@ Run rsqrt(Decoder& d) {
   if (type != Type::kF64 || !d.has("ftz")) return real<Unary, Rsqrt>(d, type, 2);
   d.need_operands(2);
   d.take(type);
-  return Unary<OfHighHalf<Rsqrt>>::of<double>;
+  return Unary<OfHighHalf<Rsqrt>>::run<double>;
 }
 Run real_min(Decoder& d, Type type) { return least<Min>(d, type); }
 Run real_max(Decoder& d, Type type) { return least<Max>(d, type); }

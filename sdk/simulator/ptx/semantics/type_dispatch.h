@@ -13,14 +13,14 @@ inline namespace KERNKIT_PTX_TARGET {
 template <class Op>
 struct Unary {
   template <class X>
-  static constexpr Run of = unary<Op, X, X>;
+  static constexpr Run run = unary<Op, X, X>;
   template <class X>
   static constexpr Run packed = unary<Op, X, X, uint32_t, 64>;
 };
 template <class Op>
 struct Binary {
   template <class X>
-  static constexpr Run of = binary<Op, X, X>;
+  static constexpr Run run = binary<Op, X, X>;
   template <class X>
   static constexpr Run packed = binary<Op, X, X, X, uint32_t, 64>;
   static constexpr Run wide = binary<Op, float, float, float, uint64_t, 64>;
@@ -28,7 +28,7 @@ struct Binary {
 template <class Op>
 struct Ternary {
   template <class X>
-  static constexpr Run of = ternary<Op, X, X>;
+  static constexpr Run run = ternary<Op, X, X>;
   template <class X>
   static constexpr Run packed = ternary<Op, X, X, X, X, uint32_t, 64>;
   static constexpr Run wide = ternary<Op, float, float, float, float, uint64_t, 64>;
@@ -37,20 +37,20 @@ struct Ternary {
 template <class Form>
 Run of_integer(Type type) {
   switch (type) {
-    case Type::kU16: return Form::template of<uint16_t>;
-    case Type::kS16: return Form::template of<int16_t>;
-    case Type::kU32: return Form::template of<uint32_t>;
-    case Type::kS32: return Form::template of<int32_t>;
-    case Type::kU64: return Form::template of<uint64_t>;
-    case Type::kS64: return Form::template of<int64_t>;
+    case Type::kU16: return Form::template run<uint16_t>;
+    case Type::kS16: return Form::template run<int16_t>;
+    case Type::kU32: return Form::template run<uint32_t>;
+    case Type::kS32: return Form::template run<int32_t>;
+    case Type::kU64: return Form::template run<uint64_t>;
+    case Type::kS64: return Form::template run<int64_t>;
     default: return nullptr;
   }
 }
 template <class Form>
 Run of_bits(Type type) {
-  if (type == Type::kB16) return Form::template of<uint16_t>;
-  if (type == Type::kB32) return Form::template of<uint32_t>;
-  if (type == Type::kB64) return Form::template of<uint64_t>;
+  if (type == Type::kB16) return Form::template run<uint16_t>;
+  if (type == Type::kB32) return Form::template run<uint32_t>;
+  if (type == Type::kB64) return Form::template run<uint64_t>;
   return nullptr;
 }
 /// The form for integers whose result does not depend on the sign.
@@ -58,19 +58,19 @@ template <class Form>
 Run of_unsigned(Type type) {
   switch (type) {
     case Type::kU16:
-    case Type::kS16: return Form::template of<uint16_t>;
+    case Type::kS16: return Form::template run<uint16_t>;
     case Type::kU32:
-    case Type::kS32: return Form::template of<uint32_t>;
+    case Type::kS32: return Form::template run<uint32_t>;
     case Type::kU64:
-    case Type::kS64: return Form::template of<uint64_t>;
+    case Type::kS64: return Form::template run<uint64_t>;
     default: return nullptr;
   }
 }
 template <class Form>
 Run of_half(Type type) {
   switch (type) {
-    case Type::kF16: return Form::template of<Half>;
-    case Type::kBF16: return Form::template of<BHalf>;
+    case Type::kF16: return Form::template run<Half>;
+    case Type::kBF16: return Form::template run<BHalf>;
     case Type::kF16x2: return Form::template packed<Half>;
     case Type::kBF16x2: return Form::template packed<BHalf>;
     default: return nullptr;
@@ -79,9 +79,9 @@ Run of_half(Type type) {
 /// `Flushed` is the form that flushes subnormal 32-bit numbers.
 template <class Form, class Flushed>
 Run of_real(Type type, bool flushes) {
-  if (type == Type::kF64) return flushes ? nullptr : Form::template of<double>;
+  if (type == Type::kF64) return flushes ? nullptr : Form::template run<double>;
   if (type != Type::kF32) return nullptr;
-  return flushes ? Flushed::template of<float> : Form::template of<float>;
+  return flushes ? Flushed::template run<float> : Form::template run<float>;
 }
 
 }  // namespace KERNKIT_PTX_TARGET

@@ -43,13 +43,13 @@ uint32_t video_lane(uint8_t mode, uint32_t a, uint32_t b, uint32_t c) {
   const int32_t least = is_signed_result ? -most - 1 : 0;
   uint32_t d = (mode & kAccumulates) != 0 ? c : 0;
   for (int i = 0; i < kCount; ++i) {
-    int32_t one = video_result(static_cast<VideoOp>(mode & 7), part(a, i, (mode & kSignedA) != 0),
-                               part(b, i, (mode & kSignedB) != 0));
-    if ((mode & kClampsVideo) != 0) one = std::clamp(one, least, most);
+    int32_t value = video_result(static_cast<VideoOp>(mode & 7), part(a, i, (mode & kSignedA) != 0),
+                                 part(b, i, (mode & kSignedB) != 0));
+    if ((mode & kClampsVideo) != 0) value = std::clamp(value, least, most);
     if ((mode & kAccumulates) != 0) {
-      d += static_cast<uint32_t>(one);
+      d += static_cast<uint32_t>(value);
     } else {
-      d |= (static_cast<uint32_t>(one) & kOnes) << kBits * i;
+      d |= (static_cast<uint32_t>(value) & kOnes) << kBits * i;
     }
   }
   return d;
@@ -74,8 +74,8 @@ Run video(Decoder& d) {
       {"vmin", VideoOp::kMin},      {"vmax", VideoOp::kMax}};
   const std::string_view name = d.name();
   uint8_t mode = 0;
-  for (const auto& [known, op] : kNames) {
-    if (name.substr(0, name.size() - 1) == known) mode = static_cast<uint8_t>(op);
+  for (const auto& [name_of_op, op] : kNames) {
+    if (name.substr(0, name.size() - 1) == name_of_op) mode = static_cast<uint8_t>(op);
   }
   for (const uint8_t sign : {kVideoSigned, kSignedA, kSignedB}) {
     if (d.type() == Type::kS32) mode |= sign;

@@ -64,38 +64,39 @@ void match_all(Warp& warp, const Operation& operation) {
 
 struct Sum {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return a + b;
   }
 };
 struct Least {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return std::min(a, b);
   }
 };
 struct Most {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return std::max(a, b);
   }
 };
 struct And {
-  static uint32_t of(uint32_t a, uint32_t b) { return a & b; }
+  static uint32_t apply(uint32_t a, uint32_t b) { return a & b; }
 };
 struct Or {
-  static uint32_t of(uint32_t a, uint32_t b) { return a | b; }
+  static uint32_t apply(uint32_t a, uint32_t b) { return a | b; }
 };
 struct Xor {
-  static uint32_t of(uint32_t a, uint32_t b) { return a ^ b; }
+  static uint32_t apply(uint32_t a, uint32_t b) { return a ^ b; }
 };
 
 template <class Op, class X>
 void reduce(Warp& warp, const Operation& operation) {
   const X* a = warp.lanes<X>(operation.src0);
   X result = a[__builtin_ctz(warp.mask)];
-  for (uint32_t left = warp.mask & (warp.mask - 1); left != 0; left &= left - 1) {
-    result = Op::of(result, a[__builtin_ctz(left)]);
+  for (uint32_t remaining = warp.mask & (warp.mask - 1); remaining != 0;
+       remaining &= remaining - 1) {
+    result = Op::apply(result, a[__builtin_ctz(remaining)]);
   }
   put_in_all<X>(warp, operation, result);
 }
@@ -106,11 +107,11 @@ void reduce_floats(Warp& warp, const Operation& operation) {
   const float* a = warp.lanes<float>(operation.src0);
   float result = canonical(std::numeric_limits<float>::quiet_NaN());
   bool any_nan = false;
-  for (uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const float all = a[__builtin_ctz(left)];
-    const float one = kMagnitudes ? std::fabs(all) : all;
-    result = kLeast ? less_of(result, one) : more_of(result, one);
-    any_nan |= one != one;
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const float all = a[__builtin_ctz(remaining)];
+    const float value = kMagnitudes ? std::fabs(all) : all;
+    result = kLeast ? less_of(result, value) : more_of(result, value);
+    any_nan |= value != value;
   }
   if (kNan && any_nan) result = canonical(std::numeric_limits<float>::quiet_NaN());
   put_in_all(warp, operation, result);
@@ -132,7 +133,7 @@ void elect_first(Warp& warp, const Operation& operation) {
   warp.set_predicate(operation.dst_predicate, kLane[lane]);
 }
 
-void meet_at(Decoder& d, size_t mask) {
+void sync_members(Decoder& d, size_t mask) {
   d.need_operands(mask + 1);
   if (!d.has("sync")) d.reject("expected .sync");
   d.operation.flow = Flow::kWarpSync;
@@ -154,7 +155,7 @@ Run shfl(Decoder& d) {
   const Type type = d.type();
   take_predicate(d);
   d.take({type, type, Type::kU32, Type::kU32});
-  meet_at(d, 4);
+  sync_members(d, 4);
   if (size_of(type) != 4) return nullptr;
   if (how == "up") return shuffle<kUp>;
   if (how == "down") return shuffle<kDown>;
@@ -162,15 +163,15 @@ Run shfl(Decoder& d) {
 }
 
 Run vote(Decoder& d) {
-  const std::string_view what = d.one_of({"ballot", "any", "all", "uni"});
-  if (what.empty()) return nullptr;
-  d.operation.mode = what == "ballot" ? kBallot
-                     : what == "any"  ? kAny
-                     : what == "all"  ? kEvery
+  const std::string_view name = d.one_of({"ballot", "any", "all", "uni"});
+  if (name.empty()) return nullptr;
+  d.operation.mode = name == "ballot" ? kBallot
+                     : name == "any"  ? kAny
+                     : name == "all"  ? kEvery
                                       : kUniform;
   d.operation.dst = d.to(0, d.type());
   d.operation.src0 = d.predicate_from(1);
-  meet_at(d, 2);
+  sync_members(d, 2);
   return count_votes;
 }
 
@@ -180,7 +181,7 @@ Run match(Decoder& d) {
   take_predicate(d);
   d.operation.dst = d.to(0, Type::kB32);
   d.operation.src0 = d.from(1, type);
-  meet_at(d, 2);
+  sync_members(d, 2);
   if (how.empty() || size_of(type) < 4) return nullptr;
   const bool wide = size_of(type) == 8;
   if (how == "any") return wide ? match_any<uint64_t> : match_any<uint32_t>;
@@ -188,23 +189,23 @@ Run match(Decoder& d) {
 }
 
 Run redux(Decoder& d) {
-  const std::string_view what = d.one_of({"add", "min", "max", "and", "or", "xor"});
+  const std::string_view name = d.one_of({"add", "min", "max", "and", "or", "xor"});
   const Type type = d.type();
   d.operation.dst = d.to(0, type);
   d.operation.src0 = d.from(1, type);
-  meet_at(d, 2);
+  sync_members(d, 2);
   const bool is_s32 = type == Type::kS32;
   if (type == Type::kF32) {
-    if (what == "min") return reduction_of_floats<true>(d);
-    return what == "max" ? reduction_of_floats<false>(d) : nullptr;
+    if (name == "min") return reduction_of_floats<true>(d);
+    return name == "max" ? reduction_of_floats<false>(d) : nullptr;
   }
   if (size_of(type) != 4) return nullptr;
-  if (what == "add") return reduce<Sum, uint32_t>;
-  if (what == "min") return is_s32 ? reduce<Least, int32_t> : reduce<Least, uint32_t>;
-  if (what == "max") return is_s32 ? reduce<Most, int32_t> : reduce<Most, uint32_t>;
-  if (what == "and") return reduce<And, uint32_t>;
-  if (what == "or") return reduce<Or, uint32_t>;
-  return what == "xor" ? reduce<Xor, uint32_t> : nullptr;
+  if (name == "add") return reduce<Sum, uint32_t>;
+  if (name == "min") return is_s32 ? reduce<Least, int32_t> : reduce<Least, uint32_t>;
+  if (name == "max") return is_s32 ? reduce<Most, int32_t> : reduce<Most, uint32_t>;
+  if (name == "and") return reduce<And, uint32_t>;
+  if (name == "or") return reduce<Or, uint32_t>;
+  return name == "xor" ? reduce<Xor, uint32_t> : nullptr;
 }
 
 Run activemask(Decoder& d) {
@@ -217,7 +218,7 @@ Run elect(Decoder& d) {
   take_predicate(d);
   if (d.operation.dst_predicate == kNone) return nullptr;
   if (d.operand(0).kind == Operand::kName) d.operation.dst = d.to(0, Type::kB32);
-  meet_at(d, 1);
+  sync_members(d, 1);
   return elect_first;
 }
 

@@ -13,7 +13,7 @@ namespace kernkit::simulator::ptx {
 
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to) {
   read_addresses(warp, operation, to);
-  const Fragment f = Fragment::of(operation.target);
+  const Fragment f = Fragment::unpack(operation.target);
   const uint32_t element = access * f.at_once(), block = element / f.neighbours();
   const uint32_t first_row = block % (f.rows / 8u) * 8;
   const uint32_t first_column =
@@ -32,28 +32,29 @@ namespace {
 // Calls `visit` with the address and the register bytes of each element that a lane accesses.
 template <class Visit>
 void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
-  need_whole_warp(warp, operation);
-  const Fragment f = Fragment::of(operation.target);
+  need_full_warp(warp, operation);
+  const Fragment f = Fragment::unpack(operation.target);
   for (uint32_t access = 0; access < f.accesses(); ++access) {
     alignas(64) uint64_t addresses[32];
-    Places places;
+    LanePointers pointers;
     read_addresses(warp, operation, access, addresses);
-    find_places_at(warp, operation, addresses, operation.bytes, touch, &places);
+    find_pointers_at(warp, operation, addresses, operation.bytes, touch, &pointers);
     const uint32_t element = access * f.at_once(), in_register = element % f.of_register();
     auto* lanes = warp.lanes<unsigned char>(operation.list[element / f.of_register()]);
     const size_t offset = size_t{in_register} * operation.bytes;
     for (size_t lane = 0; lane < 32; ++lane) {
-      visit(places.at[lane], lanes + f.register_bytes() * lane + offset);
+      visit(pointers.at[lane], lanes + f.register_bytes() * lane + offset);
     }
   }
 }
 
 void load_fragment(Warp& warp, const Operation& operation) {
-  each_access(warp, operation, Touch::kLoads, [&](const unsigned char* place, unsigned char* held) {
-    std::memcpy(held, place, operation.bytes);
-  });
+  each_access(warp, operation, Touch::kLoads,
+              [&](const unsigned char* pointer, unsigned char* elements) {
+                std::memcpy(elements, pointer, operation.bytes);
+              });
   // A fragment of 16 elements has two copies of a smaller matrix.
-  const uint32_t count = Fragment::of(operation.target).registers();
+  const uint32_t count = Fragment::unpack(operation.target).registers();
   for (uint32_t i = count; i < operation.count; ++i) {
     std::memcpy(warp.lanes<uint32_t>(operation.list[i]),
                 warp.lanes<uint32_t>(operation.list[i % count]), 32 * sizeof(uint32_t));
@@ -61,8 +62,8 @@ void load_fragment(Warp& warp, const Operation& operation) {
 }
 void store_fragment(Warp& warp, const Operation& operation) {
   each_access(warp, operation, Touch::kStores,
-              [&](unsigned char* place, const unsigned char* held) {
-                std::memcpy(place, held, operation.bytes);
+              [&](unsigned char* pointer, const unsigned char* elements) {
+                std::memcpy(pointer, elements, operation.bytes);
               });
 }
 

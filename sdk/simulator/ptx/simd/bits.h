@@ -16,50 +16,50 @@ constexpr uint32_t kBits = 8 * sizeof(X);
 
 struct And {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(a & b);
   }
 };
 struct Or {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(a | b);
   }
 };
 struct Xor {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(a ^ b);
   }
 };
 struct Not {
   template <class X>
-  static X of(X a) {
+  static X apply(X a) {
     return static_cast<X>(~a);
   }
 };
 struct Cnot {
   template <class X>
-  static X of(X a) {
+  static X apply(X a) {
     return a == 0;
   }
 };
 // A shift by at least the width shifts out all bits.
 struct Shl {
   template <class X>
-  static X of(X a, uint32_t b) {
+  static X apply(X a, uint32_t b) {
     return b >= kBits<X> ? X{0} : static_cast<X>(a << b);
   }
 };
 struct Shr {
   template <class X>
-  static X of(X a, uint32_t b) {
+  static X apply(X a, uint32_t b) {
     return static_cast<X>(a >> std::min(b, kBits<X> - 1) >> (b >= kBits<X> ? 1 : 0));
   }
 };
 template <bool kLeft, bool kWraps>
 struct Shf {
-  static uint32_t of(uint32_t low, uint32_t high, uint32_t c) {
+  static uint32_t apply(uint32_t low, uint32_t high, uint32_t c) {
     const uint32_t by = kWraps ? c & 31 : std::min(c, 32u);
     const uint64_t both = uint64_t{high} << 32 | low;
     return static_cast<uint32_t>(kLeft ? both << by >> 32 : both >> by);
@@ -68,7 +68,7 @@ struct Shf {
 // bfe d, a, position, length
 struct Bfe {
   template <class X>
-  static X of(X a, uint32_t position, uint32_t length) {
+  static X apply(X a, uint32_t position, uint32_t length) {
     position &= 255;
     length &= 255;
     using U = std::make_unsigned_t<X>;
@@ -79,33 +79,33 @@ struct Bfe {
     const U in_field = length >= kBits<X> ? ~U{0} : (U{1} << length) - 1;
     // Past the last bit of the source, the field repeats the sign.
     const uint32_t have = position >= kBits<X> ? 0 : kBits<X> - position;
-    const U known = have >= kBits<X> ? in_field : in_field & ((U{1} << have) - 1);
-    return static_cast<X>((field & known) | (negative ? ~known : U{0}));
+    const U copied = have >= kBits<X> ? in_field : in_field & ((U{1} << have) - 1);
+    return static_cast<X>((field & copied) | (negative ? ~copied : U{0}));
   }
 };
 // bfi d, a, b, position, length: inserts a into b
 struct Bfi {
   template <class X>
-  static X of(X a, X b, uint32_t position, uint32_t length) {
+  static X apply(X a, X b, uint32_t position, uint32_t length) {
     position &= 255;
     length &= 255;
     if (position >= kBits<X>) return b;
     const X field =
         length >= kBits<X> ? static_cast<X>(~X{0}) : static_cast<X>((X{1} << length) - 1);
-    const X there = static_cast<X>(field << position);
-    return (b & ~there) | (static_cast<X>(a << position) & there);
+    const X placed = static_cast<X>(field << position);
+    return (b & ~placed) | (static_cast<X>(a << position) & placed);
   }
 };
 template <bool kWraps>
 struct Bmsk {
-  static uint32_t of(uint32_t a, uint32_t b) {
+  static uint32_t apply(uint32_t a, uint32_t b) {
     const uint32_t position = kWraps ? a & 31 : std::min(a, 32u);
     const uint32_t width = kWraps ? b & 31 : std::min(b, 32u);
     return static_cast<uint32_t>(((uint64_t{1} << width) - 1) << position);
   }
 };
 struct Prmt {
-  static uint32_t of(uint32_t a, uint32_t b, uint32_t selector) {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t selector) {
     const uint64_t both = uint64_t{b} << 32 | a;
     uint32_t result = 0;
     for (int k = 0; k < 4; ++k) {
@@ -121,7 +121,7 @@ struct Prmt {
 enum class Bytes { kForward, kBackward, kReplicated, kClampedLeft, kClampedRight, kHalf };
 template <Bytes kMode>
 struct PrmtMode {
-  static uint32_t of(uint32_t a, uint32_t b, uint32_t selector) {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t selector) {
     const uint64_t both = uint64_t{b} << 32 | a;
     const uint32_t s = selector & 3;
     uint32_t result = 0;
@@ -139,20 +139,20 @@ struct PrmtMode {
 };
 struct Popc {
   template <class X>
-  static uint32_t of(X a) {
+  static uint32_t apply(X a) {
     return static_cast<uint32_t>(__builtin_popcountll(a));
   }
 };
 struct Clz {
   template <class X>
-  static uint32_t of(X a) {
+  static uint32_t apply(X a) {
     return a == 0 ? kBits<X> : static_cast<uint32_t>(__builtin_clzll(a)) - (64 - kBits<X>);
   }
 };
 template <bool kShiftAmount>
 struct Bfind {
   template <class X>
-  static uint32_t of(X a) {
+  static uint32_t apply(X a) {
     using U = std::make_unsigned_t<X>;
     const U bits = static_cast<U>(std::is_signed_v<X> && a < 0 ? ~a : a);
     if (bits == 0) return UINT32_MAX;
@@ -162,7 +162,7 @@ struct Bfind {
 };
 struct Brev {
   template <class X>
-  static X of(X a) {
+  static X apply(X a) {
     X result = 0;
     for (uint32_t k = 0; k < kBits<X>; ++k) result |= (a >> k & 1) << (kBits<X> - 1 - k);
     return result;
@@ -199,7 +199,7 @@ void insert(Warp& warp, const Operation& operation) {
   const auto *position = warp.lanes<uint32_t>(operation.src2),
              *length = warp.lanes<uint32_t>(operation.src3);
   X* d = warp.results<X>(operation.dst);
-  each_lane([&](int l) { d[l] = Bfi::of(a[l], b[l], position[l], length[l]); });
+  each_lane([&](int l) { d[l] = Bfi::apply(a[l], b[l], position[l], length[l]); });
   warp.keep<X>(operation.dst);
 }
 

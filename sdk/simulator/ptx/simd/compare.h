@@ -77,8 +77,8 @@ uint32_t compared_halves(Warp& warp, const Operation& operation) {
 inline uint32_t combined(Warp& warp, const Operation& operation, uint32_t bits) {
   const int how = operation.mode >> kCombined;
   if (how == 0) return bits;
-  const uint32_t other = warp.predicate(operation.src2);
-  const uint32_t c = operation.negated ? ~other : other;
+  const uint32_t third = warp.predicate(operation.src2);
+  const uint32_t c = operation.negated ? ~third : third;
   return how == 1 ? bits & c : how == 2 ? bits | c : bits ^ c;
 }
 

@@ -12,17 +12,17 @@ namespace convert_steps {
 template <class D>
 struct To {
   template <class S>
-  static D of(S a) {
+  static D apply(S a) {
     return static_cast<D>(a);
   }
 };
 template <class H>
 struct Widen {
-  static float of(H a) { return canonical(a.value()); }
+  static float apply(H a) { return canonical(a.value()); }
 };
 template <class H>
 struct Narrow {
-  static H of(float a) { return H::from(a); }
+  static H apply(float a) { return H::from(a); }
 };
 
 // TF32 is a float whose lower 13 bits are 0.
@@ -30,7 +30,7 @@ enum class TF32Rounding { kNearestAway, kNearestEven, kZero };
 // kRelu: a negative number becomes +0. kFinite: infinity becomes the largest number.
 template <TF32Rounding kRounding, bool kRelu = false, bool kFinite = false>
 struct ToTF32 {
-  static uint32_t of(float a) {
+  static uint32_t apply(float a) {
     constexpr uint32_t kLower = 0x1fff, kInfinity = 0x7f800000, kSign = 0x80000000;
     if (a != a) return 0x7fffffff;
     if (kRelu && !(a > 0)) return 0;

@@ -34,8 +34,8 @@ namespace {
 constexpr size_t kLists = static_cast<size_t>(Simd::kMatrices) + 1;
 
 bool has_avx2() {
-  const char* wanted = std::getenv("KERNKIT_PTX_AVX2");
-  const bool rejected = wanted != nullptr && wanted[0] == '0';
+  const char* setting = std::getenv("KERNKIT_PTX_AVX2");
+  const bool rejected = setting != nullptr && setting[0] == '0';
   return !rejected && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
@@ -51,8 +51,8 @@ class Versions {
   }
   Run find(Run step, Simd list) const {
     const std::vector<Pair>& pairs = lists_[static_cast<size_t>(list)];
-    const auto found = std::lower_bound(pairs.begin(), pairs.end(), Pair{step, nullptr});
-    return found != pairs.end() && found->first == step ? found->second : step;
+    const auto position = std::lower_bound(pairs.begin(), pairs.end(), Pair{step, nullptr});
+    return position != pairs.end() && position->first == step ? position->second : step;
   }
 
  private:

@@ -65,7 +65,7 @@ struct Product {
   BitProduct bit_product : 1;
 
   int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
-  static Product of(int64_t bits) { return kernkit::detail::bit_cast<Product>(bits); }
+  static Product unpack(int64_t bits) { return kernkit::detail::bit_cast<Product>(bits); }
   /// The rows of blocks run along m in A and along n in B.
   uint32_t registers_of_a() const { return m / 8u * (k / (4 * elements_of_register(a))); }
   uint32_t registers_of_b() const { return n / 8u * (k / (4 * elements_of_register(b))); }
@@ -95,7 +95,7 @@ struct Fragment {
   bool is_of_c : 1, by_columns : 1;  // whether columns are contiguous in memory
 
   uint32_t packed() const { return kernkit::detail::bit_cast<uint32_t>(*this); }
-  static Fragment of(uint32_t bits) { return kernkit::detail::bit_cast<Fragment>(bits); }
+  static Fragment unpack(uint32_t bits) { return kernkit::detail::bit_cast<Fragment>(bits); }
   uint32_t of_register() const { return elements_of_register(element); }
   uint32_t bits() const { return bits_of(element); }
   uint32_t register_bytes() const { return element == Element::kF64 ? 8 : 4; }
@@ -112,6 +112,6 @@ struct Fragment {
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to);
 
 /// Reports a fault unless all 32 lanes of the warp are active.
-void need_whole_warp(const Warp& warp, const Operation& operation);
+void need_full_warp(const Warp& warp, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

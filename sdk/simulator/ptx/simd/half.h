@@ -13,32 +13,32 @@ namespace half_steps {
 // once, since float has more than twice as many bits. A product is exact in float.
 struct Add {
   template <class H>
-  static H of(H a, H b) {
+  static H apply(H a, H b) {
     return H::from(a.value() + b.value());
   }
 };
 struct Sub {
   template <class H>
-  static H of(H a, H b) {
+  static H apply(H a, H b) {
     return H::from(a.value() - b.value());
   }
 };
 struct Mul {
   template <class H>
-  static H of(H a, H b) {
+  static H apply(H a, H b) {
     return H::from(a.value() * b.value());
   }
 };
 struct Fma {
   template <class H>
-  static H of(H a, H b, H c) {
+  static H apply(H a, H b, H c) {
     const double product = double{a.value()} * double{b.value()};
     return H::from(narrow_to_odd(sum_to_odd(product, c.value())));
   }
 };
 struct Min {
   template <class H>
-  static H of(H a, H b) {
+  static H apply(H a, H b) {
     const float x = a.value(), y = b.value();
     const bool first = y != y || x < y || (x == y && (a.bits & 0x8000u) != 0);
     return x != x && y != y ? H::from(x) : (x == x && first ? a : b);
@@ -46,7 +46,7 @@ struct Min {
 };
 struct Max {
   template <class H>
-  static H of(H a, H b) {
+  static H apply(H a, H b) {
     const float x = a.value(), y = b.value();
     const bool first = y != y || x > y || (x == y && (a.bits & 0x8000u) == 0);
     return x != x && y != y ? H::from(x) : (x == x && first ? a : b);
@@ -55,19 +55,19 @@ struct Max {
 template <class Op>
 struct WithNan {
   template <class H>
-  static H of(H a, H b) {
+  static H apply(H a, H b) {
     const float sum = a.value() + b.value();
     const bool any = a.value() != a.value() || b.value() != b.value();
-    return any ? H::from(sum) : Op::of(a, b);
+    return any ? H::from(sum) : Op::apply(a, b);
   }
 };
 /// .xorsign.abs: the magnitudes are compared; the sign of the result is that of the product.
 template <class Op>
 struct XorSign {
   template <class H>
-  static H of(H a, H b) {
-    const H d = Op::of(H{static_cast<uint16_t>(a.bits & 0x7fffu)},
-                       H{static_cast<uint16_t>(b.bits & 0x7fffu)});
+  static H apply(H a, H b) {
+    const H d = Op::apply(H{static_cast<uint16_t>(a.bits & 0x7fffu)},
+                          H{static_cast<uint16_t>(b.bits & 0x7fffu)});
     const auto sign = static_cast<uint16_t>((a.bits ^ b.bits) & 0x8000u);
     return d.value() != d.value() ? d : H{static_cast<uint16_t>(d.bits | sign)};
   }
@@ -79,19 +79,19 @@ struct Flushed {
     return {static_cast<uint16_t>((x.bits & 0x7c00u) == 0 ? x.bits & 0x8000u : x.bits)};
   }
   template <class... H>
-  static Half of(H... x) {
-    return flush_half(Op::of(flush_half(x)...));
+  static Half apply(H... x) {
+    return flush_half(Op::apply(flush_half(x)...));
   }
 };
 struct Abs {
   template <class H>
-  static H of(H a) {
+  static H apply(H a) {
     return {static_cast<uint16_t>(a.bits & 0x7fffu)};
   }
 };
 struct Neg {
   template <class H>
-  static H of(H a) {
+  static H apply(H a) {
     return {static_cast<uint16_t>(a.bits ^ 0x8000u)};
   }
 };
@@ -99,8 +99,8 @@ struct Neg {
 template <class Op>
 struct Sat {
   template <class H, class... Rest>
-  static H of(H x, Rest... rest) {
-    const float y = Op::of(x, rest...).value();
+  static H apply(H x, Rest... rest) {
+    const float y = Op::apply(x, rest...).value();
     return H::from(y > 0 ? (y > 1 ? 1.0f : y) : 0.0f);
   }
 };
@@ -108,8 +108,8 @@ struct Sat {
 template <class Op>
 struct Relu {
   template <class H, class... Rest>
-  static H of(H x, Rest... rest) {
-    const H y = Op::of(x, rest...);
+  static H apply(H x, Rest... rest) {
+    const H y = Op::apply(x, rest...);
     return y.value() < 0 || y.bits == 0x8000u ? H{0} : y;
   }
 };

@@ -20,13 +20,13 @@ using Wide =
 
 struct Add {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(static_cast<Wrapping<X>>(a) + static_cast<Wrapping<X>>(b));
   }
 };
 struct Sub {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(static_cast<Wrapping<X>>(a) - static_cast<Wrapping<X>>(b));
   }
 };
@@ -34,14 +34,14 @@ inline int32_t saturated(int64_t x) {
   return static_cast<int32_t>(x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x);
 }
 struct AddSat {
-  static int32_t of(int32_t a, int32_t b) { return saturated(int64_t{a} + b); }
+  static int32_t apply(int32_t a, int32_t b) { return saturated(int64_t{a} + b); }
 };
 struct SubSat {
-  static int32_t of(int32_t a, int32_t b) { return saturated(int64_t{a} - b); }
+  static int32_t apply(int32_t a, int32_t b) { return saturated(int64_t{a} - b); }
 };
 struct MulLo {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return static_cast<X>(static_cast<Wrapping<X>>(a) * static_cast<Wrapping<X>>(b));
   }
 };
@@ -49,10 +49,10 @@ __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 struct MulHi {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     if constexpr (sizeof(X) == 8) {
-      using Whole = std::conditional_t<std::is_signed_v<X>, Int128, UInt128>;
-      return static_cast<X>(static_cast<Whole>(a) * static_cast<Whole>(b) >> 64);
+      using Wide128 = std::conditional_t<std::is_signed_v<X>, Int128, UInt128>;
+      return static_cast<X>(static_cast<Wide128>(a) * static_cast<Wide128>(b) >> 64);
     } else {
       return static_cast<X>(Wide<X>{a} * Wide<X>{b} >> 8 * sizeof(X));
     }
@@ -60,33 +60,35 @@ struct MulHi {
 };
 struct MulWide {
   template <class X>
-  static Wide<X> of(X a, X b) {
+  static Wide<X> apply(X a, X b) {
     return Wide<X>{a} * Wide<X>{b};
   }
 };
 template <class Mul>
 struct Mad {
   template <class X, class C>
-  static C of(X a, X b, C c) {
-    return Add::of<C>(static_cast<C>(Mul::of(a, b)), c);
+  static C apply(X a, X b, C c) {
+    return Add::apply<C>(static_cast<C>(Mul::apply(a, b)), c);
   }
 };
 // mad.hi.sat.s32: clamps the sum to the range of the type.
 struct MadHiSat {
-  static int32_t of(int32_t a, int32_t b, int32_t c) { return AddSat::of(MulHi::of(a, b), c); }
+  static int32_t apply(int32_t a, int32_t b, int32_t c) {
+    return AddSat::apply(MulHi::apply(a, b), c);
+  }
 };
 // Division by zero is unspecified in the ISA; the hardware sets all bits.
 struct Div {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     if (b == 0) return static_cast<X>(-1);
-    if (std::is_signed_v<X> && b == static_cast<X>(-1)) return Sub::of<X>(0, a);
+    if (std::is_signed_v<X> && b == static_cast<X>(-1)) return Sub::apply<X>(0, a);
     return static_cast<X>(a / b);
   }
 };
 struct Rem {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     if (b == 0) return a;
     if (std::is_signed_v<X> && b == static_cast<X>(-1)) return 0;
     return static_cast<X>(a % b);
@@ -94,26 +96,26 @@ struct Rem {
 };
 struct Min {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return a < b ? a : b;
   }
 };
 struct Max {
   template <class X>
-  static X of(X a, X b) {
+  static X apply(X a, X b) {
     return a > b ? a : b;
   }
 };
 struct Neg {
   template <class X>
-  static X of(X a) {
-    return Sub::of<X>(0, a);
+  static X apply(X a) {
+    return Sub::apply<X>(0, a);
   }
 };
 struct Abs {
   template <class X>
-  static X of(X a) {
-    return a < 0 ? Sub::of<X>(0, a) : a;
+  static X apply(X a) {
+    return a < 0 ? Sub::apply<X>(0, a) : a;
   }
 };
 

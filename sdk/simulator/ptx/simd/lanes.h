@@ -24,31 +24,31 @@ inline void each_lane(const Step& step) {
 inline void nothing(Warp&, const Operation&) {}
 
 // Kept is the type of a result register; kCount is the number of D in a register of all lanes.
-template <class Op, class D, class A, class Kept = D, int kCount = 32>
+template <class Op, class D, class A, class Stored = D, int kCount = 32>
 void unary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);
-  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
-  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l]); });
-  warp.keep<Kept>(operation.dst);
+  D* d = reinterpret_cast<D*>(warp.results<Stored>(operation.dst));
+  each_lane<kCount>([&](int l) { d[l] = Op::apply(a[l]); });
+  warp.keep<Stored>(operation.dst);
 }
 
-template <class Op, class D, class A, class B = A, class Kept = D, int kCount = 32>
+template <class Op, class D, class A, class B = A, class Stored = D, int kCount = 32>
 void binary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);
   const B* b = warp.lanes<B>(operation.src1);
-  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
-  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l]); });
-  warp.keep<Kept>(operation.dst);
+  D* d = reinterpret_cast<D*>(warp.results<Stored>(operation.dst));
+  each_lane<kCount>([&](int l) { d[l] = Op::apply(a[l], b[l]); });
+  warp.keep<Stored>(operation.dst);
 }
 
-template <class Op, class D, class A, class B = A, class C = D, class Kept = D, int kCount = 32>
+template <class Op, class D, class A, class B = A, class C = D, class Stored = D, int kCount = 32>
 void ternary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);
   const B* b = warp.lanes<B>(operation.src1);
   const C* c = warp.lanes<C>(operation.src2);
-  D* d = reinterpret_cast<D*>(warp.results<Kept>(operation.dst));
-  each_lane<kCount>([&](int l) { d[l] = Op::of(a[l], b[l], c[l]); });
-  warp.keep<Kept>(operation.dst);
+  D* d = reinterpret_cast<D*>(warp.results<Stored>(operation.dst));
+  each_lane<kCount>([&](int l) { d[l] = Op::apply(a[l], b[l], c[l]); });
+  warp.keep<Stored>(operation.dst);
 }
 
 }  // namespace KERNKIT_PTX_TARGET

@@ -29,9 +29,9 @@ struct Small {
   float values[256];
   Small() {
     for (int i = 0; i < 256; ++i) {
-      S one;
-      one.bits = static_cast<uint8_t>(i);
-      values[i] = static_cast<float>(one);
+      S element;
+      element.bits = static_cast<uint8_t>(i);
+      values[i] = static_cast<float>(element);
     }
   }
 };
@@ -118,11 +118,11 @@ template <class V, class X, class Sum>
 void multiply(const Product& p, const X* a, const X* b, Sum* sums) {
   for (uint32_t row = 0; row < p.m; ++row) {
     for (uint32_t column = 0; column < p.n; column += 8) {
-      V sum, other;
+      V sum, row_of_b;
       std::memcpy(&sum, &sums[row * p.n + column], sizeof(sum));
       for (uint32_t k = 0; k < p.k; ++k) {
-        std::memcpy(&other, &b[k * p.n + column], sizeof(other));
-        sum += other * a[row * p.k + k];
+        std::memcpy(&row_of_b, &b[k * p.n + column], sizeof(row_of_b));
+        sum += row_of_b * a[row * p.k + k];
       }
       std::memcpy(&sums[row * p.n + column], &sum, sizeof(sum));
     }
@@ -191,8 +191,8 @@ void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums
 }
 
 inline void multiply_floats(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
-  const Product p = Product::of(operation.offset);
+  need_full_warp(warp, operation);
+  const Product p = Product::unpack(operation.offset);
   const ProductRegisters registers(warp, operation, p);
   alignas(64) float a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
   read_factors<float>(warp, p, registers.factors, a, b);
@@ -210,8 +210,8 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
 }
 
 inline void multiply_matrices_of_f64(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
-  const Product p = Product::of(operation.offset);
+  need_full_warp(warp, operation);
+  const Product p = Product::unpack(operation.offset);
   const ProductRegisters registers(warp, operation, p);
   alignas(64) double a[kMostRows * kMostDepth], b[kMostRows * kMostDepth], sums[kMostElements];
   read_factors<double>(warp, p, registers.factors, a, b);
@@ -224,8 +224,8 @@ inline void multiply_matrices_of_f64(Warp& warp, const Operation& operation) {
 }
 
 inline void multiply_integers(Warp& warp, const Operation& operation) {
-  need_whole_warp(warp, operation);
-  const Product p = Product::of(operation.offset);
+  need_full_warp(warp, operation);
+  const Product p = Product::unpack(operation.offset);
   const auto store = [&p](int64_t sum) {
     using Limits = std::numeric_limits<int32_t>;
     const int64_t clamped = std::clamp<int64_t>(sum, Limits::min(), Limits::max());

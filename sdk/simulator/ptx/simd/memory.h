@@ -14,16 +14,16 @@ namespace memory_steps {
 
 // M is the type in memory, R the type in a register, which may be wider.
 template <class M, class R>
-R load_from(const unsigned char* place) {
+R load_from(const unsigned char* memory) {
   M value;
-  std::memcpy(&value, place, sizeof(M));
+  std::memcpy(&value, memory, sizeof(M));
   return static_cast<R>(
       static_cast<std::conditional_t<std::is_signed_v<M>, int64_t, uint64_t>>(value));
 }
 template <class M, class R>
-void store_at(unsigned char* place, R held) {
-  const auto value = static_cast<M>(held);
-  std::memcpy(place, &value, sizeof(M));
+void store_at(unsigned char* memory, R element) {
+  const auto value = static_cast<M>(element);
+  std::memcpy(memory, &value, sizeof(M));
 }
 // Calls `step` for each active lane.
 template <class Step>
@@ -32,7 +32,8 @@ void each_of(uint32_t mask, const Step& step) {
     for (int l = 0; l < 32; ++l) step(l);
     return;
   }
-  for (uint32_t left = mask; left != 0; left &= left - 1) step(__builtin_ctz(left));
+  for (uint32_t remaining = mask; remaining != 0; remaining &= remaining - 1)
+    step(__builtin_ctz(remaining));
 }
 // Returns whether the active lanes are contiguous, in memory and from lane 0 on.
 template <class M, class R>
@@ -53,22 +54,22 @@ void copy_dense(const Warp& warp, void* to, const void* from) {
 template <class M, class R>
 void load_lanes(Warp& warp, const Operation& operation) {
   StridedAccess row;
-  Places places;
+  LanePointers pointers;
   const bool in_row = find_strided_access(warp, operation, operation.bytes, Touch::kLoads, &row);
-  if (!in_row) find_places(warp, operation, operation.bytes, Touch::kLoads, &places);
+  if (!in_row) find_pointers(warp, operation, operation.bytes, Touch::kLoads, &pointers);
   for (int k = 0; k < operation.count; ++k) {
     if (operation.list[k] == kNone) continue;
     R* d = warp.lanes<R>(operation.list[k]);
     const size_t skip = sizeof(M) * static_cast<size_t>(k);
     if (!in_row) {
-      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(places.at[l] + skip); });
+      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(pointers.at[l] + skip); });
     } else if (row.stride == 0) {
-      const R value = load_from<M, R>(row.of(0) + skip);
+      const R value = load_from<M, R>(row.at_lane(0) + skip);
       each_of(warp.mask, [d, value](int l) { d[l] = value; });
     } else if (is_dense<M, R>(warp, operation, row)) {
-      copy_dense<R>(warp, d, row.of(0));
+      copy_dense<R>(warp, d, row.at_lane(0));
     } else {
-      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.of(l) + skip); });
+      each_of(warp.mask, [&](int l) { d[l] = load_from<M, R>(row.at_lane(l) + skip); });
     }
   }
 }
@@ -76,18 +77,18 @@ void load_lanes(Warp& warp, const Operation& operation) {
 template <class M, class R>
 void store_lanes(Warp& warp, const Operation& operation) {
   StridedAccess row;
-  Places places;
+  LanePointers pointers;
   const bool in_row = find_strided_access(warp, operation, operation.bytes, Touch::kStores, &row);
-  if (!in_row) find_places(warp, operation, operation.bytes, Touch::kStores, &places);
+  if (!in_row) find_pointers(warp, operation, operation.bytes, Touch::kStores, &pointers);
   for (int k = 0; k < operation.count; ++k) {
     const R* a = warp.lanes<R>(operation.list[k]);
     const size_t skip = sizeof(M) * static_cast<size_t>(k);
     if (!in_row) {
-      each_of(warp.mask, [&](int l) { store_at<M>(places.at[l] + skip, a[l]); });
+      each_of(warp.mask, [&](int l) { store_at<M>(pointers.at[l] + skip, a[l]); });
     } else if (is_dense<M, R>(warp, operation, row)) {
-      copy_dense<R>(warp, row.of(0), a);
+      copy_dense<R>(warp, row.at_lane(0), a);
     } else {
-      each_of(warp.mask, [&](int l) { store_at<M>(row.of(l) + skip, a[l]); });
+      each_of(warp.mask, [&](int l) { store_at<M>(row.at_lane(l) + skip, a[l]); });
     }
   }
 }

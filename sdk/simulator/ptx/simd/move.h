@@ -10,31 +10,31 @@ namespace move_steps {
 
 struct Same {
   template <class X>
-  static X of(X a) {
+  static X apply(X a) {
     return a;
   }
 };
 // mov.b32 d, {low, high}. The result is written last, since a source may be the same register. A
 // piece of 8 bits has a register of 16 bits.
-template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
+template <class Full, class Piece, int kBits = 8 * sizeof(Piece)>
 void pack(Warp& warp, const Operation& operation) {
-  constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
-  alignas(64) Whole whole[32] = {};
+  constexpr Full kMask = static_cast<Full>(~uint64_t{0} >> (64 - kBits));
+  alignas(64) Full packed[32] = {};
   for (int k = 0; k < operation.count; ++k) {
     const Piece* piece = warp.lanes<Piece>(operation.list[k]);
     each_lane([&](int l) {
-      whole[l] |= static_cast<Whole>(static_cast<Whole>(piece[l] & kMask) << (kBits * k));
+      packed[l] |= static_cast<Full>(static_cast<Full>(piece[l] & kMask) << (kBits * k));
     });
   }
-  Whole* d = warp.results<Whole>(operation.dst);
-  each_lane([&](int l) { d[l] = whole[l]; });
-  warp.keep<Whole>(operation.dst);
+  Full* d = warp.results<Full>(operation.dst);
+  each_lane([&](int l) { d[l] = packed[l]; });
+  warp.keep<Full>(operation.dst);
 }
 // mov.b32 {low, high}, a
-template <class Whole, class Piece, int kBits = 8 * sizeof(Piece)>
+template <class Full, class Piece, int kBits = 8 * sizeof(Piece)>
 void unpack(Warp& warp, const Operation& operation) {
-  constexpr Whole kMask = static_cast<Whole>(~uint64_t{0} >> (64 - kBits));
-  const Whole* a = warp.lanes<Whole>(operation.src0);
+  constexpr Full kMask = static_cast<Full>(~uint64_t{0} >> (64 - kBits));
+  const Full* a = warp.lanes<Full>(operation.src0);
   for (int k = 0; k < operation.count; ++k) {
     if (operation.list[k] == kNone) continue;
     Piece* d = warp.results<Piece>(operation.list[k]);

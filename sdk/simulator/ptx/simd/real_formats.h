@@ -41,9 +41,9 @@ inline double sum_to_odd(double x, double y) {
 }
 /// Rounds to odd with 24 bits, for a further rounding to at most 22 bits.
 inline float narrow_to_odd(double x) {
-  const auto near = static_cast<float>(x);
-  auto bits = bit_cast<uint32_t>(near);
-  const double back = near;
+  const auto nearest = static_cast<float>(x);
+  auto bits = bit_cast<uint32_t>(nearest);
+  const double back = nearest;
   if (back != x && x == x && (bits & 1) == 0) bits += (std::fabs(x) > std::fabs(back)) ? 1 : 0u - 1;
   return bit_cast<float>(bits);
 }
@@ -65,16 +65,16 @@ enum class Rounding { kNearest, kZero, kDown, kUp };
 /// Rounds to float a number that was rounded to odd.
 template <Rounding kHow>
 inline float narrow(double x) {
-  const auto near = static_cast<float>(x);
+  const auto nearest = static_cast<float>(x);
   if (kHow == Rounding::kNearest || !(std::fabs(x) <= std::numeric_limits<double>::max()))
-    return near;
-  const double back = near;
+    return nearest;
+  const double back = nearest;
   const bool too_high = back > x, too_low = back < x;
-  const float down = std::nextafterf(near, -std::numeric_limits<float>::infinity());
-  const float up = std::nextafterf(near, std::numeric_limits<float>::infinity());
-  if (kHow == Rounding::kDown) return too_high ? down : near;
-  if (kHow == Rounding::kUp) return too_low ? up : near;
-  return x > 0 ? (too_high ? down : near) : (too_low ? up : near);
+  const float down = std::nextafterf(nearest, -std::numeric_limits<float>::infinity());
+  const float up = std::nextafterf(nearest, std::numeric_limits<float>::infinity());
+  if (kHow == Rounding::kDown) return too_high ? down : nearest;
+  if (kHow == Rounding::kUp) return too_low ? up : nearest;
+  return x > 0 ? (too_high ? down : nearest) : (too_low ? up : nearest);
 }
 
 }  // namespace KERNKIT_PTX_TARGET

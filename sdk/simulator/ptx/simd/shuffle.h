@@ -14,8 +14,8 @@ enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
 
 // Shuffles the whole warp by one distance, the common case; returns false for other shuffles.
 template <Shuffle kHow>
-bool shuffle_whole(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
-                   uint32_t* in_range) {
+bool shuffle_full_warp(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
+                       uint32_t* in_range) {
   constexpr uint32_t kEnd = kHow == kUp ? 0 : 31;
   uint32_t differences = 0;
   for (int l = 0; l < 32; ++l) differences |= (b[l] ^ b[0]) | (c[l] ^ kEnd);
@@ -45,8 +45,8 @@ void shuffle_lanes(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint
                           : kHow == kDown ? l + by
                           : kHow == kXor  ? l ^ by
                                           : least | (by & ~segment);
-    const auto near = static_cast<int32_t>(lane), end = static_cast<int32_t>(most);
-    const bool in = kHow == kUp ? near >= end : near <= end;
+    const auto from_lane = static_cast<int32_t>(lane), end = static_cast<int32_t>(most);
+    const bool in = kHow == kUp ? from_lane >= end : from_lane <= end;
     source[l] = in ? lane : l;
     *in_range |= in ? kLane[l] : 0;
   }
@@ -59,7 +59,7 @@ void shuffle(Warp& warp, const Operation& operation) {
              *c = warp.lanes<uint32_t>(operation.src2);
   alignas(64) uint32_t values[32];
   uint32_t in_range = 0;
-  if (!shuffle_whole<kHow>(a, b, c, values, &in_range)) {
+  if (!shuffle_full_warp<kHow>(a, b, c, values, &in_range)) {
     shuffle_lanes<kHow>(a, b, c, values, &in_range);
   }
   auto* d = warp.results<uint32_t>(operation.dst);

@@ -14,7 +14,7 @@ inline namespace KERNKIT_PTX_TARGET {
 struct StridedAccess {
   uintptr_t first;  // address for lane 0, which may be inactive
   int64_t stride;   // distance between adjacent lanes [bytes]
-  unsigned char* of(int lane) const {
+  unsigned char* at_lane(int lane) const {
     return reinterpret_cast<unsigned char*>(first + static_cast<uint64_t>(stride * lane));
   }
 };
@@ -47,24 +47,24 @@ inline bool find_strided_access(Warp& warp, const Operation& operation, uint32_t
   }
   if (row->stride > kFar || row->stride < -kFar) return false;
   const auto of_lane = [&](int lane) { return first + static_cast<uint64_t>(row->stride * lane); };
-  uint64_t one = of_lane(__builtin_ctz(warp.mask)), other = of_lane(31 - __builtin_clz(warp.mask));
-  if (((one | static_cast<uint64_t>(row->stride)) & (size - 1)) != 0) return false;
-  if (row->stride < 0) std::swap(one, other);
+  uint64_t low = of_lane(__builtin_ctz(warp.mask)), high = of_lane(31 - __builtin_clz(warp.mask));
+  if (((low | static_cast<uint64_t>(row->stride)) & (size - 1)) != 0) return false;
+  if (row->stride < 0) std::swap(low, high);
 
   Space space = operation.space;
   if (space == Space::kGeneric) {
-    const Located place = located(one);
-    const uint64_t window = one - place.at;
-    space = place.space;
+    const Located window_address = located(low);
+    const uint64_t window = low - window_address.at;
+    space = window_address.space;
     first -= window;
-    one -= window;
-    other -= window;
+    low -= window;
+    high -= window;
   }
   if (space == Space::kGlobal) {
     const Range& range = warp.ranges[operation.number];
-    if (one < range.begin || one >= range.end) renew_range(warp, operation, one);
+    if (low < range.begin || low >= range.end) renew_range(warp, operation, low);
     row->first = first;
-    return one >= range.begin && other < range.end && range.end - other >= size;
+    return low >= range.begin && high < range.end && range.end - high >= size;
   }
   if (space == Space::kParam && touch != Touch::kLoads) return false;
   const Window& window = space == Space::kShared  ? warp.shared
@@ -77,7 +77,7 @@ inline bool find_strided_access(Warp& warp, const Operation& operation, uint32_t
     begin = operation.shared_begin;
     if (end > operation.shared_end) end = operation.shared_end;
   }
-  return one >= begin && one < end && other < end && end - other >= size;
+  return low >= begin && low < end && high < end && end - high >= size;
 }
 
 }  // namespace KERNKIT_PTX_TARGET

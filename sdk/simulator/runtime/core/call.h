@@ -26,7 +26,7 @@ namespace core {
 cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work);
 
 /// Records a finding of memcheck about the current call; returns the error.
-cudaError_t reject(const std::string& what, cudaError_t error);
+cudaError_t reject(const std::string& message, cudaError_t error);
 
 }  // namespace core
 }  // namespace kernkit::simulator

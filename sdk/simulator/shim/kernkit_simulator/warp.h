@@ -54,8 +54,8 @@ T unpack_lane(uint64_t bits) {
 /// Returns the value of lane `source`; an arbitrary value for a lane that does not participate.
 template <class T>
 T value_of_lane(const WarpValues& values, unsigned source) {
-  const bool there = (values.lanes >> source & 1) != 0;
-  return unpack_lane<T>(there ? values.values[source] : 0xcdcdcdcdcdcdcdcdu);
+  const bool is_active = (values.lanes >> source & 1) != 0;
+  return unpack_lane<T>(is_active ? values.values[source] : 0xcdcdcdcdcdcdcdcdu);
 }
 
 /// Exchanges the values that the lanes of `mask` pass to `function`.
@@ -143,22 +143,22 @@ inline int __all_sync(unsigned mask, int predicate) {
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value) {
   kernkit::simulator::WarpValues values;
-  const uint64_t own = kernkit::simulator::pack_lane(value);
-  kernkit::simulator::sync_warp("__match_any_sync", mask, own, false, &values);
+  const uint64_t packed = kernkit::simulator::pack_lane(value);
+  kernkit::simulator::sync_warp("__match_any_sync", mask, packed, false, &values);
   unsigned result = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((values.lanes >> lane & 1) != 0 && values.values[lane] == own) result |= 1u << lane;
+    if ((values.lanes >> lane & 1) != 0 && values.values[lane] == packed) result |= 1u << lane;
   }
   return result;
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* predicate) {
   kernkit::simulator::WarpValues values;
-  const uint64_t own = kernkit::simulator::pack_lane(value);
-  kernkit::simulator::sync_warp("__match_all_sync", mask, own, false, &values);
+  const uint64_t packed = kernkit::simulator::pack_lane(value);
+  kernkit::simulator::sync_warp("__match_all_sync", mask, packed, false, &values);
   *predicate = 1;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((values.lanes >> lane & 1) != 0 && values.values[lane] != own) *predicate = 0;
+    if ((values.lanes >> lane & 1) != 0 && values.values[lane] != packed) *predicate = 0;
   }
   return *predicate != 0 ? values.lanes : 0;
 }

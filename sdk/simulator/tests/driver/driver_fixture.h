@@ -64,9 +64,9 @@ class Driver : public ::testing::Test {
     return module;
   }
   CUfunction function(CUmodule module, const char* name) {
-    CUfunction found = nullptr;
-    EXPECT_EQ(cuModuleGetFunction(&found, module, name), CUDA_SUCCESS);
-    return found;
+    CUfunction handle = nullptr;
+    EXPECT_EQ(cuModuleGetFunction(&handle, module, name), CUDA_SUCCESS);
+    return handle;
   }
   CUdeviceptr memory(const std::vector<float>& values) {
     CUdeviceptr address = 0;

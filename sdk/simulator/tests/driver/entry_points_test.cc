@@ -28,16 +28,17 @@ using DriverEntryPoints = Driver;
 
 #define KERNKIT_ADDRESS(symbol) reinterpret_cast<void*>(symbol_##symbol)
 
-struct Found {
+struct EntryPoint {
   CUresult result;
   void* function;
   CUdriverProcAddressQueryResult status;
 };
-Found find(const char* name, int version, cuuint64_t flags = CU_GET_PROC_ADDRESS_DEFAULT) {
-  Found found{};
-  found.status = CU_GET_PROC_ADDRESS_SUCCESS;
-  found.result = cuGetProcAddress(name, &found.function, version, flags, &found.status);
-  return found;
+EntryPoint find(const char* name, int version, cuuint64_t flags = CU_GET_PROC_ADDRESS_DEFAULT) {
+  EntryPoint entry_point{};
+  entry_point.status = CU_GET_PROC_ADDRESS_SUCCESS;
+  entry_point.result =
+      cuGetProcAddress(name, &entry_point.function, version, flags, &entry_point.status);
+  return entry_point;
 }
 
 TEST_F(DriverEntryPoints, AFunctionIsFoundByItsNameAndVersion) {
@@ -50,11 +51,11 @@ TEST_F(DriverEntryPoints, AFunctionIsFoundByItsNameAndVersion) {
   EXPECT_EQ(find("cuStreamGetCaptureInfo", 12030).function,
             KERNKIT_ADDRESS(cuStreamGetCaptureInfo_v3));
   EXPECT_EQ(find("cuGetProcAddress", 12000).function, KERNKIT_ADDRESS(cuGetProcAddress_v2));
-  const Found early = find("cuLaunchKernelEx", 11000);
+  const EntryPoint early = find("cuLaunchKernelEx", 11000);
   EXPECT_EQ(early.result, CUDA_SUCCESS);
   EXPECT_EQ(early.function, nullptr);
   EXPECT_EQ(early.status, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
-  const Found unknown = find("cuNoSuchFunction", 13000);
+  const EntryPoint unknown = find("cuNoSuchFunction", 13000);
   EXPECT_EQ(unknown.result, CUDA_SUCCESS);
   EXPECT_EQ(unknown.function, nullptr);
   EXPECT_EQ(unknown.status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);

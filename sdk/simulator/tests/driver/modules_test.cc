@@ -74,9 +74,9 @@ TEST_F(DriverModules, InvalidPtxIsAnErrorOfTheLoad) {
   EXPECT_EQ(cuModuleLoadData(&module, "\177ELF"), CUDA_ERROR_NO_BINARY_FOR_GPU);
   EXPECT_EQ(cuModuleLoadData(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuModuleLoad(&module, "/no/such/file.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
-  CUfunction found = nullptr;
-  EXPECT_EQ(cuModuleGetFunction(&found, load(kScale), "scal"), CUDA_ERROR_NOT_FOUND);
-  EXPECT_EQ(cuModuleGetFunction(&found, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
+  CUfunction handle = nullptr;
+  EXPECT_EQ(cuModuleGetFunction(&handle, load(kScale), "scal"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(cuModuleGetFunction(&handle, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
 }
 
 TEST_F(DriverModules, ALibraryIsAModule) {

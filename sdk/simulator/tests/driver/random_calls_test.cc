@@ -73,7 +73,7 @@ class Sequence {
   }
   unsigned below(size_t count) { return static_cast<unsigned>(random_() % count); }
   bool coin() { return below(2) == 0; }
-  bool seldom() { return below(8) == 0; }
+  bool is_rare_case() { return below(8) == 0; }
   // Returns one of the memories, or null. The default stream of a device does not wait for streams
   // of another device, so their work ends first.
   Memory* some() {
@@ -98,20 +98,22 @@ class Sequence {
 
   void allocate() {
     if (memory_.size() > 6) return;
-    Memory made{0, std::vector<unsigned char>(4 * (1 + below(16))), {nullptr, 0}, contexts_.back()};
-    const size_t size = seldom() ? size_t{1} << 40 : made.bytes.size();
-    const cudaError_t expected = size > made.bytes.size() ? cudaErrorMemoryAllocation : cudaSuccess;
+    Memory created{
+        0, std::vector<unsigned char>(4 * (1 + below(16))), {nullptr, 0}, contexts_.back()};
+    const size_t size = is_rare_case() ? size_t{1} << 40 : created.bytes.size();
+    const cudaError_t expected =
+        size > created.bytes.size() ? cudaErrorMemoryAllocation : cudaSuccess;
     void* address = nullptr;
     if (coin()) {
-      expect(expected, cuMemAlloc(&made.address, size));
+      expect(expected, cuMemAlloc(&created.address, size));
     } else {
       expect(expected, cudaMalloc(&address, size));
-      made.address = reinterpret_cast<CUdeviceptr>(address);
+      created.address = reinterpret_cast<CUdeviceptr>(address);
     }
     if (expected != cudaSuccess) return;
-    if (!streams_.empty()) made.stream = streams_[below(streams_.size())];
-    EXPECT_EQ(cuMemsetD8(made.address, 0, made.bytes.size()), CUDA_SUCCESS);
-    memory_.push_back(made);
+    if (!streams_.empty()) created.stream = streams_[below(streams_.size())];
+    EXPECT_EQ(cuMemsetD8(created.address, 0, created.bytes.size()), CUDA_SUCCESS);
+    memory_.push_back(created);
   }
   void release() {
     if (memory_.empty() || coin()) return;
@@ -122,8 +124,8 @@ class Sequence {
     memory_.erase(memory_.begin() + static_cast<ptrdiff_t>(i));
   }
   void release_twice() {
-    for (const Memory& one : memory_) {
-      if (one.address == released_) return;  // allocated again
+    for (const Memory& allocation : memory_) {
+      if (allocation.address == released_) return;  // allocated again
     }
     if (is_alone_ && released_ != 0) free_address(released_, cudaErrorInvalidValue);
   }
@@ -143,7 +145,7 @@ class Sequence {
   Range range(const Memory& memory) {
     const size_t words = memory.bytes.size() / 4, begin = below(words),
                  size = 1 + below(words - begin);
-    if (seldom()) return {4 * begin, memory.bytes.size() + 4, cudaErrorInvalidValue};
+    if (is_rare_case()) return {4 * begin, memory.bytes.size() + 4, cudaErrorInvalidValue};
     return {4 * begin, 4 * size, cudaSuccess};
   }
 
@@ -234,7 +236,7 @@ class Sequence {
     std::vector<float> values(words, static_cast<float>(below(100)));
     expect(cudaSuccess, cuMemcpyHtoD(memory->address, values.data(), 4 * words));
     void* arguments[] = {&memory->address, &n, &factor};
-    const unsigned blocks = seldom() ? 0 : 1;
+    const unsigned blocks = is_rare_case() ? 0 : 1;
     if (coin()) {
       EXPECT_EQ(cuLaunchKernel(scale_, blocks, 1, 1, 32, 1, 1, 0, memory->stream.handle, arguments,
                                nullptr),
@@ -250,13 +252,13 @@ class Sequence {
   // Streams are blocking: the synchronous functions wait for their work.
   void streams() {
     if (streams_.size() < 3) {
-      CUstream made = nullptr;
+      CUstream created = nullptr;
       if (coin()) {
-        expect(cudaSuccess, cuStreamCreate(&made, CU_STREAM_DEFAULT));
+        expect(cudaSuccess, cuStreamCreate(&created, CU_STREAM_DEFAULT));
       } else {
-        expect(cudaSuccess, cudaStreamCreate(&made));
+        expect(cudaSuccess, cudaStreamCreate(&created));
       }
-      return streams_.push_back({made, contexts_.back()});
+      return streams_.push_back({created, contexts_.back()});
     }
     const CUstream stream = streams_[below(streams_.size())].handle;
     if (coin()) {
@@ -269,13 +271,13 @@ class Sequence {
   }
   void events() {
     if (events_.size() < 3) {
-      CUevent made = nullptr;
+      CUevent created = nullptr;
       if (coin()) {
-        expect(cudaSuccess, cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+        expect(cudaSuccess, cuEventCreate(&created, CU_EVENT_DISABLE_TIMING));
       } else {
-        expect(cudaSuccess, cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+        expect(cudaSuccess, cudaEventCreateWithFlags(&created, cudaEventDisableTiming));
       }
-      events_.push_back({made, contexts_.back()});
+      events_.push_back({created, contexts_.back()});
     }
     const auto [event, device] = events_[below(events_.size())];
     const Owned<CUstream> stream = coin() || streams_.empty()

@@ -5,13 +5,13 @@
 
 #include "check.h"
 
-__device__ int kept = 0;
+__device__ int num_selected = 0;
 
 __device__ int next_place() {
   const unsigned active = __activemask(), lane = threadIdx.x % 32;
   const int leader = __ffs(active) - 1;
   int first = 0;
-  if (lane == leader) first = atomicAdd(&kept, __popc(active));
+  if (lane == leader) first = atomicAdd(&num_selected, __popc(active));
   return __shfl_sync(active, first, leader) + __popc(active & ((1u << lane) - 1));
 }
 
@@ -35,7 +35,7 @@ int main() {
   filter<<<10, 192>>>(device_y, device_x, n);
   check(cudaGetLastError());
   int count;
-  check(cudaMemcpyFromSymbol(&count, kept, sizeof(count)));
+  check(cudaMemcpyFromSymbol(&count, num_selected, sizeof(count)));
   std::vector<int> y(count);
   check(cudaMemcpy(y.data(), device_y, count * sizeof(int), cudaMemcpyDeviceToHost));
   std::sort(y.begin(), y.end());

@@ -67,11 +67,11 @@ int main() {
   check(cudaGetLastError());
   check(cudaMemcpy(keys.data(), device_keys, n * sizeof(unsigned), cudaMemcpyDeviceToHost));
   check(cudaMemcpy(values.data(), device_values, n * sizeof(unsigned), cudaMemcpyDeviceToHost));
-  bool right = true;
+  bool passed = true;
   for (unsigned i = 0; i < n; ++i) {
-    right = right && keys[i] == expected[i].first && values[i] == expected[i].second;
+    passed = passed && keys[i] == expected[i].first && values[i] == expected[i].second;
   }
   check(cudaFree(device_keys));
   check(cudaFree(device_values));
-  return verdict("bitonic_sort", right);
+  return verdict("bitonic_sort", passed);
 }

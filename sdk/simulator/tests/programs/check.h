@@ -13,7 +13,7 @@ inline void check(cudaError_t error) {
 }
 
 /// Prints the verdict and returns main()'s exit code.
-inline int verdict(const char* program, bool right) {
-  std::printf("%s: %s\n", program, right ? "passed" : "FAILED");
-  return right ? 0 : 1;
+inline int verdict(const char* program, bool passed) {
+  std::printf("%s: %s\n", program, passed ? "passed" : "FAILED");
+  return passed ? 0 : 1;
 }

@@ -9,9 +9,9 @@
 __global__ void normalise(float* rows, int columns) {
   extern __shared__ float row[];
   float* partial = row + columns;
-  float* mine = rows + static_cast<size_t>(blockIdx.x) * columns;
+  float* input_row = rows + static_cast<size_t>(blockIdx.x) * columns;
   float sum = 0;
-  for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += row[i] = mine[i];
+  for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += row[i] = input_row[i];
   partial[threadIdx.x] = sum;
   __syncthreads();
   float mean = 0;
@@ -28,7 +28,7 @@ __global__ void normalise(float* rows, int columns) {
   variance /= columns;
   if (!(variance > 0)) printf("row %d has no deviation\n", static_cast<int>(blockIdx.x));
   for (int i = threadIdx.x; i < columns; i += blockDim.x)
-    mine[i] = (row[i] - mean) * rsqrtf(variance);
+    input_row[i] = (row[i] - mean) * rsqrtf(variance);
 }
 
 int main() {
@@ -47,16 +47,16 @@ int main() {
   normalise<<<count, threads, bytes>>>(rows, columns);
   check(cudaGetLastError());
   check(cudaMemcpy(y.data(), rows, y.size() * sizeof(float), cudaMemcpyDeviceToHost));
-  bool right = true;
+  bool passed = true;
   for (int row = 0; row < count; ++row) {
     double mean = 0, variance = 0;
     const float *in = &x[row * columns], *out = &y[row * columns];
     for (int i = 0; i < columns; ++i) mean += in[i] / columns;
     for (int i = 0; i < columns; ++i) variance += (in[i] - mean) * (in[i] - mean) / columns;
     for (int i = 0; i < columns; ++i) {
-      right = right && std::abs(out[i] - (in[i] - mean) / std::sqrt(variance)) < 1e-3;
+      passed = passed && std::abs(out[i] - (in[i] - mean) / std::sqrt(variance)) < 1e-3;
     }
   }
   check(cudaFree(rows));
-  return verdict("dynamic_shared", right);
+  return verdict("dynamic_shared", passed);
 }

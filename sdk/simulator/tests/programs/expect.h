@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXPECT(wanted, found): numbers that a program reads back. `right` is false after a difference.
+// EXPECT(expected, actual): numbers that a program reads back. `passed` is false after a
+// difference.
 #pragma once
 
 #include "check.h"
 
-inline bool right = true;
+inline bool passed = true;
 
 template <class T, class U>
-void expect(T wanted, U found, int line) {
-  if (wanted == found) return;
-  std::printf("line %d: %lld, not %lld\n", line, static_cast<long long>(found),
-              static_cast<long long>(wanted));
-  right = false;
+void expect(T expected, U actual, int line) {
+  if (expected == actual) return;
+  std::printf("line %d: %lld, not %lld\n", line, static_cast<long long>(actual),
+              static_cast<long long>(expected));
+  passed = false;
 }
-#define EXPECT(wanted, found) expect(wanted, found, __LINE__)
+#define EXPECT(expected, actual) expect(expected, actual, __LINE__)

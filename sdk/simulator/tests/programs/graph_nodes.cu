@@ -93,10 +93,10 @@ void fill_rows(cudaStream_t stream) {
   check(cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &fill));
   check(cudaGraphInstantiate(&exec, graph));
   check(cudaGraphLaunch(exec, stream));
-  unsigned short found[6 * 8];
+  unsigned short pixels[6 * 8];
   check(cudaStreamSynchronize(stream));
-  check(cudaMemcpy(found, memory, sizeof(found), cudaMemcpyDeviceToHost));
-  for (int i = 0; i < 6 * 8; ++i) EXPECT(i % 8 < 5 ? 0xcdef : 0, static_cast<int>(found[i]));
+  check(cudaMemcpy(pixels, memory, sizeof(pixels), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 6 * 8; ++i) EXPECT(i % 8 < 5 ? 0xcdef : 0, static_cast<int>(pixels[i]));
   fill.elementSize = 3;
   EXPECT(cudaErrorInvalidValue, cudaGraphAddMemsetNode(&node, graph, nullptr, 0, &fill));
   check(cudaGraphExecDestroy(exec));
@@ -131,13 +131,13 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   memory.poolProps.location = {cudaMemLocationTypeDevice, 0};
   memory.bytesize = kBytes;
   check(cudaGraphAddMemAllocNode(&allocated, graph, nullptr, 0, &memory));
-  int* own = static_cast<int*>(memory.dptr);
-  const Kernel twice(all->device_x, own, 2), thrice(own, all->device_y, 3);
+  int* node_memory = static_cast<int*>(memory.dptr);
+  const Kernel twice(all->device_x, node_memory, 2), thrice(node_memory, all->device_y, 3);
   check(cudaGraphAddKernelNode(&doubled, graph, &allocated, 1, &twice.parameters));
   check(cudaGraphAddKernelNode(&tripled, graph, &doubled, 1, &thrice.parameters));
   if (frees) {
-    check(cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
-    EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, own));
+    check(cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, node_memory));
+    EXPECT(cudaErrorInvalidValue, cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, node_memory));
     EXPECT(cudaErrorInvalidValue,
            cudaGraphAddMemFreeNode(&freed, graph, &tripled, 1, all->device_x));
   }
@@ -152,9 +152,9 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   // through cudaGraphInstantiateFlagAutoFreeOnLaunch.
   EXPECT(frees ? cudaSuccess : cudaErrorInvalidValue, cudaGraphLaunch(exec, stream));
   if (!frees) {
-    check(cudaFreeAsync(own, stream));
+    check(cudaFreeAsync(node_memory, stream));
     check(cudaGraphLaunch(exec, stream));
-    check(cudaFreeAsync(own, stream));
+    check(cudaFreeAsync(node_memory, stream));
   }
   expect_result(*all, stream);
   check(cudaGraphExecDestroy(exec));
@@ -165,7 +165,7 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   }
   EXPECT(kBytes, bytes_of(cudaGraphMemAttrUsedMemCurrent));
   EXPECT(kBytes, bytes_of(cudaGraphMemAttrReservedMemCurrent));
-  if (!frees) check(cudaFree(own));
+  if (!frees) check(cudaFree(node_memory));
   check(cudaGraphExecDestroy(exec));
   check(cudaGraphDestroy(graph));
   EXPECT(0ull, bytes_of(cudaGraphMemAttrUsedMemCurrent));
@@ -246,7 +246,7 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(3, 3);
   check(cudaGraphExecDestroy(execs[2]));
   EXPECT_BYTES(3, 3);
-  for (char* one : memory) check(cudaFree(one));
+  for (char* block : memory) check(cudaFree(block));
   EXPECT_BYTES(2, 3);  // no graph uses the third any more
   check(cudaDeviceGraphMemTrim(0));
   EXPECT_BYTES(0, 0);
@@ -266,14 +266,14 @@ void footprint(cudaStream_t stream) {
 
   // A launch needs the memory; making the graph does not.
   size_t free = 0, total = 0;
-  char* rest = nullptr;
+  char* filler = nullptr;
   execs[0] = allocating(stream, true, &memory[0]);
   check(cudaDeviceGraphMemTrim(0));
   check(cudaMemGetInfo(&free, &total));
-  check(cudaMalloc(&rest, free - kGraphBytes / 2));
+  check(cudaMalloc(&filler, free - kGraphBytes / 2));
   EXPECT(cudaErrorMemoryAllocation, cudaGraphLaunch(execs[0], stream));
   EXPECT_BYTES(0, 0);
-  check(cudaFree(rest));
+  check(cudaFree(filler));
   check(cudaGraphLaunch(execs[0], stream));
   check(cudaStreamSynchronize(stream));
   check(cudaGraphExecDestroy(execs[0]));
@@ -408,9 +408,9 @@ int main() {
   for (cudaGraphExec_t each : {exec, exec_of_clone, exec_of_outer}) {
     check(cudaGraphExecDestroy(each));
   }
-  for (cudaGraph_t each : {graph, other, outer}) check(cudaGraphDestroy(each));
+  for (cudaGraph_t any_graph : {graph, other, outer}) check(cudaGraphDestroy(any_graph));
   for (int* memory : {all.device_x, all.device_y, all.sum}) check(cudaFree(memory));
   user_objects(stream);
   check(cudaStreamDestroy(stream));
-  return verdict("graph_nodes", right);
+  return verdict("graph_nodes", passed);
 }

@@ -10,13 +10,13 @@ __global__ void histogram(unsigned* counts, const uchar4* x, int n) {
   __shared__ unsigned of_warp[kWarps][kBins];
   for (int i = threadIdx.x; i < kWarps * kBins; i += blockDim.x) (&of_warp[0][0])[i] = 0;
   __syncthreads();
-  unsigned* mine = of_warp[threadIdx.x / 32];
+  unsigned* warp_counts = of_warp[threadIdx.x / 32];
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     const uchar4 four = x[i];
-    atomicAdd(&mine[four.x], 1);
-    atomicAdd(&mine[four.y], 1);
-    atomicAdd(&mine[four.z], 1);
-    atomicAdd(&mine[four.w], 1);
+    atomicAdd(&warp_counts[four.x], 1);
+    atomicAdd(&warp_counts[four.y], 1);
+    atomicAdd(&warp_counts[four.z], 1);
+    atomicAdd(&warp_counts[four.w], 1);
   }
   __syncthreads();
   for (int bin = threadIdx.x; bin < kBins; bin += blockDim.x) {

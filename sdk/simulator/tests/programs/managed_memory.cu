@@ -33,14 +33,14 @@ int main() {
   check(cudaGetLastError());
   check(cudaMemPrefetchAsync(y, bytes, host, 0, stream));
   check(cudaStreamSynchronize(stream));
-  bool right = true;
-  for (int i = 0; i < n; ++i) right = right && y[i] == x[i] * factors[i % 4];
+  bool passed = true;
+  for (int i = 0; i < n; ++i) passed = passed && y[i] == x[i] * factors[i % 4];
 
   const cudaMemLocation no_device = {cudaMemLocationTypeDevice, 99}, nowhere = {};
-  const auto expect = [&](cudaError_t error, cudaError_t found) {
-    if (error != found)
-      std::printf("%s, not %s\n", cudaGetErrorName(found), cudaGetErrorName(error));
-    right = right && error == found;
+  const auto expect = [&](cudaError_t error, cudaError_t actual) {
+    if (error != actual)
+      std::printf("%s, not %s\n", cudaGetErrorName(actual), cudaGetErrorName(error));
+    passed = passed && error == actual;
   };
   int local = 0;
   expect(cudaErrorInvalidValue, cudaMemAdvise(&local, 4, cudaMemAdviseSetReadMostly, device));
@@ -62,5 +62,5 @@ int main() {
   expect(cudaErrorInvalidValue, cudaStreamAttachMemAsync(nullptr, x, 0, cudaMemAttachSingle));
   for (int* memory : {x, y, on_device}) check(cudaFree(memory));
   check(cudaStreamDestroy(stream));
-  return verdict("managed_memory", right);
+  return verdict("managed_memory", passed);
 }

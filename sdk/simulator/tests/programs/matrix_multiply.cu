@@ -54,17 +54,17 @@ int main() {
   check(cudaStreamSynchronize(stream));
   float milliseconds;
   check(cudaEventElapsedTime(&milliseconds, start, stop));
-  bool right = true;
+  bool passed = true;
   for (int row = 0; row < m; ++row) {
     for (int column = 0; column < n; ++column) {
       double sum = 0;
       for (int i = 0; i < k; ++i) sum += 0.5 * a[row * k + i] * b[i * n + column];
-      right = right && std::abs(c[row * n + column] - sum) <= 1e-4;
+      passed = passed && std::abs(c[row * n + column] - sum) <= 1e-4;
     }
   }
   for (float* memory : {device_a, device_b, device_c}) check(cudaFree(memory));
   check(cudaEventDestroy(start));
   check(cudaEventDestroy(stop));
   check(cudaStreamDestroy(stream));
-  return verdict("matrix_multiply", right);
+  return verdict("matrix_multiply", passed);
 }

@@ -40,14 +40,14 @@ void use(cudaMemPool_t pool, cudaStream_t stream, unsigned long long threshold) 
   check(cudaFreeAsync(x, stream));
   check(cudaStreamSynchronize(stream));
   EXPECT((n - 1u) * (n - 1u), static_cast<unsigned>(last));
-  const unsigned long long kept = threshold < bytes ? threshold : bytes;
+  const unsigned long long reserved = threshold < bytes ? threshold : bytes;
   EXPECT(0ull, bytes_of(pool, cudaMemPoolAttrUsedMemCurrent));
-  EXPECT(kept, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
-  EXPECT(free_before - kept, static_cast<unsigned long long>(free_memory()));
+  EXPECT(reserved, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
+  EXPECT(free_before - reserved, static_cast<unsigned long long>(free_memory()));
   EXPECT(bytes, bytes_of(pool, cudaMemPoolAttrUsedMemHigh));
   EXPECT(bytes, bytes_of(pool, cudaMemPoolAttrReservedMemHigh));
   check(cudaMemPoolTrimTo(pool, 1000));
-  EXPECT(kept < 1000 ? kept : 1000, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
+  EXPECT(reserved < 1000 ? reserved : 1000, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
   check(cudaMemPoolTrimTo(pool, 0));
   EXPECT(0ull, bytes_of(pool, cudaMemPoolAttrReservedMemCurrent));
   value = 0;
@@ -59,7 +59,7 @@ void use(cudaMemPool_t pool, cudaStream_t stream, unsigned long long threshold) 
 int main() {
   cudaStream_t stream;
   check(cudaStreamCreate(&stream));
-  cudaMemPool_t of_device, current, own;
+  cudaMemPool_t of_device, current, created;
   check(cudaDeviceGetDefaultMemPool(&of_device, 0));
   check(cudaDeviceGetMemPool(&current, 0));
   EXPECT(true, of_device == current);
@@ -67,21 +67,21 @@ int main() {
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location = {cudaMemLocationTypeDevice, 0};
   properties.maxSize = 10 << 20;
-  check(cudaMemPoolCreate(&own, &properties));
-  for (cudaMemPool_t pool : {of_device, own}) {
+  check(cudaMemPoolCreate(&created, &properties));
+  for (cudaMemPool_t pool : {of_device, created}) {
     for (unsigned long long threshold : {0ull, 5000ull, ~0ull}) use(pool, stream, threshold);
   }
 
   // cudaMallocAsync() allocates from the current pool, which has a maximum size.
   cudaMemLocation device = {cudaMemLocationTypeDevice, 0};
-  check(cudaMemSetMemPool(&device, cudaMemAllocationTypePinned, own));
+  check(cudaMemSetMemPool(&device, cudaMemAllocationTypePinned, created));
   check(cudaMemGetMemPool(&current, &device, cudaMemAllocationTypePinned));
-  EXPECT(true, own == current);
+  EXPECT(true, created == current);
   check(cudaMemGetDefaultMemPool(&current, &device, cudaMemAllocationTypePinned));
   EXPECT(true, of_device == current);
   char *first, *second = nullptr;
   check(cudaMallocAsync(&first, 6 << 20, stream));
-  EXPECT(6ull << 20, bytes_of(own, cudaMemPoolAttrUsedMemCurrent));
+  EXPECT(6ull << 20, bytes_of(created, cudaMemPoolAttrUsedMemCurrent));
   EXPECT(cudaErrorMemoryAllocation, cudaMallocAsync(&second, 6 << 20, stream));
   (void)cudaGetLastError();
 
@@ -104,20 +104,20 @@ int main() {
 
   const cudaMemAccessDesc to_itself = {{cudaMemLocationTypeDevice, 0},
                                        cudaMemAccessFlagsProtReadWrite};
-  check(cudaMemPoolSetAccess(own, &to_itself, 1));
+  check(cudaMemPoolSetAccess(created, &to_itself, 1));
   cudaMemLocation location = {cudaMemLocationTypeDevice, 0};
   cudaMemAccessFlags flags = cudaMemAccessFlagsProtNone;
-  check(cudaMemPoolGetAccess(&flags, own, &location));
+  check(cudaMemPoolGetAccess(&flags, created, &location));
   EXPECT(cudaMemAccessFlagsProtReadWrite, flags);
   int reuse = 0;
-  check(cudaMemPoolSetAttribute(own, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  check(cudaMemPoolSetAttribute(created, cudaMemPoolReuseAllowOpportunistic, &reuse));
   reuse = 5;
-  check(cudaMemPoolGetAttribute(own, cudaMemPoolReuseAllowOpportunistic, &reuse));
+  check(cudaMemPoolGetAttribute(created, cudaMemPoolReuseAllowOpportunistic, &reuse));
   EXPECT(0, reuse);
 
   // A pool with memory in use lives on until the memory is freed.
   const size_t free_before = free_memory();
-  check(cudaMemPoolDestroy(own));
+  check(cudaMemPoolDestroy(created));
   check(cudaDeviceGetMemPool(&current, 0));
   EXPECT(true, of_device == current);
   EXPECT(free_before, free_memory());
@@ -130,9 +130,9 @@ int main() {
          cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrUsedMemHigh, &value));
   EXPECT(cudaErrorInvalidValue,
          cudaMemPoolSetAttribute(of_device, cudaMemPoolAttrUsedMemCurrent, &value));
-  EXPECT(cudaErrorInvalidValue, cudaMemPoolTrimTo(own, 0));
+  EXPECT(cudaErrorInvalidValue, cudaMemPoolTrimTo(created, 0));
   EXPECT(cudaErrorInvalidValue, cudaMemPoolDestroy(of_device));
-  EXPECT(cudaErrorInvalidValue, cudaDeviceSetMemPool(0, own));
+  EXPECT(cudaErrorInvalidValue, cudaDeviceSetMemPool(0, created));
   EXPECT(cudaErrorInvalidDevice, cudaDeviceGetDefaultMemPool(&current, 99));
   cudaMemLocation none_such = {cudaMemLocationTypeDevice, 99};
   EXPECT(cudaErrorInvalidDevice,
@@ -142,9 +142,9 @@ int main() {
   EXPECT(cudaErrorInvalidValue,
          cudaMemGetMemPool(&current, &none_such, cudaMemAllocationTypePinned));
   properties.location.id = 99;
-  EXPECT(cudaErrorInvalidDevice, cudaMemPoolCreate(&own, &properties));
+  EXPECT(cudaErrorInvalidDevice, cudaMemPoolCreate(&created, &properties));
   properties.location = {cudaMemLocationTypeHost, 0};
-  EXPECT(cudaErrorNotSupported, cudaMemPoolCreate(&own, &properties));
+  EXPECT(cudaErrorNotSupported, cudaMemPoolCreate(&created, &properties));
   check(cudaStreamDestroy(stream));
-  return verdict("memory_pools", right);
+  return verdict("memory_pools", passed);
 }

@@ -52,10 +52,10 @@ bool sums_are_right(int n) {
 }
 
 int main() {
-  bool right = true;
+  bool passed = true;
   for (int n : {1, 255, 256, 100003}) {
-    right =
-        right && sums_are_right<int>(n) && sums_are_right<float>(n) && sums_are_right<double>(n);
+    passed =
+        passed && sums_are_right<int>(n) && sums_are_right<float>(n) && sums_are_right<double>(n);
   }
-  return verdict("reduction", right);
+  return verdict("reduction", passed);
 }

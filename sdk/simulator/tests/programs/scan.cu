@@ -43,8 +43,8 @@ int main() {
   add_sums<<<blocks, kThreads>>>(device_y, sums, n);
   check(cudaGetLastError());
   check(cudaMemcpy(y.data(), device_y, n * sizeof(int), cudaMemcpyDeviceToHost));
-  bool right = true;
-  for (int i = 0, sum = 0; i < n; ++i) right = right && y[i] == (sum += x[i]);
+  bool passed = true;
+  for (int i = 0, sum = 0; i < n; ++i) passed = passed && y[i] == (sum += x[i]);
   for (int* memory : {device_x, device_y, sums, total}) check(cudaFree(memory));
-  return verdict("scan", right);
+  return verdict("scan", passed);
 }

@@ -8,17 +8,17 @@
 
 __global__ void add(int* x) { *x += 1; }
 
-struct Seen {
+struct CallbackRecord {
   int *x, value = 0, calls = 0;
   cudaStream_t stream = nullptr;
   cudaError_t status = cudaErrorUnknown;
 };
 void CUDART_CB note(cudaStream_t stream, cudaError_t status, void* data) {
-  Seen& seen = *static_cast<Seen*>(data);
-  seen.value = *seen.x;
-  seen.stream = stream;
-  seen.status = status;
-  ++seen.calls;
+  CallbackRecord& record = *static_cast<CallbackRecord*>(data);
+  record.value = *record.x;
+  record.stream = stream;
+  record.status = status;
+  ++record.calls;
 }
 
 int main() {
@@ -48,22 +48,22 @@ int main() {
   EXPECT(true, first != second && first == again);
   EXPECT(cudaErrorInvalidValue, cudaStreamGetFlags(blocking, nullptr));
 
-  Seen seen;
-  check(cudaMallocManaged(&seen.x, sizeof(int)));
-  *seen.x = 0;
-  add<<<1, 1, 0, urgent>>>(seen.x);
-  check(cudaStreamAddCallback(urgent, note, &seen, 0));
-  add<<<1, 1, 0, urgent>>>(seen.x);
+  CallbackRecord record;
+  check(cudaMallocManaged(&record.x, sizeof(int)));
+  *record.x = 0;
+  add<<<1, 1, 0, urgent>>>(record.x);
+  check(cudaStreamAddCallback(urgent, note, &record, 0));
+  add<<<1, 1, 0, urgent>>>(record.x);
   check(cudaStreamSynchronize(urgent));
-  EXPECT(1, seen.value);
-  EXPECT(2, *seen.x);
-  EXPECT(1, seen.calls);
-  EXPECT(true, seen.stream == urgent);
-  EXPECT(cudaSuccess, seen.status);
-  EXPECT(cudaErrorInvalidValue, cudaStreamAddCallback(urgent, note, &seen, 1));
-  EXPECT(cudaErrorInvalidValue, cudaStreamAddCallback(urgent, nullptr, &seen, 0));
+  EXPECT(1, record.value);
+  EXPECT(2, *record.x);
+  EXPECT(1, record.calls);
+  EXPECT(true, record.stream == urgent);
+  EXPECT(cudaSuccess, record.status);
+  EXPECT(cudaErrorInvalidValue, cudaStreamAddCallback(urgent, note, &record, 1));
+  EXPECT(cudaErrorInvalidValue, cudaStreamAddCallback(urgent, nullptr, &record, 0));
   check(cudaStreamBeginCapture(urgent, cudaStreamCaptureModeRelaxed));
-  EXPECT(cudaErrorStreamCaptureUnsupported, cudaStreamAddCallback(urgent, note, &seen, 0));
+  EXPECT(cudaErrorStreamCaptureUnsupported, cudaStreamAddCallback(urgent, note, &record, 0));
   cudaGraph_t graph;
   EXPECT(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(urgent, &graph));
 
@@ -98,5 +98,5 @@ int main() {
   EXPECT(cudaErrorInvalidPitchValue,
          cudaMemcpy2DAsync(rows, 39, copied, 40, 40, 1, cudaMemcpyHostToDevice, urgent));
   check(cudaMemcpy2D(copied, 30, rows, pitch, 30, 4, cudaMemcpyDeviceToHost));
-  return verdict("stream_properties", right);
+  return verdict("stream_properties", passed);
 }

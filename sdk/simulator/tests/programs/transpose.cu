@@ -41,13 +41,13 @@ int main() {
   check(cudaGetLastError());
   check(cudaMemcpy2D(y.data(), rows * sizeof(float), device_y, y_pitch, rows * sizeof(float),
                      columns, cudaMemcpyDeviceToHost));
-  bool right = true;
+  bool passed = true;
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
-      right = right && y[column * rows + row] == x[row * columns + column];
+      passed = passed && y[column * rows + row] == x[row * columns + column];
     }
   }
   check(cudaFree(device_x));
   check(cudaFree(device_y));
-  return verdict("transpose", right);
+  return verdict("transpose", passed);
 }

@@ -24,7 +24,7 @@ int main() {
   cudaPitchedPtr x, y;
   check(cudaMalloc3D(&x, bytes));
   check(cudaMalloc3D(&y, bytes));
-  bool right =
+  bool passed =
       x.xsize == bytes.width && x.ysize == bytes.height && x.pitch >= x.xsize && x.pitch % 512 == 0;
   std::vector<int> volume(columns * rows * slices);
   for (int i = 0; i < columns * rows * slices; ++i) {
@@ -67,30 +67,31 @@ int main() {
       std::copy(first, first + box[0] * sizeof(int), expected.begin() + at);
     }
   }
-  right = right && back == expected;
+  passed = passed && back == expected;
 
-  std::vector<unsigned char> whole(y.pitch * rows * slices);
-  check(cudaMemcpy(whole.data(), y.ptr, whole.size(), cudaMemcpyDeviceToHost));
-  for (size_t i = 0; i < whole.size(); ++i) {
+  std::vector<unsigned char> padded(y.pitch * rows * slices);
+  check(cudaMemcpy(padded.data(), y.ptr, padded.size(), cudaMemcpyDeviceToHost));
+  for (size_t i = 0; i < padded.size(); ++i) {
     const size_t in_row = i % y.pitch;
-    if (in_row >= y.xsize) right = right && whole[i] == 0x11;
-    if (in_row < sizeof(int)) right = right && whole[i] == 0x22;
+    if (in_row >= y.xsize) passed = passed && padded[i] == 0x11;
+    if (in_row < sizeof(int)) passed = passed && padded[i] == 0x22;
   }
 
   to_host.srcPos = make_cudaPos(3 * sizeof(int), 4, 1);  // one row too far
-  right = right && cudaMemcpy3D(&to_host) == cudaErrorInvalidValue;
-  right = right && cudaMemset3D(y, 0, make_cudaExtent(y.pitch + 1, 1, 1)) == cudaErrorInvalidValue;
+  passed = passed && cudaMemcpy3D(&to_host) == cudaErrorInvalidValue;
+  passed =
+      passed && cudaMemset3D(y, 0, make_cudaExtent(y.pitch + 1, 1, 1)) == cudaErrorInvalidValue;
   // One slice too many: no slice is written.
   const cudaExtent deeper = make_cudaExtent(sizeof(int), rows, slices + 1);
-  right = right && cudaMemset3D(y, 0x33, deeper) == cudaErrorInvalidValue;
-  std::vector<unsigned char> after(whole.size());
+  passed = passed && cudaMemset3D(y, 0x33, deeper) == cudaErrorInvalidValue;
+  std::vector<unsigned char> after(padded.size());
   check(cudaMemcpy(after.data(), y.ptr, after.size(), cudaMemcpyDeviceToHost));
-  right = right && after == whole;
+  passed = passed && after == padded;
   const cudaExtent too_many = make_cudaExtent(1, size_t{1} << 40, size_t{1} << 40);
   cudaPitchedPtr none;
-  right = right && cudaMalloc3D(&none, too_many) == cudaErrorMemoryAllocation;
+  passed = passed && cudaMalloc3D(&none, too_many) == cudaErrorMemoryAllocation;
   const auto large = cudaMallocPitch(&none.ptr, &none.pitch, 1, size_t{1} << 60);
-  right = right && large == cudaErrorMemoryAllocation;
+  passed = passed && large == cudaErrorMemoryAllocation;
   // A call that waits for the device is not permitted during a capture and invalidates the capture.
   cudaStream_t stream;
   cudaGraph_t graph = nullptr;
@@ -99,11 +100,11 @@ int main() {
   for (const bool copies : {true, false}) {
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     const auto waits = copies ? cudaMemcpy3D(&to_host) : cudaMemset3D(y, 0, bytes);
-    right = right && waits == cudaErrorStreamCaptureUnsupported;
-    right = right && cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated;
+    passed = passed && waits == cudaErrorStreamCaptureUnsupported;
+    passed = passed && cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated;
   }
   check(cudaStreamDestroy(stream));
   check(cudaFree(x.ptr));
   check(cudaFree(y.ptr));
-  return verdict("volume", right);
+  return verdict("volume", passed);
 }

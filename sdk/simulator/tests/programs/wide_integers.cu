@@ -64,12 +64,12 @@ bool is_right(unsigned seed) {
   check(cudaGetLastError());
   std::vector<Results<X>> results(n);
   check(cudaMemcpy(results.data(), device_results, n * sizeof(Results<X>), cudaMemcpyDeviceToHost));
-  bool right = true;
-  for (int i = 0; i < n; ++i) right = right && results[i] == results_of(a[i], b[i]);
+  bool passed = true;
+  for (int i = 0; i < n; ++i) passed = passed && results[i] == results_of(a[i], b[i]);
   check(cudaFree(device_a));
   check(cudaFree(device_b));
   check(cudaFree(device_results));
-  return right;
+  return passed;
 }
 
 int main() { return verdict("wide_integers", is_right<Unsigned>(1) && is_right<Signed>(2)); }

@@ -40,14 +40,14 @@ inline bool is_allowed(const std::string& type, uint64_t got, uint64_t expected,
                        const Bound& bound = {}) {
   if (got == expected) return true;
   if (is_pair(type)) {
-    const std::string one = type.substr(0, type.size() - 2);
-    return is_allowed(one, got & 0xffff, expected & 0xffff, bound) &&
-           is_allowed(one, got >> 16, expected >> 16, bound);
+    const std::string half = type.substr(0, type.size() - 2);
+    return is_allowed(half, got & 0xffff, expected & 0xffff, bound) &&
+           is_allowed(half, got >> 16, expected >> 16, bound);
   }
   if (type[0] != 'f' && type != "bf16") return false;
-  const double x = value_of(type, got), wanted = value_of(type, expected);
-  if (wanted != wanted) return x != x;
-  return std::fabs(x - wanted) <= bound.absolute + bound.relative * std::fabs(wanted);
+  const double x = value_of(type, got), exact = value_of(type, expected);
+  if (exact != exact) return x != x;
+  return std::fabs(x - exact) <= bound.absolute + bound.relative * std::fabs(exact);
 }
 
 /// Whether the bound applies to a source.

@@ -28,22 +28,22 @@ TEST(FloatFormats, QuickOnesFollowTheDefinition) {
     const int m = e == 4 ? 3 : 15 - e;
     for (int i = 0; i < 300000; ++i) {
       const uint64_t any = random();
-      const double near = decoded_by_definition(any & 0xffff, e, m);
+      const double nearest = decoded_by_definition(any & 0xffff, e, m);
       const int exponent = static_cast<int>(any >> 32 & 511) - 256;
       // Numbers of the format, midpoints, neighbours of midpoints, and other numbers.
-      const double step =
-          std::ldexp(1.0, std::ilogb(near != 0 && near - near == 0 ? near : 1.0) - m - 1);
-      const double numbers[] = {near,
-                                near + step,
-                                near + step * 1.0000000001,
+      const double step = std::ldexp(
+          1.0, std::ilogb(nearest != 0 && nearest - nearest == 0 ? nearest : 1.0) - m - 1);
+      const double numbers[] = {nearest,
+                                nearest + step,
+                                nearest + step * 1.0000000001,
                                 std::ldexp(static_cast<double>(any), exponent - 64),
-                                near * 0.5,
+                                nearest * 0.5,
                                 -std::ldexp(1.0, exponent)};
       for (const double x : numbers) {
         ASSERT_EQ(encoded(x, e, m), encoded_by_definition(x, e, m)) << x;
       }
       const double quick = decoded(any & 0xffff, e, m);
-      ASSERT_TRUE(quick == near || (quick != quick && near != near)) << any;
+      ASSERT_TRUE(quick == nearest || (quick != quick && nearest != nearest)) << any;
     }
   }
 }
@@ -125,9 +125,9 @@ TEST_F(PtxConvert, BetweenFloats) {
 // The number of the format that is nearest in the direction of the rounding: the nearest number, or
 // a neighbour of the nearest number.
 uint64_t directed(double x, char how, int e, int m) {
-  const uint64_t near = encoded(x, e, m);
-  const double value = decoded(near, e, m);
-  if (x != x || x - x != 0) return near;
+  const uint64_t nearest = encoded(x, e, m);
+  const double value = decoded(nearest, e, m);
+  if (x != x || x - x != 0) return nearest;
   const bool too_high = value > x, too_low = value < x;
   const bool down = how == 'm'   ? too_high
                     : how == 'z' ? x > 0 && too_high
@@ -135,10 +135,10 @@ uint64_t directed(double x, char how, int e, int m) {
              up = how == 'p'   ? too_low
                   : how == 'z' ? x < 0 && too_low
                                : false;
-  if (!down && !up) return near;
-  const bool negative = (near & 0x8000) != 0;
-  if ((near & 0x7fff) == 0) return down ? 0x8001 : 0x0001;
-  return negative == down ? near + 1 : near - 1;
+  if (!down && !up) return nearest;
+  const bool negative = (nearest & 0x8000) != 0;
+  if ((nearest & 0x7fff) == 0) return down ? 0x8001 : 0x0001;
+  return negative == down ? nearest + 1 : nearest - 1;
 }
 
 TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
@@ -183,7 +183,7 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
 // A float narrowed to 16 bits. `more` has the modifiers "relu" and "satfinite".
 uint64_t narrowed(uint64_t a, const std::string& how, const std::string& more, int e, int m) {
   const double x = f32(a);
-  const auto has = [&](const char* what) { return more.find(what) != std::string::npos; };
+  const auto has = [&](const char* modifier) { return more.find(modifier) != std::string::npos; };
   if (x != x) return 0x7fff;
   if (has("relu") && x <= 0) return 0;
   const uint64_t result = how == "rz" ? directed(x, 'z', e, m) : encoded(x, e, m);
@@ -196,11 +196,13 @@ TEST_F(PtxConvert, LimitedTo16Bits) {
     for (const std::string more : {"", ".relu", ".satfinite", ".relu.satfinite"}) {
       for (const std::string type : {"f16", "bf16"}) {
         const int e = type == "f16" ? 5 : 8, m = 15 - e;
-        const auto one = [=](uint64_t a) { return narrowed(a, how, more, e, m); };
+        const auto narrowed_half = [=](uint64_t a) { return narrowed(a, how, more, e, m); };
         check("cvt." + how + more + "." + type + ".f32 %d, %a", {type, "f32"},
-              [=](uint64_t a, uint64_t, uint64_t) { return one(a); });
+              [=](uint64_t a, uint64_t, uint64_t) { return narrowed_half(a); });
         check("cvt." + how + more + "." + type + "x2.f32 %d, %a, %b", {type + "x2", "f32", "f32"},
-              [=](uint64_t a, uint64_t b, uint64_t) { return one(a) << 16 | one(b); });
+              [=](uint64_t a, uint64_t b, uint64_t) {
+                return narrowed_half(a) << 16 | narrowed_half(b);
+              });
       }
     }
   }
@@ -361,18 +363,18 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
     return x > 0 ? (x > 1 ? X{1} : x) : X{0};
   };
   const std::vector<std::string> types = {"f16", "f16", "f16", "f16"};
-  const auto check_saturated = [&](const std::string& name, const auto& of) {
+  const auto check_saturated = [&](const std::string& name, const auto& function) {
     const std::string operands = name == "fma.rn" ? " %d, %a, %b, %c" : " %d, %a, %b";
     const std::vector<std::string> taken(types.begin(), types.end() - (name == "fma.rn" ? 0 : 1));
     check(name + ".sat.f16" + operands, taken, [&](uint64_t a, uint64_t b, uint64_t c) {
-      return encoded(clamped(of(f16(a), f16(b), f16(c))), 5, 10);
+      return encoded(clamped(function(f16(a), f16(b), f16(c))), 5, 10);
     });
     std::vector<std::string> pairs(taken.size(), "f16x2");
     check(name + ".sat.f16x2" + operands, pairs, [&](uint64_t a, uint64_t b, uint64_t c) {
       const auto half = [&](int by) {
         return encoded(
-            clamped(of(f16(a >> by & 0xffff), f16(b >> by & 0xffff), f16(c >> by & 0xffff))), 5,
-            10);
+            clamped(function(f16(a >> by & 0xffff), f16(b >> by & 0xffff), f16(c >> by & 0xffff))),
+            5, 10);
       };
       return half(0) | half(16) << 16;
     });
@@ -392,8 +394,8 @@ TEST_F(PtxConvert, ArithmeticOf16Bits) {
 TEST_F(PtxConvert, FusedSumRoundsOnce) {
   const std::vector<uint64_t> halves[3] = {{0x4700}, {0x5c94}, {0x8001}};  // 7 * 293 - 2^-24
   EXPECT_EQ(run("fma.rn.f16 %d, %a, %b, %c", {"f16", "f16", "f16", "f16"}, halves)[0], 0x6801u);
-  const std::vector<uint64_t> others[3] = {{0x40e0}, {0x4214}, {0xa180}};  // 7 * 37 - 2^-60
-  EXPECT_EQ(run("fma.rn.bf16 %d, %a, %b, %c", {"bf16", "bf16", "bf16", "bf16"}, others)[0],
+  const std::vector<uint64_t> sources[3] = {{0x40e0}, {0x4214}, {0xa180}};  // 7 * 37 - 2^-60
+  EXPECT_EQ(run("fma.rn.bf16 %d, %a, %b, %c", {"bf16", "bf16", "bf16", "bf16"}, sources)[0],
             0x4381u);
 }
 
@@ -404,16 +406,16 @@ uint64_t flushed_half(uint64_t x) {
 }
 
 TEST_F(PtxConvert, FlushedHalves) {
-  using One = std::function<uint64_t(uint64_t, uint64_t, uint64_t)>;
-  const auto check_one = [&](const std::string& op, size_t sources, const One& reference) {
+  using Reference = std::function<uint64_t(uint64_t, uint64_t, uint64_t)>;
+  const auto check_one = [&](const std::string& op, size_t sources, const Reference& reference) {
     const std::string operands = std::string(" %d, %a, %b, %c").substr(0, 3 + 4 * sources);
-    const auto one = [=](uint64_t a, uint64_t b, uint64_t c) {
+    const auto half_result = [=](uint64_t a, uint64_t b, uint64_t c) {
       return flushed_half(reference(flushed_half(a), flushed_half(b), flushed_half(c)));
     };
-    check_once(op + ".f16" + operands, std::vector<std::string>(sources + 1, "f16"), one);
+    check_once(op + ".f16" + operands, std::vector<std::string>(sources + 1, "f16"), half_result);
     check_once(op + ".f16x2" + operands, std::vector<std::string>(sources + 1, "f16x2"),
                [=](uint64_t a, uint64_t b, uint64_t c) {
-                 return one(a, b, c) | one(a >> 16, b >> 16, c >> 16) << 16;
+                 return half_result(a, b, c) | half_result(a >> 16, b >> 16, c >> 16) << 16;
                });
   };
   const auto code = [](auto x) { return encoded(x, 5, 10); };
@@ -456,7 +458,7 @@ TEST_F(PtxConvert, LeastAndGreatestMagnitudes) {
       for (const bool with_nan : {true, false}) {
         const std::string op =
             std::string(least ? "min" : "max") + (with_nan ? ".NaN" : "") + ".xorsign.abs.";
-        const auto one = [=](uint64_t a, uint64_t b) -> uint64_t {
+        const auto result_of_halves = [=](uint64_t a, uint64_t b) -> uint64_t {
           const uint64_t sign = (a ^ b) & 0x8000;
           uint64_t x = a & 0x7fff, y = b & 0x7fff;
           const bool is_nan = x > infinity, is_other = y > infinity;
@@ -466,12 +468,15 @@ TEST_F(PtxConvert, LeastAndGreatestMagnitudes) {
           return sign | (least ? std::min(x, y) : std::max(x, y));
         };
         check_once(op + type + " %d, %a, %b", {type, type, type},
-                   [=](uint64_t a, uint64_t b, uint64_t) { return one(a & 0xffff, b & 0xffff); });
-        const std::string two = type + "x2";
-        check_once(op + two + " %d, %a, %b", {two, two, two},
                    [=](uint64_t a, uint64_t b, uint64_t) {
-                     return one(a & 0xffff, b & 0xffff) | one(a >> 16, b >> 16) << 16;
+                     return result_of_halves(a & 0xffff, b & 0xffff);
                    });
+        const std::string two = type + "x2";
+        check_once(
+            op + two + " %d, %a, %b", {two, two, two}, [=](uint64_t a, uint64_t b, uint64_t) {
+              return result_of_halves(a & 0xffff, b & 0xffff) | result_of_halves(a >> 16, b >> 16)
+                                                                    << 16;
+            });
       }
     }
   }
@@ -485,12 +490,12 @@ TEST_F(PtxConvert, FlushedComparisons) {
              {"ltu", true, false, false, true},
              {"ge", false, true, true, false},
              {"nan", false, false, false, true}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     const auto holds = [=](uint64_t a, uint64_t b) -> uint64_t {
       const double x = f16(flushed_half(a)), y = f16(flushed_half(b));
-      return x < y ? one.less : x == y ? one.equal : x > y ? one.greater : one.unordered;
+      return x < y ? row.less : x == y ? row.equal : x > y ? row.greater : row.unordered;
     };
-    const std::string how = std::string(one.name) + ".ftz.";
+    const std::string how = std::string(row.name) + ".ftz.";
     check_once("setp." + how + "f16 %d, %a, %b", {"pred", "f16", "f16"},
                [=](uint64_t a, uint64_t b, uint64_t) { return holds(a, b); });
     check_once("{ .reg .pred p; setp." + how + "f16x2 p|%d, %a, %b; }", {"pred", "f16x2", "f16x2"},

@@ -2,8 +2,8 @@
 // The counters of memory requests: sectors, wavefronts and lanes, also per source line.
 #include "kernkit/simulator/counters.h"
 
-#include "place_machine.h"
 #include "ptx_fixture.h"
+#include "simulator_target.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -48,9 +48,9 @@ std::string text(const SharedTraffic& t) {
 
 TEST_F(PtxCounters, SectorsOfALoad) {
   char* x = memory<char>(8192);
-  const auto load = [&](int bytes_apart, int first, const char* what = "u32 %r2") {
+  const auto load = [&](int bytes_apart, int first, const char* operands = "u32 %r2") {
     return text(
-        count(apart(bytes_apart) + "ld.global." + what + ", [%y1];", x + first).counters.loads);
+        count(apart(bytes_apart) + "ld.global." + operands + ", [%y1];", x + first).counters.loads);
   };
   EXPECT_EQ(load(4, 0), "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch");
   EXPECT_EQ(load(4, 4), "1 of 32 lanes: 128 bytes, 5 sectors, 5 needed, 5 of the launch");
@@ -145,9 +145,9 @@ TEST_F(PtxCounters, OfLanesThatRun) {
 }
 
 TEST_F(PtxCounters, WavefrontsOfSharedMemory) {
-  const auto store = [&](int bytes_apart, const char* what = "u32 [%r1], %i") {
+  const auto store = [&](int bytes_apart, const char* operands = "u32 [%r1], %i") {
     const std::string body = "mov.u32 %r2, tile;\nmad.lo.u32 %r1, %i, " +
-                             std::to_string(bytes_apart) + ", %r2;\nst.shared." + what + ";";
+                             std::to_string(bytes_apart) + ", %r2;\nst.shared." + operands + ";";
     return text(count(body, memory<int>(1)).counters.shared_stores);
   };
   EXPECT_EQ(store(4), "1 of 32 lanes: 128 bytes, 1 wavefronts, 1 needed");
@@ -222,7 +222,7 @@ TEST_F(PtxCounters, ByLines) {
   EXPECT_EQ(kernel.unique_sectors, 16u);
 }
 
-TEST_F(PtxCounters, OnlyWhileItLives) {
+TEST_F(PtxCounters, CountsOnlyDuringItsLifetime) {
   PtxModule module(".visible .entry first()\n{\nret;\n}\n");
   EXPECT_EQ(module.launch("first", 1, 32, 0), cudaSuccess);
   const Counting counting;
@@ -235,7 +235,7 @@ TEST_F(PtxCounters, OnlyWhileItLives) {
 }
 
 // The counters do not depend on the blocks' processors and order.
-TEST_F(PtxCounters, TheSameOnEveryRun) {
+TEST_F(PtxCounters, CountsAreEqualInEachRun) {
   const std::string body =
       "mov.u32 %r5, %ctaid.x;\nand.b32 %r5, %r5, 63;\nshl.b32 %r5, %r5, 7;\nxor.b32 %i, %i, "
       "%r5;\n" +
@@ -245,7 +245,7 @@ TEST_F(PtxCounters, TheSameOnEveryRun) {
       "setp.lt.u32 %p1, %i, 77;\n@%p1 bra end;\nst.global.u32 [%y1], %r2;\nend:";
   int* x = memory<int>(16384);
   const auto all = [&](unsigned seed, bool spread) {
-    place::runtime().set_seed(seed, spread);
+    execution_target::runtime().set_seed(seed, spread);
     const KernelCounters k = count(body, x, 4096, 128);
     return text(k.counters.loads) + "; " + text(k.counters.stores) + "; " +
            text(k.counters.shared_stores) + "; " + std::to_string(k.counters.of_lanes);

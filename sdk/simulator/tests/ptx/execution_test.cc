@@ -26,7 +26,7 @@ class AccessesAt : public PtxExecution, public ::testing::WithParamInterface<int
     return "shr.u32 %x2, " + std::to_string(mask) +
            ", %i;\nand.b32 %x2, %x2, 1;\nsetp.eq.u32 %p1, %x2, 1;\nmov.u32 %r, 4294967295;\n";
   }
-  static std::string place() {
+  static std::string address_of_lane() {
     return "mul.lo.s32 %x3, %i, " + std::to_string(GetParam()) + ";\nadd.s32 %x3, %x3, " +
            std::to_string(kMiddle) + ";\n";
   }
@@ -49,7 +49,7 @@ constexpr uint32_t kMasks[] = {UINT32_MAX, 0x7f, 0x55555555, 1, 0x80000000, 0xff
 
 TEST_P(AccessesAt, GlobalMemory) {
   for (const uint32_t mask : kMasks) {
-    expect(kernel(lanes(mask) + place() +
+    expect(kernel(lanes(mask) + address_of_lane() +
                   "cvt.s64.s32 %y1, %x3;\nadd.s64 %y1, %first, %y1;\n"
                   "@%p1 ld.global.u32 %r, [%y1];\n@%p1 st.u32 [%y1], %i;\n"),
            mask);
@@ -65,14 +65,15 @@ TEST_P(AccessesAt, SharedMemory) {
            label + "_END:\nbar.sync 0;\n";
   };
   for (const uint32_t mask : kMasks) {
-    expect(kernel(lanes(mask) + "mov.u32 %x6, tile;\n" +
-                      copy("IN", "ld.global.u32 %x7, [%y3];\nst.shared.u32 [%x5], %x7;\n") +
-                      place() + "add.u32 %x7, %x6, %x3;\n@%p1 ld.shared.u32 %r, [%x7];\n" +
-                      "cvt.u64.u32 %y4, %x7;\ncvta.shared.u64 %y4, %y4;\n" +
-                      "@%p1 st.u32 [%y4], %i;\nbar.sync 0;\n" +
-                      copy("OUT", "ld.shared.u32 %x7, [%x5];\nst.global.u32 [%y3], %x7;\n"),
-                  ".shared .align 8 .b8 tile[" + bytes + "];\n"),
-           mask);
+    expect(
+        kernel(lanes(mask) + "mov.u32 %x6, tile;\n" +
+                   copy("IN", "ld.global.u32 %x7, [%y3];\nst.shared.u32 [%x5], %x7;\n") +
+                   address_of_lane() + "add.u32 %x7, %x6, %x3;\n@%p1 ld.shared.u32 %r, [%x7];\n" +
+                   "cvt.u64.u32 %y4, %x7;\ncvta.shared.u64 %y4, %y4;\n" +
+                   "@%p1 st.u32 [%y4], %i;\nbar.sync 0;\n" +
+                   copy("OUT", "ld.shared.u32 %x7, [%x5];\nst.global.u32 [%y3], %x7;\n"),
+               ".shared .align 8 .b8 tile[" + bytes + "];\n"),
+        mask);
   }
 }
 INSTANTIATE_TEST_SUITE_P(EachDistance, AccessesAt, ::testing::Values(4, 0, -4, 8, -12, 36));
@@ -208,14 +209,14 @@ TEST_F(PtxExecution, Divergence) {
     const uint32_t sum = (x < 3 ? 100 : x * (x + 1) / 2) + added[i % 4];
     ASSERT_EQ(r[i] & 0xffff, sum) << i;
     // All lanes have reconverged, which PTX ISA does not guarantee.
-    ASSERT_TRUE(r[i] >> 16 == 32 || !place::is_machine()) << i;
+    ASSERT_TRUE(r[i] >> 16 == 32 || !execution_target::is_simulator()) << i;
   }
 }
 
 // Each lane takes the lock in turn, although the waiting lanes loop at an earlier address.
 TEST_F(PtxExecution, LanesWaitForEachOther) {
   for (const unsigned seed : {0u, 1u, 2u}) {
-    place::set_seed(seed);
+    execution_target::set_seed(seed);
     run(kernel("again: atom.global.cas.b32 %x2, [%first], 0, 1; setp.ne.u32 %p1, %x2, 0; @%p1 bra "
                "again;\n"
                "ld.volatile.global.u32 %x3, [%first+4]; add.u32 %x3, %x3, 1; "
@@ -282,19 +283,19 @@ TEST_F(PtxExecution, WarpFunctions) {
   check_each(with + "shfl.sync.bfly.b32 %r, %x2, 16, 31, -1;",
              [](uint32_t i) { return 3 * (i ^ 16); });
   // Shuffles with a distance per lane, and within segments of 8 lanes (0x18..).
-  const std::string own = with + "and.b32 %x3, %i, 3; ";
+  const std::string prefix = with + "and.b32 %x3, %i, 3; ";
   const std::string or_seven = "@!%p1 mov.u32 %r, 7;";
-  check_each(own + "shfl.sync.up.b32 %r|%p1, %x2, %x3, 0, -1;" + or_seven,
+  check_each(prefix + "shfl.sync.up.b32 %r|%p1, %x2, %x3, 0, -1;" + or_seven,
              [](uint32_t i) { return 3 * (i - i % 4); });
-  check_each(own + "shfl.sync.down.b32 %r|%p1, %x2, %x3, 31, -1;" + or_seven,
+  check_each(prefix + "shfl.sync.down.b32 %r|%p1, %x2, %x3, 31, -1;" + or_seven,
              [](uint32_t i) { return i + i % 4 > 31 ? 7 : 3 * (i + i % 4); });
-  check_each(own + "shfl.sync.bfly.b32 %r|%p1, %x2, %x3, 31, -1;" + or_seven,
+  check_each(prefix + "shfl.sync.bfly.b32 %r|%p1, %x2, %x3, 31, -1;" + or_seven,
              [](uint32_t i) { return 3 * (i ^ i % 4); });
-  check_each(own + "shfl.sync.up.b32 %r|%p1, %x2, 3, 0x1800, -1;" + or_seven,
+  check_each(prefix + "shfl.sync.up.b32 %r|%p1, %x2, 3, 0x1800, -1;" + or_seven,
              [](uint32_t i) { return i % 8 < 3 ? 7 : 3 * (i - 3); });
-  check_each(own + "shfl.sync.down.b32 %r|%p1, %x2, 3, 0x181f, -1;" + or_seven,
+  check_each(prefix + "shfl.sync.down.b32 %r|%p1, %x2, 3, 0x181f, -1;" + or_seven,
              [](uint32_t i) { return i % 8 > 4 ? 7 : 3 * (i + 3); });
-  check_each(own + "shfl.sync.bfly.b32 %r|%p1, %x2, 9, 0x181f, -1;" + or_seven,
+  check_each(prefix + "shfl.sync.bfly.b32 %r|%p1, %x2, 9, 0x181f, -1;" + or_seven,
              [](uint32_t i) { return (i ^ 9) > (i | 7) ? 7 : 3 * (i ^ 9); });
   check_each("setp.gt.u32 %p1, %i, 20; vote.sync.ballot.b32 %r, %p1, -1;",
              [](uint32_t) { return 0xffe00000u; });
@@ -348,8 +349,8 @@ TEST_F(PtxExecution, WarpFunctions) {
 // redux over the floats of lanes 8 to 31. Lane 9 may have a NaN, the zero of the other sign or
 // another number.
 TEST_F(PtxExecution, ReductionsOfFloats) {
-  place::end();
-  const std::string why_not = place::begin(100);
+  execution_target::end();
+  const std::string why_not = execution_target::begin(100);
   if (!why_not.empty()) GTEST_SKIP() << why_not;
   constexpr uint32_t kNan = 0x7fc00001, kMinusZero = 0x80000000, kCanonical = 0x7fffffff;
   const auto reduce = [&](const std::string& how, uint32_t all, uint32_t of_lane_9) {
@@ -402,9 +403,9 @@ TEST_F(PtxExecution, Atomics) {
   check_one("{ .reg .b32 h; mov.b32 h, 0x3c003c00; atom.global.add.noftz.f16x2 h, [%first], h; }",
             {0}, 0x5c005c00);
   const auto r = run(kernel("atom.global.add.u32 %r, [%first], 1;"), {0}, 0, 4, 64);
-  std::vector<bool> seen(256);
-  for (const uint32_t one : r) seen.at(one) = true;
-  EXPECT_EQ(seen, std::vector<bool>(256, true));
+  std::vector<bool> is_present(256);
+  for (const uint32_t value : r) is_present.at(value) = true;
+  EXPECT_EQ(is_present, std::vector<bool>(256, true));
 }
 
 TEST_F(PtxExecution, AsynchronousCopies) {
@@ -435,17 +436,17 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
              {"cp.async.commit_group; cp.async.wait_group 1;", true, false},
              {"cp.async.commit_group; cp.async.wait_group 0;", true, true},
              {"cp.async.wait_all;", true, true}};
-  for (const auto& one : all) {
-    const auto r = run(kernel(start + one.wait +
+  for (const auto& row : all) {
+    const auto r = run(kernel(start + row.wait +
                               " ld.shared.u32 %x4, [%x2]; ld.shared.u32 %x5, [%x2+4]; "
                               "shl.b32 %x5, %x5, 16; or.b32 %r, %x4, %x5;"),
                        std::vector<uint32_t>(64, 9));
     for (const uint32_t got : r) {  // a GPU may copy before the wait
       const auto is_right = [](uint32_t value, bool landed) {
-        return value == (landed ? 9u : 7u) || (value == 9 && !place::is_machine());
+        return value == (landed ? 9u : 7u) || (value == 9 && !execution_target::is_simulator());
       };
-      EXPECT_TRUE(is_right(got & 0xffff, one.first)) << one.wait;
-      EXPECT_TRUE(is_right(got >> 16, one.second)) << one.wait;
+      EXPECT_TRUE(is_right(got & 0xffff, row.first)) << row.wait;
+      EXPECT_TRUE(is_right(got >> 16, row.second)) << row.wait;
     }
   }
 }
@@ -467,7 +468,7 @@ TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
 
 // Each thread allocates memory in the heap, which the next launch reads and frees.
 TEST_F(PtxExecution, Heap) {
-  const auto kept =
+  const auto stored =
       run(kernel("cvt.u64.u32 %y1, %i; add.u64 %y1, %y1, 5;\n" + std::string(kAllocate) +
                      "cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; st.u8 [%y2], %i; "
                      "st.u8 [%y3+4], %i; mul.wide.u32 %y4, %i, 8; "
@@ -475,7 +476,7 @@ TEST_F(PtxExecution, Heap) {
                      "cvt.u32.u64 %x2, %y2; and.b32 %r, %x2, 15;",
                  kHeapFunctions),
           std::vector<uint32_t>(128));
-  EXPECT_EQ(kept, std::vector<uint32_t>(64));  // aligned to 16 bytes
+  EXPECT_EQ(stored, std::vector<uint32_t>(64));  // aligned to 16 bytes
   const std::vector<uint32_t> pointers(in_, in_ + 128);
   const auto r = run(kernel("mul.wide.u32 %y4, %i, 8; add.u64 %y4, %first, %y4; "
                             "ld.global.u64 %y2, [%y4]; cvt.u64.u32 %y3, %i; add.u64 %y3, %y3, %y2; "
@@ -581,7 +582,7 @@ class PtxEndedThreads : public PtxExecution {
 };
 constexpr uint32_t PtxEndedThreads::kCounts[];
 
-TEST_F(PtxEndedThreads, ABarrierIsForTheOthers) {
+TEST_F(PtxEndedThreads, ABarrierWaitsForThreadsThatHaveNotEnded) {
   const std::string reversed =
       "bar.sync 0; sub.u32 %x7, %n, %i; sub.u32 %x7, %x7, 1; mul.lo.u32 %x7, %x7, 4; "
       "add.u32 %x7, %x7, %x5; ld.shared.u32 %r, [%x7]; add.u32 %r, %r, 1;";
@@ -602,7 +603,7 @@ TEST_F(PtxEndedThreads, SoAreItsResults) {
   }
 }
 // Threads exit while other threads already wait, in the same warp and in other warps.
-TEST_F(PtxEndedThreads, AfterOthersCame) {
+TEST_F(PtxEndedThreads, ABarrierOpensAfterALateExit) {
   const std::string late =
       "setp.lt.u32 %p1, %i, %n; @%p1 bra come; mov.u32 %x1, 0;\nslow: add.u32 %x1, %x1, 1; "
       "setp.lt.u32 %p2, %x1, 5000; @%p2 bra slow; ret;\ncome:\n";
@@ -644,7 +645,7 @@ TEST_F(PtxEndedThreads, MasksMayNameThem) {
 
 // Two lanes wait with the mask of all lanes, and the other lanes end later without the instruction,
 // as in a reduction of Numba.
-TEST_F(PtxEndedThreads, LanesWaitUntilOthersEnd) {
+TEST_F(PtxEndedThreads, LanesWaitUntilOtherLanesEnd) {
   const auto r =
       results("",
               "and.b32 %x3, %i, 31; setp.ge.u32 %p1, %x3, 2; @%p1 bra late;\n"

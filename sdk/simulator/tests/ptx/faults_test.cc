@@ -3,8 +3,8 @@
 #include <set>
 
 #include "executor.h"
-#include "place_machine.h"
 #include "ptx_fixture.h"
+#include "simulator_target.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -50,15 +50,15 @@ TEST_F(PtxFaults, TheFirstOfSeveral) {
       "mov.u32 %r1, %ctaid.x;\nand.b32 %r2, %r1, 7;\nsub.u32 %r2, 8, %r2;\nmul.lo.u32 %r2, %r2, "
       "3000;\nslow: sub.u32 %r2, %r2, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra slow;\n"
       "setp.lt.u32 %p2, %r1, 1000;\n@%p2 bra end;\nst.global.u32 [%x], %i;\nend:";
-  std::set<std::string> seen;
+  std::set<std::string> faults;
   for (int i = 0; i < 5; ++i) {
     CudaRuntime runtime;
     runtime.run_kernels(true);
     runtime.set_seed(7, true);
     EXPECT_EQ(run(late, memory<int>(40), 8192), cudaErrorIllegalAddress);
-    seen.insert(runtime.faults().at(0));
+    faults.insert(runtime.faults().at(0));
   }
-  EXPECT_EQ(seen.size(), 1u);
+  EXPECT_EQ(faults.size(), 1u);
 }
 
 TEST_F(PtxFaults, OutsideAtTheFirstLane) {
@@ -152,9 +152,9 @@ TEST_F(PtxFaults, AfterFree) {
 // The report names the freed allocation, not the allocation before it.
 TEST_F(PtxFaults, AfterFreeInTheStream) {
   for (const unsigned seed : {0u, 1u, 5u}) {
-    place::end();
-    (void)place::begin();
-    place::runtime().set_seed(seed);
+    execution_target::end();
+    (void)execution_target::begin();
+    execution_target::runtime().set_seed(seed);
     char *before = nullptr, *x = nullptr, *after = nullptr;
     cudaMallocAsync(reinterpret_cast<void**>(&before), 1000, nullptr);
     cudaMallocAsync(reinterpret_cast<void**>(&x), 256, nullptr);
@@ -277,7 +277,7 @@ TEST_F(PtxFaults, MaskWithoutTheCaller) {
             "lacks the calling lane 16 (faulty.cu:12)");
 }
 TEST_F(PtxFaults, Trap) {
-  place::runtime().set_seed(7);
+  execution_target::runtime().set_seed(7);
   EXPECT_EQ(run("setp.eq.u32 %p1, %i, 33; @%p1 trap;", memory<int>(64)), cudaErrorLaunchFailure);
   EXPECT_EQ(fault(),
             "faulty: block [0, 0, 0], thread [33, 0, 0]: __trap() (faulty.cu:12) (seed 7)");
@@ -339,7 +339,7 @@ class PtxVariableFaults : public Ptx {
   const std::string end_ = " (faulty.cu:12)";
 };
 
-TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextOne) {
+TEST_F(PtxVariableFaults, AnIndexThatReachesTheNextVariable) {
   const std::string table = element_of("_ZN2ns5tableE");
   EXPECT_EQ(fault_of(table + "ld.global.u32 %r3, [%y3];"), "none");
   // Thread 32 reads the 4 bytes past the end of the variable.
@@ -384,12 +384,12 @@ TEST_F(PtxVariableFaults, AnAddressOfSeveralSteps) {
       "mul.lo.s32 %r3, %i, -64; cvt.s64.s32 %y4, %r3; sub.s64 %y3, %y2, %y4; "
       "ld.global.u32 %r3, [%y3];",
   };
-  for (const std::string& one : cases) {
-    EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; " + one),
+  for (const std::string& text : cases) {
+    EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; " + text),
               "[2, 0, 0]: Invalid __global__ read of size 4 bytes, at byte 128 of variable "
               "ns::table (128 bytes)" +
                   end_)
-        << one;
+        << text;
   }
   EXPECT_EQ(fault_of("mov.u64 %y2, _ZN2ns5tableE; mov.u32 %r3, 0;\n"
                      "again: @%p1 ld.global.u32 %r4, [%y2]; add.s64 %y2, %y2, 4; add.u32 %r3, %r3, "
@@ -439,7 +439,7 @@ TEST_F(PtxVariableFaults, ADistanceBetweenAddresses) {
       shared + "xor.b32 %r5, %r4, %r3; xor.b32 %r6, %r3, %r5; st.shared.u32 [%r6], %i;",
       shared + "shl.b32 %r5, %r5, 0; add.u32 %r6, %r3, %r5; st.shared.u32 [%r6+128], %i;",
   };
-  for (const std::string& one : cases) EXPECT_EQ(fault_of(one), "none") << one;
+  for (const std::string& text : cases) EXPECT_EQ(fault_of(text), "none") << text;
 }
 TEST_F(PtxVariableFaults, SharedArrays) {
   const std::string tile = "mov.u32 %r3, _ZZ6faultyvE4tile; add.u32 %r3, %r3, %r1;\n";
@@ -534,7 +534,7 @@ TEST_F(PtxHeapFaults, FreedTwice) {
 }
 
 TEST_F(PtxFaults, DoesNotEnd) {
-  place::runtime().set_watchdog(0.05);
+  execution_target::runtime().set_watchdog(0.05);
   run("again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;",
       memory<int>(64));
   EXPECT_EQ(
@@ -546,7 +546,7 @@ TEST_F(PtxFaults, DoesNotEnd) {
 }
 
 // The report names the spinning thread, whichever threads wait at a barrier.
-TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
+TEST_F(PtxFaults, AThreadDoesNotEndWhileOtherThreadsWait) {
   const std::string spin =
       "again: ld.volatile.global.u32 %r1, [%x]; setp.eq.u32 %p2, %r1, 0; @%p2 bra again;\n"
       "met: bar.sync 0;";
@@ -558,15 +558,15 @@ TEST_F(PtxFaults, DoesNotEndWhileOthersWait) {
                {"setp.lt.u32 %p1, %i, 32; @%p1 ret;\n", "32", 64},
                {"setp.ne.u32 %p1, %i, 40; @%p1 bra met;\n", "40", 96},
                {"setp.ne.u32 %p1, %i, 3; @%p1 bra met;\n", "3", 32}};
-  for (const auto& one : cases) {
+  for (const auto& row : cases) {
     CudaRuntime runtime;
     runtime.run_kernels(true);
     runtime.set_watchdog(0.05);
-    EXPECT_EQ(run(one.guard + spin, memory<int>(96), 1, one.threads), cudaErrorLaunchFailure);
+    EXPECT_EQ(run(row.guard + spin, memory<int>(96), 1, row.threads), cudaErrorLaunchFailure);
     const std::string text = runtime.faults().at(0);
     EXPECT_EQ(
         text.find(
-            "faulty: block [0, 0, 0], thread [" + std::string(one.thread) +
+            "faulty: block [0, 0, 0], thread [" + std::string(row.thread) +
             ", 0, 0]: does not end: for 0.05 seconds no thread has ended, synchronised with others "
             "or changed memory by an atomic (faulty.cu:12)"),
         0u)
@@ -579,7 +579,7 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
   EXPECT_EQ(run("add.approx.f64 %y1, %y1, %y1;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("mov.u32 %r1, %pm0;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(
-      place::runtime().faults(),
+      execution_target::runtime().faults(),
       (std::vector<std::string>{
           "faulty cannot run: wgmma.fence.sync.aligned (faulty.cu:12): unsupported instruction",
           "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
@@ -598,13 +598,13 @@ TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
       "tcgen05.wait::ld.sync.aligned",
   };
-  for (const char* one : all) {
-    EXPECT_EQ(run(std::string(one) + ";", memory<int>(64)), cudaErrorNotSupported);
-    const std::string name = std::string(one).substr(0, std::string(one).find(' '));
-    EXPECT_EQ(
-        place::runtime().faults().back().find("faulty cannot run: " + name + " (faulty.cu:12): "),
-        0u)
-        << place::runtime().faults().back();
+  for (const char* instruction : all) {
+    EXPECT_EQ(run(std::string(instruction) + ";", memory<int>(64)), cudaErrorNotSupported);
+    const std::string name = std::string(instruction).substr(0, std::string(instruction).find(' '));
+    EXPECT_EQ(execution_target::runtime().faults().back().find("faulty cannot run: " + name +
+                                                               " (faulty.cu:12): "),
+              0u)
+        << execution_target::runtime().faults().back();
   }
 }
 // A module with textures is loaded; its kernels that use no texture run.
@@ -636,11 +636,12 @@ TEST_F(PtxFaults, RejectsTexturesAndSurfaces) {
       "suq.width.b32 %r1, [%x]",
       "istypep.texref %p1, %x",
   };
-  for (const char* one : all) {
-    EXPECT_EQ(run(std::string(one) + ";", x), cudaErrorNotSupported);
-    EXPECT_NE(place::runtime().faults().back().find("textures and surfaces are not supported"),
-              std::string::npos)
-        << place::runtime().faults().back();
+  for (const char* instruction : all) {
+    EXPECT_EQ(run(std::string(instruction) + ";", x), cudaErrorNotSupported);
+    EXPECT_NE(
+        execution_target::runtime().faults().back().find("textures and surfaces are not supported"),
+        std::string::npos)
+        << execution_target::runtime().faults().back();
   }
 }
 TEST_F(PtxFaults, NoPtxForTheDevice) {
@@ -670,19 +671,19 @@ TEST_F(PtxFaults, EveryCallSiteOfAnInlinedFunction) {
       ".loc 1 3 7, function_name $g, inlined_at 1 6 5\n";
   const std::string again = ".loc 1 3 9, function_name $g, inlined_at 1 3 7\n";
   const std::string load = "ld.global.u32 %r1, [%x];";
-  const auto place = [&](const std::string& lines) {
+  const auto location = [&](const std::string& lines) {
     CudaRuntime runtime;
     runtime.run_kernels(true);
     EXPECT_EQ(run(lines + load, memory<int>(40)), cudaErrorIllegalAddress);
     const std::string sentence = runtime.faults().at(0);
     return sentence.substr(sentence.find(" ("));
   };
-  EXPECT_EQ(place(inlined), " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
-  EXPECT_EQ(place(other + inlined), " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
-  EXPECT_EQ(place(inlined + other), " (faulty.cu:6 (inlined at faulty.cu:30))");
-  EXPECT_EQ(place(".loc 1 3 7, function_name $g, inlined_at 1 6 5\n"),
+  EXPECT_EQ(location(inlined), " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
+  EXPECT_EQ(location(other + inlined), " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
+  EXPECT_EQ(location(inlined + other), " (faulty.cu:6 (inlined at faulty.cu:30))");
+  EXPECT_EQ(location(".loc 1 3 7, function_name $g, inlined_at 1 6 5\n"),
             " (faulty.cu:3 (inlined at faulty.cu:6))");
-  EXPECT_EQ(place(inlined + again + again + again),
+  EXPECT_EQ(location(inlined + again + again + again),
             " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
 }
 

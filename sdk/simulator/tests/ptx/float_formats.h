@@ -16,9 +16,9 @@ inline double decoded_by_definition(uint64_t x, int exponent_bits, int mantissa_
   const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
   const int exponent = static_cast<int>(x >> mantissa_bits) & top;
   const double mantissa = static_cast<double>(x & ((uint64_t{1} << mantissa_bits) - 1));
-  const double one = std::ldexp(1.0, mantissa_bits);
-  double value = exponent == 0 ? std::ldexp(mantissa / one, 1 - bias)
-                               : std::ldexp(1 + mantissa / one, exponent - bias);
+  const double unit = std::ldexp(1.0, mantissa_bits);
+  double value = exponent == 0 ? std::ldexp(mantissa / unit, 1 - bias)
+                               : std::ldexp(1 + mantissa / unit, exponent - bias);
   if (exponent == top)
     value = mantissa != 0 ? std::numeric_limits<double>::quiet_NaN()
                           : std::numeric_limits<double>::infinity();
@@ -70,9 +70,9 @@ inline uint64_t encoded(long double x, int exponent_bits, int mantissa_bits) {
   const int exponent = std::max(top - 1023, 1 - bias);
   const int dropped = std::min(52 - mantissa_bits + exponent - (top - 1023), 63);  // dropped bits
   const uint64_t mantissa = fraction | (top != 0 ? uint64_t{1} << 52 : 0);
-  const uint64_t half = uint64_t{1} << (dropped - 1), rest = mantissa & (2 * half - 1);
+  const uint64_t half = uint64_t{1} << (dropped - 1), dropped_bits = mantissa & (2 * half - 1);
   const uint64_t odd = mantissa >> dropped & 1;
-  const uint64_t steps = (mantissa >> dropped) + (rest + odd > half ? 1 : 0);
+  const uint64_t steps = (mantissa >> dropped) + (dropped_bits + odd > half ? 1 : 0);
   const uint64_t result = (static_cast<uint64_t>(exponent + bias - 1) << mantissa_bits) + steps;
   return sign | std::min(result, infinity);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that streams and graphs allocate and free, accessed by kernels. Source of the rules: CUDA
 // C++ Programming Guide, "Graph Memory Nodes".
-#include "place_machine.h"
 #include "ptx_fixture.h"
+#include "simulator_target.h"
 
 extern "C" {  // as in kernkit_cudart
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value);
@@ -17,9 +17,9 @@ constexpr size_t kBytes = 32 * sizeof(int);
 class PtxGraphMemory : public Ptx {
  protected:
   void start(unsigned seed) {
-    place::end();
-    (void)place::begin();
-    place::runtime().set_seed(seed);
+    execution_target::end();
+    (void)execution_target::begin();
+    execution_target::runtime().set_seed(seed);
     cudaStreamCreate(&stream_);
     y_ = memory<int>(32);
   }
@@ -77,7 +77,7 @@ TEST_F(PtxGraphMemory, EachLaunchAllocatesAndFrees) {
   }
 }
 
-TEST_F(PtxGraphMemory, AKernelBeforeAFreeInItsStreamFindsIt) {
+TEST_F(PtxGraphMemory, AKernelBeforeAFreeInTheStreamReadsTheMemory) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     start(seed);
     int* x = nullptr;
@@ -89,7 +89,7 @@ TEST_F(PtxGraphMemory, AKernelBeforeAFreeInItsStreamFindsIt) {
   }
 }
 
-TEST_F(PtxGraphMemory, AfterTheNodeThatFreesIt) {
+TEST_F(PtxGraphMemory, IsInvalidAfterTheNodeThatFreesTheMemory) {
   for (const bool copies : {false, true}) {
     start(0);
     int* x = nullptr;
@@ -113,7 +113,7 @@ TEST_F(PtxGraphMemory, AfterTheNodeThatFreesIt) {
   }
 }
 
-TEST_F(PtxGraphMemory, WithoutANodeThatFreesIt) {
+TEST_F(PtxGraphMemory, StaysValidWithoutANodeThatFreesTheMemory) {
   for (const unsigned seed : {0u, 3u}) {
     for (const bool in_order : {false, true}) {
       start(seed);
@@ -130,17 +130,17 @@ TEST_F(PtxGraphMemory, WithoutANodeThatFreesIt) {
       EXPECT_EQ(cudaFree(x), cudaErrorInvalidValue) << "twice";
       ASSERT_EQ(run(exec), cudaSuccess);
       EXPECT_EQ(y_[31], 32);
-      EXPECT_EQ(place::runtime().faults().size(), 3u);
+      EXPECT_EQ(execution_target::runtime().faults().size(), 3u);
       // The memory outlives the graph.
       EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
       EXPECT_EQ(launch("get", x, y_), cudaSuccess);
       EXPECT_EQ(cudaFree(x), cudaSuccess);
-      EXPECT_EQ(place::runtime().used_memory(0), 0u);
+      EXPECT_EQ(execution_target::runtime().used_memory(0), 0u);
     }
   }
 }
 
-TEST_F(PtxGraphMemory, AnotherGraphMayFreeIt) {
+TEST_F(PtxGraphMemory, AnotherGraphMayFreeTheMemory) {
   start(3);
   int* x = nullptr;
   cudaGraphExec_t first = instance(false, &x), second = nullptr;

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "execution_fixture.h"
-#include "place_machine.h"
 #include "ptx/machine/grid.h"
+#include "simulator_target.h"
 
 extern "C" {
 cudaError_t cudaDeviceSetLimit(int limit, size_t value);
@@ -23,7 +23,7 @@ class PtxGrid : public PtxExecution {};
 TEST_F(PtxGrid, BlocksOverAllProcessors) {
   const unsigned all = std::max(1u, std::thread::hardware_concurrency());
   const auto processors = [&](const std::string& body, unsigned seed, bool spread) {
-    place::runtime().set_seed(seed, spread);
+    execution_target::runtime().set_seed(seed, spread);
     const auto r = run(kernel(body + "xor.b32 %r, %i, 5;", ".shared .u32 there;\n"), {0}, 0, 8192);
     for (uint32_t i = 0; i < r.size(); ++i) EXPECT_EQ(r[i], i ^ 5);
     return ptx::processors_of_last_grid();

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "place_machine.h"
 #include "ptx_fixture.h"
+#include "simulator_target.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -57,13 +57,13 @@ class PtxInit : public Ptx {
   uint32_t bits(const std::string& body) {
     PtxModule module(kHead + body + "\nand.b32 %r, %r, %m;\nst.global.u32 [%y], %r;\nret;\n}\n",
                      target_);
-    uint32_t found = 0;
+    uint32_t undefined = 0;
     for (int bit = 0; bit < 32; ++bit) {
       const InitCheck check;
       run(&module, 32, uint32_t{1} << bit);
-      if (!check.uses().empty()) found |= uint32_t{1} << bit;
+      if (!check.uses().empty()) undefined |= uint32_t{1} << bit;
     }
-    return found;
+    return undefined;
   }
   bool is_undefined(const std::string& predicate) {
     return bits(predicate + "\nselp.u32 %r, 1, 0, %p;") != 0;
@@ -223,22 +223,22 @@ TEST_F(PtxInit, LanesOfAWarp) {
 TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
   const std::string ends = "setp.ge.u32 %p, %i, 16;\n@%p ret;\n.loc 1 8 3\n",
                     use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
-  const auto found = [](int count, int thread, int lane) {
+  const auto sentence_of = [](int count, int thread, int lane) {
     return std::to_string(count) + ": used: block [0, 0, 0], thread [" + std::to_string(thread) +
            ", 0, 0]: Uninitialized bits written to byte " + std::to_string(4 * thread) +
            " of 256 bytes of global memory (used.cu:9), from lane " + std::to_string(lane) +
            ", which takes no part in the shuffle (used.cu:8)";
   };
   const std::string down = "shfl.sync.down.b32 %r|%p, %v, 5, 31, -1;";
-  EXPECT_EQ(uses(ends + down + use), found(5, 11, 16));
-  EXPECT_EQ(uses(".loc 1 8 3\n" + down + use, 16), found(5, 11, 16));
-  EXPECT_EQ(uses(ends + "shfl.sync.bfly.b32 %r, %v, 16, 31, -1;" + use), found(16, 0, 16));
-  EXPECT_EQ(uses(ends + "shfl.sync.idx.b32 %r, %v, 31, 31, -1;" + use), found(16, 0, 31));
+  EXPECT_EQ(uses(ends + down + use), sentence_of(5, 11, 16));
+  EXPECT_EQ(uses(".loc 1 8 3\n" + down + use, 16), sentence_of(5, 11, 16));
+  EXPECT_EQ(uses(ends + "shfl.sync.bfly.b32 %r, %v, 16, 31, -1;" + use), sentence_of(16, 0, 16));
+  EXPECT_EQ(uses(ends + "shfl.sync.idx.b32 %r, %v, 31, 31, -1;" + use), sentence_of(16, 0, 31));
   EXPECT_EQ(uses("setp.ge.u32 %p, %i, 16;\n@%p bra end;\n.loc 1 8 3\n"
                  "shfl.sync.up.b32 %r, %v, 1, 0, 0xffff;\nshfl.sync.idx.b32 %q1, %v, 16, 31, "
                  "0xffff;\nadd.u32 %r, %r, %q1;" +
                  use + "\nend:"),
-            found(16, 0, 16));
+            sentence_of(16, 0, 16));
   // A source past the segment's end gives the lane's own value; an unused result is not reported.
   const std::string dropped =
       "shfl.sync.down.b32 %q1, %v, 5, 31, -1;\nsetp.lt.u32 %p, %i, 11;\n"
@@ -246,7 +246,7 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
   const std::string harmless[] = {"shfl.sync.bfly.b32 %r, %v, 8, 31, -1;",
                                   "shfl.sync.down.b32 %r, %v, 5, 0x100f, -1;",
                                   "shfl.sync.down.b32 %r, %v, 5, 15, -1;", dropped};
-  for (const std::string& one : harmless) EXPECT_EQ(uses(ends + one + use), "none") << one;
+  for (const std::string& text : harmless) EXPECT_EQ(uses(ends + text + use), "none") << text;
   // The predicate that the shuffle sets is initialised, although the source lane takes no part.
   EXPECT_EQ(uses("selp.b32 %q1, %v, %u, %true;\n" + ends +
                  "shfl.sync.down.b32 %q2|%p, %q1, 5, 31, -1;\nselp.u32 %r, 1, 0, %p;" + use),
@@ -255,20 +255,21 @@ TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
 
 TEST_F(PtxInit, UsesThatAreReported) {
   const std::string from = ", read from byte 128 of 256 bytes of global memory (used.cu:5)";
-  const std::string one = "32: used: block [0, 0, 0], thread [0, 0, 0]: ";
+  const std::string begin = "32: used: block [0, 0, 0], thread [0, 0, 0]: ";
   EXPECT_EQ(uses("mov.u32 %r, %u;"), "none");
   EXPECT_EQ(uses(".loc 1 9 3\n@%pu bra end;\nend:"),
-            one + "Uninitialized bits decide a branch (used.cu:9)" + from);
+            begin + "Uninitialized bits decide a branch (used.cu:9)" + from);
   EXPECT_EQ(uses(".loc 1 9 3\n@%pu st.global.u32 [%mine], %v;"),
-            one + "Uninitialized bits decide a branch (used.cu:9)" + from);
+            begin + "Uninitialized bits decide a branch (used.cu:9)" + from);
   EXPECT_EQ(uses("and.b32 %q1, %u, 12;\nmov.u32 %q2, tile;\nadd.u32 %q1, %q1, %q2;\n.loc 1 9 3\n"
                  "ld.shared.u32 %r, [%q1];"),
-            one + "Uninitialized address of a read (used.cu:9)" + from);
+            begin + "Uninitialized address of a read (used.cu:9)" + from);
   EXPECT_EQ(uses("and.b32 %q1, %u, 12;\nmov.u32 %q2, tile;\nadd.u32 %q1, %q1, %q2;\n.loc 1 9 3\n"
                  "st.shared.u32 [%q1], %v;"),
-            one + "Uninitialized address of a write (used.cu:9)" + from);
+            begin + "Uninitialized address of a write (used.cu:9)" + from);
   EXPECT_EQ(uses(".loc 1 9 3\nst.global.u32 [%mine], %u;"),
-            one + "Uninitialized bits written to byte 0 of 256 bytes of global memory (used.cu:9)" +
+            begin +
+                "Uninitialized bits written to byte 0 of 256 bytes of global memory (used.cu:9)" +
                 from);
   EXPECT_EQ(uses("and.b32 %r, %u, 0;\nst.global.u32 [%mine], %r;"), "none");
   EXPECT_EQ(
@@ -287,7 +288,7 @@ TEST_F(PtxInit, UsesThatAreReported) {
       "and.b32 %q1, %u, 0;\nadd.u32 %q2, %u, 0;\nsub.u32 %q2, %q2, %u;\n.loc 1 9 3\n";
   EXPECT_EQ(uses(number + "bar.sync %q1;"), "none");
   EXPECT_EQ(uses(number + "bar.sync %q2;"),
-            one + "Uninitialized operand of a barrier (used.cu:9)" + from);
+            begin + "Uninitialized operand of a barrier (used.cu:9)" + from);
 }
 
 // The shared memory that is reserved for cooperative groups starts as zeros; the kernel's own
@@ -305,40 +306,46 @@ TEST_F(PtxInit, AValueIsReportedOnce) {
 
 TEST_F(PtxInit, SharedAndLocalMemory) {
   const std::string use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
-  const std::string place = "mov.u32 %q1, tile;\nmad.lo.u32 %q1, %i, 4, %q1;\nmov.u64 %l, own;\n";
+  const std::string addresses =
+      "mov.u32 %q1, tile;\nmad.lo.u32 %q1, %i, 4, %q1;\nmov.u64 %l, own;\n";
   EXPECT_EQ(
-      uses(place + ".loc 1 7 3\nld.shared.u32 %r, [%q1];" + use),
+      uses(addresses + ".loc 1 7 3\nld.shared.u32 %r, [%q1];" + use),
       "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
       "bytes of global memory (used.cu:9), read from byte 0 of shared memory "
       "(used.cu:7)");
   EXPECT_EQ(
-      uses(place + ".loc 1 7 3\nld.local.u32 %r, [%l+4];" + use),
+      uses(addresses + ".loc 1 7 3\nld.local.u32 %r, [%l+4];" + use),
       "32: used: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte 0 of 256 "
       "bytes of global memory (used.cu:9), read from byte 4 of local memory "
       "(used.cu:7)");
-  for (const std::string where : {"shared.u32", "local.u32"}) {
-    const std::string at = where[0] == 's' ? "[%q1]" : "[%l]";
-    const std::string load = "\nld." + where + " %r, " + at + ";";
-    EXPECT_EQ(uses(place + "st." + where + " " + at + ", %v;" + load + use), "none");
-    const std::string carried = uses(place + "st." + where + " " + at + ", %u;" + load + use);
+  for (const std::string space : {"shared.u32", "local.u32"}) {
+    const std::string at = space[0] == 's' ? "[%q1]" : "[%l]";
+    const std::string load = "\nld." + space + " %r, " + at + ";";
+    EXPECT_EQ(uses(addresses + "st." + space + " " + at + ", %v;" + load + use), "none");
+    const std::string carried = uses(addresses + "st." + space + " " + at + ", %u;" + load + use);
     EXPECT_NE(carried.find("(used.cu:9), read from byte 128 of 256 bytes of global"),
               std::string::npos)
         << carried;
   }
   // Bytes, and bits, for themselves.
-  EXPECT_EQ(bits(place + "st.shared.u8 [%q1+1], %v;\nld.shared.u32 %r, [%q1];"), 0xffff00ff);
-  EXPECT_EQ(bits(place + "st.shared.u32 [%q1], %t;\nld.shared.u8 %r, [%q1];"), 0u);
-  EXPECT_EQ(bits(place + "st.shared.u32 [%q1], %t;\nld.shared.s16 %r, [%q1];"), 0xffffff00);
-  EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%q2, %r}, [tile];"),
-            UINT32_MAX);
-  EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, %q2}, [tile];"),
-            0u);
-  EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {_, %r}, [tile];"),
-            UINT32_MAX);
-  EXPECT_EQ(bits(place + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, _}, [tile];"),
-            0u);
+  EXPECT_EQ(bits(addresses + "st.shared.u8 [%q1+1], %v;\nld.shared.u32 %r, [%q1];"), 0xffff00ff);
+  EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.u8 %r, [%q1];"), 0u);
+  EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.s16 %r, [%q1];"), 0xffffff00);
+  EXPECT_EQ(
+      bits(addresses + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%q2, %r}, [tile];"),
+      UINT32_MAX);
+  EXPECT_EQ(
+      bits(addresses + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, %q2}, [tile];"),
+      0u);
+  EXPECT_EQ(
+      bits(addresses + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {_, %r}, [tile];"),
+      UINT32_MAX);
+  EXPECT_EQ(
+      bits(addresses + "st.shared.v2.u32 [tile], {%v, %u};\nld.shared.v2.u32 {%r, _}, [tile];"),
+      0u);
   // Local memory is accessed through a generic address.
-  EXPECT_EQ(bits(place + "cvta.local.u64 %l, %l;\nst.u32 [%l], %h;\nld.u32 %r, [%l];"), 0xffffu);
+  EXPECT_EQ(bits(addresses + "cvta.local.u64 %l, %l;\nst.u32 [%l], %h;\nld.u32 %r, [%l];"),
+            0xffffu);
 }
 
 TEST_F(PtxInit, ABlockBeginsAnew) {
@@ -476,26 +483,26 @@ TEST_F(PtxInit, ProductsOfOtherTypes) {
              {"m16n8k128.row.col.s32.b1.b1.s32.xor.popc", 2, 1}};
   const std::string operands[] = {"{%q1}, ", "{%q1, %q5}, ", "", "{%q1, %q5, %q5, %q5}, "};
   const std::string zeros[] = {"{%q5}, ", "{%q5, %q5}, ", "", "{%q5, %q5, %q5, %q5}, "};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     const auto undefined = [&](const std::string& d, const std::string& a, const std::string& b,
                                const std::string& c) {
       const std::string text = uses(
           "setp.lt.u32 %p, %i, 16;\nand.b32 %q1, %u, 0xff;\nselp.u32 %q1, 0, %q1, %p;\n"
           "mov.u32 %q5, 0;\nmma.sync.aligned." +
-          std::string(one.mma) + " " + d + a + b + c + ";\nst.global.u32 [%mine], %r;");
+          std::string(row.mma) + " " + d + a + b + c + ";\nst.global.u32 [%mine], %r;");
       return text.substr(0, text.find(':'));
     };
     const std::string upper = "{%q2, %r, %q3, %q4}, ", lower = "{%q2, %q3, %q4, %r}, ";
-    const std::string &a = operands[one.of_a - 1], &no_a = zeros[one.of_a - 1];
-    const std::string &b = operands[one.of_b - 1], &no_b = zeros[one.of_b - 1];
+    const std::string &a = operands[row.of_a - 1], &no_a = zeros[row.of_a - 1];
+    const std::string &b = operands[row.of_b - 1], &no_b = zeros[row.of_b - 1];
     const std::string c = "{%q5, %q1, %q5, %q5}", no_c = "{%q5, %q5, %q5, %q5}";
-    EXPECT_EQ(undefined(upper, no_a, no_b, no_c), "none") << one.mma;
-    EXPECT_EQ(undefined(upper, a, no_b, no_c), "16") << one.mma;
-    EXPECT_EQ(undefined(lower, a, no_b, no_c), "none") << one.mma;
-    EXPECT_EQ(undefined(upper, no_a, b, no_c), "16") << one.mma;
-    EXPECT_EQ(undefined(lower, no_a, b, no_c), "16") << one.mma;
-    EXPECT_EQ(undefined(upper, no_a, no_b, c), "16") << one.mma;
-    EXPECT_EQ(undefined(lower, no_a, no_b, c), "none") << one.mma;
+    EXPECT_EQ(undefined(upper, no_a, no_b, no_c), "none") << row.mma;
+    EXPECT_EQ(undefined(upper, a, no_b, no_c), "16") << row.mma;
+    EXPECT_EQ(undefined(lower, a, no_b, no_c), "none") << row.mma;
+    EXPECT_EQ(undefined(upper, no_a, b, no_c), "16") << row.mma;
+    EXPECT_EQ(undefined(lower, no_a, b, no_c), "16") << row.mma;
+    EXPECT_EQ(undefined(upper, no_a, no_b, c), "16") << row.mma;
+    EXPECT_EQ(undefined(lower, no_a, no_b, c), "none") << row.mma;
   }
 }
 
@@ -559,33 +566,33 @@ TEST_F(PtxInit, ProductsOfFragments) {
     for (int i = 0; i < count; ++i) text += (i == 0 ? "{" : ", ") + (name + std::to_string(i));
     return text + "}";
   };
-  for (const auto& one : all) {
-    const std::string of_d = one.of_ab == std::string("s8") ? "s32" : "f32";
+  for (const auto& test_case : all) {
+    const std::string of_d = test_case.of_ab == std::string("s8") ? "s32" : "f32";
     const auto undefined = [&](int matrix, int row, int column) {
-      const auto load = [&](const char* what, int at) {
-        return "add.u32 %q8, %q1, " + std::to_string(at) + ";\nwmma.load." + what + "." +
-               one.shape + ".shared." + one.of_ab + " " +
-               list(at == 0 ? "%a" : "%b", one.registers) + ", [%q8], " + std::to_string(one.k) +
-               ";\n";
+      const auto load = [&](const char* operand, int at) {
+        return "add.u32 %q8, %q1, " + std::to_string(at) + ";\nwmma.load." + operand + "." +
+               test_case.shape + ".shared." + test_case.of_ab + " " +
+               list(at == 0 ? "%a" : "%b", test_case.registers) + ", [%q8], " +
+               std::to_string(test_case.k) + ";\n";
       };
-      const int at = 512 * matrix + (5 * one.k + 3) * one.bytes;
+      const int at = 512 * matrix + (5 * test_case.k + 3) * test_case.bytes;
       return bits(
           ".reg .b32 %a<8>, %b<8>, %d<8>, %z;\nmov.u32 %z, 0;\nmov.u32 %q1, tile;\n"
           "mad.lo.u32 %q2, %i, 32, %q1;\nst.shared.v4.u32 [%q2], {%z, %z, %z, %z};\n"
           "st.shared.v4.u32 [%q2+16], {%z, %z, %z, %z};\nbar.warp.sync -1;\n"
           "st.shared.u8 [%q1+" +
           std::to_string(at) + "], %s;\nbar.warp.sync -1;\n" + load("a.sync.aligned.row", 0) +
-          load("b.sync.aligned.col", 512) + "wmma.mma.sync.aligned.row.col." + one.shape + "." +
-          one.mma + " " + list("%d", 8) + ", " + list("%a", one.registers) + ", " +
-          list("%b", one.registers) + ", {%z, %z, %z, %z, %z, %z, %z, %z};\n" +
-          "bar.warp.sync -1;\nwmma.store.d.sync.aligned.row." + one.shape + ".shared." + of_d +
-          " [%q1], " + list("%d", 8) + ", 16;\nbar.warp.sync -1;\n" + "ld.shared.u32 %r, [%q1+" +
-          std::to_string(64 * row + 4 * column) + "];");
+          load("b.sync.aligned.col", 512) + "wmma.mma.sync.aligned.row.col." + test_case.shape +
+          "." + test_case.mma + " " + list("%d", 8) + ", " + list("%a", test_case.registers) +
+          ", " + list("%b", test_case.registers) + ", {%z, %z, %z, %z, %z, %z, %z, %z};\n" +
+          "bar.warp.sync -1;\nwmma.store.d.sync.aligned.row." + test_case.shape + ".shared." +
+          of_d + " [%q1], " + list("%d", 8) + ", 16;\nbar.warp.sync -1;\n" +
+          "ld.shared.u32 %r, [%q1+" + std::to_string(64 * row + 4 * column) + "];");
     };
-    EXPECT_EQ(undefined(0, 5, 9), UINT32_MAX) << one.of_ab;
-    EXPECT_EQ(undefined(0, 6, 9), 0u) << one.of_ab;
-    EXPECT_EQ(undefined(1, 9, 5), UINT32_MAX) << one.of_ab;
-    EXPECT_EQ(undefined(1, 9, 6), 0u) << one.of_ab;
+    EXPECT_EQ(undefined(0, 5, 9), UINT32_MAX) << test_case.of_ab;
+    EXPECT_EQ(undefined(0, 6, 9), 0u) << test_case.of_ab;
+    EXPECT_EQ(undefined(1, 9, 5), UINT32_MAX) << test_case.of_ab;
+    EXPECT_EQ(undefined(1, 9, 6), 0u) << test_case.of_ab;
   }
 }
 
@@ -655,7 +662,7 @@ TEST_F(PtxInit, WhatTheHostWrites) {
 }
 
 // Kernels that run without the tool may have written anything.
-TEST_F(PtxInit, OnlyWhileItLives) {
+TEST_F(PtxInit, ReportsOnlyDuringItsLifetime) {
   EXPECT_NE(uses("st.global.u32 [%mine], %u;"), "none");
   EXPECT_EQ(all_.uses().size(), 1u);
 }
@@ -663,7 +670,7 @@ TEST_F(PtxInit, OnlyWhileItLives) {
 // No use is reported while blocks are sampled: the blocks that are left out may have written the
 // memory.
 TEST_F(PtxInit, OnlyWhereAllBlocksRun) {
-  place::runtime().sample_blocks(1000, 18);
+  execution_target::runtime().sample_blocks(1000, 18);
   PtxModule module(kHead + "st.global.u32 [%mine], %u;\nret;\n}\n");
   for (const unsigned blocks : {2000u, 2u}) {
     const InitCheck check;

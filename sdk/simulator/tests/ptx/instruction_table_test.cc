@@ -25,11 +25,11 @@ std::vector<const Instruction*> rows() {
 
 std::string text_of(const Instruction& row) { return std::string(row.name) + " " + row.modifiers; }
 
-FoundInstruction find(const std::string& form) {
-  std::vector<std::string> words;
+InstructionMatch find(const std::string& form) {
+  std::vector<std::string> parts;
   std::istringstream stream(form);
-  for (std::string word; std::getline(stream, word, '.');) words.push_back(word);
-  return find_instruction(words.at(0), {words.begin() + 1, words.end()});
+  for (std::string part; std::getline(stream, part, '.');) parts.push_back(part);
+  return find_instruction(parts.at(0), {parts.begin() + 1, parts.end()});
 }
 
 struct TestedForm {
@@ -42,8 +42,8 @@ std::vector<TestedForm> tested_forms() {
   std::vector<TestedForm> forms;
   for (std::string line; std::getline(file, line);) {
     if (line[0] == '#') continue;
-    TestedForm& one = forms.emplace_back();
-    std::istringstream(line) >> one.form >> one.test >> one.simd_list;
+    TestedForm& form = forms.emplace_back();
+    std::istringstream(line) >> form.form >> form.test >> form.simd_list;
   }
   return forms;
 }
@@ -62,21 +62,21 @@ std::string name_of(Simd list) {
 TEST(PtxInstructionTable, HasEachFormThatTestsRun) {
   const std::vector<TestedForm> forms = tested_forms();
   EXPECT_GT(forms.size(), 1000u);
-  for (const TestedForm& one : forms) EXPECT_NE(find(one.form).row, nullptr) << one.form;
+  for (const TestedForm& form : forms) EXPECT_NE(find(form.form).row, nullptr) << form.form;
 }
 
 TEST(PtxInstructionTable, EachRowHasAFormThatTestsRun) {
-  std::set<const Instruction*> found;
-  for (const TestedForm& one : tested_forms()) found.insert(find(one.form).row);
-  for (const Instruction* row : rows()) EXPECT_EQ(found.count(row), 1u) << text_of(*row);
+  std::set<const Instruction*> tested;
+  for (const TestedForm& form : tested_forms()) tested.insert(find(form.form).row);
+  for (const Instruction* row : rows()) EXPECT_EQ(tested.count(row), 1u) << text_of(*row);
 }
 
 // The decoder looks for SIMD code in the list that the row names. PtxSteps compares both versions
 // of each loop of the lists.
 TEST(PtxInstructionTable, NamesTheListOfSimdCode) {
   std::map<const Instruction*, std::set<std::string>> lists;
-  for (const TestedForm& one : tested_forms()) {
-    if (!one.simd_list.empty()) lists[find(one.form).row].insert(one.simd_list);
+  for (const TestedForm& form : tested_forms()) {
+    if (!form.simd_list.empty()) lists[find(form.form).row].insert(form.simd_list);
   }
   for (const Instruction* row : rows()) {
     std::set<std::string> expected;
@@ -125,9 +125,9 @@ TEST(PtxInstructionTable, ReportsWhatIsUnsupported) {
 }
 
 TEST(PtxInstructionTable, AssignsModifiersWhateverTheirOrder) {
-  const FoundInstruction found = find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
-  ASSERT_NE(found.row, nullptr);
-  EXPECT_EQ(found.row->definedness, Definedness::kProduct);
+  const InstructionMatch product = find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+  ASSERT_NE(product.row, nullptr);
+  EXPECT_EQ(product.row->definedness, Definedness::kProduct);
   EXPECT_EQ(find("atom.add.release.gpu.u32").row, find("atom.release.gpu.add.u32").row);
   EXPECT_EQ(find("atom.exch.b32").row->definedness, Definedness::kExchange);
   EXPECT_EQ(find("ld.global.nc.L1::no_allocate.L2::128B.v4.u32").ignored,

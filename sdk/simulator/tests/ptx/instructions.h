@@ -124,7 +124,8 @@ class Instruction : public Ptx {
       for (size_t k = 0; k < 3; ++k) operands[k] = sources[k][i] & masks[k + 1];
       const uint64_t got = results[i] & masks[0];
       const uint64_t expected = reference(operands[0], operands[1], operands[2]) & masks[0];
-      if (!place::is_machine() && is_allowed_of(types, operands, got, expected, bound)) continue;
+      if (!execution_target::is_simulator() && is_allowed_of(types, operands, got, expected, bound))
+        continue;
       ASSERT_EQ(got, expected) << instruction << std::hex << ", a 0x" << operands[0] << ", b 0x"
                                << operands[1] << ", c 0x" << operands[2];
     }
@@ -221,10 +222,10 @@ class Instruction : public Ptx {
     std::vector<uint64_t> sources[3];
     constexpr size_t kBatch = 1 << 17;
     for (size_t i = 0; i < count && !HasFatalFailure(); i += kBatch) {
-      for (auto& one : sources) {
-        one.resize(std::min(kBatch, count - i));
+      for (auto& values : sources) {
+        values.resize(std::min(kBatch, count - i));
         // Half of the values are 32-bit floats of similar magnitudes, which sums and products need.
-        for (uint64_t& value : one) {
+        for (uint64_t& value : values) {
           const uint64_t any = random();
           value = (any & 1) != 0 ? any : (any & 0xffffffff807fffff) | (96 + (any >> 40) % 64) << 23;
         }
@@ -250,9 +251,9 @@ class Instruction : public Ptx {
            "mad.lo.s32 %i, %s, %t, %i;\n";
   }
   static std::string store(const std::string& type, uint64_t offset) {
-    const std::string place = "[%p+" + std::to_string(offset) + "], ";
-    if (type == "pred") return "selp.u32 %t, 1, 0, %d;\nst.global.u32 " + place + "%t;\n";
-    return "st.global.b" + std::to_string(width_of(type)) + " " + place + "%d;\n";
+    const std::string target = "[%p+" + std::to_string(offset) + "], ";
+    if (type == "pred") return "selp.u32 %t, 1, 0, %d;\nst.global.u32 " + target + "%t;\n";
+    return "st.global.b" + std::to_string(width_of(type)) + " " + target + "%d;\n";
   }
   std::vector<uint64_t> run(const std::string& instruction, const std::vector<std::string>& types,
                             const std::vector<uint64_t> (&sources)[3]) {
@@ -274,8 +275,8 @@ class Instruction : public Ptx {
     EXPECT_EQ(module.launch("k", (count + 127) / 128, 128, 0, d, a, b, c, count), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     const std::vector<uint64_t> results(d, d + count);
-    for (const uint64_t* one : {static_cast<const uint64_t*>(d), a, b, c}) {
-      cudaFree(const_cast<uint64_t*>(one));
+    for (const uint64_t* array : {static_cast<const uint64_t*>(d), a, b, c}) {
+      cudaFree(const_cast<uint64_t*>(array));
     }
     return results;
   }

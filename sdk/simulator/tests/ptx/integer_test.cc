@@ -83,8 +83,8 @@ TEST_F(PtxInteger, Arithmetic) {
   });
   check("mul.hi.u64 %d, %a, %b", {"u64", "u64", "u64"}, [](uint64_t a, uint64_t b, uint64_t) {
     const uint64_t al = a & 0xffffffff, ah = a >> 32, bl = b & 0xffffffff, bh = b >> 32;
-    const uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (middle & 0xffffffff);
-    return ah * bh + (middle >> 32) + (other >> 32);
+    const uint64_t middle = ah * bl + (al * bl >> 32), low_sum = al * bh + (middle & 0xffffffff);
+    return ah * bh + (middle >> 32) + (low_sum >> 32);
   });
   for (const char* n : {"16", "32", "64"}) {
     const std::string s = std::string("s") + n;
@@ -97,16 +97,16 @@ TEST_F(PtxInteger, Arithmetic) {
 }
 
 TEST_F(PtxInteger, Carries) {
-  const std::vector<std::string> words = {"u32", "u32", "u32", "u32"};
-  check("{ .reg .b32 x; add.cc.u32 x, %a, %b; addc.u32 %d, %c, 0; }", words,
+  const std::vector<std::string> types = {"u32", "u32", "u32", "u32"};
+  check("{ .reg .b32 x; add.cc.u32 x, %a, %b; addc.u32 %d, %c, 0; }", types,
         [](uint64_t a, uint64_t b, uint64_t c) { return ((a + b) >> 32) + c; });
-  check("{ .reg .b32 x; add.cc.s32 x, %a, %b; addc.cc.s32 x, %b, %c; addc.s32 %d, 0, 0; }", words,
+  check("{ .reg .b32 x; add.cc.s32 x, %a, %b; addc.cc.s32 x, %b, %c; addc.s32 %d, 0, 0; }", types,
         [](uint64_t a, uint64_t b, uint64_t c) { return (b + c + ((a + b) >> 32)) >> 32; });
-  check("{ .reg .b32 x; sub.cc.u32 x, %a, %b; subc.cc.u32 x, %b, %c; subc.u32 %d, 0, 0; }", words,
+  check("{ .reg .b32 x; sub.cc.u32 x, %a, %b; subc.cc.u32 x, %b, %c; subc.u32 %d, 0, 0; }", types,
         [](uint64_t a, uint64_t b, uint64_t c) { return (b - c - (a < b ? 1 : 0)) >> 32; });
-  check("{ .reg .b32 x; mad.lo.cc.u32 x, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0; }", words,
+  check("{ .reg .b32 x; mad.lo.cc.u32 x, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0; }", types,
         [](uint64_t a, uint64_t b, uint64_t c) { return (a * b + c) >> 32; });
-  check("{ .reg .b32 x; mad.hi.cc.u32 x, %a, %b, %c; madc.lo.cc.u32 %d, %a, %b, 7; }", words,
+  check("{ .reg .b32 x; mad.hi.cc.u32 x, %a, %b, %c; madc.lo.cc.u32 %d, %a, %b, 7; }", types,
         [](uint64_t a, uint64_t b, uint64_t c) { return a * b + 7 + (((a * b >> 32) + c) >> 32); });
   check("{ .reg .b32 x; mad.lo.cc.s32 x, %a, %b, 0; madc.hi.s32 %d, %a, %b, %c; }",
         {"s32", "s32", "s32", "s32"}, [](uint64_t a, uint64_t b, uint64_t c) {
@@ -167,20 +167,20 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
 
 TEST_P(CarriesOf, AllMixtures) {
   // Few values, so that equal values, 0 and all ones occur together.
-  const std::vector<uint64_t> few = {0,
-                                     1,
-                                     2,
-                                     ~uint64_t{0},
-                                     ~uint64_t{1},
-                                     uint64_t{1} << 63,
-                                     uint64_t{1} << 31,
-                                     0x123456789abcdef0,
-                                     0xfedcba9876543210};
+  const std::vector<uint64_t> numbers = {0,
+                                         1,
+                                         2,
+                                         ~uint64_t{0},
+                                         ~uint64_t{1},
+                                         uint64_t{1} << 63,
+                                         uint64_t{1} << 31,
+                                         0x123456789abcdef0,
+                                         0xfedcba9876543210};
   std::vector<uint64_t> sources[3];
-  for (size_t i = 0; i < few.size() * few.size() * few.size(); ++i) {
-    sources[0].push_back(few[i % few.size()]);
-    sources[1].push_back(few[i / few.size() % few.size()]);
-    sources[2].push_back(few[i / few.size() / few.size()]);
+  for (size_t i = 0; i < numbers.size() * numbers.size() * numbers.size(); ++i) {
+    sources[0].push_back(numbers[i % numbers.size()]);
+    sources[1].push_back(numbers[i / numbers.size() % numbers.size()]);
+    sources[2].push_back(numbers[i / numbers.size() / numbers.size()]);
   }
   const std::vector<std::string> types(4, type_);
   const std::string before = "{ .reg .b" + std::to_string(bits_) + " x; ";
@@ -296,24 +296,24 @@ TEST_F(PtxInteger, ChoicesBySign) {
             return magnitude < (flushes ? 0x00800000 : 1) || c == magnitude ? a : b;
           });
   }
-  const auto kind_of = [](const std::string& what, uint64_t exponent, uint64_t fraction,
+  const auto kind_of = [](const std::string& kind, uint64_t exponent, uint64_t fraction,
                           uint64_t most) -> uint64_t {
     const bool is_nan = exponent == most && fraction != 0;
     const bool is_infinite = exponent == most && fraction == 0;
     const bool is_subnormal = exponent == 0 && fraction != 0;
-    if (what == "finite") return exponent != most;
-    if (what == "infinite") return is_infinite;
-    if (what == "number") return !is_nan;
-    if (what == "notanumber") return is_nan;
-    return what == "normal" ? !is_nan && !is_infinite && !is_subnormal : is_subnormal;
+    if (kind == "finite") return exponent != most;
+    if (kind == "infinite") return is_infinite;
+    if (kind == "number") return !is_nan;
+    if (kind == "notanumber") return is_nan;
+    return kind == "normal" ? !is_nan && !is_infinite && !is_subnormal : is_subnormal;
   };
-  for (const std::string what :
+  for (const std::string kind :
        {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
-    check("testp." + what + ".f32 %d, %a", {"pred", "b32"}, [&](uint64_t a, uint64_t, uint64_t) {
-      return kind_of(what, a >> 23 & 255, a & 0x7fffff, 255);
+    check("testp." + kind + ".f32 %d, %a", {"pred", "b32"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return kind_of(kind, a >> 23 & 255, a & 0x7fffff, 255);
     });
-    check("testp." + what + ".f64 %d, %a", {"pred", "b64"}, [&](uint64_t a, uint64_t, uint64_t) {
-      return kind_of(what, a >> 52 & 2047, a & 0xfffffffffffff, 2047);
+    check("testp." + kind + ".f64 %d, %a", {"pred", "b64"}, [&](uint64_t a, uint64_t, uint64_t) {
+      return kind_of(kind, a >> 52 & 2047, a & 0xfffffffffffff, 2047);
     });
   }
 }
@@ -505,12 +505,12 @@ TEST_F(PtxInteger, ModesOfPrmt) {
   } all[] = {{"f4e", {"3210", "4321", "5432", "6543"}}, {"b4e", {"5670", "6701", "7012", "0123"}},
              {"rc8", {"0000", "1111", "2222", "3333"}}, {"ecl", {"3210", "3211", "3222", "3333"}},
              {"ecr", {"0000", "1110", "2210", "3210"}}, {"rc16", {"1010", "3232", "1010", "3232"}}};
-  for (const auto& one : all) {
-    check(std::string("prmt.b32.") + one.mode + " %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
+  for (const auto& row : all) {
+    check(std::string("prmt.b32.") + row.mode + " %d, %a, %b, %c", {"b32", "b32", "b32", "b32"},
           [&](uint64_t a, uint64_t b, uint64_t c) {
             uint64_t d = 0;
             for (int i = 0; i < 4; ++i) {
-              d = d << 8 | ((b << 32 | a) >> 8 * (one.bytes[c & 3][i] - '0') & 255);
+              d = d << 8 | ((b << 32 | a) >> 8 * (row.bytes[c & 3][i] - '0') & 255);
             }
             return d;
           });
@@ -596,7 +596,7 @@ TEST_F(PtxInteger, VideoInstructions) {
              {"vabsdiff", [](int64_t a, int64_t b) { return std::abs(a - b); }},
              {"vmin", [](int64_t a, int64_t b) { return std::min(a, b); }},
              {"vmax", [](int64_t a, int64_t b) { return std::max(a, b); }}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     for (const unsigned count : {2u, 4u}) {
       for (const std::string more : {"", ".sat", ".add"}) {
         for (const std::string types : {".u32.u32.u32", ".s32.s32.s32", ".s32.u32.s32"}) {
@@ -607,11 +607,11 @@ TEST_F(PtxInteger, VideoInstructions) {
           };
           const int64_t most = (int64_t{1} << (types[1] == 's' ? n - 1 : n)) - 1,
                         least = types[1] == 's' ? -most - 1 : 0;
-          check(one.name + std::to_string(count) + types + more + " %d, %a, %b, %c",
+          check(row.name + std::to_string(count) + types + more + " %d, %a, %b, %c",
                 {"b32", "b32", "b32", "b32"}, [=](uint64_t a, uint64_t b, uint64_t c) {
                   uint64_t d = 0, sum = c;
                   for (unsigned i = 0; i < count; ++i) {
-                    int64_t x = one.work(number(a, i, types[5]), number(b, i, types[9]));
+                    int64_t x = row.work(number(a, i, types[5]), number(b, i, types[9]));
                     if (more == ".sat") x = std::min(std::max(x, least), most);
                     d |= (static_cast<uint64_t>(x) & ((uint64_t{1} << n) - 1)) << n * i;
                     sum += static_cast<uint64_t>(x);

@@ -142,10 +142,10 @@ class PtxMatrix : public Ptx {
   }
   // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
   // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
-  // The product of two bits is their exclusive or for .xor, in `what`.
-  static void expect(const std::string& what, const Matrix& a, const Matrix& b, const Matrix& c,
+  // The product of two bits is their exclusive or for .xor, in `form`.
+  static void expect(const std::string& form, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
-    const bool is_xor = what.find(".xor") != std::string::npos;
+    const bool is_xor = form.find(".xor") != std::string::npos;
     for (int row = 0; row < c.rows; ++row) {
       for (int column = 0; column < c.columns; ++column) {
         double sum = c.value(row, column), magnitudes = std::fabs(sum);
@@ -159,12 +159,12 @@ class PtxMatrix : public Ptx {
           if (saturates) sum = std::min(std::max(sum, -2147483648.0), 2147483647.0);
           const auto wrapped = static_cast<uint32_t>(static_cast<int64_t>(sum));
           ASSERT_EQ(d.codes[static_cast<size_t>(row * c.columns + column)], wrapped)
-              << what << " at " << row << ", " << column;
+              << form << " at " << row << ", " << column;
           continue;
         }
         double bound = (a.columns + 1) * std::ldexp(magnitudes, -24);
         if (d.type == "f16") bound += std::ldexp(std::fabs(sum), -11) + std::ldexp(1.0, -25);
-        ASSERT_NEAR(d.value(row, column), sum, bound) << what << " at " << row << ", " << column;
+        ASSERT_NEAR(d.value(row, column), sum, bound) << form << " at " << row << ", " << column;
       }
     }
   }
@@ -182,7 +182,7 @@ class PtxMatrix : public Ptx {
       Matrix all[] = {random(types[1], m, k), random(types[2], k, n), random(types[3], m, n)};
       if (round == 1 && types[3] == "s32") all[2].codes.assign(all[2].codes.size(), 0x7fffff80);
       std::vector<uint32_t> in;
-      std::string loads, words;
+      std::string loads, operands;
       for (int i = 0; i < 3; ++i) {
         const std::vector<uint32_t> registers = fragment(all[i], layouts[i]);
         const std::string name(1, "abc"[i]);
@@ -190,7 +190,7 @@ class PtxMatrix : public Ptx {
           loads += "ld.global.u32 %" + name + std::to_string(r) + ", [%in+" +
                    std::to_string(4 * (in.size() + 32 * r)) + "];\n";
         }
-        words += ", " + list(name, registers.size() / 32);
+        operands += ", " + list(name, registers.size() / 32);
         in.insert(in.end(), registers.begin(), registers.end());
       }
       const size_t count = fragment(all[2], layouts[2]).size() / 32;
@@ -200,16 +200,14 @@ class PtxMatrix : public Ptx {
             "st.global.u32 [%out+" + std::to_string(128 * r) + "], %d" + std::to_string(r) + ";\n";
       }
       const auto out =
-          run(loads + form + " " + list("d", count) + words + ";\n" + stores, in, 32 * count);
+          run(loads + form + " " + list("d", count) + operands + ";\n" + stores, in, 32 * count);
       Matrix d = all[2];
       const int bits = bits_of(types[0]), each = 32 / bits;
       for (int lane = 0; lane < 32; ++lane) {
         for (int i = 0; i < m * n / 32; ++i) {
           const Element at = layouts[2](lane / 4, lane % 4, i);
-          const uint32_t whole =
-              out[static_cast<size_t>(i / each * 32 + lane)] >> (i % each * bits);
-          d.codes[static_cast<size_t>(at.row * n + at.column)] =
-              bits == 32 ? whole : whole & 0xffff;
+          const uint32_t code = out[static_cast<size_t>(i / each * 32 + lane)] >> (i % each * bits);
+          d.codes[static_cast<size_t>(at.row * n + at.column)] = bits == 32 ? code : code & 0xffff;
         }
       }
       expect(form, all[0], all[1], all[2], d, !more.empty());
@@ -357,13 +355,13 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
             if (!has_one) continue;
             // The error of the nearest number: the sum of the parts of product and term.
             const double x = a[row][k - 1], y = b[k - 1][column], z = c[row][column];
-            const double near = std::fma(x, y, z), high = x * y, rest = std::fma(x, y, -high);
-            const long double error = static_cast<long double>(high) - near + z + rest;
-            const double lower = error < 0 ? std::nextafter(near, -4.0 * magnitudes) : near,
-                         upper = error > 0 ? std::nextafter(near, 4.0 * magnitudes) : near;
-            const bool down = how == ".rm" || (how == ".rz" && near > 0);
-            const bool up = how == ".rp" || (how == ".rz" && near <= 0);
-            ASSERT_EQ(got, down ? lower : up ? upper : near) << form;
+            const double nearest = std::fma(x, y, z), high = x * y, low = std::fma(x, y, -high);
+            const long double error = static_cast<long double>(high) - nearest + z + low;
+            const double lower = error < 0 ? std::nextafter(nearest, -4.0 * magnitudes) : nearest,
+                         upper = error > 0 ? std::nextafter(nearest, 4.0 * magnitudes) : nearest;
+            const bool down = how == ".rm" || (how == ".rz" && nearest > 0);
+            const bool up = how == ".rp" || (how == ".rz" && nearest <= 0);
+            ASSERT_EQ(got, down ? lower : up ? upper : nearest) << form;
           }
         }
       }
@@ -373,16 +371,16 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
 
 TEST_F(PtxMatrix, Movmatrix) {
   for (const bool again : {false, true}) {
-    const std::string one = "movmatrix.sync.aligned.m8n8.trans.b16 %a0, %a0;\n";
+    const std::string transpose = "movmatrix.sync.aligned.m8n8.trans.b16 %a0, %a0;\n";
     std::vector<uint32_t> in;
     const auto element = [](uint32_t row, uint32_t column) { return 8 * row + column; };
     for (uint32_t lane = 0; lane < 32; ++lane) {
       const uint32_t row = lane / 4, column = lane % 4 * 2;
       in.push_back(element(row, column) | element(row, column + 1) << 16);
     }
-    const auto out = run(
-        "ld.global.u32 %a0, [%in];\n" + one + (again ? one : "") + "st.global.u32 [%out], %a0;\n",
-        in, 32);
+    const auto out = run("ld.global.u32 %a0, [%in];\n" + transpose + (again ? transpose : "") +
+                             "st.global.u32 [%out], %a0;\n",
+                         in, 32);
     ASSERT_EQ(fault(), "none");
     for (uint32_t lane = 0; lane < 32; ++lane) {
       const uint32_t row = lane / 4, column = lane % 4 * 2;
@@ -394,12 +392,12 @@ TEST_F(PtxMatrix, Movmatrix) {
 
 // Rows of 16 bytes: element i of row r of matrix j is 64 j + 8 r + i.
 std::vector<uint32_t> numbered() {
-  std::vector<uint32_t> words;
-  for (uint32_t i = 0; i < 256; i += 2) words.push_back(i | (i + 1) << 16);
-  return words;
+  std::vector<uint32_t> packed;
+  for (uint32_t i = 0; i < 256; i += 2) packed.push_back(i | (i + 1) << 16);
+  return packed;
 }
 // The elements of matrix j that a lane holds, as in the figure of ldmatrix.
-uint32_t held(uint32_t j, uint32_t lane, bool transposed) {
+uint32_t expected_row(uint32_t j, uint32_t lane, bool transposed) {
   const uint32_t row = lane / 4, column = lane % 4 * 2;
   const auto at = [&](uint32_t r, uint32_t c) {
     return transposed ? 64 * j + 8 * c + r : 64 * j + 8 * r + c;
@@ -433,7 +431,8 @@ TEST_F(PtxMatrix, Ldmatrix) {
         const auto out = run(".reg .pred %p<2>;\n" + body, numbered(), 32 * count);
         ASSERT_EQ(fault(), "none");
         for (uint32_t i = 0; i < 32 * count; ++i) {
-          ASSERT_EQ(out[i], held(i / 32, i % 32, transposed)) << count << transposed << " " << i;
+          ASSERT_EQ(out[i], expected_row(i / 32, i % 32, transposed))
+              << count << transposed << " " << i;
         }
       }
     }
@@ -444,7 +443,7 @@ TEST_F(PtxMatrix, Stmatrix) {
   for (const uint32_t count : {1u, 2u, 4u}) {
     for (const bool transposed : {false, true}) {
       std::vector<uint32_t> in;
-      for (uint32_t i = 0; i < 128; ++i) in.push_back(held(i / 32, i % 32, transposed));
+      for (uint32_t i = 0; i < 128; ++i) in.push_back(expected_row(i / 32, i % 32, transposed));
       std::string body = "mov.u32 %s0, tile;\nshl.b32 %s1, %i, 4;\nadd.u32 %s0, %s0, %s1;\n";
       for (uint32_t j = 0; j < count; ++j) {
         body +=
@@ -479,16 +478,17 @@ TEST_F(PtxMatrix, LdmatrixBeforeTheWait) {
   const auto landed = run(
       before + kToTile + "cp.async.commit_group;\ncp.async.wait_group 0;\n" + load, numbered(), 32);
   for (uint32_t lane = 0; lane < 32; ++lane) {
-    const bool arrived_early = !place::is_machine() && late[lane] == held(0, lane, false);
+    const bool arrived_early =
+        !execution_target::is_simulator() && late[lane] == expected_row(0, lane, false);
     EXPECT_TRUE(late[lane] == lane / 4 || arrived_early) << lane;
-    EXPECT_EQ(landed[lane], held(0, lane, false)) << lane;
+    EXPECT_EQ(landed[lane], expected_row(0, lane, false)) << lane;
   }
 }
 
 // Unused results need no register: the list has `_` in their place.
 TEST_F(PtxMatrix, ResultsWithoutARegister) {
-  const std::string ones = "mov.b32 %a0, 0x3c003c00;\nmov.b32 %c0, 0;\nmov.b32 %d0, 7;\n";
-  const auto sums = run(ones +
+  const std::string setup = "mov.b32 %a0, 0x3c003c00;\nmov.b32 %c0, 0;\nmov.b32 %d0, 7;\n";
+  const auto sums = run(setup +
                             "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {_, %d1, %d2, _}, "
                             "{%a0, %a0}, {%a0}, {%c0, %c0, %c0, 0f40000000};\n"
                             "st.global.u32 [%out], %d1;\nst.global.u32 [%out+128], %d0;\n",
@@ -505,7 +505,7 @@ TEST_F(PtxMatrix, ResultsWithoutARegister) {
 class PtxMatrixFaults : public PtxMatrix {
  protected:
   void SetUp() override {
-    if (!place::is_machine()) GTEST_SKIP() << "a fault, which the machine names";
+    if (!execution_target::is_simulator()) GTEST_SKIP() << "a fault, which the machine names";
   }
 };
 
@@ -572,29 +572,30 @@ class Wmma : public PtxMatrix {
     const int counts[] = {of_a, of_b, count_of_sum(types[3])};
     const auto of_d = static_cast<size_t>(count_of_sum(types[0]));
     for (int i = 0; i < 3; ++i) {
-      const Matrix& one = all[i];
-      const int bytes = bits_of(one.type) / 8,
-                row = (by_columns[i] ? one.rows : one.columns) + 16 / bytes;
-      std::vector<unsigned char> place(
-          static_cast<size_t>((by_columns[i] ? one.columns : one.rows) * row * bytes), 0xa5);
-      for (int r = 0; r < one.rows; ++r) {
-        for (int c = 0; c < one.columns; ++c) {
+      const Matrix& matrix = all[i];
+      const int bytes = bits_of(matrix.type) / 8,
+                row = (by_columns[i] ? matrix.rows : matrix.columns) + 16 / bytes;
+      std::vector<unsigned char> bytes_of_matrix(
+          static_cast<size_t>((by_columns[i] ? matrix.columns : matrix.rows) * row * bytes), 0xa5);
+      for (int r = 0; r < matrix.rows; ++r) {
+        for (int c = 0; c < matrix.columns; ++c) {
           const int at = by_columns[i] ? c * row + r : r * row + c;
-          std::memcpy(&place[static_cast<size_t>(at * bytes)],
-                      &one.codes[static_cast<size_t>(r * one.columns + c)],
+          std::memcpy(&bytes_of_matrix[static_cast<size_t>(at * bytes)],
+                      &matrix.codes[static_cast<size_t>(r * matrix.columns + c)],
                       static_cast<size_t>(bytes));
         }
       }
       strides_[i] = row;
       const std::string name(1, "abc"[i]);
       body += "add.u64 %y1, %first, " + std::to_string(4 * in.size()) + ";\n";
-      if (space == ".shared") body += to_shared(place.size());
+      if (space == ".shared") body += to_shared(bytes_of_matrix.size());
       body += "wmma.load." + name + ".sync.aligned." + (by_columns[i] ? "col" : "row") + "." +
-              shape + space + "." + one.type + " " + list(name, static_cast<size_t>(counts[i])) +
+              shape + space + "." + matrix.type + " " + list(name, static_cast<size_t>(counts[i])) +
               (space == ".shared" ? ", [%s0], " : ", [%y1], ") + std::to_string(row) + ";\n";
-      place.resize((place.size() + 3) / 4 * 4);
-      in.resize(in.size() + place.size() / 4);
-      std::memcpy(&in[in.size() - place.size() / 4], place.data(), place.size());
+      bytes_of_matrix.resize((bytes_of_matrix.size() + 3) / 4 * 4);
+      in.resize(in.size() + bytes_of_matrix.size() / 4);
+      std::memcpy(&in[in.size() - bytes_of_matrix.size() / 4], bytes_of_matrix.data(),
+                  bytes_of_matrix.size());
     }
     const bool of_all = types[1] != "f16";
     const std::string form = std::string("wmma.mma.sync.aligned.") +
@@ -683,57 +684,58 @@ TEST_F(Wmma, OneRegister) {
        128, 1},
       {"m8n8k128", "b1", "s32", "wmma.mma.and.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
        128, 1}};
-  for (const auto& one : all) {
-    const bool is_double = one.bits == 64;
+  for (const auto& test_case : all) {
+    const bool is_double = test_case.bits == 64;
     std::vector<uint32_t> in;  // A by rows, B by columns, C by rows
     std::vector<double> a, b, c;
     const auto append = [&](std::vector<double>* values, int count, int bits) {
-      uint32_t word = 0;
+      uint32_t packed = 0;
       for (int i = 0; i < count; ++i) {
         uint32_t code = static_cast<uint32_t>(random_()) & (bits < 32 ? (1u << bits) - 1 : 1023u);
         if (bits == 64) {
           const double x = code / 16.0 - 30;
-          uint32_t words[2];
-          std::memcpy(words, &x, sizeof(x));
-          in.insert(in.end(), words, words + 2);
+          uint32_t halves[2];
+          std::memcpy(halves, &x, sizeof(x));
+          in.insert(in.end(), halves, halves + 2);
           values->push_back(x);
           continue;
         }
-        values->push_back(bits == 32 ? code : value_of(one.type, code));
-        word |= bits == 32 ? code : code << i * bits % 32;
+        values->push_back(bits == 32 ? code : value_of(test_case.type, code));
+        packed |= bits == 32 ? code : code << i * bits % 32;
         if ((i + 1) * bits % 32 != 0) continue;
-        in.push_back(word);
-        word = 0;
+        in.push_back(packed);
+        packed = 0;
       }
     };
-    append(&a, 8 * one.k, one.bits);
+    append(&a, 8 * test_case.k, test_case.bits);
     const size_t at_b = 4 * in.size();
-    append(&b, 8 * one.k, one.bits);
+    append(&b, 8 * test_case.k, test_case.bits);
     const size_t at_c = 4 * in.size();
     append(&c, 64, is_double ? 64 : 32);
-    const auto load = [&](const std::string& what, const std::string& type, size_t at,
+    const auto load = [&](const std::string& operand, const std::string& type, size_t at,
                           const std::string& to) {
-      return "add.u64 %y1, %first, " + std::to_string(at) + ";\nwmma.load." + what + "." +
-             one.shape + "." + type + " " + to + ", [%y1];\n";
+      return "add.u64 %y1, %first, " + std::to_string(at) + ";\nwmma.load." + operand + "." +
+             test_case.shape + "." + type + " " + to + ", [%y1];\n";
     };
     const std::string w = is_double ? "%q" : "%r";
-    const std::string text = ".reg .b64 %q<6>;\n.reg .b32 %r<6>;\n" +
-                             load("a.sync.aligned.row", one.type, 0, "{" + w + "0}") +
-                             load("b.sync.aligned.col", one.type, at_b, "{" + w + "1}") +
-                             load("c.sync.aligned.row", one.sum, at_c, "{" + w + "2, " + w + "3}") +
-                             one.form + " {" + w + "4, " + w + "5}, {" + w + "0}, {" + w + "1}, {" +
-                             w + "2, " + w +
-                             "3};\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned.col." +
-                             one.shape + "." + one.sum + " [%y2], {" + w + "4, " + w + "5};\n";
+    const std::string text =
+        ".reg .b64 %q<6>;\n.reg .b32 %r<6>;\n" +
+        load("a.sync.aligned.row", test_case.type, 0, "{" + w + "0}") +
+        load("b.sync.aligned.col", test_case.type, at_b, "{" + w + "1}") +
+        load("c.sync.aligned.row", test_case.sum, at_c, "{" + w + "2, " + w + "3}") +
+        test_case.form + " {" + w + "4, " + w + "5}, {" + w + "0}, {" + w + "1}, {" + w + "2, " +
+        w + "3};\nld.param.u64 %y2, [out];\nwmma.store.d.sync.aligned.col." + test_case.shape +
+        "." + test_case.sum + " [%y2], {" + w + "4, " + w + "5};\n";
     const std::vector<uint32_t> out = run(text, in, is_double ? 128 : 64);
-    ASSERT_EQ(fault(), "none") << one.form;
+    ASSERT_EQ(fault(), "none") << test_case.form;
     for (int row = 0; row < 8; ++row) {
       for (int column = 0; column < 8; ++column) {
         double sum = c[static_cast<size_t>(8 * row + column)], got;
-        for (int k = 0; k < one.k; ++k) {
-          const double x = a[static_cast<size_t>(one.k * row + k)],
-                       y = b[static_cast<size_t>(one.k * column + k)];
-          sum += one.form.find(".xor") != std::string::npos ? (x < y || x > y ? 1 : 0) : x * y;
+        for (int k = 0; k < test_case.k; ++k) {
+          const double x = a[static_cast<size_t>(test_case.k * row + k)],
+                       y = b[static_cast<size_t>(test_case.k * column + k)];
+          sum +=
+              test_case.form.find(".xor") != std::string::npos ? (x < y || x > y ? 1 : 0) : x * y;
         }
         const auto at = static_cast<size_t>(8 * column + row);
         if (is_double) {
@@ -741,7 +743,8 @@ TEST_F(Wmma, OneRegister) {
         } else {
           got = static_cast<int32_t>(out[at]);
         }
-        ASSERT_EQ(got, sum) << one.form << " at " << row << ", " << column;  // every sum is exact
+        ASSERT_EQ(got, sum) << test_case.form << " at " << row << ", "
+                            << column;  // every sum is exact
       }
     }
   }

@@ -44,7 +44,7 @@ class PtxForms : public Ptx {
   // the address of the thread's part of shared memory.
   static std::string kernel(const Form& form, const std::string& body) {
     const std::string bits = std::to_string(8 * form.in_register());
-    const std::string place = form.space == "shared" ? "%mine" : "%in";
+    const std::string base = form.space == "shared" ? "%mine" : "%in";
     return ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
            ".shared .align 16 .b8 tile[" +
            std::to_string(kThreads * kBytes) +
@@ -68,9 +68,9 @@ class PtxForms : public Ptx {
                             const std::string& store, const std::string& to) {
     std::string text;
     for (unsigned at = 0; at < kBytes; at += 8) {
-      const std::string w = "%w" + std::to_string(at / 8), place = "+" + std::to_string(at);
-      text += load + ".b64 " + w + ", [" + from + place + "]; " + store + ".b64 [" + to + place +
-              "], " + w + ";\n";
+      const std::string w = "%w" + std::to_string(at / 8), at_offset = "+" + std::to_string(at);
+      text += load + ".b64 " + w + ", [" + from + at_offset + "]; " + store + ".b64 [" + to +
+              at_offset + "], " + w + ";\n";
     }
     return text;
   }
@@ -315,10 +315,10 @@ TEST_F(PtxForms, Atomics) {
       {"red.relaxed.cta.global.add.u32", "b32", 1, 1 + 64 * 63 / 2},
       {"red.shared.add.u32", "b32", 5, 5 + 64 * 63 / 2},
   };
-  for (const auto& one : all) {
-    const std::string text = one.text;
+  for (const auto& row : all) {
+    const std::string text = row.text;
     const bool shared = text.find(".shared") != std::string::npos, returns = text[0] == 'a';
-    const std::string cell = shared ? "tile" : "%out", bits = one.type;
+    const std::string cell = shared ? "tile" : "%out", bits = row.type;
     PtxModule module(
         ".visible .entry k(.param .u64 out)\n{\n.shared .align 8 .b8 tile[8];\n"
         ".reg .b64 %out, %w; .reg .b32 %i, %ones; .reg ." +
@@ -327,15 +327,15 @@ TEST_F(PtxForms, Atomics) {
         "ld.param.u64 %out, [out]; mov.u32 %i, %tid.x; cvt.u64.u32 %w, %i; "
         "mov.b32 %ones, 0x3f803f80; setp.ne.u32 %p, %i, 0; @%p bra wait;\n" +
         (shared ? "ld.global." + bits + " %r, [%out]; st.shared." + bits + " [tile], %r;\n" : "") +
-        "wait: bar.sync 0;\n" + text + (returns ? " %r," : "") + " [" + cell + "], " + one.operand +
+        "wait: bar.sync 0;\n" + text + (returns ? " %r," : "") + " [" + cell + "], " + row.operand +
         ";\nbar.sync 0; @%p bra end;\n" +
         (shared ? "ld.shared." + bits + " %r, [tile]; st.global." + bits + " [%out], %r;\n" : "") +
         "end: ret;\n}\n");
     uint64_t* out = memory<uint64_t>(1);
-    *out = one.before;
+    *out = row.before;
     EXPECT_EQ(module.launch("k", 1, kThreads, 0, out), cudaSuccess) << text;
     EXPECT_EQ(fault(), "none") << text;
-    EXPECT_EQ(*out, one.after) << text;
+    EXPECT_EQ(*out, row.after) << text;
   }
 }
 
@@ -434,7 +434,7 @@ TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
       {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},
       {"cp.async.cg.shared.global [%mine], [%in], 16, %p", 0},
       {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %p, %policy", 0}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     PtxModule module(
         std::string(
             ".visible .entry k(.param .u64 out, .param .u64 in)\n{\n.shared .align 16 .b8 "
@@ -445,17 +445,17 @@ TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
             "%in, %in, %w; mov.u32 %mine, tile; mad.lo.u32 %mine, %i, 16, %mine;\n"
             "rem.u32 %n, %i, 3; setp.eq.u32 %p, %n, 0; selp.b32 %n, 4, 16, %p;\n"
             "mov.u32 %r0, -1; st.shared.v4.b32 [%mine], {%r0, %r0, %r0, %r0};\n") +
-        one.text +
+        row.text +
         ";\ncp.async.wait_all; ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [%mine];\n"
         "st.global.v4.b32 [%out], {%r0, %r1, %r2, %r3};\nret;\n}\n");
     std::vector<uint32_t> in;
     for (uint32_t i = 0; i < 4 * kThreads; ++i) in.push_back(77 + i);
     uint32_t* out = memory<uint32_t>(4 * kThreads);
-    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(in)), cudaSuccess) << one.text;
-    EXPECT_EQ(fault(), "none") << one.text;
+    EXPECT_EQ(module.launch("k", 1, kThreads, 0, out, memory(in)), cudaSuccess) << row.text;
+    EXPECT_EQ(fault(), "none") << row.text;
     for (uint32_t i = 0; i < 4 * kThreads; ++i) {
-      const bool is_copied = i / 4 % 3 != 0 || static_cast<int>(i % 4 * 4) < one.source_bytes;
-      ASSERT_EQ(out[i], is_copied ? in[i] : 0) << one.text << ", word " << i;
+      const bool is_copied = i / 4 % 3 != 0 || static_cast<int>(i % 4 * 4) < row.source_bytes;
+      ASSERT_EQ(out[i], is_copied ? in[i] : 0) << row.text << ", word " << i;
     }
   }
 }

@@ -13,29 +13,29 @@ namespace {
 
 using Names = std::map<std::string, Row>;
 
-// Writes the results of `Of` for every first source, with AVX2 if the processor has AVX2.
-template <class Of>
+// Writes the results of `Function` for every first source, with AVX2 if the processor has AVX2.
+template <class Function>
 [[gnu::always_inline]] inline void fill(uint16_t second, uint32_t* results) {
-  const Of of(second);
-  for (uint32_t first = 0; first < kRow; ++first) results[first] = of(first);
+  const Function function(second);
+  for (uint32_t first = 0; first < kRow; ++first) results[first] = function(first);
 }
-template <class Of>
+template <class Function>
 void row_of_any(uint16_t second, uint32_t* results) {
-  fill<Of>(second, results);
+  fill<Function>(second, results);
 }
 #if defined(__x86_64__)
-template <class Of>
+template <class Function>
 [[gnu::target("avx2")]] void row_by_avx2(uint16_t second, uint32_t* results) {
-  fill<Of>(second, results);
+  fill<Function>(second, results);
 }
-template <class Of>
+template <class Function>
 Row row() {
-  return __builtin_cpu_supports("avx2") ? row_by_avx2<Of> : row_of_any<Of>;
+  return __builtin_cpu_supports("avx2") ? row_by_avx2<Function> : row_of_any<Function>;
 }
 #else
-template <class Of>
+template <class Function>
 Row row() {
-  return row_of_any<Of>;
+  return row_of_any<Function>;
 }
 #endif
 
@@ -61,9 +61,9 @@ template <class Format>
   const int64_t top = std::max(magnitude >> 52, 1024 - kBias);
   const int64_t capped = std::min(top, 1023 + kBias + 1);  // larger values are infinite
   const int64_t added = (capped + 52 - Format::kMantissa) << 52 | int64_t{1} << 51;
-  double near, counted;
-  std::memcpy(&near, &added, sizeof(near));
-  counted = std::fabs(x) + near;
+  double nearest, counted;
+  std::memcpy(&nearest, &added, sizeof(nearest));
+  counted = std::fabs(x) + nearest;
   int64_t sum;
   std::memcpy(&sum, &counted, sizeof(sum));
   const int64_t result = ((capped - 1024 + kBias) << Format::kMantissa) + (sum - added);
@@ -72,13 +72,13 @@ template <class Format>
 }
 
 struct Sum {
-  static double of(double a, double b) { return a + b; }
+  static double apply(double a, double b) { return a + b; }
 };
 struct Difference {
-  static double of(double a, double b) { return a - b; }
+  static double apply(double a, double b) { return a - b; }
 };
 struct Product {
-  static double of(double a, double b) { return a * b; }
+  static double apply(double a, double b) { return a * b; }
 };
 
 // The double is exact or accurate enough. Products have at most 22 bits, and exponents from -266.
@@ -89,7 +89,7 @@ struct Product {
 template <class Format, class Op>
 struct Arithmetic {
   explicit Arithmetic(uint16_t second) : b(all[second]) {}
-  uint32_t operator()(uint32_t first) const { return rounded<Format>(Op::of(all[first], b)); }
+  uint32_t operator()(uint32_t first) const { return rounded<Format>(Op::apply(all[first], b)); }
   const double* all = Format::values();
   double b;
 };
@@ -97,8 +97,8 @@ struct Arithmetic {
 // .sat clamps to [0, 1]; a NaN becomes 0.
 template <class Op>
 struct Clamped {
-  static double of(double a, double b) {
-    const double x = Op::of(a, b), above = x > 0 ? x : 0;
+  static double apply(double a, double b) {
+    const double x = Op::apply(a, b), above = x > 0 ? x : 0;
     return above > 1 ? 1 : above;
   }
 };
@@ -144,58 +144,58 @@ template <class X, class Op, uint32_t kMask = 0xffff>
 struct Integer {
   explicit Integer(uint16_t second) : b(static_cast<X>(second)) {}
   uint32_t operator()(uint32_t first) const {
-    return static_cast<uint32_t>(Op::of(static_cast<X>(first), b)) & kMask;
+    return static_cast<uint32_t>(Op::apply(static_cast<X>(first), b)) & kMask;
   }
   int32_t b;
 };
 struct Plus {
-  static int32_t of(int32_t a, int32_t b) { return a + b; }
+  static int32_t apply(int32_t a, int32_t b) { return a + b; }
 };
 struct Minus {
-  static int32_t of(int32_t a, int32_t b) { return a - b; }
+  static int32_t apply(int32_t a, int32_t b) { return a - b; }
 };
 struct Times {
-  static uint32_t of(int32_t a, int32_t b) {
+  static uint32_t apply(int32_t a, int32_t b) {
     return static_cast<uint32_t>(a) * static_cast<uint32_t>(b);
   }
 };
 struct UpperHalf {
-  static uint32_t of(int32_t a, int32_t b) { return Times::of(a, b) >> 16; }
+  static uint32_t apply(int32_t a, int32_t b) { return Times::apply(a, b) >> 16; }
 };
 struct Least {
-  static int32_t of(int32_t a, int32_t b) { return a < b ? a : b; }
+  static int32_t apply(int32_t a, int32_t b) { return a < b ? a : b; }
 };
 struct Most {
-  static int32_t of(int32_t a, int32_t b) { return a > b ? a : b; }
+  static int32_t apply(int32_t a, int32_t b) { return a > b ? a : b; }
 };
 // Division in double is accurate enough, because the quotient of two 16-bit numbers is an integer
 // or at least 2^-16 away from an integer. Division by 0 sets all bits; PTX ISA leaves the result
 // open.
 struct Quotient {
-  static int32_t of(int32_t a, int32_t b) {
+  static int32_t apply(int32_t a, int32_t b) {
     return b == 0 ? -1 : static_cast<int32_t>(static_cast<double>(a) / b);
   }
 };
 struct Remainder {
-  static int32_t of(int32_t a, int32_t b) { return b == 0 ? a : a - b * Quotient::of(a, b); }
+  static int32_t apply(int32_t a, int32_t b) { return b == 0 ? a : a - b * Quotient::apply(a, b); }
 };
 struct And {
-  static int32_t of(int32_t a, int32_t b) { return a & b; }
+  static int32_t apply(int32_t a, int32_t b) { return a & b; }
 };
 struct Or {
-  static int32_t of(int32_t a, int32_t b) { return a | b; }
+  static int32_t apply(int32_t a, int32_t b) { return a | b; }
 };
 struct Xor {
-  static int32_t of(int32_t a, int32_t b) { return a ^ b; }
+  static int32_t apply(int32_t a, int32_t b) { return a ^ b; }
 };
 struct Both {
-  static uint32_t of(int32_t a, int32_t b) {
+  static uint32_t apply(int32_t a, int32_t b) {
     return static_cast<uint32_t>(a) | static_cast<uint32_t>(b) << 16;
   }
 };
 template <bool kLess, bool kEqual, bool kGreater>
 struct Compared {
-  static int32_t of(int32_t a, int32_t b) {
+  static int32_t apply(int32_t a, int32_t b) {
     return (kLess & (a < b)) | (kEqual & (a == b)) | (kGreater & (a > b));
   }
 };
@@ -292,8 +292,8 @@ size_t first_other_of(const T* results, const uint32_t* expected) {
 
 Row row_of(const std::string& instruction) {
   static const Names names = all_names();
-  const auto found = names.find(instruction);
-  return found != names.end() ? found->second : nullptr;
+  const auto position = names.find(instruction);
+  return position != names.end() ? position->second : nullptr;
 }
 
 void put_above(const uint32_t* upper, uint32_t* results) {

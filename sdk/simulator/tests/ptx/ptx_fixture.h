@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "place.h"
+#include "execution_target.h"
 
 #if defined(KERNKIT_CUDA_ERRORS)  // kernkit's header, which lacks these
 typedef struct CUlib_st* cudaLibrary_t;
@@ -40,10 +40,11 @@ inline void note_forms(const std::string& text, const std::string& body) {
   // A statement follows a brace, a semicolon, a label or a guard.
   static const std::regex statement(
       R"((?:^|[;{}\n:])\s*(?:@!?%?\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)\s*(?=[^:\w.]))");
-  const auto simd = place::simd_forms(text);
-  for (std::sregex_iterator one(body.begin(), body.end(), statement), end; one != end; ++one) {
-    const auto list = simd.find((*one)[1]);
-    file << (*one)[1] << ' ' << test->test_suite_name() << '.' << test->name() << ' '
+  const auto simd = execution_target::simd_forms(text);
+  for (std::sregex_iterator statement_match(body.begin(), body.end(), statement), end;
+       statement_match != end; ++statement_match) {
+    const auto list = simd.find((*statement_match)[1]);
+    file << (*statement_match)[1] << ' ' << test->test_suite_name() << '.' << test->name() << ' '
          << (list == simd.end() ? "-" : list->second) << '\n';
   }
 }
@@ -109,8 +110,8 @@ class PtxModule {
 
 class Ptx : public ::testing::Test {
  protected:
-  explicit Ptx(int capability = 90) : why_not_(place::begin(capability)) {}
-  ~Ptx() override { place::end(); }
+  explicit Ptx(int capability = 90) : why_not_(execution_target::begin(capability)) {}
+  ~Ptx() override { execution_target::end(); }
   void SetUp() override {
     if (!why_not_.empty()) GTEST_SKIP() << why_not_;
   }
@@ -129,7 +130,7 @@ class Ptx : public ::testing::Test {
     std::copy(values.begin(), values.end(), pointer);
     return pointer;
   }
-  static std::string fault() { return place::fault(); }
+  static std::string fault() { return execution_target::fault(); }
 
  private:
   std::string why_not_;

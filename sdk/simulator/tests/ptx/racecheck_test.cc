@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "place_machine.h"
 #include "platform/sanitizers.h"
 #include "ptx_fixture.h"
+#include "simulator_target.h"
 
 extern "C" cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                                       size_t size);
@@ -181,7 +181,7 @@ TEST_F(PtxRaces, OfEachBlockForItself) {
   EXPECT_EQ(of_many.substr(0, 40), "9600: raced: block [0, 0, 0], thread [32");
 }
 
-TEST_F(PtxRaces, OnlyWhileItLives) {
+TEST_F(PtxRaces, ReportsOnlyDuringItsLifetime) {
   const auto hook = runtime_hooks.order;
   {
     const RaceCheck check;
@@ -217,14 +217,14 @@ class PtxGlobalRaces : public Ptx {
   // Two kernels: `writes` stores the first 32 elements, and `reads` loads these elements.
   static std::string two_kernels() {
     std::string text = ".file 1 \"/src/raced.cu\"\n";
-    for (const char* one : {"writes", "reads"}) {
-      text += std::string(".visible .entry ") + one +
+    for (const char* name : {"writes", "reads"}) {
+      text += std::string(".visible .entry ") + name +
               "(.param .u64 x)\n{\n.reg .b64 %x, %y;\n.reg .b32 %t;\n"
               "ld.param.u64 %x, [x];\nmov.u32 %t, %tid.x;\nmul.wide.u32 %y, %t, 4;\nadd.u64 %x, "
               "%x, %y;\n"
               "add.u32 %t, %t, 1;\n" +
-              (one[0] == 'w' ? ".loc 1 5 3\nst.global.u32 [%x], %t;"
-                             : ".loc 1 9 3\nld.global.u32 %t, [%x];") +
+              (name[0] == 'w' ? ".loc 1 5 3\nst.global.u32 [%x], %t;"
+                              : ".loc 1 9 3\nld.global.u32 %t, [%x];") +
               "\nret;\n}\n";
     }
     return text;
@@ -234,11 +234,11 @@ class PtxGlobalRaces : public Ptx {
   unsigned* x_ = memory<unsigned>(kCount + 8);
 };
 
-const std::string kStoreMine = ".loc 1 5 3\nadd.u32 %r3, %i, 1;\nst.global.u32 [%mine], %r3;\n";
+const std::string kStoreOwn = ".loc 1 5 3\nadd.u32 %r3, %i, 1;\nst.global.u32 [%mine], %r3;\n";
 const std::string kLoadOther = ".loc 1 7 3\nld.global.u32 %r4, [%other];\n";
 
 TEST_F(PtxGlobalRaces, OfTwoBlocks) {
-  EXPECT_EQ(races(kStoreMine + kLoadOther),
+  EXPECT_EQ(races(kStoreOwn + kLoadOther),
             "64: raced: block [1, 0, 0], thread [0, 0, 0]: Race reported between Write access at "
             "byte 256 of 544 bytes of global "
             "memory (raced.cu:5) and Read access by block [0, 0, 0], thread [63, 0, 0] "
@@ -247,25 +247,25 @@ TEST_F(PtxGlobalRaces, OfTwoBlocks) {
             "reported between Read access at byte 252 of 544 bytes of global memory (raced.cu:7) "
             "and Write access by block [0, 0, 0], thread [63, "
             "0, 0] (raced.cu:5), with nothing between that orders them");
-  EXPECT_EQ(races(kStoreMine + "ld.global.u32 %r4, [%mine];"), "none");
+  EXPECT_EQ(races(kStoreOwn + "ld.global.u32 %r4, [%mine];"), "none");
   // A barrier orders only the threads of one block.
-  EXPECT_NE(races(kStoreMine + "bar.sync 0;\n" + kLoadOther), "none");
+  EXPECT_NE(races(kStoreOwn + "bar.sync 0;\n" + kLoadOther), "none");
 }
 
 TEST_F(PtxGlobalRaces, OfTwoWarps) {
-  const std::string first = races(kStoreMine + kLoadOther, 1, 128);
+  const std::string first = races(kStoreOwn + kLoadOther, 1, 128);
   EXPECT_NE(first.find("raced: block [0, 0, 0], thread [64, 0, 0]: Race reported between Write "
                        "access at byte 256 of 544 bytes of "
                        "global memory "
                        "(raced.cu:5) and Read access by thread [63, 0, 0] (raced.cu:7)"),
             std::string::npos)
       << first;
-  EXPECT_EQ(races(kStoreMine + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
+  EXPECT_EQ(races(kStoreOwn + "bar.sync 0;\n" + kLoadOther, 1, 128), "none");
 }
 
 TEST_F(PtxGlobalRaces, OfTwoLanes) {
   const auto of_lanes = [&](const std::string& between, RaceLevel level) {
-    return races(kStoreMine + between + ".loc 1 7 3\nld.global.u32 %r4, [%x+4];\n", 1, 32, level);
+    return races(kStoreOwn + between + ".loc 1 7 3\nld.global.u32 %r4, [%x+4];\n", 1, 32, level);
   };
   EXPECT_EQ(of_lanes("", RaceLevel::kError), "none");
   EXPECT_EQ(of_lanes("", RaceLevel::kWarn),
@@ -306,7 +306,7 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   const auto of_last = [&](const std::string& fence,
                            const std::string& add = "atom.global.add.u32") {
     x_[kCount] = 0;
-    return races(kStoreMine + "bar.sync 0;\n@!%p0 bra wait;\n" + fence + "\n" + add +
+    return races(kStoreOwn + "bar.sync 0;\n@!%p0 bra wait;\n" + fence + "\n" + add +
                      " %r5, [%x+512], 1;\nst.shared.u32 [last], %r5;\nwait: bar.sync 0;\n"
                      "ld.shared.u32 %r5, [last];\nsetp.ne.u32 %p1, %r5, 3;\n@%p1 bra end;\n" +
                      kLoadOther + "end:",
@@ -323,7 +323,7 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
 TEST_F(PtxGlobalRaces, FencesAndAFlag) {
   const auto of_waiter = [&](const std::string& store, const std::string& load) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
-    return races("setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n" + kStoreMine + "bar.sync 0;\n@%p0 " +
+    return races("setp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n" + kStoreOwn + "bar.sync 0;\n@%p0 " +
                  store + "\nbra end;\nwaits:\n@!%p0 bra go;\nagain: " + load +
                  "\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra again;\ngo: bar.sync 0;\n" + kLoadOther +
                  "end:");
@@ -370,7 +370,7 @@ TEST_F(PtxGlobalRaces, AtomicsInTwoStreams) {
 
 TEST_F(PtxGlobalRaces, OfTwoStreams) {
   cudaStream_t streams[2];
-  for (cudaStream_t& one : streams) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  for (cudaStream_t& stream : streams) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   cudaEvent_t event;
   cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
   const auto both = [&](const std::function<void()>& between, int second) {
@@ -408,7 +408,7 @@ TEST_F(PtxGlobalRaces, OfTwoStreams) {
                 1),
             "none");
   EXPECT_NE(both(record, 1), "none");
-  for (cudaStream_t one : streams) cudaStreamDestroy(one);
+  for (cudaStream_t stream : streams) cudaStreamDestroy(stream);
   // The legacy stream and blocking streams wait for each other.
   cudaStreamCreate(&streams[1]);
   streams[0] = nullptr;
@@ -493,7 +493,7 @@ TEST_F(PtxDependentLaunches, AccessesBeforeTheWait) {
 }
 TEST_F(PtxDependentLaunches, WhereStreamsLag) {
   for (unsigned seed = 1; seed < 6; ++seed) {
-    place::runtime().set_seed(seed);
+    execution_target::runtime().set_seed(seed);
     EXPECT_NE(race_of(kLoadX).find("with no cudaGridDependencySynchronize() between"),
               std::string::npos)
         << seed;
@@ -502,9 +502,9 @@ TEST_F(PtxDependentLaunches, WhereStreamsLag) {
   }
 }
 TEST_F(PtxDependentLaunches, OneThreadWaitsForAll) {
-  const std::string one = std::string("@%p ") + kWait;
-  EXPECT_EQ(race_of(one + "bar.sync 0;\n" + kLoadX), "none");
-  EXPECT_NE(race_of(one + kLoadX), "none");  // the other warp does not wait
+  const std::string first_warp = std::string("@%p ") + kWait;
+  EXPECT_EQ(race_of(first_warp + "bar.sync 0;\n" + kLoadX), "none");
+  EXPECT_NE(race_of(first_warp + kLoadX), "none");  // the other warp does not wait
 }
 TEST_F(PtxDependentLaunches, LaunchesThatDoNotOverlap) {
   EXPECT_EQ(race_of(
@@ -561,7 +561,8 @@ class PtxCallRaces : public PtxGlobalRaces {
 
   void SetUp() override {
     PtxGlobalRaces::SetUp();
-    for (cudaStream_t& one : streams_) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+    for (cudaStream_t& created : streams_)
+      cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking);
     cudaEventCreateWithFlags(&event_, cudaEventDisableTiming);
     cudaMalloc(reinterpret_cast<void**>(&d_), kBytes);
     cudaMalloc(reinterpret_cast<void**>(&other_), kBytes);
@@ -583,7 +584,7 @@ class PtxCallRaces : public PtxGlobalRaces {
   }
   void TearDown() override {
     cudaDeviceSynchronize();
-    for (cudaStream_t one : streams_) cudaStreamDestroy(one);
+    for (cudaStream_t created : streams_) cudaStreamDestroy(created);
     cudaEventDestroy(event_);
     cudaFree(d_), cudaFree(other_), cudaFreeHost(host_);
     PtxGlobalRaces::TearDown();
@@ -680,16 +681,20 @@ TEST_F(PtxCallRaces, BytesAreApart) {
 // creates, and of threads that join this thread.
 TEST_F(PtxCallRaces, ThreadsOfTheHost) {
   const auto in_thread = [](const auto& call) { std::thread(call).join(); };
-  EXPECT_EQ(race_of("writes", "fills it", [](auto one, auto) { cudaStreamSynchronize(one); }),
+  EXPECT_EQ(race_of("writes", "fills it",
+                    [](auto first_stream, auto) { cudaStreamSynchronize(first_stream); }),
             "none");
   const Work fills = work["fills it"], writes = work["writes"];
   work["fills in a thread"] = [&](cudaStream_t stream) { in_thread([&] { fills(stream); }); };
   work["writes in a thread"] = [&](cudaStream_t stream) { in_thread([&] { writes(stream); }); };
   for (const char* second : {"fills in a thread", "writes in a thread"}) {
-    EXPECT_EQ(race_of("copies to it", second, [](auto one, auto) { cudaStreamSynchronize(one); }),
+    EXPECT_EQ(race_of("copies to it", second,
+                      [](auto first_stream, auto) { cudaStreamSynchronize(first_stream); }),
               "none");
     EXPECT_EQ(race_of("copies to it", second,
-                      [&](auto one, auto) { in_thread([&] { cudaStreamSynchronize(one); }); }),
+                      [&](auto first_stream, auto) {
+                        in_thread([&] { cudaStreamSynchronize(first_stream); });
+                      }),
               "none");
     EXPECT_NE(race_of("copies to it", second), "none");
   }
@@ -700,15 +705,18 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
                                       {"fills it", "reads"},
                                       {"copies to it", "fills it"}}) {
     EXPECT_NE(race_of(first, second), "none");
-    EXPECT_NE(race_of(first, second, [&](auto one, auto) { cudaEventRecord(event_, one); }),
+    EXPECT_NE(race_of(first, second,
+                      [&](auto first_stream, auto) { cudaEventRecord(event_, first_stream); }),
               "none");
     EXPECT_EQ(race_of(first, second,
-                      [&](auto one, auto other) {
-                        cudaEventRecord(event_, one);
-                        cudaStreamWaitEvent(other, event_, 0);
+                      [&](auto first_stream, auto second_stream) {
+                        cudaEventRecord(event_, first_stream);
+                        cudaStreamWaitEvent(second_stream, event_, 0);
                       }),
               "none");
-    EXPECT_EQ(race_of(first, second, [](auto one, auto) { cudaStreamSynchronize(one); }), "none");
+    EXPECT_EQ(race_of(first, second,
+                      [](auto first_stream, auto) { cudaStreamSynchronize(first_stream); }),
+              "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
   }
@@ -767,7 +775,7 @@ TEST_F(PtxCallRaces, SynchronousCalls) {
 }
 
 TEST_F(PtxCallRaces, TheLegacyStream) {
-  for (cudaStream_t& one : streams_) cudaStreamDestroy(one), one = nullptr;
+  for (cudaStream_t& created : streams_) cudaStreamDestroy(created), created = nullptr;
   cudaStreamCreate(&streams_[1]);
   EXPECT_EQ(race_of("copies to it", "reads"), "none");
   std::swap(streams_[0], streams_[1]);
@@ -828,11 +836,13 @@ TEST_F(PtxCallRaces, MemoryOfAStream) {
   const auto allocates = [&](cudaStream_t stream) {
     cudaMallocAsync(reinterpret_cast<void**>(&d_), kBytes, stream);
   };
-  unsigned* const kept = d_;
-  const auto frees = [&](cudaStream_t stream) { cudaFreeAsync(std::exchange(d_, kept), stream); };
-  const auto waits = [&](auto one, auto other) {
-    cudaEventRecord(event_, one);
-    cudaStreamWaitEvent(other, event_, 0);
+  unsigned* const allocated = d_;
+  const auto frees = [&](cudaStream_t stream) {
+    cudaFreeAsync(std::exchange(d_, allocated), stream);
+  };
+  const auto waits = [&](auto first_stream, auto second_stream) {
+    cudaEventRecord(event_, first_stream);
+    cudaStreamWaitEvent(second_stream, event_, 0);
   };
   work["allocates"] = allocates;
   work["frees"] = frees;

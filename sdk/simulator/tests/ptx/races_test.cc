@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "execution_fixture.h"
-#include "place_machine.h"
 #include "ptx/machine/grid.h"
+#include "simulator_target.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 class PtxThreads : public PtxExecution {
  protected:
   // Without a seed each large grid runs on all processors.
-  PtxThreads() { place::runtime().set_seed(0); }
+  PtxThreads() { execution_target::runtime().set_seed(0); }
 
   std::vector<uint32_t> run_large(const std::string& text, uint32_t first = 0) {
     const auto r = run(text, {first}, 0, 8192);
@@ -61,19 +61,19 @@ TEST_F(PtxThreads, BlocksThatFail) {
 TEST_F(PtxThreads, ThreadsThatLaunch) {
   std::atomic<int> called{0}, wrong{0};
   std::vector<std::thread> threads;
-  for (uint32_t mine = 0; mine < 4; ++mine) {
-    threads.emplace_back([&, mine] {
+  for (uint32_t number = 0; number < 4; ++number) {
+    threads.emplace_back([&, number] {
       cudaStream_t stream = nullptr;
       cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
       uint32_t* out = nullptr;
       cudaMallocManaged(&out, 256 * sizeof(*out));
       for (int turn = 0; turn < 5; ++turn) {
-        PtxModule module(kernel("add.u32 %r, %i, " + std::to_string(mine) + ";"));
+        PtxModule module(kernel("add.u32 %r, %i, " + std::to_string(number) + ";"));
         wrong += module.launch_on(stream, "k", 4, 64, 0, out, out, 0u) != cudaSuccess;
         cudaLaunchHostFunc(
             stream, [](void* count) { ++*static_cast<std::atomic<int>*>(count); }, &called);
         wrong += cudaStreamSynchronize(stream) != cudaSuccess;
-        for (uint32_t i = 0; i < 256; ++i) wrong += out[i] != i + mine;
+        for (uint32_t i = 0; i < 256; ++i) wrong += out[i] != i + number;
       }
       cudaFree(out);
       cudaStreamDestroy(stream);

@@ -100,11 +100,11 @@ TEST_F(PtxReal, OtherRoundings) {
     const char* name;
     int how;
   } all[] = {{"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     const auto check_both = [&](const std::string& op, size_t sources, const auto& work) {
-      const std::string name = op + "." + one.name;
+      const std::string name = op + "." + row.name;
       const std::string operands = std::string(" %d, %a, %b, %c").substr(0, 3 + 4 * sources);
-      const int how = one.how;
+      const int how = row.how;
       check_float(name + ".f32" + operands, sources,
                   [=](float a, float b, float c) { return rounded(how, work, a, b, c); });
       check_float(name + ".ftz.f32" + operands, sources, [=](float a, float b, float c) {
@@ -210,8 +210,8 @@ TEST_F(PtxReal, LeastAndGreatestMagnitudes) {
           if (with_nan && (x != x || y != y)) return std::numeric_limits<float>::quiet_NaN();
           if (x != x) x = y;
           if (y != y) y = x;
-          const float one = least ? std::min(x, y) : std::max(x, y);
-          return negative ? -one : one;
+          const float selected = least ? std::min(x, y) : std::max(x, y);
+          return negative ? -selected : selected;
         });
       }
     }
@@ -252,10 +252,10 @@ TEST_F(PtxReal, Approximations) {
              {"cos.approx", std::cos, {0, std::ldexp(1, -14), 0, kTurns}},
              {"tanh.approx", std::tanh, {std::ldexp(1, -10)}},
              {"sqrt.approx", std::sqrt, {kNear}}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     check_float(
-        std::string(one.name) + ".f32 %d, %a", 1,
-        [&](float a, float, float) { return static_cast<float>(one.function(a)); }, one.bound);
+        std::string(row.name) + ".f32 %d, %a", 1,
+        [&](float a, float, float) { return static_cast<float>(row.function(a)); }, row.bound);
   }
   check_float("ex2.approx.ftz.f32 %d, %a", 1,
               [](float a, float, float) {
@@ -271,7 +271,7 @@ TEST_F(PtxReal, ApproximationsOf16Bits) {
     const auto flushed_one = [=](double x) {
       return flushes && std::fabs(x) < std::ldexp(1, -126) ? std::copysign(0.0, x) : x;
     };
-    const auto one = [=](uint64_t a) {
+    const auto half_result = [=](uint64_t a) {
       const double x = flushed_one(decoded(a & 0xffff, exponent_bits, mantissa_bits));
       const uint64_t result = encoded(function(x), exponent_bits, mantissa_bits);
       const double y = decoded(result, exponent_bits, mantissa_bits);
@@ -279,10 +279,11 @@ TEST_F(PtxReal, ApproximationsOf16Bits) {
     };
     check(
         op + "." + type + " %d, %a", {type, type},
-        [=](uint64_t a, uint64_t, uint64_t) { return one(a); }, bound);
+        [=](uint64_t a, uint64_t, uint64_t) { return half_result(a); }, bound);
     check(
         op + "." + type + "x2 %d, %a", {type + "x2", type + "x2"},
-        [=](uint64_t a, uint64_t, uint64_t) { return one(a) | one(a >> 16) << 16; }, bound);
+        [=](uint64_t a, uint64_t, uint64_t) { return half_result(a) | half_result(a >> 16) << 16; },
+        bound);
   };
   check_one("ex2.approx", "f16", std::exp2, false, {std::ldexp(1, -9)});
   check_one("ex2.approx.ftz", "bf16", std::exp2, true, {std::ldexp(1, -7)});
@@ -306,17 +307,19 @@ TEST_F(PtxReal100, PairsOfFloats) {
              {".rz", FE_TOWARDZERO},
              {".rm", FE_DOWNWARD},
              {".rp", FE_UPWARD}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     for (const bool flushes : {false, true}) {
       const auto check_one = [&](const std::string& op, bool fused, const auto& work) {
-        if (fused && one.name[0] == '\0') return;  // fma needs a rounding
+        if (fused && row.name[0] == '\0') return;  // fma needs a rounding
         const auto half = [=](uint64_t a, uint64_t b, uint64_t c) {
-          const auto x = [=](uint64_t of) { return flushes ? flushed(real(of)) : real(of); };
-          const float d = rounded(one.how, work, x(a), x(b), x(c));
+          const auto x = [=](uint64_t pattern) {
+            return flushes ? flushed(real(pattern)) : real(pattern);
+          };
+          const float d = rounded(row.how, work, x(a), x(b), x(c));
           return bits(flushes ? flushed(d) : d);
         };
         std::vector<std::string> types(fused ? 4 : 3, "b64");
-        check(op + one.name + (flushes ? ".ftz" : "") + ".f32x2 %d, %a, %b" + (fused ? ", %c" : ""),
+        check(op + row.name + (flushes ? ".ftz" : "") + ".f32x2 %d, %a, %b" + (fused ? ", %c" : ""),
               types, [=](uint64_t a, uint64_t b, uint64_t c) {
                 return half(a, b, c) | half(a >> 32, b >> 32, c >> 32) << 32;
               });
@@ -332,13 +335,15 @@ TEST_F(PtxReal100, PairsOfFloats) {
 TEST_F(PtxReal100, LeastAndGreatestOfThree) {
   for (const bool least : {true, false}) {
     for (const std::string more : {"", ".NaN", ".abs", ".ftz", ".ftz.NaN.abs"}) {
-      const auto has = [&](const char* what) { return more.find(what) != std::string::npos; };
+      const auto has = [&](const char* modifier) {
+        return more.find(modifier) != std::string::npos;
+      };
       const bool with_nan = has("NaN"), magnitudes = has("abs"), flushes = has("ftz");
       check((least ? "min" : "max") + more + ".f32 %d, %a, %b, %c", {"f32", "f32", "f32", "f32"},
             [=](uint64_t a, uint64_t b, uint64_t c) {
               float result = std::numeric_limits<float>::quiet_NaN();
-              for (const uint64_t of : {a, b, c}) {
-                float x = flushes ? flushed(real(of)) : real(of);
+              for (const uint64_t pattern : {a, b, c}) {
+                float x = flushes ? flushed(real(pattern)) : real(pattern);
                 if (magnitudes) x = std::fabs(x);
                 if (x != x && with_nan) return bits(x);
                 if (x != x) continue;

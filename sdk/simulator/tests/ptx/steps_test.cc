@@ -30,7 +30,7 @@ struct State {
 
 class PtxSteps : public ::testing::Test {
  protected:
-  uint32_t word() {
+  uint32_t random_word() {
     static constexpr uint32_t kEdges[] = {
         0,          1,          31,         32,         33,         63,         64,
         255,        0x3c00,     0x7c00,     0x7e01fc00, 0x80008000, 0x7fc1ff80, 0x3f800000,
@@ -42,10 +42,10 @@ class PtxSteps : public ::testing::Test {
   }
   void fill(State* state) {
     for (size_t at = 0; at < sizeof(state->registers); at += 4) {
-      const uint32_t value = word();
+      const uint32_t value = random_word();
       std::memcpy(state->registers + at, &value, 4);
     }
-    std::memset(state->memory, static_cast<int>(word()), kMemory);
+    std::memset(state->memory, static_cast<int>(random_word()), kMemory);
     // Addresses of 16 bytes each, at equal distances or random.
     const uint64_t distance = uint64_t{random_() % 4} * 16;
     const bool in_order = random_() % 2 == 0;
@@ -66,32 +66,32 @@ class PtxSteps : public ::testing::Test {
     step(*warp, operation);
   }
   // Runs both versions of a step on the same registers and memory.
-  void expect_same(ptx::Run step, ptx::Run other, const Operation& operation, uint32_t mask,
-                   const char* what, size_t i) {
+  void expect_same(ptx::Run step, ptx::Run simd_step, const Operation& operation, uint32_t mask,
+                   const char* name, size_t i) {
     // Both runs use the same object, because the registers contain addresses of its memory.
     fill(&state_);
     const auto before = std::make_unique<State>(state_);
     run(step, operation, mask, &state_);
     const auto expected = std::make_unique<State>(state_);
     std::memcpy(&state_, before.get(), sizeof(state_));
-    run(other, operation, mask, &state_);
-    ASSERT_EQ(std::memcmp(&state_, expected.get(), sizeof(state_)), 0) << what << ' ' << i;
+    run(simd_step, operation, mask, &state_);
+    ASSERT_EQ(std::memcmp(&state_, expected.get(), sizeof(state_)), 0) << name << ' ' << i;
   }
   // Compares all steps of a list on random lanes. Returns the number of steps with two versions.
-  size_t compare(Simd list, const char* what) {
+  size_t compare(Simd list, const char* name) {
     const Steps steps = steps_of(list);
-    size_t others = 0;
+    size_t num_versions = 0;
     for (size_t i = 0; i < steps.count; ++i) {
-      const ptx::Run step = steps.all[i], other = fastest(step, list);
-      if (step == other) continue;
-      ++others;
+      const ptx::Run step = steps.all[i], simd_step = fastest(step, list);
+      if (step == simd_step) continue;
+      ++num_versions;
       for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
         Operation operation;
-        uint32_t* const places[] = {
+        uint32_t* const operands[] = {
             &operation.src0,    &operation.src1,    &operation.src2,
             &operation.src3,    &operation.dst,     &operation.dst_predicate,
             &operation.list[0], &operation.list[1], &operation.address};
-        for (uint32_t k = 0; k < kRegisters; ++k) *places[k] = k * kRegister;
+        for (uint32_t k = 0; k < kRegisters; ++k) *operands[k] = k * kRegister;
         operation.mode = static_cast<uint8_t>(random_());
         operation.negated = random_() % 2 == 0;
         operation.count = 2;
@@ -99,10 +99,10 @@ class PtxSteps : public ::testing::Test {
         operation.space = Space::kGlobal;
         operation.address_size = 8;
         const uint32_t mask = trial % 3 == 0 ? Warp::kAll : random_() | 1;
-        expect_same(step, other, operation, mask, what, i);
+        expect_same(step, simd_step, operation, mask, name, i);
       }
     }
-    return others;
+    return num_versions;
   }
 
   std::mt19937 random_{1};
@@ -118,9 +118,10 @@ struct List {
 class PtxStepsOfList : public PtxSteps, public ::testing::WithParamInterface<List> {};
 
 TEST_P(PtxStepsOfList, SameBitsForEachProcessor) {
-  const size_t others = compare(GetParam().simd, GetParam().name);
-  if (others == 0) GTEST_SKIP() << "this build, or this processor, has one version of each step";
-  EXPECT_EQ(others, steps_of(GetParam().simd).count);
+  const size_t num_versions = compare(GetParam().simd, GetParam().name);
+  if (num_versions == 0)
+    GTEST_SKIP() << "this build, or this processor, has one version of each step";
+  EXPECT_EQ(num_versions, steps_of(GetParam().simd).count);
 }
 
 INSTANTIATE_TEST_SUITE_P(, PtxStepsOfList,
@@ -131,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(, PtxStepsOfList,
 
 class NoMemory : public DeviceMemory {
   Range range_of(uint64_t) const override { return {}; }
-  std::string place_of(uint64_t) const override { return ""; }
+  std::string location_of(uint64_t) const override { return ""; }
 };
 
 // Products of matrices, whose registers are in a list of the kernel.

@@ -92,11 +92,11 @@ TEST_F(PtxValueForms, Comparisons) {
              {"ltu", true, false, false, true}, {"leu", true, true, false, true},
              {"gtu", false, false, true, true}, {"geu", false, true, true, true},
              {"num", true, true, true, false},  {"nan", false, false, false, true}};
-  for (const auto& one : all) {
+  for (const auto& row : all) {
     const auto holds = [&](double a, double b) -> uint64_t {
-      return a < b ? one.less : a == b ? one.equal : a > b ? one.greater : one.unordered;
+      return a < b ? row.less : a == b ? row.equal : a > b ? row.greater : row.unordered;
     };
-    const std::string setp = std::string("setp.") + one.name;
+    const std::string setp = std::string("setp.") + row.name;
     check(setp + ".f32 %d, %a, %b", {"pred", "f32", "f32"},
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(f32(a), f32(b)); });
     check(
@@ -109,7 +109,7 @@ TEST_F(PtxValueForms, Comparisons) {
     check(setp + ".bf16 %d, %a, %b", {"pred", "bf16", "bf16"},
           [&](uint64_t a, uint64_t b, uint64_t) { return holds(bf16(a), bf16(b)); });
     // set: the result is 1.0 or all bits set, for each half of a pair.
-    const std::string set = std::string("set.") + one.name;
+    const std::string set = std::string("set.") + row.name;
     for (const std::string type : {"f16", "bf16"}) {
       const uint64_t yes = type == "f16" ? 0x3c00 : 0x3f80;
       const auto value = [&](uint64_t x) { return type == "f16" ? f16(x) : bf16(x); };
@@ -198,9 +198,10 @@ TEST_F(PtxValueForms, LeastAndGreatestHalves) {
   for (const std::string type : {"f16", "bf16", "f16x2", "bf16x2"}) {
     const bool is_f16 = type[0] == 'f';
     const auto value = [=](uint64_t x) { return is_f16 ? f16(x) : bf16(x); };
-    const auto each = [=](const std::function<uint64_t(uint64_t, uint64_t)>& one) -> Reference {
+    const auto each =
+        [=](const std::function<uint64_t(uint64_t, uint64_t)>& half_result) -> Reference {
       return [=](uint64_t a, uint64_t b, uint64_t) {
-        return in_both([&](int at) { return one(a >> at & 0xffff, b >> at & 0xffff); });
+        return in_both([&](int at) { return half_result(a >> at & 0xffff, b >> at & 0xffff); });
       };
     };
     const auto chosen = [=](bool least) {
@@ -289,18 +290,18 @@ TEST_F(PtxValueForms, Approximations) {
              {"sqrt.approx.ftz.f32", std::sqrt, true}};
   std::vector<uint64_t> sources[3] = {values_of_all_kinds()};
   sources[1] = sources[2] = sources[0];
-  for (const auto& one : all) {
-    const auto results = run(std::string(one.name) + " %d, %a", {"f32", "f32"}, sources);
-    ASSERT_EQ(fault(), "none") << one.name;
-    const Bound bound{kNear, place::is_machine() ? 0 : one.absolute};
+  for (const auto& row : all) {
+    const auto results = run(std::string(row.name) + " %d, %a", {"f32", "f32"}, sources);
+    ASSERT_EQ(fault(), "none") << row.name;
+    const Bound bound{kNear, execution_target::is_simulator() ? 0 : row.absolute};
     for (size_t i = 0; i < results.size(); ++i) {
-      const float a = one.flushes ? flushed(f32(sources[0][i])) : f32(sources[0][i]);
-      const auto exact = static_cast<float>(one.exact(a));
-      const uint64_t wanted = bits(one.flushes ? flushed(exact) : exact),
+      const float a = row.flushes ? flushed(f32(sources[0][i])) : f32(sources[0][i]);
+      const auto exact = static_cast<float>(row.exact(a));
+      const uint64_t expected = bits(row.flushes ? flushed(exact) : exact),
                      got = bits(f32(results[i]));
-      const bool is_number = std::isfinite(f32(wanted)) && f32(wanted) != 0;
-      EXPECT_TRUE(got == wanted || (is_number && is_allowed("f32", got, wanted, bound)))
-          << one.name << " of " << a << ": " << f32(got) << ", expected " << f32(wanted);
+      const bool is_number = std::isfinite(f32(expected)) && f32(expected) != 0;
+      EXPECT_TRUE(got == expected || (is_number && is_allowed("f32", got, expected, bound)))
+          << row.name << " of " << a << ": " << f32(got) << ", expected " << f32(expected);
     }
   }
 }
@@ -330,11 +331,12 @@ TEST_F(PtxValueForms, Conversions) {
   const auto in_direction = [&](const std::string& how, double to) {
     check("cvt." + how + ".f32.s32 %d, %a", {"f32", "s32"}, [=](uint64_t a, uint64_t, uint64_t) {
       const double x = static_cast<int32_t>(a), target = std::isnan(to) ? 0 : to;
-      auto near = static_cast<float>(x);
-      const bool beyond = target > x ? double{near} < x : double{near} > x;
-      const bool away = std::isnan(to) && std::fabs(double{near}) > std::fabs(x);
-      if (std::isnan(to) ? away : beyond) near = std::nextafter(near, static_cast<float>(target));
-      return bits(near);
+      auto nearest = static_cast<float>(x);
+      const bool is_beyond = target > x ? double{nearest} < x : double{nearest} > x;
+      const bool away = std::isnan(to) && std::fabs(double{nearest}) > std::fabs(x);
+      if (std::isnan(to) ? away : is_beyond)
+        nearest = std::nextafter(nearest, static_cast<float>(target));
+      return bits(nearest);
     });
   };
   in_direction("rp", std::numeric_limits<double>::infinity());
@@ -417,18 +419,18 @@ TEST_F(PtxValueForms, EachOf16Bits) {
 // NaN of each sign.
 TEST_F(PtxValueForms, EachPairOf8Bits) {
   check_each("cvt.rn.f16x2.e5m2x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
-    const auto wide = [](uint64_t one) -> uint64_t {
-      const double value = decoded(one, 5, 2);
+    const auto wide = [](uint64_t code) -> uint64_t {
+      const double value = decoded(code, 5, 2);
       return value != value ? 0x7fff : encoded(value, 5, 10);
     };
     return wide(x & 255) | wide(x >> 8) << 16;
   });
   check_each("cvt.rn.f16x2.e4m3x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
-    const auto wide = [](uint64_t one) -> uint64_t {
-      if ((one & 0x7f) == 0x7f) return 0x7fff;
-      const double sign = (one & 0x80) != 0 ? -1 : 1;
-      const bool top = (one >> 3 & 15) == 15;  // not an infinity in e4m3
-      const double value = top ? std::ldexp(1 + (one & 7) / 8.0, 8) : decoded(one & 0x7f, 4, 3);
+    const auto wide = [](uint64_t code) -> uint64_t {
+      if ((code & 0x7f) == 0x7f) return 0x7fff;
+      const double sign = (code & 0x80) != 0 ? -1 : 1;
+      const bool top = (code >> 3 & 15) == 15;  // not an infinity in e4m3
+      const double value = top ? std::ldexp(1 + (code & 7) / 8.0, 8) : decoded(code & 0x7f, 4, 3);
       return encoded(sign * value, 5, 10);
     };
     return wide(x & 255) | wide(x >> 8) << 16;
@@ -451,23 +453,26 @@ TEST_F(PtxValueForms, EachPairOf8Bits) {
   };
   for (const bool is_e4m3 : {true, false}) {
     for (const bool relu : {false, true}) {
-      const auto one = [=](double x) -> uint64_t {
+      const auto narrowed = [=](double x) -> uint64_t {
         if (relu && x <= 0) return 0;
         return is_e4m3 ? to_e4m3(x) : to_e5m2(x);
       };
       const std::string to = is_e4m3 ? "e4m3x2" : "e5m2x2", more = relu ? ".relu" : "";
       check("cvt.rn.satfinite" + more + "." + to + ".f32 %d, %a, %b", {"b16", "f32", "f32"},
-            [=](uint64_t a, uint64_t b, uint64_t) { return one(f32(a)) << 8 | one(f32(b)); });
+            [=](uint64_t a, uint64_t b, uint64_t) {
+              return narrowed(f32(a)) << 8 | narrowed(f32(b));
+            });
       check_each(
           "{ .reg .b32 x; .reg .b16 y; xor.b16 y, %a, 0x5a5a; mov.b32 x, {%a, y}; "
           "cvt.rn.satfinite" +
               more + "." + to + ".f16x2 %d, x; }",
-          {"b16", "b16"}, [=](uint64_t x) { return one(f16(x ^ 0x5a5a)) << 8 | one(f16(x)); });
+          {"b16", "b16"},
+          [=](uint64_t x) { return narrowed(f16(x ^ 0x5a5a)) << 8 | narrowed(f16(x)); });
     }
   }
   check_each("cvt.rn.relu.f16x2.e5m2x2 %d, %a", {"f16x2", "b16"}, [](uint64_t x) {
-    const auto wide = [](uint64_t one) -> uint64_t {
-      const double value = decoded(one, 5, 2);
+    const auto wide = [](uint64_t code) -> uint64_t {
+      const double value = decoded(code, 5, 2);
       return value != value ? 0x7fff : value <= 0 ? 0 : encoded(value, 5, 10);
     };
     return wide(x & 255) | wide(x >> 8) << 16;

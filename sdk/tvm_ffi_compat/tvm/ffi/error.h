@@ -14,11 +14,11 @@ KERNKIT_TVM_FFI_BEGIN
 /// message.
 class Error : public kernkit::Error {
  public:
-  /// Makes an error. The third argument, tvm-ffi's backtrace, is ignored; `where` is the line in
+  /// Makes an error. The third argument, tvm-ffi's backtrace, is ignored; `location` is the line in
   /// the traceback of Python.
   Error(const std::string& kind, const std::string& message, const std::string& = "",
-        kernkit::Where where = {})
-      : kernkit::Error(kind.c_str(), message.c_str(), where) {}
+        kernkit::SourceLocation location = {})
+      : kernkit::Error(kind.c_str(), message.c_str(), location) {}
   /// Converts an error of kernkit.
   explicit Error(const kernkit::Error& error) : kernkit::Error(error) {}
 
@@ -35,18 +35,19 @@ namespace detail {
 /// Throws an Error of any kind; the macro passes the kind's name as a token.
 class Thrower {
  public:
-  constexpr Thrower(const char* kind, kernkit::Where where, bool log = false)
-      : kind_(kind), where_(where), log_(log) {}
+  constexpr Thrower(const char* kind, kernkit::SourceLocation location, bool log = false)
+      : kind_(kind), location_(location), log_(log) {}
 
   [[noreturn, gnu::cold]] void operator&(kernkit::Message& message) const {
     message.trim();
-    if (log_) fprintf(stderr, "%s:%d: %s: %s\n", where_.file, where_.line, kind_, message.c_str());
-    throw Error(kind_, message.c_str(), "", where_);
+    if (log_)
+      fprintf(stderr, "%s:%d: %s: %s\n", location_.file, location_.line, kind_, message.c_str());
+    throw Error(kind_, message.c_str(), "", location_);
   }
 
  private:
   const char* kind_;
-  kernkit::Where where_;
+  kernkit::SourceLocation location_;
   bool log_;
 };
 
@@ -70,9 +71,9 @@ template <class A, class B>
 }
 
 template <class T>
-T&& check_not_null(T&& x, const char* text, const char* kind, kernkit::Where where) {
+T&& check_not_null(T&& x, const char* text, const char* kind, kernkit::SourceLocation location) {
   if (x == nullptr)
-    Thrower(kind, where) & (kernkit::Message().stream() << "Check not null: " << text);
+    Thrower(kind, location) & (kernkit::Message().stream() << "Check not null: " << text);
   return static_cast<T&&>(x);
 }
 }  // namespace detail

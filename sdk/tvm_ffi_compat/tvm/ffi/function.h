@@ -38,18 +38,18 @@ KERNKIT_TVM_FFI_END
 namespace kernkit::detail {
 template <>
 struct Argument<tvm::ffi::detail::Lenient<std::string>> {
-  using Held = std::string;
-  static Held read(const KernkitAny& any, const char* name) {
+  using Storage = std::string;
+  static Storage read(const KernkitAny& any, const char* name) {
     KernkitByteArray text;
     if (!read_text(any, &text) && !read_bytes(any, &text)) throw_argument_type(name, "str", any);
-    return Held(text.data, text.size);
+    return Storage(text.data, text.size);
   }
 };
 template <>
 struct Argument<tvm::ffi::detail::Lenient<DLDataType>> {
-  using Held = DLDataType;
+  using Storage = DLDataType;
   /// ValueError if the text does not name a dtype.
-  static Held read(const KernkitAny& any, const char* name) {
+  static Storage read(const KernkitAny& any, const char* name) {
     KernkitByteArray text;
     if (!read_text(any, &text) && !read_bytes(any, &text)) {
       return Argument<DLDataType>::read(any, name);
@@ -61,8 +61,8 @@ struct Argument<tvm::ffi::detail::Lenient<DLDataType>> {
 };
 template <>
 struct Argument<tvm::ffi::detail::Lenient<DLDevice>> {
-  using Held = DLDevice;
-  static Held read(const KernkitAny& any, const char* name) {
+  using Storage = DLDevice;
+  static Storage read(const KernkitAny& any, const char* name) {
     KernkitByteArray text;
     DLDevice device{};
     const bool is_text = read_text(any, &text);
@@ -72,8 +72,8 @@ struct Argument<tvm::ffi::detail::Lenient<DLDevice>> {
 };
 template <class T>
 struct Argument<tvm::ffi::detail::Lenient<std::optional<T>>> {
-  using Held = std::optional<T>;
-  static Held read(const KernkitAny& any, const char* name) {
+  using Storage = std::optional<T>;
+  static Storage read(const KernkitAny& any, const char* name) {
     if (any.type_index == kKernkitNone) return {};
     return Argument<tvm::ffi::detail::Lenient<T>>::read(any, name);
   }

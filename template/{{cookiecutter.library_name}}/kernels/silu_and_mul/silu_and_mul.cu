@@ -23,8 +23,8 @@ __global__ void __launch_bounds__(kMaxThreads)
   for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const int64_t row = tile / tiles_per_row;
     const int64_t column = (tile - row * tiles_per_row) * threads * kItems;
-    const int64_t left = d - column;
-    const int count = left < threads * kItems ? static_cast<int>(left) : threads * kItems;
+    const int64_t remaining = d - column;
+    const int count = remaining < threads * kItems ? static_cast<int>(remaining) : threads * kItems;
     Pack<T, kWidth>* out = y + row * d + column;
     const Pack<T, kWidth>* gate = x + row * 2 * d + column;
     const Pack<T, kWidth>* up = gate + d;

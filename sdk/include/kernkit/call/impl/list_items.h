@@ -12,24 +12,24 @@ inline bool is_object(const KernkitAny& any) {
 }
 
 KERNKIT_COLD ListItems ListItems::copy(const KernkitAny* data, size_t size) {
-  auto* held = static_cast<Held*>(malloc(sizeof(Held) + size * sizeof(KernkitAny)));
-  if (held == nullptr) throw std::bad_alloc();
-  held->owners = 1;
+  auto* shared = static_cast<SharedItems*>(malloc(sizeof(SharedItems) + size * sizeof(KernkitAny)));
+  if (shared == nullptr) throw std::bad_alloc();
+  shared->owners = 1;
   for (size_t i = 0; i < size; ++i) {
-    held->items()[i] = data[i];
+    shared->items()[i] = data[i];
     if (is_object(data[i])) KernkitObjectIncRef(data[i].v.object);
   }
-  ListItems items(held->items(), size);
-  items.held_ = held;
+  ListItems items(shared->items(), size);
+  items.shared_ = shared;
   return items;
 }
 
 KERNKIT_COLD void ListItems::release() noexcept {
-  if (__atomic_fetch_sub(&held_->owners, 1, __ATOMIC_ACQ_REL) != 1) return;
+  if (__atomic_fetch_sub(&shared_->owners, 1, __ATOMIC_ACQ_REL) != 1) return;
   for (size_t i = 0; i < size_; ++i) {
     if (is_object(data_[i])) KernkitObjectDecRef(data_[i].v.object);
   }
-  free(held_);
+  free(shared_);
 }
 
 }  // namespace kernkit::detail

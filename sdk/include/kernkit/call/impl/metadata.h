@@ -95,7 +95,7 @@ KERNKIT_COLD Message metadata_json(const schema::Signature& line, const char* te
 }
 
 KERNKIT_COLD int return_metadata_of(const char* text, const char* parsed, const char* op,
-                                    Where where, KernkitAny* result) noexcept {
+                                    SourceLocation location, KernkitAny* result) noexcept {
   try {
     const schema::Schema line = schema::parse(text);
     const Message json = metadata_json(
@@ -104,7 +104,7 @@ KERNKIT_COLD int return_metadata_of(const char* text, const char* parsed, const 
     set_string(result, json.c_str(), json.size());
     return 0;
   } catch (...) {
-    return raise_current_exception(op, where);
+    return raise_current_exception(op, location);
   }
 }
 

@@ -21,9 +21,9 @@ KERNKIT_COLD void set_text(KernkitAny* result, MakeText& make_text, const char* 
   auto* make = make_text.get();
   if (make == nullptr) throw_no_host(what);
   const KernkitByteArray text = {size == 0 ? "" : data, size};
-  KernkitAny made{};
-  if (make(&text, &made) != 0) throw_rejected(what);
-  *result = made;
+  KernkitAny value{};
+  if (make(&text, &value) != 0) throw_rejected(what);
+  *result = value;
 }
 
 KERNKIT_COLD void set_string(KernkitAny* result, const char* data, size_t size) {
@@ -41,13 +41,14 @@ KERNKIT_COLD void set_array(KernkitAny* result, const KernkitAny* items, int32_t
   const KernkitByteArray name = {constructor, strlen(constructor)};
   auto* get_global = host_api::function_get_global.get();
   auto* call = host_api::function_call.get();
-  void* found = nullptr;
+  void* constructor_handle = nullptr;
   const bool has_host = get_global != nullptr && call != nullptr;
-  if (!has_host || get_global(&name, &found) != 0 || found == nullptr) throw_no_host(what);
-  const ObjectRef make = ObjectRef::adopt(static_cast<KernkitObject*>(found));
-  KernkitAny made{};
-  if (call(make.get(), items, size, &made) != 0) throw_rejected(what);
-  *result = made;
+  if (!has_host || get_global(&name, &constructor_handle) != 0 || constructor_handle == nullptr)
+    throw_no_host(what);
+  const ObjectRef make = ObjectRef::adopt(static_cast<KernkitObject*>(constructor_handle));
+  KernkitAny value{};
+  if (call(make.get(), items, size, &value) != 0) throw_rejected(what);
+  *result = value;
 }
 
 KERNKIT_COLD void set_ints(KernkitAny* result, ShapeView values, const char* constructor) {

@@ -10,7 +10,7 @@ namespace kernkit::detail {
 
 KERNKIT_COLD int call_converted(KernkitFunction self, const char* op, const char* name,
                                 const KernkitAny* args, int32_t num_args, size_t i,
-                                KernkitAny* result, Where where) noexcept {
+                                KernkitAny* result, SourceLocation location) noexcept {
   try {
     KernkitAny changed[schema::kMaxParams];
     memcpy(changed, args, static_cast<size_t>(num_args) * sizeof(KernkitAny));
@@ -24,7 +24,7 @@ KERNKIT_COLD int call_converted(KernkitFunction self, const char* op, const char
     }
     return self(nullptr, changed, num_args, result);
   } catch (const Error& error) {
-    return raise_error(op, error, where);
+    return raise_error(op, error, location);
   }
 }
 

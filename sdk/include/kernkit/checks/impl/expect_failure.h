@@ -8,26 +8,27 @@
 namespace kernkit::detail {
 
 KERNKIT_COLD void ExpectFailure::fail(const char* kind, Message& text) const {
-  throw Error(kind, &text, where);
+  throw Error(kind, &text, location);
 }
 
-KERNKIT_COLD void ExpectFailure::dtype(DLDataType wanted) const {
+KERNKIT_COLD void ExpectFailure::dtype(DLDataType expected) const {
   fail(kind::TypeError,
-       text() << ": dtype " << x().dtype() << " is not supported; expected " << wanted);
+       text() << ": dtype " << x().dtype() << " is not supported; expected " << expected);
 }
 
-KERNKIT_COLD void ExpectFailure::rank(int32_t wanted) const {
+KERNKIT_COLD void ExpectFailure::rank(int32_t expected) const {
   fail(kind::ValueError, text() << ": shape " << x().sizes() << " has rank " << x().ndim()
-                                << "; expected rank " << wanted);
+                                << "; expected rank " << expected);
 }
 
 // "x: shape [4] does not match [n] with n = 5 (bound by y)"
-KERNKIT_COLD void ExpectFailure::dims(bool strides, std::initializer_list<WantedDim> wanted) const {
+KERNKIT_COLD void ExpectFailure::dims(bool strides,
+                                      std::initializer_list<ExpectedDim> expected) const {
   Message& text = this->text() << (strides ? ": strides " : ": shape ");
   strides ? text << x().strides() : text << x().sizes();
   text << " does not match [";
   const char* separator = "";
-  for (const WantedDim& entry : wanted) {
+  for (const ExpectedDim& entry : expected) {
     text << separator;
     separator = ", ";
     if (entry.dim == nullptr || entry.factor != 1) text << entry.factor;
@@ -35,9 +36,9 @@ KERNKIT_COLD void ExpectFailure::dims(bool strides, std::initializer_list<Wanted
   }
   text << "]";
   separator = " with ";
-  for (const WantedDim& entry : wanted) {
+  for (const ExpectedDim& entry : expected) {
     bool is_printed = entry.dim == nullptr || !entry.dim->is_bound();
-    for (const WantedDim* before = wanted.begin(); before != &entry; ++before) {
+    for (const ExpectedDim* before = expected.begin(); before != &entry; ++before) {
       is_printed |= before->dim == entry.dim;
     }
     if (is_printed) continue;
@@ -64,19 +65,20 @@ KERNKIT_COLD void ExpectFailure::numel(int64_t n) const {
                                 << " elements; at most " << n << " are supported");
 }
 
-KERNKIT_COLD void ExpectFailure::device(const char* wanted) const {
-  if (!kWithCuda && is_cuda(x().device()) && strcmp(wanted, "cpu") != 0) {
+KERNKIT_COLD void ExpectFailure::device(const char* expected) const {
+  if (!kWithCuda && is_cuda(x().device()) && strcmp(expected, "cpu") != 0) {
     fail(kind::RuntimeError, text() << ": is on " << x().device()
                                     << ", but this library was built without CUDA; rebuild it "
                                        "where nvcc is found, or pass CPU tensors");
   }
   fail(kind::ValueError,
-       text() << ": device " << x().device() << " is not supported; expected " << wanted);
+       text() << ": device " << x().device() << " is not supported; expected " << expected);
 }
 
 KERNKIT_COLD void ExpectFailure::differs(TensorView other, Member member) const {
-  const bool one_dtype = x().dtype() == other.dtype(), one_device = x().device() == other.device();
-  if (member == kFirst) member = !one_dtype ? kDType : !one_device ? kDevice : kShape;
+  const bool same_dtype = x().dtype() == other.dtype(),
+             same_device = x().device() == other.device();
+  if (member == kFirst) member = !same_dtype ? kDType : !same_device ? kDevice : kShape;
   Message& text = this->text();
   const auto print = [&](const char* before, TensorView t, const char* after) {
     member == kDType    ? text << before << t.dtype() << after
@@ -88,7 +90,7 @@ KERNKIT_COLD void ExpectFailure::differs(TensorView other, Member member) const 
   text << name_or(other, "the other tensor");
   print(" (", other, ")");
   // Throws here, not in fail(): each frame that an exception unwinds takes about 0.2 us.
-  throw Error(member == kDType ? kind::TypeError : kind::ValueError, &text, where);
+  throw Error(member == kDType ? kind::TypeError : kind::ValueError, &text, location);
 }
 
 KERNKIT_COLD void ExpectFailure::overlap(TensorView other, const char* how) const {

@@ -60,7 +60,8 @@ KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool 
   const size_t to_line = (64 - reinterpret_cast<uintptr_t>(work.out) % 64) % 64;
   const bool aligning = bytes >= kAligningBytes || (work.hints & kNonTemporal) != 0;
   const int64_t before = aligning && to_line % size == 0 ? static_cast<int64_t>(to_line / size) : 0;
-  const int64_t whole = (work.n - before) & -int64_t{kBlock}, after = work.n - before - whole;
+  const int64_t in_blocks = (work.n - before) & -int64_t{kBlock},
+                after = work.n - before - in_blocks;
   alignas(64) unsigned char edge[kBlock * kMaxSize], last[kBlock * kMaxSize];
   if (after != 0) {
     Work end = work;
@@ -72,20 +73,20 @@ KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool 
     memcpy(work.out, edge, static_cast<size_t>(before) * size);
     work.drop(before);
   }
-  work.n = whole;
+  work.n = in_blocks;
   if (threading && threads() > 1) {
     const auto piece = static_cast<int64_t>(piece_bytes(bytes, kPieceBytes) / per_element);
-    parallel_for(whole, piece & -int64_t{kBlock}, [&](int64_t begin, int64_t end) {
-      Work mine = work;
-      mine.drop(begin);
-      mine.n = end - begin;
-      run_blocks(mine);
+    parallel_for(in_blocks, piece & -int64_t{kBlock}, [&](int64_t begin, int64_t end) {
+      Work part = work;
+      part.drop(begin);
+      part.n = end - begin;
+      run_blocks(part);
     });
   } else {
     run_blocks(work);
   }
   const auto rest = static_cast<size_t>(after) * size;
-  memcpy(work.out + static_cast<size_t>(whole) * size, last + kBlock * size - rest, rest);
+  memcpy(work.out + static_cast<size_t>(in_blocks) * size, last + kBlock * size - rest, rest);
 }
 
 KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* out,

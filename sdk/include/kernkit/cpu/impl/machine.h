@@ -44,11 +44,11 @@ KERNKIT_COLD InstructionSet best_instruction_set() noexcept {
 #endif
 }
 
-KERNKIT_COLD InstructionSet wanted_instruction_set() noexcept {
+KERNKIT_COLD InstructionSet requested_instruction_set() noexcept {
   const char* const names[] = {"baseline", "avx2", "avx512"};
-  const char* const wanted = getenv("KERNKIT_INSTRUCTION_SET");
+  const char* const requested = getenv("KERNKIT_INSTRUCTION_SET");
   int set = 0, best = static_cast<int>(best_instruction_set());
-  while (set < best && (wanted == nullptr || strcmp(wanted, names[set]) != 0)) ++set;
+  while (set < best && (requested == nullptr || strcmp(requested, names[set]) != 0)) ++set;
   return static_cast<InstructionSet>(set);
 }
 
@@ -95,17 +95,18 @@ KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
   const struct {
     Processor processor;
     MemoryHints hints;
-  } known[] = {
+  } table[] = {
       {{Processor::kIntel, 6, 85}, {kPrefetchBoth, kPrefetchBoth, 2}},
       {{Processor::kIntel, kAny, kAny},
        {kPrefetchOutput | kHalfWidth, kPrefetchInputs | kNonTemporal | kInterleavePages, 1}},
       {{Processor::kAmd, 25, 1}, {kPrefetchBoth, kPrefetchInputs | kNonTemporal, 2}},
       {{Processor::kAmd, kAny, kAny}, {0, kNonTemporal, 2}},
   };
-  for (const auto& row : known) {
-    const Processor& of = row.processor;
-    if (of.vendor == processor.vendor && (of.family == kAny || of.family == processor.family) &&
-        (of.model == kAny || of.model == processor.model)) {
+  for (const auto& row : table) {
+    const Processor& pattern = row.processor;
+    if (pattern.vendor == processor.vendor &&
+        (pattern.family == kAny || pattern.family == processor.family) &&
+        (pattern.model == kAny || pattern.model == processor.model)) {
       return row.hints;
     }
   }
@@ -149,7 +150,7 @@ KERNKIT_COLD Machine find_machine() noexcept {
   const MemoryHints hints = memory_hints_of(processor);
   // Up to twice the size of the first-level cache, part of the arrays is in that cache.
   const size_t first_cache = cache_bytes(1, size_t{32} << 10);
-  return {wanted_instruction_set(),
+  return {requested_instruction_set(),
           hints.prefetching,
           hints.streaming,
           hints.prefetching_level == 1 ? 2 * first_cache : cache_bytes(2, size_t{1} << 20),
@@ -159,7 +160,7 @@ KERNKIT_COLD Machine find_machine() noexcept {
 
 KERNKIT_COLD Machine& chosen_machine() noexcept {
   static Machine chosen = find_machine();
-  __atomic_store_n(&known_machine, &chosen, __ATOMIC_RELEASE);
+  __atomic_store_n(&cached_machine, &chosen, __ATOMIC_RELEASE);
   return chosen;
 }
 

@@ -135,8 +135,8 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
 }
 
 // Requires the pool's mutex.
-KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
-  if (pool.helpers >= wanted) return;
+KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
+  if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
   // The program's own threads handle signals. Synchronous signals stay unblocked: a blocked
   // synchronous signal would end the process without a call of its handler or a sanitizer's.
@@ -146,7 +146,7 @@ KERNKIT_COLD void make_helpers(Pool& pool, int wanted) noexcept {
     sigdelset(&blocked, fault);
   }
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  for (; pool.helpers < wanted; ++pool.helpers) {
+  for (; pool.helpers < num_helpers; ++pool.helpers) {
     pthread_t thread;
     if (pthread_create(&thread, nullptr, help, &pool) == 0) pthread_detach(thread);
   }
@@ -159,13 +159,13 @@ KERNKIT_COLD Pool* this_process_pool() noexcept {
   const pid_t process = getpid();
   Pool* pool = __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
   if (pool != nullptr && pool->process == process) return pool;
-  Pool* made = new (std::nothrow) Pool{process};
-  if (made == nullptr) return nullptr;
-  if (__atomic_compare_exchange_n(&shared, &pool, made, false, __ATOMIC_ACQ_REL,
+  Pool* created = new (std::nothrow) Pool{process};
+  if (created == nullptr) return nullptr;
+  if (__atomic_compare_exchange_n(&shared, &pool, created, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
-    return made;
+    return created;
   }
-  delete made;
+  delete created;
   return pool;
 }
 
@@ -219,9 +219,9 @@ KERNKIT_COLD void PieceFailure::keep_current() noexcept {
 }
 
 KERNKIT_COLD void PieceFailure::rethrow() {
-  auto* kept = reinterpret_cast<std::exception_ptr*>(&exception_);
-  const std::exception_ptr exception = std::move(*kept);
-  kept->~exception_ptr();
+  auto* stored = reinterpret_cast<std::exception_ptr*>(&exception_);
+  const std::exception_ptr exception = std::move(*stored);
+  stored->~exception_ptr();
   std::rethrow_exception(exception);
 }
 

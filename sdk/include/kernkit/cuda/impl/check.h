@@ -66,7 +66,7 @@ KERNKIT_COLD void append_architecture(Message& text) {
 
 }  // namespace detail
 
-KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, Where where) {
+KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, SourceLocation location) {
   (void)cudaGetLastError();
   Message text;
   text << call << " failed: " << cudaGetErrorName(error) << ": " << cudaGetErrorString(error);
@@ -84,7 +84,7 @@ KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, Where wh
     detail::append_architecture(text);
   }
   (void)cudaGetLastError();
-  throw Error(kind::RuntimeError, text.c_str(), where);
+  throw Error(kind::RuntimeError, text.c_str(), location);
 }
 
 }  // namespace kernkit::cuda

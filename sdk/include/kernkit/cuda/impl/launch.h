@@ -98,10 +98,10 @@ KERNKIT_COLD int64_t static_shared_memory(const void* kernel, int device) {
   Slot* slot = nullptr;
   for (uint64_t i = 0; i < kProbes && slot == nullptr; ++i) {
     Slot& candidate = slots[(((key >> 7) * 0x9e3779b97f4a7c15u >> 32) + key + i) % kSlots];
-    uint64_t found = 0;
-    if (__atomic_compare_exchange_n(&candidate.key, &found, key, false, __ATOMIC_RELAXED,
+    uint64_t previous = 0;
+    if (__atomic_compare_exchange_n(&candidate.key, &previous, key, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED) ||
-        found == key) {
+        previous == key) {
       slot = &candidate;
     }
   }
@@ -139,11 +139,11 @@ KERNKIT_COLD void throw_launch_error(cudaError_t error, const LaunchConfig& conf
 }
 
 KERNKIT_COLD bool sync_each_launch() {
-  static const bool wanted = [] {
+  static const bool is_set = [] {
     const char* value = getenv("KERNKIT_SYNC");
     return value != nullptr && strcmp(value, "1") == 0;
   }();
-  return wanted;
+  return is_set;
 }
 
 template <class T>

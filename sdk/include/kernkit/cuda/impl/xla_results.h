@@ -56,16 +56,16 @@ struct KERNKIT_LOCAL XlaStreamAlloc {
 };
 
 /// A TensorAllocator that uses XlaStreamAlloc.
-KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* wanted, DLManagedTensorVersioned** out,
+KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* prototype, DLManagedTensorVersioned** out,
                                           void* context,
                                           void (*set_error)(void*, const char*,
                                                             const char*)) noexcept {
-  if (is_cuda(wanted->device)) {
-    return kernkit::detail::allocate_with<XlaStreamAlloc>(wanted, out, context, set_error);
+  if (is_cuda(prototype->device)) {
+    return kernkit::detail::allocate_with<XlaStreamAlloc>(prototype, out, context, set_error);
   }
   const TensorAllocator before = allocator_before_xla();
-  if (before != nullptr) return before(wanted, out, context, set_error);
-  return kernkit::detail::allocate_with<CPUNDAlloc>(wanted, out, context, set_error);
+  if (before != nullptr) return before(prototype, out, context, set_error);
+  return kernkit::detail::allocate_with<CPUNDAlloc>(prototype, out, context, set_error);
 }
 
 /// The number of the next call; all threads share the count.

@@ -54,13 +54,13 @@ class AdaptedArguments {
     using Adapt = int(const KernkitAny*, KernkitAny*);
     static auto* const adapt = reinterpret_cast<Adapt*>(kernkit_host_find("kernkit_host_adapt"));
     for (size_t i = 0; i < args.size(); ++i) {
-      KernkitAny made{};
-      const int code = adapt(&args.begin()[i].get(), &made);
+      KernkitAny adapted{};
+      const int code = adapt(&args.begin()[i].get(), &adapted);
       if (code < 0) throw_raised("an argument");
       if (code == 0) continue;
-      owned_.push_back(Any::adopt(made));
+      owned_.push_back(Any::adopt(adapted));
       if (views_.empty()) views_.assign(args.begin(), args.end());
-      views_[i] = AnyView(made);
+      views_[i] = AnyView(adapted);
     }
   }
   const AnyView* or_else(const AnyView* views) const {
@@ -144,9 +144,10 @@ inline ModuleFunction Module::operator[](const std::string& name) const {
     return ModuleFunction(library_, name,
                           reinterpret_cast<KernkitFunction>(dlsym(library_, symbol.c_str())));
   }
-  Message there;
-  for (const std::string& other : all) there << (there.empty() ? "" : ", ") << other;
-  KERNKIT_THROW(ValueError) << path_ << " has no function " << name << "; it has " << there.c_str();
+  Message listed;
+  for (const std::string& other : all) listed << (listed.empty() ? "" : ", ") << other;
+  KERNKIT_THROW(ValueError) << path_ << " has no function " << name << "; it has "
+                            << listed.c_str();
 }
 
 inline std::vector<ModuleFunction> Module::functions() const {

@@ -59,27 +59,27 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
 /// Characters or bytes of the three storage types: within the KernkitAny, in an object, or at a
 /// pointer.
 template <int32_t kSmall, int32_t kObject, int32_t kPointer>
-inline bool read_held(const KernkitAny& any, KernkitByteArray* out) {
+inline bool read_stored(const KernkitAny& any, KernkitByteArray* out) {
   if (any.type_index == kSmall) {  // stored in place, so `any` must not be a copy
     *out = {any.v.small, any.small_size};
     return is_sound(any);
   }
-  const KernkitAny held = referent(any);
-  if (!is_sound(held)) return false;
-  if (held.type_index == kObject) {
-    *out = *cell_of<KernkitByteArray>(held);
-  } else if (held.type_index != kPointer) {
+  const KernkitAny target = referent(any);
+  if (!is_sound(target)) return false;
+  if (target.type_index == kObject) {
+    *out = *cell_of<KernkitByteArray>(target);
+  } else if (target.type_index != kPointer) {
     return false;
   } else if (kPointer == kKernkitRawStr) {
-    *out = {held.v.c_str, strlen(held.v.c_str)};
+    *out = {target.v.c_str, strlen(target.v.c_str)};
   } else {
-    *out = *static_cast<KernkitByteArray*>(held.v.ptr);
+    *out = *static_cast<KernkitByteArray*>(target.v.ptr);
   }
   return true;
 }
 
 KERNKIT_COLD bool read_text(const KernkitAny& any, KernkitByteArray* out) {
-  return read_held<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
+  return read_stored<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
 }
 
 /// The type's name, for the type indices that is_sound() checks.

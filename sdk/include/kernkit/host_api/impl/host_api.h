@@ -18,14 +18,14 @@ KERNKIT_COLD void* library_of_module() {
 }
 
 KERNKIT_COLD void* find_tvm_ffi_function(const char* name) {
-  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
+  if (void* function = dlsym(RTLD_DEFAULT, name)) return function;
   void* library = dlopen("libtvm_ffi.so", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) library = library_of_module();
   if (library == nullptr) return nullptr;
-  void* found = dlsym(library, name);
+  void* function = dlsym(library, name);
   // Keeps the handle if the function was found: its address is cached, so its library must stay.
-  if (found == nullptr) dlclose(library);
-  return found;
+  if (function == nullptr) dlclose(library);
+  return function;
 }
 
 KERNKIT_COLD FindHost* handed_over_host() {
@@ -41,7 +41,7 @@ KERNKIT_COLD FindHost use_host(FindHost find) {
 }
 
 KERNKIT_COLD void* find_host_function(const char* name) {
-  if (void* found = find_tvm_ffi_function(name)) return found;
+  if (void* function = find_tvm_ffi_function(name)) return function;
   FindHost find = __atomic_load_n(handed_over_host(), __ATOMIC_ACQUIRE);
   if (find == nullptr) {
     find = reinterpret_cast<FindHost>(dlsym(RTLD_DEFAULT, "kernkit_host_find"));

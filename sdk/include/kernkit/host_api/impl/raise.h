@@ -17,7 +17,7 @@ KERNKIT_COLD KernkitByteArray byte_array(const Message& text) {
 }
 
 KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* text,
-                       Where where) noexcept {
+                       SourceLocation location) noexcept {
   Message message;
   message << name << "(): " << text;
   auto* create = host_api::error_create.get();
@@ -25,8 +25,8 @@ KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* tex
   auto* dec_ref = host_api::object_dec_ref.get();
   if (create != nullptr && set_raised != nullptr && dec_ref != nullptr) {
     Message backtrace;
-    if (where.line != 0) {
-      backtrace << "  File \"" << where.file << "\", line " << where.line << ", in " << name
+    if (location.line != 0) {
+      backtrace << "  File \"" << location.file << "\", line " << location.line << ", in " << name
                 << "\n";
     }
     const KernkitByteArray kind_bytes = {error_kind, strlen(error_kind)};
@@ -39,11 +39,12 @@ KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* tex
       return -1;
     }
   }
-  last_error() = Error(error_kind, message.c_str(), where);
+  last_error() = Error(error_kind, message.c_str(), location);
   return -1;
 }
 
-KERNKIT_COLD int raise_error(const char* name, const Error& error, Where otherwise) noexcept {
+KERNKIT_COLD int raise_error(const char* name, const Error& error,
+                             SourceLocation otherwise) noexcept {
   // The error of a callback belongs to the caller: it is raised again unchanged.
   if (const auto* from_host = dynamic_cast<const HostError*>(&error)) {
     if (auto* set_raised = host_api::error_set_raised.get()) {
@@ -51,11 +52,11 @@ KERNKIT_COLD int raise_error(const char* name, const Error& error, Where otherwi
       return -1;
     }
   }
-  const Where where = error.where();
-  return raise(name, error.kind(), error.message(), where.line != 0 ? where : otherwise);
+  const SourceLocation location = error.location();
+  return raise(name, error.kind(), error.message(), location.line != 0 ? location : otherwise);
 }
 
-KERNKIT_COLD int raise_current_exception(const char* name, Where otherwise) noexcept {
+KERNKIT_COLD int raise_current_exception(const char* name, SourceLocation otherwise) noexcept {
   try {
     throw;
   } catch (const Error& error) {

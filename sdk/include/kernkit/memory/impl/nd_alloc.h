@@ -7,10 +7,10 @@
 
 namespace kernkit::detail {
 
-KERNKIT_COLD void throw_no_memory(const DLTensor& wanted) {
-  KERNKIT_THROW(MemoryError) << "cannot allocate " << GetDataSize(wanted) << " bytes on "
-                             << wanted.device << " for " << wanted.dtype << " "
-                             << TensorView(&wanted).sizes();
+KERNKIT_COLD void throw_no_memory(const DLTensor& tensor) {
+  KERNKIT_THROW(MemoryError) << "cannot allocate " << GetDataSize(tensor) << " bytes on "
+                             << tensor.device << " for " << tensor.dtype << " "
+                             << TensorView(&tensor).sizes();
 }
 
 KERNKIT_COLD void check_new_tensor(ShapeView shape, DLDataType dtype) {

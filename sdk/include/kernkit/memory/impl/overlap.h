@@ -57,10 +57,10 @@ KERNKIT_COLD bool may_overlap_itself(const DLTensor* tensor) noexcept {
   return false;
 }
 
-KERNKIT_COLD bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept {
-  Extent ours, theirs;
-  if (!extent(a, &ours) || !extent(b, &theirs)) return true;
-  if (ours.begin >= theirs.end || theirs.begin >= ours.end) return false;
+KERNKIT_COLD bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept {
+  Extent a_extent, b_extent;
+  if (!extent(a, &a_extent) || !extent(b, &b_extent)) return true;
+  if (a_extent.begin >= b_extent.end || b_extent.begin >= a_extent.end) return false;
   const auto bytes = static_cast<uint64_t>(dtype_bits(a->dtype) / 8);
   if (a->dtype != b->dtype) return true;
   for (const DLTensor* t : {a, b}) {
@@ -68,18 +68,19 @@ KERNKIT_COLD bool extents_meet(const DLTensor* a, const DLTensor* b) noexcept {
       const uint64_t pitch = static_cast<uint64_t>(stride) * bytes;
       if (stride <= 0 || pitch == 0) continue;
       // The extents of one row of each tensor.
-      (void)extent(a, &ours, stride), (void)extent(b, &theirs, stride);
-      const uint64_t distance = (theirs.begin % pitch + pitch - ours.begin % pitch) % pitch;
-      if (distance >= ours.end - ours.begin && distance + (theirs.end - theirs.begin) <= pitch)
+      (void)extent(a, &a_extent, stride), (void)extent(b, &b_extent, stride);
+      const uint64_t distance = (b_extent.begin % pitch + pitch - a_extent.begin % pitch) % pitch;
+      if (distance >= a_extent.end - a_extent.begin &&
+          distance + (b_extent.end - b_extent.begin) <= pitch)
         return false;
     }
   }
   return true;
 }
 
-KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) noexcept {
-  const TensorView a(ours), b(theirs);
-  if (address_of(ours) != address_of(theirs) || a.dtype() != b.dtype()) return false;
+KERNKIT_COLD bool same_elements(const DLTensor* first, const DLTensor* second) noexcept {
+  const TensorView a(first), b(second);
+  if (address_of(first) != address_of(second) || a.dtype() != b.dtype()) return false;
   if (a.sizes() != b.sizes()) return false;
   for (size_t i = 0; i < a.sizes().size(); ++i)
     if (a.sizes()[i] > 1 && a.strides()[i] != b.strides()[i]) return false;
@@ -87,10 +88,10 @@ KERNKIT_COLD bool same_elements(const DLTensor* ours, const DLTensor* theirs) no
 }
 
 KERNKIT_COLD bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_same) noexcept {
-  const int64_t ours = count_elements(a), theirs = count_elements(b);
-  if (ours < 0 || theirs < 0 || (ours != 0 && may_overlap_itself(a))) return true;
-  return ours != 0 && theirs != 0 && TensorView(a).device() == TensorView(b).device() &&
-         extents_meet(a, b) && !(but_same && same_elements(a, b));
+  const int64_t a_count = count_elements(a), b_count = count_elements(b);
+  if (a_count < 0 || b_count < 0 || (a_count != 0 && may_overlap_itself(a))) return true;
+  return a_count != 0 && b_count != 0 && TensorView(a).device() == TensorView(b).device() &&
+         extents_overlap(a, b) && !(but_same && same_elements(a, b));
 }
 
 }  // namespace kernkit::detail

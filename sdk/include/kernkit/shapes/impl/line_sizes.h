@@ -19,8 +19,8 @@ class KERNKIT_LOCAL LineSizes {
   Message& write(Message& out, Span span) const {
     return out.append(line_.text + span.begin, static_cast<size_t>(span.size));
   }
-  static int64_t at(const DLTensor* x, int place) {
-    return x->shape[place >= 0 ? place : x->ndim + place];
+  static int64_t at(const DLTensor* x, int axis) {
+    return x->shape[axis >= 0 ? axis : x->ndim + axis];
   }
   bool has_rank(int v, const DLTensor* x) const {
     const Value& value = line_.values[v];
@@ -48,7 +48,7 @@ class KERNKIT_LOCAL LineSizes {
   [[gnu::cold]] bool value_of(const Name& name, int64_t* out) const {
     if (!is_bound(name)) return false;
     *out =
-        name.is_parameter ? values_[name.value].number : at(values_[name.value].tensor, name.place);
+        name.is_parameter ? values_[name.value].number : at(values_[name.value].tensor, name.axis);
     const bool divides = *out % name.factor == 0;
     *out /= name.factor;
     return divides;

@@ -29,8 +29,8 @@ KERNKIT_COLD Message& write_name(Message& out, const char* text, const schema::P
   throw Error(kind::RuntimeError, &message);
 }
 
-[[noreturn]] KERNKIT_COLD void throw_kept(const char* text, const schema::Param& result,
-                                          uint32_t owners) {
+[[noreturn]] KERNKIT_COLD void throw_stored(const char* text, const schema::Param& result,
+                                            uint32_t owners) {
   Message& message = *new Message;
   write_name(message, text, result)
       << ": the result has " << owners
@@ -63,7 +63,7 @@ KERNKIT_COLD void check_new(const schema::Signature& schema, const char* text, c
         detail::throw_shared(text, schema.returns[r], schema.returns[other], "result");
       }
     }
-    if (result.use_count() > 1) detail::throw_kept(text, schema.returns[r], result.use_count());
+    if (result.use_count() > 1) detail::throw_stored(text, schema.returns[r], result.use_count());
   }
 }
 

@@ -86,9 +86,9 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
         if (run_of(x, value) == run_of(source, line_.values[line_.run_of])) continue;
         return shape(v, x, name);
       }
-      int64_t wanted = 0;
+      int64_t expected = 0;
       if (!is_known(size.node)) continue;
-      if (evaluate(size.node, &wanted) && wanted == at(x, value.place(i))) continue;
+      if (evaluate(size.node, &expected) && expected == at(x, value.axis(i))) continue;
       return shape(v, x, name);
     }
     return nullptr;
@@ -112,10 +112,10 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
     if (line_.text[begin] == '?') return nullptr;
     for (;;) {
       const Span word = {begin, word_size(line_.text, begin)};
-      const DLDataType wanted = dtype_at(line_.text, word.begin, word.size);
-      if (wanted.bits != 0) {
-        if (x->dtype == wanted) return nullptr;
-        text() << " is not supported; expected " << wanted;
+      const DLDataType expected = dtype_at(line_.text, word.begin, word.size);
+      if (expected.bits != 0) {
+        if (x->dtype == expected) return nullptr;
+        text() << " is not supported; expected " << expected;
         return kind::TypeError;
       }
       const CallValue& source = values_[param_at(line_.text, line_.schema, word.begin, word.size)];

@@ -97,7 +97,8 @@ KERNKIT_LOCAL inline KernkitXlaError* raised_for_xla(const KernkitXlaApi* api,
     throw Error(kernkit::detail::last_error());
   } catch (const Error& error) {
     int code = kKernkitXlaInternal;
-    for (const Code& one : kCodes) code = strcmp(error.kind(), one.kind) == 0 ? one.code : code;
+    for (const Code& entry : kCodes)
+      code = strcmp(error.kind(), entry.kind) == 0 ? entry.code : code;
     return detail::xla_error(api, code, error.what());
   } catch (...) {
     return detail::xla_error(api, kKernkitXlaResourceExhausted, "out of memory");
@@ -106,9 +107,9 @@ KERNKIT_LOCAL inline KernkitXlaError* raised_for_xla(const KernkitXlaApi* api,
 
 KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                                     const KernkitXlaCallFrame& frame) noexcept {
-  for (auto* one = frame.extension; one != nullptr; one = one->next) {
-    if (one->type == kKernkitXlaExtensionMetadata) {
-      auto* query = reinterpret_cast<KernkitXlaMetadataExtension*>(one);
+  for (auto* extension = frame.extension; extension != nullptr; extension = extension->next) {
+    if (extension->type == kKernkitXlaExtensionMetadata) {
+      auto* query = reinterpret_cast<KernkitXlaMetadataExtension*>(extension);
       // The memory of a captured call belongs to the call's graph, so an op must not keep memory of
       // the call.
       return detail::describe(frame, type != kDLCPU && !op.returns, query->metadata);
@@ -127,7 +128,7 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
                             : detail::run_on_xlas_stream(op, type, frame, &error);
     }
   } catch (...) {
-    code = kernkit::detail::raise_current_exception(op.name, op.where);
+    code = kernkit::detail::raise_current_exception(op.name, op.location);
   }
   return code == 0 ? error : raised_for_xla(frame.api, op.name);
 }

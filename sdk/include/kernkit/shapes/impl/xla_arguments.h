@@ -41,9 +41,10 @@ namespace detail {
   }
   for (int type = 1; type <= kDLOneAPI && id < 1000; ++type) {
     DLDevice device = {static_cast<DLDeviceType>(type), 1};
-    const FixedText<40> known = device_name(device);
-    const bool has_name = strchr(known.text, '(') == nullptr;
-    if (!has_name || strncmp(known.text, text.data, length) != 0 || known.text[length] != ':') {
+    const FixedText<40> own_name = device_name(device);
+    const bool has_name = strchr(own_name.text, '(') == nullptr;
+    if (!has_name || strncmp(own_name.text, text.data, length) != 0 ||
+        own_name.text[length] != ':') {
       continue;
     }
     device.device_id = static_cast<int32_t>(id);
@@ -52,10 +53,10 @@ namespace detail {
     any.v.device = device;
     return any;
   }
-  Message found;
-  found.append(text.data, text.size);
-  KERNKIT_THROW(ValueError) << name << ": expected a device such as cuda:1, got \"" << found.c_str()
-                            << "\"";
+  Message given_name;
+  given_name.append(text.data, text.size);
+  KERNKIT_THROW(ValueError) << name << ": expected a device such as cuda:1, got \""
+                            << given_name.c_str() << "\"";
 }
 
 }  // namespace detail

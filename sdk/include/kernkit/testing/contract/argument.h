@@ -18,7 +18,7 @@ struct Argument {
   bool is_list = false;       ///< whether `value` is unused and the elements follow as arguments
   size_t size = 0;            ///< number of elements of a list that are passed, from the first
   bool is_written = false;    ///< whether the schema marks the argument (a!) or (out!)
-  bool stays_on_cpu = false;  ///< whether the tensor is in CPU memory at every place
+  bool stays_on_cpu = false;  ///< whether the tensor is in CPU memory on every target
   DLDataType dtype{};         ///< dtype of the tensor
   std::vector<int64_t> shape;    ///< sizes of the tensor
   std::vector<int64_t> strides;  ///< strides [elements]; empty: row-major
@@ -51,19 +51,19 @@ struct Argument {
   }
   /// Returns the size of the unit that is moved: an element, or a byte for smaller elements
   /// [bytes].
-  int64_t unit() const { return is_whole_bytes(dtype) ? dtype_bits(dtype) / 8 : 1; }
+  int64_t unit() const { return is_multiple_of_byte(dtype) ? dtype_bits(dtype) / 8 : 1; }
   /// Returns the offset of each unit from the first unit, in row-major order [bytes].
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();
     const std::vector<int64_t> steps = strides.empty() ? row_major() : strides;
     for (int64_t i = 0; i < n; ++i) {
-      int64_t offset = 0, rest = i;
-      if (!is_whole_bytes(dtype)) {
+      int64_t offset = 0, remaining = i;
+      if (!is_multiple_of_byte(dtype)) {
         offset = i;
       } else {
-        for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
-          offset += rest % shape[d] * steps[d];
+        for (size_t d = shape.size(); d-- > 0; remaining /= shape[d]) {
+          offset += remaining % shape[d] * steps[d];
         }
       }
       all.push_back(offset * unit());

@@ -9,7 +9,7 @@ namespace kernkit::testing::contract {
 
 /// Returns the variations of rule Count: one argument too many, one too few, and none; the op must
 /// reject each with TypeError.
-inline Variations wrong_counts(const Contract& contract, const Place&) {
+inline Variations wrong_counts(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
     all.push_back({what, May::kReject, kind::TypeError, {}, [=](Call& call) {
@@ -46,7 +46,7 @@ inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
 
 /// Returns the variations of rule None: None for each argument; the op must reject each with
 /// TypeError unless the argument is optional.
-inline Variations none(const Contract& contract, const Place&) {
+inline Variations none(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
     const schema::Param& param = contract.callee().param(contract.parameter_of(i));
@@ -76,7 +76,7 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
 
 /// Returns the variations of rule Types: a tensor, an int, a float and a str for each argument of
 /// another type; the op must reject each with TypeError. A bool, an int and a float accept an int.
-inline Variations wrong_types(const Contract& contract, const Place&) {
+inline Variations wrong_types(const Contract& contract, const Target&) {
   using schema::Type;
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
@@ -105,7 +105,7 @@ inline Variations wrong_types(const Contract& contract, const Place&) {
 /// Checks rule Defaults: leaves out arguments at the end and returns a sentence for each call whose
 /// results differ from those with the schema's defaults. Adds the number of calls to *tried. Throws
 /// the errors of Call::run().
-inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& place,
+inline std::vector<std::string> wrong_defaults(const Contract& contract, Target& target,
                                                size_t* tried) {
   std::vector<std::string> violations;
   const schema::Schema& line = contract.callee().schema();
@@ -119,7 +119,7 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
   for (int left_out = line.num_required; left_out < line.num_params; ++left_out) {
     if (static_cast<size_t>(left_out) > contract.num_arguments()) break;
     ++*tried;
-    Call without(contract, place), with(contract, place);
+    Call without(contract, target), with(contract, target);
     const auto passed = static_cast<size_t>(left_out);
     without.passed = passed;
     with.passed = contract.callee().num_params();
@@ -128,16 +128,17 @@ inline std::vector<std::string> wrong_defaults(const Contract& contract, Place& 
       with.arguments[i] = without.arguments[i] = Argument();
       with.arguments[i].value = Any(AnyView(value));
     }
-    const Outcome ours = without.run(), theirs = with.run();
+    const Outcome without_outcome = without.run(), with_outcome = with.run();
     std::string differs;
-    if (ours.accepted != theirs.accepted || ours.message != theirs.message) {
-      differs = ours.text() + ", and with the default itself " + theirs.text();
-    } else if (ours.accepted) {
+    if (without_outcome.accepted != with_outcome.accepted ||
+        without_outcome.message != with_outcome.message) {
+      differs = without_outcome.text() + ", and with the default itself " + with_outcome.text();
+    } else if (without_outcome.accepted) {
       differs = first_difference(without, with);
     }
     if (!differs.empty()) {
       violations.push_back(contract.callee().name() + "() without " + contract.name_of(passed) +
-                           place.suffix() + ": " + differs + "; expected what the default of " +
+                           target.suffix() + ": " + differs + "; expected what the default of " +
                            contract.callee().schema_text() + " gives");
     }
   }

@@ -9,7 +9,7 @@
 #include "kernkit/testing/contract/argument.h"
 #include "kernkit/testing/contract/contract.h"
 #include "kernkit/testing/contract/current_call.h"
-#include "kernkit/testing/contract/place.h"
+#include "kernkit/testing/contract/target.h"
 
 namespace kernkit::testing::contract {
 
@@ -17,43 +17,43 @@ namespace kernkit::testing::contract {
 /// the call.
 class Call {
  public:
-  /// Makes the arguments of the example at this place, without memory for the tensors. Bytes around
-  /// the tensors will hold `around`; `salt` selects the values. The contract and the place must
-  /// outlive the call.
-  Call(const Contract& contract, Place& place, unsigned char around = 0xa5, unsigned salt = 0)
-      : passed(contract.num_arguments()), contract_(&contract), place_(&place), around_(around) {
+  /// Makes the arguments of the example on this target, without memory for the tensors. Bytes
+  /// around the tensors will hold `around`; `salt` selects the values. The contract and the target
+  /// must outlive the call.
+  Call(const Contract& contract, Target& target, unsigned char around = 0xa5, unsigned salt = 0)
+      : passed(contract.num_arguments()), contract_(&contract), target_(&target), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
       const Example& example = contract.examples()[i];
-      Argument made;
-      made.value = example.value();
-      made.is_tensor = example.is_tensor();
-      made.is_list = example.is_list();
-      made.size = example.elements().size();
-      made.is_written = contract.is_written(i);
-      made.stays_on_cpu = example.stays_on_cpu();
-      made.dtype = example.dtype();
-      made.shape = example.shape();
-      made.values = example.values();
-      if (made.values.empty()) made.values = some_values(i, salt);
-      arguments.push_back(std::move(made));
+      Argument argument;
+      argument.value = example.value();
+      argument.is_tensor = example.is_tensor();
+      argument.is_list = example.is_list();
+      argument.size = example.elements().size();
+      argument.is_written = contract.is_written(i);
+      argument.stays_on_cpu = example.stays_on_cpu();
+      argument.dtype = example.dtype();
+      argument.shape = example.shape();
+      argument.values = example.values();
+      if (argument.values.empty()) argument.values = some_values(i, salt);
+      arguments.push_back(std::move(argument));
     }
   }
-  /// Returns a call with the same arguments as `of`, each dense and aligned in memory of its own.
-  /// `of` has run.
-  static Call plain(const Call& of, Place& place) {
-    Call made(*of.contract_, place);
-    made.arguments = of.arguments;
-    made.passed = of.passed;
-    for (size_t i = 0; i < made.arguments.size(); ++i) {
-      Argument& argument = made.arguments[i];
+  /// Returns a call with the same arguments as `source`, each dense and aligned in memory of its
+  /// own. `source` has run.
+  static Call plain(const Call& source, Target& target) {
+    Call copy(*source.contract_, target);
+    copy.arguments = source.arguments;
+    copy.passed = source.passed;
+    for (size_t i = 0; i < copy.arguments.size(); ++i) {
+      Argument& argument = copy.arguments[i];
       if (!argument.is_tensor) continue;
-      argument.contents = of.elements(i, of.memory_of(i).before);
+      argument.contents = source.elements(i, source.memory_of(i).before);
       argument.strides.clear();
       argument.as_pointer = argument.null_strides = argument.claims_null = false;
       argument.first = argument.byte_offset = argument.shift = 0;
       argument.shares = -1;
     }
-    return made;
+    return copy;
   }
   Call(Call&&) = default;
   Call(const Call&) = delete;
@@ -83,9 +83,9 @@ class Call {
   Outcome run(bool poisoned = false) {
     prepare();
     if (poisoned) poison_around();
-    place_->enter();
+    target_->enter();
     Outcome outcome = invoke();
-    place_->leave();
+    target_->leave();
     if (poisoned) unpoison_around();
     collect(&outcome);
     return outcome;
@@ -101,7 +101,7 @@ class Call {
   /// Second step of run(), after prepare(): calls the op and returns its outcome. Throws the host's
   /// error if an argument's object cannot be made.
   Outcome invoke();
-  /// Third step of run(), after invoke(): reads the memory and the results. A fault of the place
+  /// Third step of run(), after invoke(): reads the memory and the results. A fault of the target
   /// makes the outcome a failure.
   void collect(Outcome* outcome);
   /// Writes the bytes of the arguments to the memory of prepare() again. Throws RuntimeError if
@@ -109,7 +109,7 @@ class Call {
   void upload() {
     for (Memory& memory : memories_) {
       if (memory.data != nullptr) {
-        memory.place->upload(memory.data, memory.before.data(), memory.before.size());
+        memory.target->upload(memory.data, memory.before.data(), memory.before.size());
       }
     }
   }
@@ -136,8 +136,8 @@ class Call {
   }
   /// Returns "" or the name of the first output of which the last run changed no element.
   std::string unwritten() const;
-  /// Returns the place of the tensors, which outlives the call.
-  Place& place() const { return *place_; }
+  /// Returns the target of the tensors, which outlives the call.
+  Target& target() const { return *target_; }
   /// Returns the contract of the op, which outlives the call.
   const Contract& contract() const { return *contract_; }
 
@@ -153,7 +153,7 @@ class Call {
   }
 
   struct Memory {
-    Place* place = nullptr;
+    Target* target = nullptr;
     unsigned char* data = nullptr;  // null: shared, or no tensor
     int64_t origin = 0;             // offset of the first element
     std::vector<unsigned char> before, after;
@@ -175,13 +175,13 @@ class Call {
   void take(const Any& result, const std::string& name);
   void release() {
     for (Memory& memory : memories_) {
-      if (memory.data != nullptr) memory.place->release(memory.data);
+      if (memory.data != nullptr) memory.target->release(memory.data);
     }
     memories_.clear();
   }
 
   const Contract* contract_;
-  Place* place_;
+  Target* target_;
   unsigned char around_;
   std::vector<Memory> memories_;
   std::vector<DLManagedTensorVersioned> tensors_;

@@ -9,13 +9,13 @@
 namespace kernkit::testing::contract {
 
 /// Visits every call of the variation rules from which the op is not exempt, and the example, at
-/// each place. Throws the errors of Call::run(), and the exceptions of `visit`.
+/// each target. Throws the errors of Call::run(), and the exceptions of `visit`.
 inline void for_each_call(const Contract& contract,
                           const std::function<void(const Call& call, const Outcome& outcome,
                                                    const Variation& variation)>& visit) {
   const auto visit_all = [&](MakeVariations make) {
-    for_each_variation(contract, make, [&](Place& place, const Variation& variation) {
-      Call call(contract, place);
+    for_each_variation(contract, make, [&](Target& target, const Variation& variation) {
+      Call call(contract, target);
       variation.change(call);
       const Outcome outcome = call.run();
       visit(call, outcome, variation);
@@ -29,7 +29,7 @@ inline void for_each_call(const Contract& contract,
 
 /// Returns "scale() with x on rocm:0: " followed by `did`, a clause on what the op did.
 inline std::string describe(const Call& call, const Variation& variation, const std::string& did) {
-  return call.contract().callee().name() + "() " + variation.what + call.place().suffix() + ": " +
+  return call.contract().callee().name() + "() " + variation.what + call.target().suffix() + ": " +
          did;
 }
 
@@ -37,8 +37,8 @@ inline std::string describe(const Call& call, const Variation& variation, const 
 /// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cpu()) return;
-  Place place;
-  Call call(contract, place);
+  Target target;
+  Call call(contract, target);
   const Outcome outcome = call.run();
   const std::string begin = contract.callee().name() + "() with its example: ";
   if (!outcome.accepted) {
@@ -53,13 +53,13 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
                                        " as it was; expected that what (a!) marks is written");
 }
 
-/// Rule Defaults: checks at each place that arguments left out take the schema's defaults. Adds
+/// Rule Defaults: checks on each target that arguments left out take the schema's defaults. Adds
 /// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {
-  for (const MakePlace make : places_of(contract)) {
-    const std::unique_ptr<Place> place = make();
+  for (const MakeTarget make : targets_of(contract)) {
+    const std::unique_ptr<Target> target = make();
     size_t tried = 0;
-    for (const std::string& text : wrong_defaults(contract, *place, &tried)) verdict->add(text);
+    for (const std::string& text : wrong_defaults(contract, *target, &tried)) verdict->add(text);
     verdict->tried += tried;
   }
 }
@@ -78,15 +78,15 @@ inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome
   };
   const bool named =
       variation.about.empty() || std::any_of(variation.about.begin(), variation.about.end(), names);
-  const bool ours = outcome.kind == kind::InternalError;
-  const bool good = outcome.message.rfind(begin, 0) == 0 && named && !ours;
-  verdict->add(good ? ""
-                    : describe(call, variation, outcome.text()) + "; expected a message \"" +
-                          begin + "...\"" +
-                          (variation.about.empty()
-                               ? ""
-                               : " that names " + names_of(contract, variation.about)) +
-                          (ours ? ", and no InternalError for a mistake of the caller" : ""));
+  const bool is_internal = outcome.kind == kind::InternalError;
+  const bool good = outcome.message.rfind(begin, 0) == 0 && named && !is_internal;
+  verdict->add(
+      good ? ""
+           : describe(call, variation, outcome.text()) + "; expected a message \"" + begin +
+                 "...\"" +
+                 (variation.about.empty() ? ""
+                                          : " that names " + names_of(contract, variation.about)) +
+                 (is_internal ? ", and no InternalError for a mistake of the caller" : ""));
 }
 
 /// Rule CBoundary: checks that a failed call returns -1 with an error set in the host, and throws
@@ -139,7 +139,7 @@ inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
 /// file.
 inline std::vector<Rule> cpu_rules() {
   std::vector<Rule> rules = variation_rules();
-  const std::vector<Rule> others = {
+  const std::vector<Rule> more_rules = {
       {"Example", "the op accepts its example and writes its outputs", nullptr,
        example_is_accepted},
       {"Defaults", "arguments left out take the schema's defaults", nullptr,
@@ -157,7 +157,7 @@ inline std::vector<Rule> cpu_rules() {
       {"RowAlone", "by_row(): a row has the same bits in every run, alone and among others",
        nullptr, depends_on_the_row_alone},
   };
-  rules.insert(rules.begin(), others.begin(), others.end());
+  rules.insert(rules.begin(), more_rules.begin(), more_rules.end());
   return rules;
 }
 
@@ -171,8 +171,8 @@ inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Cont
     if (rule.of_call != nullptr) of_calls.push_back(i);
     if (rule.check != nullptr) rule.check(contract, &verdicts[i]);
     if (rule.variations == nullptr) continue;
-    for_each_variation(contract, rule.variations, [&](Place& place, const Variation& variation) {
-      verdicts[i].add(violation(contract, place, variation));
+    for_each_variation(contract, rule.variations, [&](Target& target, const Variation& variation) {
+      verdicts[i].add(violation(contract, target, variation));
     });
   }
   if (of_calls.empty()) return verdicts;

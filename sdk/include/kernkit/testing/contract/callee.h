@@ -45,13 +45,13 @@ class Callee {
   /// Sets the schema of an op that was exported without a line. The schema is invalid if its types
   /// are not those of the C++ parameters: see schema_fits().
   void take_schema(std::string line) {
-    const schema::Schema own = schema_;
+    const schema::Schema own_schema = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
     text_ = std::move(line);
     schema_ = schema::parse(text_.c_str());
-    fits_ = is_unnamed && schema_.num_params == own.num_params;
+    fits_ = is_unnamed && schema_.num_params == own_schema.num_params;
     for (size_t i = 0; fits_ && i < num_params(); ++i) {
-      const schema::Param &declared = param(i), &has = own.params[i];
+      const schema::Param &declared = param(i), &has = own_schema.params[i];
       fits_ = declared.type == has.type && declared.is_list == has.is_list &&
               declared.is_optional == has.is_optional && declared.default_text.size == 0;
     }

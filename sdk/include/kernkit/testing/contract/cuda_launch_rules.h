@@ -3,22 +3,22 @@
 // a GPU: graphs.
 #pragma once
 
-#include "kernkit/testing/contract/cuda_place.h"
+#include "kernkit/testing/contract/cuda_target.h"
 #include "kernkit/testing/contract/rule.h"
 
 namespace kernkit::testing::contract {
 
 /// Returns the begin of a violation, such as "scale() on cuda:1: ".
-inline std::string begin_of(const Contract& contract, const Place& place) {
-  return contract.callee().name() + "()" + place.suffix() + ": ";
+inline std::string begin_of(const Contract& contract, const Target& target) {
+  return contract.callee().name() + "()" + target.suffix() + ": ";
 }
 
 /// Returns whether the op runs its example on a device; false for an op with cpu_only(). Rule
 /// RunsOnCuda reports the failure. Throws RuntimeError if CUDA fails.
 inline bool accepts_cuda(const Contract& contract) {
   if (!contract.runs_on_cuda()) return false;
-  CudaPlace place;
-  return Call(contract, place).run().accepted;
+  CudaTarget target;
+  return Call(contract, target).run().accepted;
 }
 
 /// Rule Capture: checks that a call can be captured into a graph, writes nothing before the replay,
@@ -26,16 +26,16 @@ inline bool accepts_cuda(const Contract& contract) {
 /// and its violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void is_captured(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  CudaPlace place;
-  Call call(contract, place);
+  CudaTarget target;
+  Call call(contract, target);
   call.prepare();
-  const std::string begin = begin_of(contract, place) + "while its stream is captured, ";
-  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(place.stream(), cudaStreamCaptureModeGlobal));
-  place.enter();
+  const std::string begin = begin_of(contract, target) + "while its stream is captured, ";
+  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(target.stream(), cudaStreamCaptureModeGlobal));
+  target.enter();
   Outcome outcome = call.invoke();
-  place.leave();
+  target.leave();
   cudaGraph_t graph = nullptr;
-  const cudaError_t ended = cudaStreamEndCapture(place.stream(), &graph);
+  const cudaError_t ended = cudaStreamEndCapture(target.stream(), &graph);
   if (!outcome.accepted || ended != cudaSuccess) {
     (void)cudaGetLastError();
     verdict->add(begin + (outcome.accepted ? "it invalidated the capture" : outcome.text()) +
@@ -50,13 +50,13 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
   KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
   for (unsigned round = 1; round <= 2; ++round) {
     call.renew(round);
-    KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, place.stream()));
+    KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, target.stream()));
     call.collect(&outcome);
-    Call plain = Call::plain(call, place);
+    Call plain = Call::plain(call, target);
     if (!plain.run().accepted) continue;
     const std::string differs = first_difference(call, plain);
     verdict->add(differs.empty() ? ""
-                                 : begin_of(contract, place) + "replayed with other inputs, " +
+                                 : begin_of(contract, target) + "replayed with other inputs, " +
                                        differs + "; expected what a call with them gives");
   }
   (void)cudaGraphExecDestroy(replay);
@@ -66,14 +66,14 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 #if !defined(KERNKIT_ON_GPU)
 /// Returns the runtime calls of one call of the op, in order, after a first call. Throws
 /// RuntimeError if CUDA fails.
-inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaPlace* place) {
+inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaTarget* target) {
   (void)call->run();
   call->prepare();
-  place->enter();
-  place->runtime.clear();
+  target->enter();
+  target->runtime.clear();
   (void)call->invoke();
-  std::vector<simulator::CudaCall> calls = place->runtime.calls();
-  place->leave();
+  std::vector<simulator::CudaCall> calls = target->runtime.calls();
+  target->leave();
   return calls;
 }
 
@@ -84,28 +84,28 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<simulator::CudaCall> calls;
   {
-    CudaPlace place;
-    Call call(contract, place);
-    calls = calls_of(&call, &place);
+    CudaTarget target;
+    Call call(contract, target);
+    calls = calls_of(&call, &target);
   }
   for (size_t k = 0; k < calls.size(); ++k) {
     const std::string& function = calls[k].function;
     const bool works = function.rfind("cudaLaunch", 0) == 0 || function.rfind("cudaMem", 0) == 0;
     if (!works) continue;
-    CudaPlace place;
-    Call call(contract, place);
+    CudaTarget target;
+    Call call(contract, target);
     call.prepare();
-    place.enter();
-    place.runtime.fail("", static_cast<int>(k) + 1, cudaErrorMemoryAllocation);
+    target.enter();
+    target.runtime.fail("", static_cast<int>(k) + 1, cudaErrorMemoryAllocation);
     const Outcome outcome = call.invoke();
-    place.leave();
+    target.leave();
     (void)cudaGetLastError();
     const bool is_named = outcome.kind == kind::RuntimeError &&
                           outcome.message.find("cudaErrorMemoryAllocation") != std::string::npos;
     if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary reports it
     verdict->add(is_named
                      ? ""
-                     : begin_of(contract, place) + function + " failed, and " + outcome.text() +
+                     : begin_of(contract, target) + function + " failed, and " + outcome.text() +
                            "; expected a RuntimeError that names cudaErrorMemoryAllocation");
   }
 }
@@ -115,20 +115,21 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
 /// is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  CudaPlace place;
-  Call call(contract, place);
+  CudaTarget target;
+  Call call(contract, target);
   call.prepare();
-  place.enter();
-  place.runtime.plant(simulator::CudaFault::kPending, cudaErrorInvalidConfiguration);
+  target.enter();
+  target.runtime.plant(simulator::CudaFault::kPending, cudaErrorInvalidConfiguration);
   const Outcome outcome = call.invoke();
-  place.leave();
-  const bool kept = cudaGetLastError() == cudaErrorInvalidConfiguration;
+  target.leave();
+  const bool is_preserved = cudaGetLastError() == cudaErrorInvalidConfiguration;
   const std::string begin =
-      begin_of(contract, place) + "after an earlier call of the runtime failed, ";
+      begin_of(contract, target) + "after an earlier call of the runtime failed, ";
   verdict->add(outcome.accepted ? "" : begin + outcome.text() + "; expected that it runs");
   verdict->add(
-      kept ? ""
-           : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
+      is_preserved
+          ? ""
+          : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
 }
 
 /// Rule Uninitialised: checks that the results are the same for three values of the bytes of new
@@ -138,16 +139,16 @@ inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<Call::Result> first;
   for (const int poison : {0x00, 0xff, 0xa5}) {
-    CudaPlace place;
-    place.runtime.set_poison(static_cast<unsigned char>(poison));
-    Call call(contract, place);
+    CudaTarget target;
+    target.runtime.set_poison(static_cast<unsigned char>(poison));
+    Call call(contract, target);
     if (!call.run().accepted) return;
     if (first.empty()) first = call.results();
     for (size_t k = 0; k < first.size(); ++k) {
       const std::string differs = difference(call.results()[k].elements, first[k].elements);
       verdict->add(differs.empty()
                        ? ""
-                       : begin_of(contract, place) + "of " + first[k].name + ", " + differs +
+                       : begin_of(contract, target) + "of " + first[k].name + ", " + differs +
                              " when uninitialised memory holds other bytes; "
                              "expected a result that does not depend on them");
     }

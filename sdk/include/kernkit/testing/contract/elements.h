@@ -26,7 +26,7 @@ using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t
 /// Returns whether the dtype is one of Numbers.
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
 /// Returns whether an element takes a whole number of bytes, unlike float4.
-inline bool is_whole_bytes(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
+inline bool is_multiple_of_byte(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
 /// Returns the size of n dense elements [bytes], rounded up.
 inline size_t bytes_of(DLDataType dtype, int64_t n) {
   return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;
@@ -76,12 +76,12 @@ inline double number_at(const Elements& elements, size_t i) {
 /// Returns n elements with these values, at least one, repeated and rounded to the dtype. A bool is
 /// the parity of the value. A dtype that is no number gets bytes.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
-  Elements made{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
+  Elements elements{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
   if (!is_number(dtype)) {
-    for (size_t i = 0; i < made.bytes.size(); ++i) {
-      made.bytes[i] = static_cast<unsigned char>(values[i % values.size()]);
+    for (size_t i = 0; i < elements.bytes.size(); ++i) {
+      elements.bytes[i] = static_cast<unsigned char>(values[i % values.size()]);
     }
-    return made;
+    return elements;
   }
   dispatch(Numbers{}, dtype, [&](auto tag) {
     using T = type_of<decltype(tag)>;
@@ -95,10 +95,10 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
       } else {
         element = round_to<T>(value);
       }
-      std::memcpy(&made.bytes[i * sizeof(T)], static_cast<const void*>(&element), sizeof(T));
+      std::memcpy(&elements.bytes[i * sizeof(T)], static_cast<const void*>(&element), sizeof(T));
     }
   });
-  return made;
+  return elements;
 }
 
 /// Returns a number as in messages, with 15 or 17 digits.
@@ -107,26 +107,28 @@ inline std::string text_of(double value) { return (Message().stream() << value).
 /// Returns "" if the results are equal, otherwise "element 3 is 7, not 14". Floats may differ by 4
 /// units in the last place of the largest element: another code path of an op may round
 /// differently. Two NaN are equal.
-inline std::string difference(const Elements& got, const Elements& wanted) {
-  if (got.dtype != wanted.dtype || got.bytes.size() != wanted.bytes.size()) {
+inline std::string difference(const Elements& actual, const Elements& expected) {
+  if (actual.dtype != expected.dtype || actual.bytes.size() != expected.bytes.size()) {
     return "it has another dtype or another number of elements";
   }
-  if (!is_number(got.dtype)) {
-    return got.bytes == wanted.bytes ? "" : "its bytes are other ones";
+  if (!is_number(actual.dtype)) {
+    return actual.bytes == expected.bytes ? "" : "its bytes are other ones";
   }
-  const size_t n = got.bytes.size() * 8 / dtype_bits(got.dtype);
+  const size_t n = actual.bytes.size() * 8 / dtype_bits(actual.dtype);
   double largest = 0;
   for (size_t i = 0; i < n; ++i) {
-    const double value = std::fabs(number_at(wanted, i));
+    const double value = std::fabs(number_at(expected, i));
     if (std::isfinite(value)) largest = std::max(largest, value);
   }
-  const double slack = 4 * format_of(got.dtype).epsilon * largest;
+  const double slack = 4 * format_of(actual.dtype).epsilon * largest;
   for (size_t i = 0; i < n; ++i) {
-    const double ours = number_at(got, i), theirs = number_at(wanted, i);
-    const bool same = ours == theirs || (std::isnan(ours) && std::isnan(theirs)) ||
-                      std::fabs(ours - theirs) <= slack;
+    const double actual_value = number_at(actual, i), expected_value = number_at(expected, i);
+    const bool same = actual_value == expected_value ||
+                      (std::isnan(actual_value) && std::isnan(expected_value)) ||
+                      std::fabs(actual_value - expected_value) <= slack;
     if (!same) {
-      return "element " + std::to_string(i) + " is " + text_of(ours) + ", not " + text_of(theirs);
+      return "element " + std::to_string(i) + " is " + text_of(actual_value) + ", not " +
+             text_of(expected_value);
     }
   }
   return "";
@@ -135,23 +137,25 @@ inline std::string difference(const Elements& got, const Elements& wanted) {
 /// Returns difference() for results of different dtypes. `epsilon` is that of the coarsest float in
 /// the calls: the numbers must be equal as far as the dtypes can hold them, up to 8 of the coarser
 /// epsilon, relative to the largest element. "" if a dtype is no number, or a bool.
-inline std::string difference_of_numbers(const Elements& got, const Elements& wanted,
+inline std::string difference_of_numbers(const Elements& actual, const Elements& expected,
                                          double epsilon) {
-  const bool comparable = is_number(got.dtype) && is_number(wanted.dtype) && got.dtype != dl_bool &&
-                          wanted.dtype != dl_bool;
+  const bool comparable = is_number(actual.dtype) && is_number(expected.dtype) &&
+                          actual.dtype != dl_bool && expected.dtype != dl_bool;
   if (!comparable) return "";
-  const size_t n = wanted.bytes.size() * 8 / dtype_bits(wanted.dtype);
-  const NumberFormat format = format_of(got.dtype);
+  const size_t n = expected.bytes.size() * 8 / dtype_bits(expected.dtype);
+  const NumberFormat format = format_of(actual.dtype);
   double largest = 1;
-  for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(number_at(wanted, i)));
+  for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(number_at(expected, i)));
   const double slack = 8 * std::max(format.epsilon, epsilon) * largest;
   for (size_t i = 0; i < n; ++i) {
-    const double ours = number_at(got, i), theirs = number_at(wanted, i);
-    const bool holds = std::fabs(theirs) < format.largest / 2 &&
-                       (theirs >= 0 || got.dtype.code != static_cast<uint8_t>(DTypeCode::kUInt));
+    const double actual_value = number_at(actual, i), expected_value = number_at(expected, i);
+    const bool holds =
+        std::fabs(expected_value) < format.largest / 2 &&
+        (expected_value >= 0 || actual.dtype.code != static_cast<uint8_t>(DTypeCode::kUInt));
     const double cut = format.epsilon == 0 ? 1 : 0;  // an integer has lost its fraction
-    if (holds && !(std::fabs(ours - theirs) <= slack + cut)) {
-      return "element " + std::to_string(i) + " is " + text_of(ours) + ", not " + text_of(theirs);
+    if (holds && !(std::fabs(actual_value - expected_value) <= slack + cut)) {
+      return "element " + std::to_string(i) + " is " + text_of(actual_value) + ", not " +
+             text_of(expected_value);
     }
   }
   return "";

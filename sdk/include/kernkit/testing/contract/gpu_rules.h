@@ -12,22 +12,22 @@ namespace kernkit::testing::contract::gpu {
 /// its violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
-  CudaPlace place;
-  const Outcome outcome = Call(contract, place).run();
+  CudaTarget target;
+  const Outcome outcome = Call(contract, target).run();
   verdict->add(outcome.accepted ? ""
-                                : begin_of(contract, place) + outcome.text() +
+                                : begin_of(contract, target) + outcome.text() +
                                       "; expected that it runs. An op without CUDA implementation "
                                       "declares kernkit::testing::cpu_only()");
 }
 
 /// Calls after the inputs are uploaded, waits for all work of the device, and returns the outcome.
 /// Throws RuntimeError if CUDA fails.
-inline Outcome run_settled(Call* call, CudaPlace* place) {
+inline Outcome run_settled(Call* call, CudaTarget* target) {
   call->prepare();
   KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
-  place->enter();
+  target->enter();
   Outcome outcome = call->invoke();
-  place->leave();
+  target->leave();
   KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
   call->collect(&outcome);
   return outcome;
@@ -39,30 +39,30 @@ inline Outcome run_settled(Call* call, CudaPlace* place) {
 /// Throws RuntimeError if CUDA fails.
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  CudaPlace place;
-  Call call(contract, place);
-  (void)run_settled(&call, &place);  // loads the kernels
+  CudaTarget target;
+  Call call(contract, target);
+  (void)run_settled(&call, &target);  // loads the kernels
   call.prepare();
-  KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
+  KERNKIT_CUDA_CHECK(cudaStreamSynchronize(target.stream()));
   Outcome outcome;
   cudaError_t meanwhile = cudaSuccess;
   {
-    const Hold hold(place.stream());
+    const Hold hold(target.stream());
     call.renew(1);
-    place.enter();
+    target.enter();
     outcome = call.invoke();
-    place.leave();
-    meanwhile = cudaStreamQuery(place.stream());
+    target.leave();
+    meanwhile = cudaStreamQuery(target.stream());
     (void)cudaGetLastError();              // clears "not ready"
     (void)cudaStreamSynchronize(nullptr);  // waits for work that went to the default stream instead
   }
   call.collect(&outcome);
-  const std::string begin = begin_of(contract, place) + "where its stream is held up, ";
+  const std::string begin = begin_of(contract, target) + "where its stream is held up, ";
   verdict->add(meanwhile == cudaErrorNotReady
                    ? ""
                    : begin + "it waited; expected that it enqueues its work and returns");
-  Call plain = Call::plain(call, place);
-  if (!outcome.accepted || !run_settled(&plain, &place).accepted) return;
+  Call plain = Call::plain(call, target);
+  if (!outcome.accepted || !run_settled(&plain, &target).accepted) return;
   const std::string differs = first_difference(call, plain);
   verdict->add(differs.empty() ? "" : begin + differs + "; expected work in the caller's stream");
 }

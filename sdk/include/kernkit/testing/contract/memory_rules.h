@@ -22,12 +22,12 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
 /// Returns the variations of rule Layouts: each tensor with gaps, backwards, broadcast and
 /// transposed. An op that does not accept a layout must reject the call with ValueError, not read
 /// the tensor as if it were dense.
-inline Variations layouts(const Contract& contract, Place& place) {
+inline Variations layouts(const Contract& contract, Target& target) {
   Variations all;
-  const Call call(contract, place);
+  const Call call(contract, target);
   for (const size_t i : contract.tensors()) {
     const Argument& x = call.arguments[i];
-    if (!is_whole_bytes(x.dtype) || x.numel() == 0) continue;
+    if (!is_multiple_of_byte(x.dtype) || x.numel() == 0) continue;
     const std::vector<int64_t> dense = x.row_major();
     const size_t rank = x.shape.size();
     for (size_t d = 0; d < rank; ++d) {
@@ -68,7 +68,7 @@ void for_one_and_all(const Contract& contract, const Make& make) {
 /// Returns the variations of rule NullStrides: tensors without strides, which are row-major in
 /// DLPack before 1.2. The op must accept each. None for an op that keeps its tensors, which accepts
 /// no borrowed tensors. Runs the op once, with the errors of Call::run().
-inline Variations null_strides(const Contract& contract, Place& place) {
+inline Variations null_strides(const Contract& contract, Target& target) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
     return [=](Call& call) {
@@ -76,7 +76,7 @@ inline Variations null_strides(const Contract& contract, Place& place) {
       for (const size_t i : which) call.arguments[i].null_strides = null;
     };
   };
-  Call call(contract, place);
+  Call call(contract, target);
   pointers(contract.tensors(), false)(call);
   // An op that keeps its tensors does not accept borrowed tensors.
   if (call.run().kind == kind::TypeError) return all;
@@ -89,7 +89,7 @@ inline Variations null_strides(const Contract& contract, Place& place) {
 
 /// Returns the variations of rule ByteOffset: 8, 64 and 256 bytes of the address in byte_offset.
 /// The first element is at the same address: the op must accept the call.
-inline Variations byte_offsets(const Contract& contract, const Place&) {
+inline Variations byte_offsets(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
     for_one_and_all(contract, [&](const std::string& names, const std::vector<size_t>& which) {
@@ -105,7 +105,7 @@ inline Variations byte_offsets(const Contract& contract, const Place&) {
 
 /// Returns the variations of rule Unaligned: tensors that begin 1, 2, 3, 5 and 8 elements after an
 /// aligned address. The op gives the same results or throws ValueError.
-inline Variations unaligned(const Contract& contract, const Place&) {
+inline Variations unaligned(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t first : {1, 2, 3, 5, 8}) {
     for_one_and_all(contract, [&](const std::string& names, const std::vector<size_t>& which) {
@@ -122,8 +122,8 @@ inline Variations unaligned(const Contract& contract, const Place&) {
 /// Returns the variation in which tensor i uses the memory of tensor `with`, `shift` elements from
 /// its first: "with y in the memory of x". The op gives the same results or throws ValueError.
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
-  std::string where = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
-  return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + where,
+  std::string offset = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
+  return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + offset,
           May::kGiveSameOrReject,
           kind::ValueError,
           {i, with},
@@ -141,17 +141,19 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
   const auto& examples = contract.examples();
   for (const size_t i : contract.tensors()) {
     for (const size_t k : contract.tensors()) {
-      const bool written = contract.is_written(i), other = contract.is_written(k);
-      if (i == k || (written == other && i > k) || (other && !written)) continue;
-      if ((written || other) != one_is_written) continue;
+      const bool written = contract.is_written(i), other_is_written = contract.is_written(k);
+      if (i == k || (written == other_is_written && i > k) || (other_is_written && !written))
+        continue;
+      if ((written || other_is_written) != one_is_written) continue;
       if (examples[i].stays_on_cpu() != examples[k].stays_on_cpu()) continue;
       const bool alike = examples[i].dtype() == examples[k].dtype();
       const bool equal = alike && examples[i].shape() == examples[k].shape();
-      if (!is_whole_bytes(examples[i].dtype()) || !is_whole_bytes(examples[k].dtype())) continue;
+      if (!is_multiple_of_byte(examples[i].dtype()) || !is_multiple_of_byte(examples[k].dtype()))
+        continue;
       if (same && equal) all.push_back(sharing(contract, i, k, 0));
       if (same) continue;
       for (const int64_t shift : {-1, 0, 1}) {
-        const bool past_last = shift > 0 && Call(contract, cpu_place()).arguments[k].numel() < 2;
+        const bool past_last = shift > 0 && Call(contract, cpu_target()).arguments[k].numel() < 2;
         if ((shift != 0 || !equal) && !past_last) {
           all.push_back(sharing(contract, i, k, shift));
         }
@@ -162,17 +164,17 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
 }
 /// Returns the variations of rule PartialOverlap: an output that overlaps another tensor without
 /// being the same. The op gives the same results or throws ValueError.
-inline Variations partial_overlaps(const Contract& contract, const Place&) {
+inline Variations partial_overlaps(const Contract& contract, const Target&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/false);
 }
 /// Returns the variations of rule InPlace: an output that is one of the inputs. The op gives the
 /// same results or throws ValueError.
-inline Variations in_place(const Contract& contract, const Place&) {
+inline Variations in_place(const Contract& contract, const Target&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/true);
 }
 /// Returns the variations of rule SharedInputs: pairs of tensors that are only read, in the same or
 /// in overlapping memory. The op gives the same results or throws ValueError.
-inline Variations shared_inputs(const Contract& contract, const Place&) {
+inline Variations shared_inputs(const Contract& contract, const Target&) {
   Variations all = sharings(contract, false, true);
   for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));
   return all;

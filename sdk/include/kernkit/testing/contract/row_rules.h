@@ -6,19 +6,19 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the wanted
-/// result, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
+/// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the result
+/// of `batch`, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
 /// results. Both calls have run.
-inline std::string other_bits(const Call& got, const Call& wanted, int64_t row, int64_t rows) {
-  for (size_t k = 0; k < wanted.results().size(); ++k) {
-    const std::vector<unsigned char>& all = wanted.results()[k].elements.bytes;
-    const std::vector<unsigned char>& ours = got.results()[k].elements.bytes;
-    const size_t begin = all.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
-    const bool same =
-        begin + ours.size() <= all.size() &&
-        std::equal(ours.begin(), ours.end(), all.begin() + static_cast<std::ptrdiff_t>(begin));
+inline std::string other_bits(const Call& single, const Call& batch, int64_t row, int64_t rows) {
+  for (size_t k = 0; k < batch.results().size(); ++k) {
+    const std::vector<unsigned char>& batch_bytes = batch.results()[k].elements.bytes;
+    const std::vector<unsigned char>& row_bytes = single.results()[k].elements.bytes;
+    const size_t begin = batch_bytes.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
+    const bool same = begin + row_bytes.size() <= batch_bytes.size() &&
+                      std::equal(row_bytes.begin(), row_bytes.end(),
+                                 batch_bytes.begin() + static_cast<std::ptrdiff_t>(begin));
     if (!same) {
-      return wanted.results()[k].name + " has other bits" +
+      return batch.results()[k].name + " has other bits" +
              (rows == 1 ? "" : " in row " + std::to_string(row));
     }
   }
@@ -43,17 +43,17 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
 /// violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
-  for (const MakePlace make_place : places_of(contract)) {
-    const std::unique_ptr<Place> place = make_place();
-    Call batch(contract, *place);
+  for (const MakeTarget make_target : targets_of(contract)) {
+    const std::unique_ptr<Target> target = make_target();
+    Call batch(contract, *target);
     int64_t rows = 0;
     for (const Argument& argument : batch.arguments) {
       if (rows == 0 && argument.is_written && !argument.shape.empty()) rows = argument.shape[0];
     }
     (void)batch.run();
     for (int64_t row = -2; row < rows; ++row) {  // the first two: all rows
-      place->reorder(static_cast<unsigned>(row + 3));
-      Call other = Call::plain(batch, *place);
+      target->reorder(static_cast<unsigned>(row + 3));
+      Call other = Call::plain(batch, *target);
       if (row >= 0) leave_row(&other, row, rows);
       const Outcome outcome = other.run();
       const std::string differs = !outcome.accepted
@@ -62,7 +62,7 @@ inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict)
                                             : other_bits(other, batch, row, rows);
       verdict->add(differs.empty()
                        ? ""
-                       : contract.callee().name() + "()" + place->suffix() + ": " + differs +
+                       : contract.callee().name() + "()" + target->suffix() + ": " + differs +
                              (row < 0 ? " in another run" : " alone") +
                              "; expected the bits that it has among all " + std::to_string(rows));
     }

@@ -6,7 +6,7 @@
 
 #include "kernkit/testing/contract/variation.h"
 #if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
-#include "kernkit/testing/contract/cuda_place.h"
+#include "kernkit/testing/contract/cuda_target.h"
 #endif
 
 namespace kernkit::testing::contract {
@@ -25,29 +25,29 @@ struct Verdict {
 };
 
 /// A function that returns the CPU or a CUDA device for the calls of a rule.
-using MakePlace = std::unique_ptr<Place> (*)();
+using MakeTarget = std::unique_ptr<Target> (*)();
 
-/// Returns the places where the op runs: the CPU and a CUDA device, as its exemptions and the
-/// program permit. Leaves out a place where the op rejects its example, which rules Example and
-/// RunsOnCuda report. Runs the example at each place, with the errors of Call::run().
-inline std::vector<MakePlace> places_of(const Contract& contract) {
-  std::vector<MakePlace> all;
-  if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Place>(); });
+/// Returns the targets where the op runs: the CPU and a CUDA device, as its exemptions and the
+/// program permit. Leaves out a target where the op rejects its example, which rules Example and
+/// RunsOnCuda report. Runs the example on each target, with the errors of Call::run().
+inline std::vector<MakeTarget> targets_of(const Contract& contract) {
+  std::vector<MakeTarget> all;
+  if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Target>(); });
 #if defined(KERNKIT_ON_FIBERS) || defined(KERNKIT_ON_GPU)
   if (contract.runs_on_cuda()) {
-    all.push_back([]() -> std::unique_ptr<Place> { return std::make_unique<CudaPlace>(); });
+    all.push_back([]() -> std::unique_ptr<Target> { return std::make_unique<CudaTarget>(); });
   }
 #endif
-  const auto rejects = [&](MakePlace make) {
-    const std::unique_ptr<Place> place = make();
-    return !Call(contract, *place).run().accepted;
+  const auto rejects = [&](MakeTarget make) {
+    const std::unique_ptr<Target> target = make();
+    return !Call(contract, *target).run().accepted;
   };
   all.erase(std::remove_if(all.begin(), all.end(), rejects), all.end());
   return all;
 }
 
-/// A function that returns the variations of a rule at a place.
-using MakeVariations = Variations (*)(const Contract&, Place&);
+/// A function that returns the variations of a rule on a target.
+using MakeVariations = Variations (*)(const Contract&, Target&);
 
 /// A rule of the contract and its test. Exactly one of the three function pointers is not null.
 struct Rule {
@@ -59,21 +59,21 @@ struct Rule {
   void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
-/// Calls visit() for each variation of the example at each place, in a place that is as good as
-/// new. NamedVariation names the variation meanwhile. Throws the errors of Call::run(), and the
+/// Calls visit() for each variation of the example on each target, which is as good as new.
+/// NamedVariation names the variation meanwhile. Throws the errors of Call::run(), and the
 /// exceptions of `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
-    const std::function<void(Place& place, const Variation& variation)>& visit) {
-  for (const MakePlace make_place : places_of(contract)) {
-    std::unique_ptr<Place> place = make_place();
-    for (const Variation& variation : make(contract, *place)) {
-      if (!place->renew()) {
-        place.reset();  // first, because CUDA's runtime belongs to one place
-        place = make_place();
+    const std::function<void(Target& target, const Variation& variation)>& visit) {
+  for (const MakeTarget make_target : targets_of(contract)) {
+    std::unique_ptr<Target> target = make_target();
+    for (const Variation& variation : make(contract, *target)) {
+      if (!target->renew()) {
+        target.reset();  // first, because CUDA's runtime belongs to one target
+        target = make_target();
       }
       const NamedVariation named(variation.what);
-      visit(*place, variation);
+      visit(*target, variation);
     }
   }
 }

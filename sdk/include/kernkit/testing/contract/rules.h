@@ -9,15 +9,15 @@
 
 namespace kernkit::testing::contract {
 
-/// Adapts a rule that does not change its place to MakeVariations. Returns the variations of the
+/// Adapts a rule that does not change its target to MakeVariations. Returns the variations of the
 /// rule, with the errors of `make`.
-template <Variations (*make)(const Contract&, const Place&)>
-Variations at_any_place(const Contract& contract, Place& place) {
-  return make(contract, place);
+template <Variations (*make)(const Contract&, const Target&)>
+Variations at_any_target(const Contract& contract, Target& target) {
+  return make(contract, target);
 }
 
 /// Returns one variation, which changes nothing: the op must accept the example.
-inline Variations example_itself(const Contract&, Place&) {
+inline Variations example_itself(const Contract&, Target&) {
   return {{"with its example", May::kGiveSame, kind::ValueError, {}, [](Call&) {}}};
 }
 
@@ -25,46 +25,46 @@ inline Variations example_itself(const Contract&, Place&) {
 /// until the end of the process.
 inline const std::vector<Rule>& variation_rules() {
   static const std::vector<Rule> rules = {
-      {"Count", "too many or too few arguments are a TypeError", at_any_place<wrong_counts>, {}},
-      {"None", "None is a TypeError where the schema has no '?'", at_any_place<none>, {}},
-      {"Types", "an argument of another type is a TypeError", at_any_place<wrong_types>, {}},
+      {"Count", "too many or too few arguments are a TypeError", at_any_target<wrong_counts>, {}},
+      {"None", "None is a TypeError where the schema has no '?'", at_any_target<none>, {}},
+      {"Types", "an argument of another type is a TypeError", at_any_target<wrong_types>, {}},
       {"MixedDtypes",
        "another dtype of one tensor is read as it is, or a TypeError",
-       at_any_place<mixed_dtypes>,
+       at_any_target<mixed_dtypes>,
        {}},
-      {"Dtypes", "every dtype is computed with or a TypeError", at_any_place<dtypes>, {}},
-      {"Shapes", "a shape that does not fit is a ValueError", at_any_place<shapes>, {}},
+      {"Dtypes", "every dtype is computed with or a TypeError", at_any_target<dtypes>, {}},
+      {"Shapes", "a shape that does not fit is a ValueError", at_any_target<shapes>, {}},
       {"ImpossibleShapes",
        "negative and overflowing sizes are a ValueError",
-       at_any_place<impossible_shapes>,
+       at_any_target<impossible_shapes>,
        {}},
-      {"Empty", "empty tensors are handled like all tensors", at_any_place<empties>, {}},
+      {"Empty", "empty tensors are handled like all tensors", at_any_target<empties>, {}},
       {"Layouts", "strides are honoured, or a ValueError", layouts, {}},
       {"NullStrides", "no strides are row-major ones", null_strides, {}},
-      {"ByteOffset", "byte_offset counts", at_any_place<byte_offsets>, {}},
+      {"ByteOffset", "byte_offset counts", at_any_target<byte_offsets>, {}},
       {"Unaligned",
        "views that begin anywhere are right, or a ValueError",
-       at_any_place<unaligned>,
+       at_any_target<unaligned>,
        {}},
       {"PartialOverlap",
        "an output that overlaps another tensor is right, or a ValueError",
-       at_any_place<partial_overlaps>,
+       at_any_target<partial_overlaps>,
        {}},
       {"InPlace",
        "an output that is an input is right, or a ValueError",
-       at_any_place<in_place>,
+       at_any_target<in_place>,
        {}},
       {"SharedInputs",
        "inputs that share memory are right, or a ValueError",
-       at_any_place<shared_inputs>,
+       at_any_target<shared_inputs>,
        {}},
       {"MixedDevices",
        "tensors on several devices are a ValueError",
-       at_any_place<mixed_devices>,
+       at_any_target<mixed_devices>,
        {}},
       {"OtherDevices",
        "a device that the op has no code for is a ValueError",
-       at_any_place<other_devices>,
+       at_any_target<other_devices>,
        {}},
   };
   return rules;

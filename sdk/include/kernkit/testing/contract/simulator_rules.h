@@ -12,10 +12,10 @@ namespace kernkit::testing::contract {
 /// to *verdict. Throws RuntimeError if CUDA fails.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
-  CudaPlace place;
-  Call call(contract, place);
+  CudaTarget target;
+  Call call(contract, target);
   const Outcome outcome = call.run();
-  const std::string begin = begin_of(contract, place);
+  const std::string begin = begin_of(contract, target);
   if (!outcome.accepted) {
     verdict->add(begin + outcome.text() +
                  "; expected that it runs. An op without CUDA implementation "
@@ -23,7 +23,7 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
     return;
   }
   if (!contract.runs_on_cpu()) return verdict->add("");
-  Place cpu;
+  Target cpu;
   Call on_cpu = Call::plain(call, cpu);
   if (!on_cpu.run().accepted) return;
   const std::string differs = first_difference(call, on_cpu);
@@ -36,11 +36,11 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
-    CudaPlace place(0, seed);
-    Call call(contract, place);
+    CudaTarget target(0, seed);
+    Call call(contract, target);
     const Outcome outcome = call.run();
-    const std::string begin = begin_of(contract, place);
-    for (const simulator::CudaLaunch& launch : place.runtime.launches()) {
+    const std::string begin = begin_of(contract, target);
+    for (const simulator::CudaLaunch& launch : target.runtime.launches()) {
       const bool is_default = launch.stream == nullptr || launch.stream == cudaStreamLegacy ||
                               launch.stream == cudaStreamPerThread;
       verdict->add(is_default ? begin + "it launched " + launch.kernel +
@@ -48,7 +48,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
                               : "");
     }
     if (!verdict->violations.empty()) return;
-    Call plain = Call::plain(call, place);
+    Call plain = Call::plain(call, target);
     if (!outcome.accepted || !plain.run().accepted) continue;
     const std::string differs = first_difference(call, plain);
     verdict->add(differs.empty()
@@ -67,25 +67,26 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
   const std::pair<int, int> cases[] = {{1, 0}, {0, 2}};
   for (const auto& [device, current] : cases) {
     for (const bool fails : {false, true}) {
-      CudaPlace place(device);
+      CudaTarget target(device);
       KERNKIT_CUDA_CHECK(cudaSetDevice(current));
-      Call call(contract, place);
+      Call call(contract, target);
       call.prepare();
-      place.enter();
-      if (fails) place.runtime.fail("cudaLaunchKernelExC", 1, cudaErrorMemoryAllocation);
+      target.enter();
+      if (fails) target.runtime.fail("cudaLaunchKernelExC", 1, cudaErrorMemoryAllocation);
       Outcome outcome = call.invoke();
-      place.leave();
+      target.leave();
       int after = -1;
       KERNKIT_CUDA_CHECK(cudaGetDevice(&after));
       KERNKIT_CUDA_CHECK(cudaSetDevice(0));
-      const std::string begin = begin_of(contract, place) + "with cuda:" + std::to_string(current) +
-                                " current" + (fails ? " and a launch that fails, " : ", ");
+      const std::string begin = begin_of(contract, target) +
+                                "with cuda:" + std::to_string(current) + " current" +
+                                (fails ? " and a launch that fails, " : ", ");
       verdict->add(
           fails || outcome.accepted
               ? ""
               : begin + outcome.text() +
                     "; expected that it runs on the tensors' device, whichever is current");
-      for (const simulator::CudaLaunch& launch : place.runtime.launches()) {
+      for (const simulator::CudaLaunch& launch : target.runtime.launches()) {
         verdict->add(launch.device == device
                          ? ""
                          : begin + "it launched on cuda:" + std::to_string(launch.device) +
@@ -111,7 +112,7 @@ inline std::string called(const std::vector<simulator::CudaCall>& calls,
 /// Returns the example, and the example with each output in place: the op may make other calls
 /// then.
 inline Variations example_and_in_place(const Contract& contract) {
-  Variations variations = in_place(contract, cpu_place());
+  Variations variations = in_place(contract, cpu_target());
   for (Variation& variation : variations) variation.what += ", ";
   variations.insert(variations.begin(), {"", May::kGiveSame, "", {}, [](Call&) {}});
   return variations;
@@ -137,14 +138,14 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
-    CudaPlace place;
-    Call call(contract, place);
+    CudaTarget target;
+    Call call(contract, target);
     variation.change(call);
     const std::string waits =
-        called(calls_of(&call, &place),
+        called(calls_of(&call, &target),
                {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
                 "cudaStreamQuery", "cudaEventQuery", "cudaMemcpy", "cudaMemset"});
-    verdict->add(called_sentence(begin_of(contract, place) + variation.what, waits,
+    verdict->add(called_sentence(begin_of(contract, target) + variation.what, waits,
                                  "; expected that it enqueues its work and returns"));
   }
 }
@@ -160,22 +161,22 @@ inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallo
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
-    CudaPlace place;
-    Call call(contract, place);
+    CudaTarget target;
+    Call call(contract, target);
     variation.change(call);
-    const std::string allocates = called(calls_of(&call, &place), kAllocating);
-    const std::string begin = begin_of(contract, place) + variation.what;
+    const std::string allocates = called(calls_of(&call, &target), kAllocating);
+    const std::string begin = begin_of(contract, target) + variation.what;
     verdict->add(called_sentence(begin, allocates,
                                  "; expected memory from alloc_tensor() or the stream's own"));
     call.prepare();
-    const std::string before = place.runtime.live();
+    const std::string before = target.runtime.live();
     for (int round = 0; round < 3; ++round) {
-      place.enter();
+      target.enter();
       (void)call.invoke();
-      place.leave();
+      target.leave();
     }
-    KERNKIT_CUDA_CHECK(cudaStreamSynchronize(place.stream()));
-    verdict->add(left_sentence(begin, before, place.runtime.live()));
+    KERNKIT_CUDA_CHECK(cudaStreamSynchronize(target.stream()));
+    verdict->add(left_sentence(begin, before, target.runtime.live()));
   }
 }
 
@@ -184,22 +185,22 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
 /// one, to *verdict. Throws RuntimeError if CUDA fails.
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
-  CudaPlace place;
-  Call call(contract, place);
+  CudaTarget target;
+  Call call(contract, target);
   for (Argument& x : call.arguments)
     for (int64_t& size : x.shape) size *= 4;
   call.prepare();
-  place.runtime.clear();
-  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(place.stream(), cudaStreamCaptureModeGlobal));
-  place.enter();
+  target.runtime.clear();
+  KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(target.stream(), cudaStreamCaptureModeGlobal));
+  target.enter();
   (void)call.invoke();
-  place.leave();
-  const std::string grows = called(place.runtime.calls(), kAllocating);
+  target.leave();
+  const std::string grows = called(target.runtime.calls(), kAllocating);
   cudaGraph_t graph = nullptr;
-  (void)cudaStreamEndCapture(place.stream(), &graph);
+  (void)cudaStreamEndCapture(target.stream(), &graph);
   (void)cudaGraphDestroy(graph);
   (void)cudaGetLastError();
-  verdict->add(called_sentence(begin_of(contract, place) + "captured with larger tensors, ", grows,
+  verdict->add(called_sentence(begin_of(contract, target) + "captured with larger tensors, ", grows,
                                "; expected scratch from the caller or alloc_tensor()"));
 }
 

@@ -44,7 +44,7 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
 
 /// Returns the variations of rule MixedDtypes: one of several tensors has another dtype, for each
 /// dtype of some_dtypes(). The permitted outcomes are those of other_dtype().
-inline Variations mixed_dtypes(const Contract& contract, const Place&) {
+inline Variations mixed_dtypes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
     if (contract.tensors().size() < 2) break;
@@ -58,16 +58,16 @@ inline Variations mixed_dtypes(const Contract& contract, const Place&) {
 /// Returns the variations of rule Dtypes: all tensors that have one dtype in the example have each
 /// dtype of some_dtypes(), with the outcomes of other_dtype(), and an unknown dtype, which the op
 /// must reject with TypeError.
-inline Variations dtypes(const Contract& contract, const Place&) {
+inline Variations dtypes(const Contract& contract, const Target&) {
   Variations all;
-  std::vector<size_t> done;
+  std::vector<size_t> visited;
   for (const size_t i : contract.tensors()) {
-    if (std::count(done.begin(), done.end(), i) > 0) continue;
+    if (std::count(visited.begin(), visited.end(), i) > 0) continue;
     std::vector<size_t> alike;
     for (const size_t k : contract.tensors()) {
       if (contract.examples()[k].dtype() == contract.examples()[i].dtype()) alike.push_back(k);
     }
-    done.insert(done.end(), alike.begin(), alike.end());
+    visited.insert(visited.end(), alike.begin(), alike.end());
     for (const DLDataType dtype : some_dtypes()) {
       all.push_back(other_dtype(contract, alike, dtype));
     }
@@ -100,7 +100,7 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
 
 /// Returns the variations of rule Shapes: one dimension more or fewer, one element more or fewer;
 /// for a list, one element fewer. The op stays inside the tensors or throws ValueError.
-inline Variations shapes(const Contract& contract, const Place&) {
+inline Variations shapes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
     const std::vector<int64_t>& shape = contract.examples()[i].shape();
@@ -126,7 +126,7 @@ inline Variations shapes(const Contract& contract, const Place&) {
 
 /// Returns the variations of rule ImpossibleShapes: negative sizes, and more elements than int64
 /// counts; the op must reject each with ValueError. Only the DLTensor claims these sizes.
-inline Variations impossible_shapes(const Contract& contract, const Place&) {
+inline Variations impossible_shapes(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
     all.push_back({what, May::kReject, kind::ValueError, contract.tensors(), [=](Call& call) {
@@ -152,7 +152,7 @@ inline Variations impossible_shapes(const Contract& contract, const Place&) {
 /// Returns the variations of rule Empty: each size of the example is 0, in all tensors that have
 /// the size, and then all sizes are. An empty tensor needs no memory. A list may be empty as well.
 /// The op stays inside the tensors or throws ValueError.
-inline Variations empties(const Contract& contract, const Place&) {
+inline Variations empties(const Contract& contract, const Target&) {
   Variations all;
   for (size_t i = 0; i < contract.num_arguments(); ++i) {
     if (contract.examples()[i].is_list()) all.push_back(shorter_list(contract, i, 0));
@@ -171,7 +171,8 @@ inline Variations empties(const Contract& contract, const Place&) {
                      May::kStayInsideOrReject, kind::ValueError, contract.tensors(),
                      [=](Call& call) {
                        for (Argument& argument : call.arguments) {
-                         for (int64_t& of : argument.shape) of = size < 0 || of == size ? 0 : of;
+                         for (int64_t& dim : argument.shape)
+                           dim = size < 0 || dim == size ? 0 : dim;
                          argument.claims_null = null && argument.numel() == 0;
                        }
                      }});
@@ -184,9 +185,9 @@ inline Variations empties(const Contract& contract, const Place&) {
 /// reject the call with ValueError.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
-  const bool one = which.size() == 1 && contract.tensors().size() > 1;
-  return {"with " + (one ? contract.name_of(which[0]) : "every tensor") + " declared to be on " +
-              device_name(device).c_str(),
+  const bool is_single = which.size() == 1 && contract.tensors().size() > 1;
+  return {"with " + (is_single ? contract.name_of(which[0]) : "every tensor") +
+              " declared to be on " + device_name(device).c_str(),
           May::kReject, kind::ValueError, which, [=](Call& call) {
             for (const size_t i : which) call.arguments[i].claimed_device = device;
           }};
@@ -194,11 +195,11 @@ inline Variation on_device(const Contract& contract, const std::vector<size_t>& 
 
 /// Returns the variations of rule MixedDevices: one of several tensors claims another device, which
 /// the op must reject with ValueError.
-inline Variations mixed_devices(const Contract& contract, const Place& place) {
+inline Variations mixed_devices(const Contract& contract, const Target& target) {
   Variations all;
-  std::vector<DLDevice> others = {{kDLCUDA, place.is_cpu() ? 0 : place.device().device_id + 1},
+  std::vector<DLDevice> others = {{kDLCUDA, target.is_cpu() ? 0 : target.device().device_id + 1},
                                   {kDLROCM, 0}};
-  if (!place.is_cpu()) others.push_back({kDLCPU, 0});
+  if (!target.is_cpu()) others.push_back({kDLCPU, 0});
   for (const size_t i : contract.tensors()) {
     if (contract.tensors().size() < 2 || contract.examples()[i].stays_on_cpu()) continue;
     for (const DLDevice device : others) all.push_back(on_device(contract, {i}, device));
@@ -207,10 +208,10 @@ inline Variations mixed_devices(const Contract& contract, const Place& place) {
 }
 
 /// Returns the variations of rule OtherDevices: all tensors claim a device for which the op has no
-/// code, which the op must reject with ValueError. None for a place on a CUDA device.
-inline Variations other_devices(const Contract& contract, const Place& place) {
+/// code, which the op must reject with ValueError. None for a target on a CUDA device.
+inline Variations other_devices(const Contract& contract, const Target& target) {
   Variations all;
-  if (!place.is_cpu() || contract.tensors().empty()) return all;
+  if (!target.is_cpu() || contract.tensors().empty()) return all;
   std::vector<DLDevice> others = {
       {kDLROCM, 0}, {kDLMetal, 0}, {kDLVulkan, 1}, {static_cast<DLDeviceType>(99), 0}};
   if (!kWithCuda) others.push_back({kDLCUDA, 0});

@@ -75,35 +75,36 @@ inline double coarsest(const Call& call) {
 }
 
 /// Returns "" or the first difference between the results of two calls, which have run: "of y,
-/// element 3 is 7, not 14", or another number of results. differ(got, wanted) returns "" or the
-/// difference of two Elements.
+/// element 3 is 7, not 14", or another number of results. differ(actual, expected) returns "" or
+/// the difference of two Elements.
 template <class Differ>
-std::string first_difference(const Call& got, const Call& wanted, const Differ& differ) {
-  if (got.results().size() != wanted.results().size()) return "it gives another number of results";
-  for (size_t k = 0; k < got.results().size(); ++k) {
-    std::string text = differ(got.results()[k].elements, wanted.results()[k].elements);
+std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
+  if (actual.results().size() != expected.results().size())
+    return "it gives another number of results";
+  for (size_t k = 0; k < actual.results().size(); ++k) {
+    std::string text = differ(actual.results()[k].elements, expected.results()[k].elements);
     if (text.empty()) continue;
-    return "of " + got.results()[k].name + ", " + text;
+    return "of " + actual.results()[k].name + ", " + text;
   }
   return "";
 }
 /// Returns "" or the first difference between the results of two calls, which have run, as
 /// difference() compares them.
-inline std::string first_difference(const Call& got, const Call& wanted) {
-  return first_difference(got, wanted, difference);
+inline std::string first_difference(const Call& actual, const Call& expected) {
+  return first_difference(actual, expected, difference);
 }
 
 /// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
 /// otherwise the outcome and the expected outcome. Throws the errors of Call::run().
-inline std::string violation_of(const Contract& contract, Place& place, const Variation& variation,
-                                Call& call) {
+inline std::string violation_of(const Contract& contract, Target& target,
+                                const Variation& variation, Call& call) {
   variation.change(call);
   const Outcome outcome = call.run();
   const std::string rejection =
       std::string("a ") + variation.kind + " that names " +
       (variation.about.empty() ? "what is wrong" : names_of(contract, variation.about));
   const auto describe = [&](const std::string& did, const std::string& expected) {
-    return contract.callee().name() + "() " + variation.what + place.suffix() + ": " + did +
+    return contract.callee().name() + "() " + variation.what + target.suffix() + ": " + did +
            "; expected " + expected;
   };
   const std::string same = "what dense and aligned tensors give";
@@ -118,7 +119,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
     case May::kReject: return describe(outcome.text(), rejection);
     case May::kGiveSame:
     case May::kGiveSameOrReject: {
-      Call plain = Call::plain(call, place);
+      Call plain = Call::plain(call, target);
       const Outcome of_plain = plain.run();
       if (!of_plain.accepted) return "";  // other rules report it
       const std::string differs = first_difference(call, plain);
@@ -127,11 +128,12 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
                              : describe(differs, same + (may_reject ? ", or " + rejection : ""));
     }
     case May::kGiveSameNumbersOrReject: {
-      Call example(contract, place);
+      Call example(contract, target);
       if (!example.run().accepted) return "";
       const std::string differs =
-          first_difference(call, example, [&](const Elements& got, const Elements& wanted) {
-            return difference_of_numbers(got, wanted, std::max(coarsest(call), coarsest(example)));
+          first_difference(call, example, [&](const Elements& actual, const Elements& expected) {
+            return difference_of_numbers(actual, expected,
+                                         std::max(coarsest(call), coarsest(example)));
           });
       return differs.empty() ? ""
                              : describe(differs, "the numbers of the example, or " + rejection);
@@ -139,7 +141,7 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
     case May::kStayInsideOrReject: {
       const std::string stray = call.stray_write(/*inside=*/false);
       if (!stray.empty()) return describe(stray + " was written", rejection);
-      Call other(contract, place, 0x5a);
+      Call other(contract, target, 0x5a);
       variation.change(other);
       if (!other.run().accepted) return "";
       const std::string differs = first_difference(call, other, [](const auto& a, const auto& b) {
@@ -155,9 +157,9 @@ inline std::string violation_of(const Contract& contract, Place& place, const Va
 /// Returns violation_of(), followed by a call with poisoned memory around the tensors if there is
 /// no violation: AddressSanitizer then reports reads of that memory, even if the op does not use
 /// what it reads. Throws the errors of Call::run().
-inline std::string violation(const Contract& contract, Place& place, const Variation& variation) {
-  Call call(contract, place);
-  std::string text = violation_of(contract, place, variation, call);
+inline std::string violation(const Contract& contract, Target& target, const Variation& variation) {
+  Call call(contract, target);
+  std::string text = violation_of(contract, target, variation, call);
   if (KERNKIT_POISONS_MEMORY != 0 && text.empty() && call.stray_write(/*inside=*/false).empty()) {
     (void)call.run(/*poisoned=*/true);
   }

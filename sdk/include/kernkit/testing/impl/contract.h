@@ -52,9 +52,10 @@ inline Report report_of(const Rule& rule, const Contract& contract) {
   Report report{contract.problem(), ""};
   const std::vector<Rule> rules = all_rules();
   for (const Exemption& exemption : contract.exemptions()) {
-    const bool known = std::any_of(rules.begin(), rules.end(),
-                                   [&](const Rule& other) { return other.name == exemption.rule; });
-    if (exemption.kind == Exemption::kWithout && !known) {
+    const bool is_known = std::any_of(rules.begin(), rules.end(), [&](const Rule& other) {
+      return other.name == exemption.rule;
+    });
+    if (exemption.kind == Exemption::kWithout && !is_known) {
       report.failure = "without(\"" + exemption.rule + "\"): there is no such rule";
     }
   }

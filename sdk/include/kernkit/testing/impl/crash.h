@@ -82,7 +82,7 @@ struct CrashPlan {
   std::atomic<bool> is_handling{false};
   bool can_continue = false;
   std::string test, program;
-  std::vector<std::string> words;
+  std::vector<std::string> texts;
   std::vector<char*> arguments, environment;
   char crashes[1 << 16] = {};  // "KERNKIT_CONTRACT_CRASHES=..."
   size_t crashes_size = 0;
@@ -220,19 +220,19 @@ class CrashGuard {
     // process, even if no other test is left.
     const bool has_report = !std::string(KERNKIT_GTEST_FLAG(output)).empty();
     bool is_last = true;
-    const std::string rest = filter_of_remaining(test, &is_last);
-    const std::string filter = has_report ? std::string(KERNKIT_GTEST_FLAG(filter)) : rest;
+    const std::string remaining = filter_of_remaining(test, &is_last);
+    const std::string filter = has_report ? std::string(KERNKIT_GTEST_FLAG(filter)) : remaining;
     const bool has_room = plan.crashes_size + kMostText < sizeof(plan.crashes);
     plan.can_continue = (has_report || !is_last) && has_room && filter.size() < 100000 &&
                         KERNKIT_GTEST_FLAG(repeat) == 1 && !KERNKIT_GTEST_FLAG(break_on_failure);
     plan.program = own_path();
-    plan.words.clear();
-    for (const std::string& word : own_words()) {
-      if (word.rfind("--gtest_filter", 0) != 0) plan.words.push_back(word);
+    plan.texts.clear();
+    for (const std::string& argument : own_arguments()) {
+      if (argument.rfind("--gtest_filter", 0) != 0) plan.texts.push_back(argument);
     }
-    plan.words.push_back("--gtest_filter=" + filter);
+    plan.texts.push_back("--gtest_filter=" + filter);
     plan.arguments.clear();
-    for (std::string& word : plan.words) plan.arguments.push_back(word.data());
+    for (std::string& argument : plan.texts) plan.arguments.push_back(argument.data());
     plan.arguments.push_back(nullptr);
     plan.environment.clear();
     for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -250,7 +250,7 @@ class CrashGuard {
   /// The filter without the tests that ran and did not fail. The current test stays: it reports its
   /// crash.
   static std::string filter_of_remaining(const ::testing::TestInfo& current, bool* is_last) {
-    std::string done;
+    std::string completed;
     const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
     for (int s = 0; s < all.total_test_suite_count(); ++s) {
       const ::testing::TestSuite& suite = *all.GetTestSuite(s);
@@ -266,21 +266,21 @@ class CrashGuard {
         if (!is_rest && !is_left_out) of_suite += ":" + name_of(test);
       }
       const bool is_whole = is_done && !of_suite.empty();
-      done += is_whole ? std::string(":") + suite.name() + ".*" : of_suite;
+      completed += is_whole ? std::string(":") + suite.name() + ".*" : of_suite;
     }
     std::string filter = KERNKIT_GTEST_FLAG(filter);
-    if (done.empty()) return filter;
-    if (filter.find('-') != std::string::npos) return filter.append(done);
-    return filter.append("-").append(done, 1);
+    if (completed.empty()) return filter;
+    if (filter.find('-') != std::string::npos) return filter.append(completed);
+    return filter.append("-").append(completed, 1);
   }
-  static const std::vector<std::string>& own_words() {
-    static const std::vector<std::string> words = [] {
+  static const std::vector<std::string>& own_arguments() {
+    static const std::vector<std::string> texts = [] {
       std::vector<std::string> all;
       std::ifstream file("/proc/self/cmdline");
-      for (std::string word; std::getline(file, word, '\0');) all.push_back(word);
+      for (std::string argument; std::getline(file, argument, '\0');) all.push_back(argument);
       return all;
     }();
-    return words;
+    return texts;
   }
   static const std::string& own_path() {
     static const std::string path = [] {

@@ -71,8 +71,8 @@ def _checks(op: Op, types: str, on_device: str) -> str:
         lines.append(f"static_cast<void>({first}.numel());  // rejects the shapes that no result can have")
     for value in op.parameters:
         if value.type == "Tensor" and value.name != first:
-            where = f"same_device({first})" if first else "cpu()"
-            lines.append(_each(value, f"{begin}.{where}.contiguous();"))
+            device_check = f"same_device({first})" if first else "cpu()"
+            lines.append(_each(value, f"{begin}.{device_check}.contiguous();"))
     return "\n".join(lines)
 
 
@@ -82,14 +82,14 @@ def _body(op: Op, launch: str) -> str:
     for value in op.parameters:
         if value.type == "Tensor" and value.is_written:
             lines.append(_each(value, f"write_zeros({launch}{{}});"))
-    made = (f"{first}.sizes(), {first}.dtype(), {first}.device()" if first
-            else "{3}, kernkit::dl_float32, {kDLCPU, 0}")  # fmt: skip
+    allocation = (f"{first}.sizes(), {first}.dtype(), {first}.device()" if first
+                  else "{3}, kernkit::dl_float32, {kDLCPU, 0}")  # fmt: skip
     for i, value in enumerate(op.results, 1):
         if value.type != "Tensor":
             names.append("kernkit::Shape()" if value.is_list else _NOTHING[value.type])
             continue
         names.append(f"result{i}" if op.results[1:] else "result")
-        lines.append(f"kernkit::Tensor {names[-1]} = kernkit::alloc_tensor({made});")
+        lines.append(f"kernkit::Tensor {names[-1]} = kernkit::alloc_tensor({allocation});")
         lines.append(f"write_zeros({launch}{names[-1]});")
     if names:
         lines.append(f"return {{{', '.join(names)}}};" if names[1:] else f"return {names[0]};")
@@ -139,10 +139,10 @@ def _contract_example(value: Value) -> str:
     if value.type == "Tensor":
         tensor = "example<float>(4, 37)"
         return f"list({tensor}, {tensor})" if value.is_list else tensor
-    one = {"Callable": _NOTHING["Callable"]}.get(value.type, EXAMPLES[value.type])
+    example = {"Callable": _NOTHING["Callable"]}.get(value.type, EXAMPLES[value.type])
     if value.is_list and value.type == "int":
         return "kernkit::ShapeView({3})"
-    return f"list({one})" if value.is_list else one
+    return f"list({example})" if value.is_list else example
 
 
 def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:

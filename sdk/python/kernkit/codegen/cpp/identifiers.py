@@ -15,10 +15,10 @@ from ...schema import Op
 
 # Names that the skeletons declare, in functions and as members. A member can follow a dot.
 _LOCALS = set(
-    "Compute T Types a b begin blocks bytes columns count each element elements exact expected i in j kRegistered "
-    "is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
+    "Compute T Types a b begin blocks bytes columns count each element elements exact expected expected_value i in j "
+    "kRegistered is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
     "result3 result4 result5 result6 result7 result8 row rows scale shape shapes sizes squares state tag terms thread time "
-    "total v value wanted write_zeros".split()
+    "total v value write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
 # Functions that GoogleTest calls in a class of tests. The tensors of a test are members of such a class.
@@ -34,7 +34,7 @@ _PLACEHOLDER = re.compile(rf"{_OP}|{CLASS_PLACEHOLDER}|kkp(\d+)kk")
 
 def camel(name: str) -> str:
     """The class name of an op. Two ops never have the same class name, as digits keep their underscores."""
-    return re.sub("(?:^|_)([a-z])", lambda found: found[1].upper(), name)
+    return re.sub("(?:^|_)([a-z])", lambda match: match[1].upper(), name)
 
 
 def with_placeholders(op: Op) -> Op:
@@ -43,14 +43,14 @@ def with_placeholders(op: Op) -> Op:
     return dataclasses.replace(op, name=_OP, parameters=parameters)
 
 
-def _words(text: str) -> List[Tuple[str, bool, int]]:
+def _tokens(text: str) -> List[Tuple[str, bool, int]]:
     """Each word of the code: (word, whether a dot, an arrow or :: precedes the word, offset)."""
-    words, before = [], ""
-    for found in _TOKEN.finditer(text):
-        if _IS_WORD.fullmatch(found[0]):
-            words.append((found[0], before in (".", "->", "::"), found.start()))
-        before = found[0]
-    return words
+    tokens, before = [], ""
+    for match in _TOKEN.finditer(text):
+        if _IS_WORD.fullmatch(match[0]):
+            tokens.append((match[0], before in (".", "->", "::"), match.start()))
+        before = match[0]
+    return tokens
 
 
 def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
@@ -59,23 +59,23 @@ def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
     names = {_OP: op.name, CLASS_PLACEHOLDER: camel(op.name), **of_parameters}
 
     def real(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda found: names[found[0]], text)
+        return _PLACEHOLDER.sub(lambda match: names[match[0]], text)
 
     parameters = {value.name for value in op.parameters}
-    words = [word for text in texts.values() for word in _words(text)]
-    made: Set[str] = {real(word) for word, *_ in words if _PLACEHOLDER.search(word)}
-    own: Set[str] = set()  # words of the skeletons that a name of the op could hide
-    for word, is_qualified, _ in words:
-        if not _PLACEHOLDER.search(word) and (not is_qualified or word in _MEMBERS):
-            own.add(word)
-    of_the_op = made - parameters
-    for word, *_ in words:
-        if _PLACEHOLDER.search(word) and word not in of_parameters and real(word) in parameters:
-            raise UserError(f"parameter {real(word)}: the op's files need this name for something else; "
+    tokens = [token for text in texts.values() for token in _tokens(text)]
+    op_names: Set[str] = {real(token) for token, *_ in tokens if _PLACEHOLDER.search(token)}
+    fixed_names: Set[str] = set()  # words of the skeletons that a name of the op could hide
+    for token, is_qualified, _ in tokens:
+        if not _PLACEHOLDER.search(token) and (not is_qualified or token in _MEMBERS):
+            fixed_names.add(token)
+    of_the_op = op_names - parameters
+    for token, *_ in tokens:
+        if _PLACEHOLDER.search(token) and token not in of_parameters and real(token) in parameters:
+            raise UserError(f"parameter {real(token)}: the op's files need this name for something else; "
                             "choose another name")  # fmt: skip
     moved: Dict[str, str] = {}
-    taken = own | made | parameters
-    for name in sorted((parameters | of_the_op) & own):
+    taken = fixed_names | op_names | parameters
+    for name in sorted((parameters | of_the_op) & fixed_names):
         if name not in _LOCALS | _MEMBERS:
             if name in parameters:
                 raise UserError(f"parameter {name}: the name is taken in the op's files; choose another name")
@@ -89,9 +89,9 @@ def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
         raise UserError(f"parameter {of_fixtures[0]}: the name is taken by GoogleTest; choose another name")
 
     def replaced(text: str) -> str:
-        for word, is_qualified, at in reversed(_words(text)):
-            if word in moved and (not is_qualified or word in _MEMBERS):
-                text = text[:at] + moved[word] + text[at + len(word) :]
+        for token, is_qualified, at in reversed(_tokens(text)):
+            if token in moved and (not is_qualified or token in _MEMBERS):
+                text = text[:at] + moved[token] + text[at + len(token) :]
         return real(text)
 
     return {path: replaced(text) for path, text in texts.items()}

@@ -37,12 +37,12 @@ class LineError:
 
 def _compiler() -> List[str]:
     try:
-        words = shlex.split(os.environ.get("CXX", "")) or [name for name in _COMPILERS if shutil.which(name)][:1]
+        command = shlex.split(os.environ.get("CXX", "")) or [name for name in _COMPILERS if shutil.which(name)][:1]
     except ValueError as error:
         raise UserError(f"CXX is not a command: {error}") from None
-    if not words:
+    if not command:
         raise UserError(f"no C++ compiler found, which parses the schema; install one of {', '.join(_COMPILERS)}, or set CXX")
-    return words
+    return command
 
 
 @functools.lru_cache(maxsize=None)
@@ -52,9 +52,9 @@ def _program() -> Tuple[pathlib.Path, "tempfile.TemporaryDirectory[str]"]:
     folder = tempfile.TemporaryDirectory(prefix="kernkit_")
     program = pathlib.Path(folder.name, "parse_lines")
     compiler = _compiler()
-    done = programs.run([*compiler, "-std=c++17", "-O0", "-I", sdk_folder() / "include", _SOURCE, "-o", program], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise UserError(f"the schema is not parsed, because {compiler[0]} does not compile the parser:\n{done.stderr}".rstrip())
+    result = programs.run([*compiler, "-std=c++17", "-O0", "-I", sdk_folder() / "include", _SOURCE, "-o", program], capture_output=True, text=True)
+    if result.returncode != 0:
+        raise UserError(f"the schema is not parsed, because {compiler[0]} does not compile the parser:\n{result.stderr}".rstrip())
     return program, folder
 
 
@@ -63,19 +63,19 @@ def parse_texts(texts: List[str]) -> List[str]:
     its parameters and contains no NUL. UserError: no compiler is installed, or the parser does not compile."""
     program, _ = _program()
     try:
-        done = programs.run([program], input="".join(text + "\0" for text in texts), capture_output=True, encoding="utf-8", errors="replace")
+        result = programs.run([program], input="".join(text + "\0" for text in texts), capture_output=True, encoding="utf-8", errors="replace")
     except UserError as error:
         raise UserError(f"{error}; the program parses the schema: set CXX to a compiler whose programs run on this machine") from None
-    found: List[str] = done.stdout.split("\n")[:-1]
-    if done.returncode != 0 or len(found) != len(texts):
-        raise UserError(f"the program that parses the schema failed with exit code {done.returncode}; its source is {_SOURCE}")
-    return found
+    lines: List[str] = result.stdout.split("\n")[:-1]
+    if result.returncode != 0 or len(lines) != len(texts):
+        raise UserError(f"the program that parses the schema failed with exit code {result.returncode}; its source is {_SOURCE}")
+    return lines
 
 
-def _incomplete_value(found: Dict[str, Any]) -> Value:
-    alias = found.get("alias", "")
-    return Value(found["type"], found.get("name", ""), found.get("list", False), found.get("optional", False), alias.endswith("!"),
-                 found.get("default"), is_only_written=alias == "out!", is_alias=bool(alias))  # fmt: skip
+def _incomplete_value(parsed: Dict[str, Any]) -> Value:
+    alias = parsed.get("alias", "")
+    return Value(parsed["type"], parsed.get("name", ""), parsed.get("list", False), parsed.get("optional", False), alias.endswith("!"),
+                 parsed.get("default"), is_only_written=alias == "out!", is_alias=bool(alias))  # fmt: skip
 
 
 def parse(name: str, text: str) -> Tuple[Op, Optional[LineError]]:

@@ -30,8 +30,8 @@ def check(kind: str, op: Op) -> None:
     if len(inputs) > MAX_INPUTS:
         raise UserError(f"{kind} reads at most {MAX_INPUTS} tensors; use --kind custom")
     if len(tensors) - len(inputs) != 1 or not inputs or (kind == "row_reduction" and inputs[1:]):
-        wanted = "one tensor" if kind == "row_reduction" else "one tensor or more"
-        raise UserError(f"{kind} reads {wanted} and writes one, Tensor(a!); use --kind custom")
+        requirement = "one tensor" if kind == "row_reduction" else "one tensor or more"
+        raise UserError(f"{kind} reads {requirement} and writes one, Tensor(a!); use --kind custom")
 
 
 def fields(kind: str, op: Op) -> Dict[str, str]:

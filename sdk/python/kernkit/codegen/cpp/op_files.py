@@ -56,12 +56,12 @@ def fill(skeleton: str, values: Dict[str, str]) -> str:
     `//@ if name` and `//@ end` where the value of `name` is ""."""
     lines, is_kept = [], True
     for line in skeleton.split("\n"):
-        words = line.split()
-        if words[:1] == ["//@"]:
-            is_kept = words[1] == "end" or bool(values[words[2]])
+        directive = line.split()
+        if directive[:1] == ["//@"]:
+            is_kept = directive[1] == "end" or bool(values[directive[2]])
             continue
         indent = line[: len(line) - len(line.lstrip())]
-        new = re.sub(r"@(\w+)@", lambda found: values[found.group(1)], line)
+        new = re.sub(r"@(\w+)@", lambda match: values[match.group(1)], line)
         if is_kept and (new.strip() or not line.strip()):
             lines += [part if i == 0 or not part else indent + part
                       for i, part in enumerate(new.split("\n"))]  # fmt: skip
@@ -86,7 +86,7 @@ def texts(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, 
     `typed`: see values_of(). UserError: a name of the op is taken in its files."""
     values = values_of(library, cuda, kind, identifiers.with_placeholders(op), typed)
     name = op.name
-    found = {}
+    files = {}
     for skeleton, path in {
         "op.h.in": f"kernels/{name}/{name}.h",
         "op.cc.in": f"kernels/{name}/{name}.cc",
@@ -97,5 +97,5 @@ def texts(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, 
     }.items():
         if skeleton != "op.cu.in" or cuda:
             folder = SKELETONS / ("any" if skeleton == "op_export.cc.in" else kind)
-            found[path] = fill((folder / skeleton).read_text(encoding="utf-8"), values)
-    return identifiers.replace_placeholders(found, op)
+            files[path] = fill((folder / skeleton).read_text(encoding="utf-8"), values)
+    return identifiers.replace_placeholders(files, op)

@@ -34,9 +34,9 @@ _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]
 def _without_decoration(text: str) -> Tuple[str, List[str]]:
     """The schema from its first parenthesis on, without a * that marks keyword parameters; and the removed texts."""
     text = re.sub(r"^(- )?func:", "", " ".join(text.split())).strip()
-    found = re.match(r"(\w+::)?\w+(\.\w+)?(?=\()", text)
-    removed = [found[0]] if found else []
-    text = text[found.end() :] if found else text
+    match = re.match(r"(\w+::)?\w+(\.\w+)?(?=\()", text)
+    removed = [match[0]] if match else []
+    text = text[match.end() :] if match else text
     if not text.startswith("("):
         raise UserError('the schema must begin with its parameters, for example: "(Tensor(a!) y, Tensor x) -> ()"')
     plain = _KEYWORD_MARK.sub(lambda star: star[1] or star[2] or "", text)
@@ -46,18 +46,18 @@ def _without_decoration(text: str) -> Tuple[str, List[str]]:
 def _check_notation(text: str) -> None:
     """Rejects notation of PyTorch that kernkit does not have."""
     text = re.sub("'[^']*'", "''", text)
-    for word in re.findall(r"(?:^|[(,>]) *(\w+)", text):
-        if word in _OTHER_TYPES:
-            raise UserError(f"unsupported type {word} in the schema; write {_OTHER_TYPES[word]}")
-    found = re.search(r"(\w+)\[(\d+)\]", text)
-    if found:
-        raise UserError(f"{found[0]}: a list of fixed length is unsupported; write {found[1]}[]")
-    found = re.search(r"(\w+)\?\[\]", text)
-    if found:
-        raise UserError(f"{found[0]}: a list of optional values is unsupported; write {found[1]}[]")
-    found = re.search(r"(\w+)\( *(\w+)( *!)?( *->| *\||[^)]*\))", text)
-    if found and (found[1] != "Tensor" or not found[4].strip(" ") == ")"):
-        raise UserError(f"{found[0]}: an annotation is a letter after Tensor, with ! for what is "
+    for name in re.findall(r"(?:^|[(,>]) *(\w+)", text):
+        if name in _OTHER_TYPES:
+            raise UserError(f"unsupported type {name} in the schema; write {_OTHER_TYPES[name]}")
+    match = re.search(r"(\w+)\[(\d+)\]", text)
+    if match:
+        raise UserError(f"{match[0]}: a list of fixed length is unsupported; write {match[1]}[]")
+    match = re.search(r"(\w+)\?\[\]", text)
+    if match:
+        raise UserError(f"{match[0]}: a list of optional values is unsupported; write {match[1]}[]")
+    match = re.search(r"(\w+)\( *(\w+)( *!)?( *->| *\||[^)]*\))", text)
+    if match and (match[1] != "Tensor" or not match[4].strip(" ") == ")"):
+        raise UserError(f"{match[0]}: an annotation is a letter after Tensor, with ! for what is "
                         "written: Tensor(a!)")  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def read(name: str, text: str) -> Tuple[Op, List[str]]:
     return op, removed
 
 
-def _word(size: Size) -> str:
+def _size_text(size: Size) -> str:
     """The size if it is "_", "..." or a name; "" for another size."""
     if size.kind in ("any", "run"):
         return "_" if size.kind == "any" else "..." * (not size.is_each)
@@ -135,9 +135,9 @@ def _holds(op: Op, kind: str) -> bool:
     bound: Dict[str, Any] = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
-        words = list(map(_word, value.shape or ()))
-        both = zip(words, [sizes] if words == ["..."] else sizes)
-        if value.dtype or (words and words != ["..."] and len(words) != len(sizes)):
+        size_texts = list(map(_size_text, value.shape or ()))
+        both = zip(size_texts, [sizes] if size_texts == ["..."] else sizes)
+        if value.dtype or (size_texts and size_texts != ["..."] and len(size_texts) != len(sizes)):
             return False
         if any(not w or (w != "_" and bound.setdefault(w, s) != s) for w, s in both):
             return False
@@ -149,7 +149,7 @@ def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op,
     "" where the line keeps them. `has_shapes`: the library has the component `frameworks`."""
     if not op.has_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
-    line = _SHAPES.sub(lambda found: found[1] or "(a!)" * (found[0] == "(out!)"), op.line)
+    line = _SHAPES.sub(lambda match: match[1] or "(a!)" * (match[0] == "(out!)"), op.line)
     plain, error = parse(op.name, line[len(op.name) :])
     if error:
         raise _does_not_parse(plain, error)

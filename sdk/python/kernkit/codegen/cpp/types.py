@@ -72,17 +72,17 @@ def example(value: Value) -> str:
 
 def includes(op: Op) -> str:
     """The #include lines that the declaration needs."""
-    std, own = set(), set()
+    std, sdk_headers = set(), set()
     for value in op.parameters:
         std |= {"string_view"} if value.type == "str" else set()
-        own |= {_HEADERS[value.type]} if value.type in _HEADERS else set()
-        own |= {"list"} if value.is_list and value.type != "int" else set()
-        own |= {"optional"} if value.is_optional else set()
+        sdk_headers |= {_HEADERS[value.type]} if value.type in _HEADERS else set()
+        sdk_headers |= {"list"} if value.is_list and value.type != "int" else set()
+        sdk_headers |= {"optional"} if value.is_optional else set()
     for value in op.results:
         std |= {"string"} if value.type == "str" else set()
-        own |= {_RESULT_HEADERS[value.type]} if value.type in _RESULT_HEADERS else set()
-        own |= {"owning_shape"} if value.is_list else set()
+        sdk_headers |= {_RESULT_HEADERS[value.type]} if value.type in _RESULT_HEADERS else set()
+        sdk_headers |= {"owning_shape"} if value.is_list else set()
     std |= {"tuple"} if op.results[1:] else set()
     lines: List[str] = [f"#include <{name}>" for name in sorted(std)] + [""] * bool(std)
-    lines += [f'#include "kernkit/{name}.h"' for name in sorted(own | {"dispatch", "tensor"})]
+    lines += [f'#include "kernkit/{name}.h"' for name in sorted(sdk_headers | {"dispatch", "tensor"})]
     return "\n".join(lines)

@@ -69,12 +69,12 @@ class Backward:
 
 def formulas(codegens: Mapping[str, OpCodegen], named: Dict[str, str]) -> Dict[str, Backward]:
     """{op: its backward}. SchemaError: an op is not a valid backward; the message has both names."""
-    found = {}
+    backwards = {}
     for name, backward in named.items():
         if backward not in codegens:
             raise SchemaError(f"{name}: its backward {backward} is not an op of the library; export {backward}, or correct the name")
         try:
-            found[name] = Backward(codegens[name], codegens[backward])
+            backwards[name] = Backward(codegens[name], codegens[backward])
         except SchemaError as error:
             raise SchemaError(f"{name}: its backward {backward}: {error}") from None
-    return found
+    return backwards

@@ -37,9 +37,9 @@ class JaxCodegen(OpCodegen):
             if value.shape is None or value.has_any_dtype or not (value.dtype or self.shapes.like):
                 return "the line has no shape or dtype of its result"
         for value in self.shapes.values:
-            for word in self.shapes.dtypes(value):
-                if word not in _DTYPES:
-                    return f"XLA has no dtype {word}, which the line has for {value.name}"
+            for dtype in self.shapes.dtypes(value):
+                if dtype not in _DTYPES:
+                    return f"XLA has no dtype {dtype}, which the line has for {value.name}"
         for value in self.op.parameters:
             if value.type in _NOT_FOR_JAX or value.is_list:
                 return f"XLA does not support the type {value.type}{'[]' * value.is_list}"
@@ -48,8 +48,8 @@ class JaxCodegen(OpCodegen):
                 return f"the line has no shape of {value.name} for every call"
         return ""
 
-    def _framework_dtype(self, word: str) -> str:
-        return f'"{word}"'
+    def _framework_dtype(self, dtype: str) -> str:
+        return f'"{dtype}"'
 
     def _like(self, value: Value) -> str:
         if value.dtype:
@@ -63,7 +63,7 @@ class JaxCodegen(OpCodegen):
     def _result(self, value: Value) -> str:
         name = self.names[value.name]
         if value.is_only_written or not value.is_written:
-            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._wanted(value)}", {self._given(value)})'
+            return f'{self.kk}new("{self.op.name}", "{value.name}", {self._shape(value)}, {self._like(value)}, "{self._expected_shape(value)}", {self._caller_sizes(value)})'
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
 
     def _in_range(self, text: str, limit: str) -> str:
@@ -71,16 +71,16 @@ class JaxCodegen(OpCodegen):
         pass, because they have no value to compare."""
         return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
 
-    def _given(self, value: Value) -> str:
+    def _caller_sizes(self, value: Value) -> str:
         """The sizes of a shape that the caller passes as numbers, as the text of a dict."""
-        names = dict.fromkeys(name for size in self.shapes.of(value) or [] for name in size.names)
-        given = [name for name in names if name in self.shapes.ints or self.shapes.is_caller_sized(name)]
-        return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in given) + "}"
+        names = dict.fromkeys(name for size in self.shapes.sizes_of(value) or [] for name in size.names)
+        named = [name for name in names if name in self.shapes.ints or self.shapes.is_caller_sized(name)]
+        return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in named) + "}"
 
     def _attribute(self, value: Value) -> str:
         """The attribute for XLA: a value of the parameter's type, also for None."""
         name = self.names[value.name]
-        kinds = {word: f"{self.kk}{word}({name})" for word in ("int", "float", "bool", "str")}
+        kinds = {kind: f"{self.kk}{kind}({name})" for kind in ("int", "float", "bool", "str")}
         kinds.update({"ScalarType": f"{self.kk}dtype({name})", "Device": f"{self.kk}str({name})"})
         empty = {"int": "0", "float": "0.0", "bool": "False"}.get(value.type, '""')
         return f"{empty} if {name} is None else {kinds[value.type]}" if value.is_optional else kinds[value.type]
@@ -95,24 +95,24 @@ class JaxCodegen(OpCodegen):
 
     def body(self) -> List[str]:
         tensors = [v for v in self.inputs if v.type == "Tensor"]
-        made = self._results()
+        values = self._results()
         attributes = [v for v in self.inputs if v.type != "Tensor"]
         lines = self._arrays(tensors)
         lines += self.ranks(tensors) + self.binds(False) + self.sizes(tensors)
         for name in dict.fromkeys(name for v in self.out for name in self.shapes.caller_sized(v)):
             lines.append(f'    {self.kk}size("{self.op.name}", "{name}", {self.names[name]})')
         lines += [line for v in self.out + self.op.results for line in self.output_sizes(v)]
-        given = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
-        results = "".join(f"{self._result(v)}, " for v in made).rstrip()
+        presence = [f"({self.names[v.name]} is not None) << {i}" for i, v in enumerate(self.op.parameters) if v.is_optional]
+        results = "".join(f"{self._result(v)}, " for v in values).rstrip()
         before = {v.name: [w for w in tensors[: tensors.index(v)]] for v in tensors if v.is_written}
-        places = ", ".join(f"{self._place(before[v.name])}: {i}" for i, v in enumerate(made) if v.name in before)
+        aliases = ", ".join(f"{self._operand_index(before[v.name])}: {i}" for i, v in enumerate(values) if v.name in before)
         vmap = "broadcast_all" if self.is_batched() else "sequential"
         call = [f'"{self.op.name}"', f"({results})", f"({', '.join([self.names[v.name] for v in tensors] + [''])})".replace(", )", ",)"),
-                f'"{vmap}"', "{" + places + "}", " | ".join(given) or "None",
+                f'"{vmap}"', "{" + aliases + "}", " | ".join(presence) or "None",
                 f"{{{', '.join(f'{v.name!r}: {self._attribute(v)}' for v in attributes)}}}"]  # fmt: skip
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
-    def _place(self, before: List[Value]) -> str:
+    def _operand_index(self, before: List[Value]) -> str:
         """The position among the operands, without None, as an expression."""
         sure = sum(not v.is_optional for v in before)
         maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
@@ -131,7 +131,7 @@ class JaxCodegen(OpCodegen):
 
     def with_gradient(self, backward: Backward, function: str) -> List[str]:
         """The function with a custom backward. `function` is the function of the op that computes the gradients."""
-        kk, name, names, own = self.kk, self.op.name, self.parameters(), self._own
+        kk, name, names, own = self.kk, self.op.name, self.parameters(), self._helper_name
         tensors = [v for v in self.inputs if v.type == "Tensor"]
         static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]
         order = [names[i] for i in static]
@@ -149,8 +149,8 @@ class JaxCodegen(OpCodegen):
         body = [f"    {saved} = {kk}saved"] * bool(saved)
         gradients = [f"{kk}grad_{v.name}" for v in backward.outputs]
         body.append(f"    {', '.join(gradients)}, = {kk}gradient if {kk}isinstance({kk}gradient, ({kk}tuple, {kk}list)) else ({kk}gradient,)")
-        known = {v.name for v in self.inputs + backward.outputs}
-        arguments = [self.names[v.name] if v.name in known else f"{kk}dense({kk}{v.name})" for v in backward.backward.inputs]
+        residuals = {v.name for v in self.inputs + backward.outputs}
+        arguments = [self.names[v.name] if v.name in residuals else f"{kk}dense({kk}{v.name})" for v in backward.backward.inputs]
         results = [f"{kk}{v.name}" for v in backward.results]
         body.append(f"    {', '.join(results)} = {function}({', '.join(arguments)})")
         returned = []

@@ -50,10 +50,10 @@ class OpCodegen:
         self.op, self.function, self.kk = op, function, PREFIX
         self.shapes = Shapes(op)
         # Each parameter, size and result has one Python name.
-        words = [v.name for v in op.parameters + op.results]
+        names = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
-            words += [name for size in self.shapes.of(value) or [] for name in size.names]
-        self.names: Dict[str, str] = python_names(list(dict.fromkeys(words)))
+            names += [name for size in self.shapes.sizes_of(value) or [] for name in size.names]
+        self.names: Dict[str, str] = python_names(list(dict.fromkeys(names)))
         taken = set(self.names.values())
         # Names of the arguments by which the caller passes dtypes of outputs, as y_dtype.
         self.dtype_names: Dict[str, str] = {}
@@ -82,10 +82,10 @@ class OpCodegen:
     def is_each(self) -> bool:
         """Whether every shape begins with "each...", also the shapes of tensors that are read and written."""
         def begins(v: Value) -> bool:
-            sizes = self.shapes.of(v) or []
+            sizes = self.shapes.sizes_of(v) or []
             return bool(sizes) and sizes[0].is_each and not v.is_list
         values = [v for v in self.shapes.values if v.type == "Tensor"]
-        return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.of(v) or [])
+        return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.sizes_of(v) or [])
 
     def _caller_parameters(self) -> List[str]:
         """Sizes and dtypes, each with its type, that the caller passes to the form of the op that makes the outputs."""
@@ -100,7 +100,7 @@ class OpCodegen:
     def _default(self, value: Value) -> str:
         return default_of(value)
 
-    def _framework_dtype(self, word: str) -> str:
+    def _framework_dtype(self, dtype: str) -> str:
         raise NotImplementedError
 
     # Bodies of functions.
@@ -115,30 +115,30 @@ class OpCodegen:
             return self.kk + word[0][2:] if word[0].startswith("__") else self.names.get(word[0], word[0])
         return re.sub(r"[A-Za-z_]\w*", spelled, text)
 
-    def _own(self, kind: str) -> str:
+    def _helper_name(self, kind: str) -> str:
         """The name that the module has for a function of the op, such as its kernel."""
         return f"{self.kk}{kind}_of_{self.op.name}"
 
-    def _wanted(self, value: Value) -> str:
-        return "[" + ", ".join(size.text for size in self.shapes.of(value) or []) + "]"
+    def _expected_shape(self, value: Value) -> str:
+        return "[" + ", ".join(size.text for size in self.shapes.sizes_of(value) or []) + "]"
 
     def _first(self, value: Value) -> str:
         return self.names[value.name] + "[0]" * value.is_list
 
     def _rank(self, value: Value, name: str) -> str:
-        sizes = self.shapes.of(value) or []
-        if self.shapes.run_place(value) < 0:
+        sizes = self.shapes.sizes_of(value) or []
+        if self.shapes.axis_of_run(value) < 0:
             return f"{name}.ndim == {len(sizes)}"
         return f"{name}.ndim >= {len(sizes) - 1}" if len(sizes) > 1 else ""
 
     def _run(self, value: Value, name: str) -> str:
-        first = self.shapes.run_place(value)
-        after = len(self.shapes.of(value) or []) - 1 - first
+        first = self.shapes.axis_of_run(value)
+        after = len(self.shapes.sizes_of(value) or []) - 1 - first
         return f"{name}.shape[{first or ''}:{-after or ''}]"
 
     def _fits(self, value: Value, name: str, holds: str, indent: str) -> str:
         shown = f'"{value.name}"' if not value.is_list else f'f"{value.name}[{{{self.kk}i}}]"'
-        return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {shown}, {name}, "{self._wanted(value)}")'
+        return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {shown}, {name}, "{self._expected_shape(value)}")'
 
     def _each(self, value: Value, lines: List[str], indent: str) -> Tuple[str, str]:
         """Appends the `if` and `for` around statements about a tensor. Returns the tensor's name and the indent inside."""
@@ -154,7 +154,7 @@ class OpCodegen:
     def ranks(self, values: List[Value]) -> List[str]:
         lines: List[str] = []
         for value in values:
-            if self.shapes.of(value) is not None and self._rank(value, ""):
+            if self.shapes.sizes_of(value) is not None and self._rank(value, ""):
                 name, inside = self._each(value, lines, "    ")
                 lines.append(self._fits(value, name, self._rank(value, name), inside))
         return lines
@@ -166,7 +166,7 @@ class OpCodegen:
             if not binder.always_bound or (binder.value.is_only_written and not with_outputs):
                 continue
             factor = f" // {binder.factor}" if binder.factor > 1 else ""
-            size = f"{self._first(binder.value)}.shape[{binder.place}]{factor}"
+            size = f"{self._first(binder.value)}.shape[{binder.axis}]{factor}"
             lines.append(f"    {self.names[name]} = {size}{self._if_present(binder.value)}")
         if self.shapes.run_of is not None:
             lines.append(f"    {self.kk}run = {self._run(self.shapes.run_of, self._first(self.shapes.run_of))}")
@@ -201,7 +201,7 @@ class OpCodegen:
     def sizes(self, values: List[Value]) -> List[str]:
         lines: List[str] = []
         for value in values:
-            sizes = self.shapes.of(value)
+            sizes = self.shapes.sizes_of(value)
             if not sizes:
                 continue
             inner: List[str] = []
@@ -218,30 +218,30 @@ class OpCodegen:
 
     def _divides(self, size: Size) -> List[Tuple[str, str]]:
         """The requirements of the divisions in a size, in the order of evaluation: (condition, message if it is false)."""
-        found = []
+        conditions = []
         for top, bottom, is_exact in size.divisions:
             if not bottom.isdigit() or int(bottom) == 0:
-                found.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
+                conditions.append((self._in_range(f"({self._python(bottom)})", "> 0"), f"{size.text}: a divisor is not positive"))
             if is_exact:
-                found.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is not an integer"))
-        return found
+                conditions.append((f"({self._python(top)}) % ({self._python(bottom)}) == 0", f"{size.text} is not an integer"))
+        return conditions
 
     def _holds(self, value: Value, size: Size, i: int, name: str) -> str:
         if size.kind == "any":
             return ""
         if size.kind == "run":
-            own = self.shapes.run_of is value and not value.is_list
-            return "" if own or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
+            has_own_run = self.shapes.run_of is value and not value.is_list
+            return "" if has_own_run or self.shapes.run_of is None else f"{self._run(value, name)} == {self.kk}run"
         if not all(map(self.shapes.always_bound, size.names)):
             return ""
-        place = self.shapes.place(value, i)
+        axis = self.shapes.axis(value, i)
         binder = self.shapes.binders.get(size.name) if size.kind == "scaled" else None
-        if binder and binder.value is value and binder.place == place and not value.is_list:
-            return f"{name}.shape[{place}] % {size.factor} == 0" if size.factor > 1 else ""
-        return f"{self._unless_missing(size)}{name}.shape[{place}] == {self._python(size.python)}"
+        if binder and binder.value is value and binder.axis == axis and not value.is_list:
+            return f"{name}.shape[{axis}] % {size.factor} == 0" if size.factor > 1 else ""
+        return f"{self._unless_missing(size)}{name}.shape[{axis}] == {self._python(size.python)}"
 
     def _shape(self, value: Value) -> str:
-        parts = [f"*{self.kk}run" if size.kind == "run" else self._python(size.python) for size in self.shapes.of(value) or []]
+        parts = [f"*{self.kk}run" if size.kind == "run" else self._python(size.python) for size in self.shapes.sizes_of(value) or []]
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
     def _dtype(self, value: Value) -> str:
@@ -255,8 +255,8 @@ class OpCodegen:
                 continue
             parameter = self.op.parameters[source]
             name = self.names[parameter.name]
-            one = f"{name}.dtype" if parameter.type == "Tensor" else name
-            text = f"({one} if {name} is not None else {text})" if text else one
+            dtype = f"{name}.dtype" if parameter.type == "Tensor" else name
+            text = f"({dtype} if {name} is not None else {text})" if text else dtype
         return text
 
     def _in_range(self, text: str, limit: str) -> str:
@@ -266,20 +266,20 @@ class OpCodegen:
     def output_sizes(self, value: Value) -> List[str]:
         """The checks of the sizes of an output before it is allocated. A size that follows from tensors alone needs no range."""
         lines = []
-        for size in self.shapes.of(value) or []:
+        for size in self.shapes.sizes_of(value) or []:
             conditions = self._divides(size)
-            given = any(name in self.shapes.ints or self.shapes.is_caller_sized(name) for name in size.names)
+            is_given = any(name in self.shapes.ints or self.shapes.is_caller_sized(name) for name in size.names)
             text = self._python(size.python)
-            if given or "-" in size.text:
+            if is_given or "-" in size.text:
                 conditions.append((self._in_range(text, ">= 0"), f"{size.text} is negative"))
-            if given:
+            if is_given:
                 conditions.append((self._in_range(text, "< 2**63"), f"{size.text} exceeds 2^63 - 1"))
-            for condition, words in conditions:
-                lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{words}")')
+            for condition, message in conditions:
+                lines.append(f'    {self.kk}holds({condition}, "{self.op.name}", "{value.name}", "{message}")')
         return lines
 
     def _function(self, kind: str, parameters: List[Value], extra: List[str], lines: List[str]) -> List[str]:
-        return ["", "", f"def {self._own(kind)}({self._signature(parameters, extra)}):", *(lines or ["    pass"])]
+        return ["", "", f"def {self._helper_name(kind)}({self._signature(parameters, extra)}):", *(lines or ["    pass"])]
 
 
 def one_line(line: str) -> str:

@@ -73,7 +73,7 @@ class Binder:
     """The size of a tensor that determines a name."""
 
     value: Value
-    place: int  # after "...", counted from the end: -1
+    axis: int  # after "...", counted from the end: -1
     factor: int
     always_bound: bool  # whether every call has the tensor
 
@@ -88,30 +88,30 @@ class Shapes:
         for value in self.values:
             self.sizes[id(value)] = None if value.shape is None else [*map(_size, value.shape)]
         self.ints = {v.name for v in op.parameters if v.type == "int" and not v.is_list and not v.is_optional}
-        self.binders = {source.name: Binder(op.parameters[source.value], source.place, source.factor, not source.is_optional)
+        self.binders = {source.name: Binder(op.parameters[source.value], source.axis, source.factor, not source.is_optional)
                         for source in op.sources}  # fmt: skip
         self.run_of = None if op.run_of is None else op.parameters[op.run_of]
         self.like = None if op.like is None else op.parameters[op.like]
 
-    def of(self, value: Value) -> Optional[List[Size]]:
+    def sizes_of(self, value: Value) -> Optional[List[Size]]:
         """The sizes of a value's shape; None for a value without a shape."""
         return self.sizes[id(value)]
 
-    def run_place(self, value: Value) -> int:
+    def axis_of_run(self, value: Value) -> int:
         """The index of "..." among the sizes of a value, or -1."""
-        kinds = [size.kind for size in self.of(value) or []]
+        kinds = [size.kind for size in self.sizes_of(value) or []]
         return kinds.index("run") if "run" in kinds else -1
 
-    def place(self, value: Value, i: int) -> int:
-        run = self.run_place(value)
-        return i if run < 0 or i < run else i - len(self.of(value) or [])
+    def axis(self, value: Value, i: int) -> int:
+        run = self.axis_of_run(value)
+        return i if run < 0 or i < run else i - len(self.sizes_of(value) or [])
 
     def always_bound(self, name: str) -> bool:
         return name in self.ints or (name in self.binders and self.binders[name].always_bound)
 
     def caller_sized(self, value: Value) -> List[str]:
         """The sizes of an output that the caller of the functional form passes, as no input binds them."""
-        return [size.name for size in self.of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
+        return [size.name for size in self.sizes_of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
 
     def is_caller_sized(self, name: str) -> bool:
         return name in self.binders and self.binders[name].value.is_only_written

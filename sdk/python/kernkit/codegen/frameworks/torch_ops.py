@@ -69,9 +69,9 @@ class TorchCodegen(OpCodegen):
         if self.function in _OF_NAMESPACES:
             return f"torch.ops.{self.namespace}.{self.function} is an attribute of each namespace of torch"
         for value in self.shapes.values:
-            for word in self.shapes.dtypes(value):
-                if word not in _DTYPE_NUMBERS:
-                    return f"torch has no dtype {word}, which the line has for {value.name}"
+            for dtype in self.shapes.dtypes(value):
+                if dtype not in _DTYPE_NUMBERS:
+                    return f"torch has no dtype {dtype}, which the line has for {value.name}"
             if value.type in _NOT_FOR_TORCH:
                 return f"torch has no type {value.type}"
             if value.type == "ScalarType" and value.default not in (None, "None", *_DTYPE_NUMBERS):
@@ -96,7 +96,7 @@ class TorchCodegen(OpCodegen):
     def _type(self, value: Value, letters: Dict[str, str]) -> Tuple[str, str]:
         """The type and the default in the notation of torch's parser."""
         kind = value.type
-        sizes = {name for v in self.shapes.values for size in self.shapes.of(v) or [] for name in size.names}
+        sizes = {name for v in self.shapes.values for size in self.shapes.sizes_of(v) or [] for name in size.names}
         if kind == "int" and value.name in sizes:
             kind = "SymInt"
         if value.name in letters:
@@ -123,8 +123,8 @@ class TorchCodegen(OpCodegen):
             return self._framework_dtype(value.default or "")
         return default_of(value)
 
-    def _framework_dtype(self, word: str) -> str:
-        return f"{self.kk}torch.{word}"
+    def _framework_dtype(self, dtype: str) -> str:
+        return f"{self.kk}torch.{dtype}"
 
     def _new(self, value: Value) -> str:
         """A new uninitialised tensor of the shape and dtype in the line, as an expression."""
@@ -132,7 +132,7 @@ class TorchCodegen(OpCodegen):
         dtype = f", dtype={self._dtype(value)}" if value.dtype else ""
         return f"{like}.new_empty({self._shape(value)}{dtype})"
 
-    def _given(self, value: Value) -> str:
+    def _call_argument(self, value: Value) -> str:
         """The argument of an operator's call, or the default, as an expression."""
         name = self.names[value.name]
         if not _not_finite(value):
@@ -145,7 +145,7 @@ class TorchCodegen(OpCodegen):
     def _arguments(self) -> str:
         texts = []
         for value in self.op.parameters:
-            name = self._given(value)
+            name = self._call_argument(value)
             if value.type == "ScalarType" and not value.is_list:
                 name = f"{self.kk}names.get({name}, {name})"
             if value.type == "Device":
@@ -183,18 +183,18 @@ class TorchCodegen(OpCodegen):
         written = [v for v in self.tensors if v.is_written]
         how = "what is written has no gradient" if written else "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.tensors, how)
-        call = f"{self._own('bare')}({self._arguments()})"
+        call = f"{self._helper_name('bare')}({self._arguments()})"
         call = f"return {self.kk}tuple({call})" if len(op.results) > 1 else f"return {call}" if op.results else call
-        made = [self._new(v) for v in op.results]
+        results = [self._new(v) for v in op.results]
         fake = reject + self.ranks(self.tensors) + self.binds(True) + self.sizes(self.tensors)
         fake += [line for v in op.results for line in self.output_sizes(v)]
-        fake += [f"    return {', '.join(made)}"] if made else []
+        fake += [f"    return {', '.join(results)}"] if results else []
         schema = self._schema(self.function, all_of_them, ["Tensor"] * len(op.results), [])
         return [
-            "", "", f'{self._own("bare")} = {self.kk}module.get_function("{op.name}")',
+            "", "", f'{self._helper_name("bare")} = {self.kk}module.get_function("{op.name}")',
             *self._function("kernel", all_of_them, [], reject + [f"    {call}"] + self._wrote(written)),
             *self._function("fake", all_of_them, [], fake),
-            "", "", f'{self.kk}define({schema!r}, {self._own("kernel")}, {self._own("fake")}, {self.is_each()})',
+            "", "", f'{self.kk}define({schema!r}, {self._helper_name("kernel")}, {self._helper_name("fake")}, {self.is_each()})',
         ]  # fmt: skip
 
     def functional(self) -> List[str]:
@@ -203,18 +203,18 @@ class TorchCodegen(OpCodegen):
         how = "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.inputs, how)
         names = ", ".join(self.names[v.name] for v in self.out)
-        made = ", ".join(self._new(v) for v in self.out)
+        results = ", ".join(self._new(v) for v in self.out)
         new = reject + self.ranks(self.inputs) + self.binds(False) + self.sizes(self.inputs)
-        new += [line for v in self.out for line in self.output_sizes(v)] + [f"    return {made}"]
+        new += [line for v in self.out for line in self.output_sizes(v)] + [f"    return {results}"]
         passed = [self.names[v.name] for v in self.inputs] + [f"{text.split()[-1]}={text.split()[-1]}" for text in extra]
-        kernel = [f"    {names} = {self._own('new')}({', '.join(passed)})"]
-        kernel += [f"    {self._own('bare')}({self._arguments()})"]
+        kernel = [f"    {names} = {self._helper_name('new')}({', '.join(passed)})"]
+        kernel += [f"    {self._helper_name('bare')}({self._arguments()})"]
         kernel += self._wrote([v for v in self.inputs if v.is_written]) + [f"    return {names}"]
         schema = self._schema(f"{self.function}.functional", self.inputs, ["Tensor"] * len(self.out), extra)
         return [
             *self._function("new", self.inputs, extra, new),
             *self._function("functional", self.inputs, extra, kernel),
-            "", "", f'{self.kk}define({schema!r}, {self._own("functional")}, {self._own("new")}, {self.is_each()})',
+            "", "", f'{self.kk}define({schema!r}, {self._helper_name("functional")}, {self._helper_name("new")}, {self.is_each()})',
         ]  # fmt: skip
 
     def in_graph(self) -> List[str]:
@@ -227,10 +227,10 @@ class TorchCodegen(OpCodegen):
     def gradient(self, backward: Backward) -> List[str]:
         """The autograd formula of the form that allocates its results."""
         kk, form = self.kk, "default" if self.op.results else "functional"
-        name, inputs, given = self.op.name, self.inputs, backward.backward
+        name, inputs, entry = self.op.name, self.inputs, backward.backward
         names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
         saved, scalars = [names[v.name] for v in backward.saved()], [names[v.name] for v in backward.scalars()]
-        given_scalars = [self._given(v) for v in backward.scalars()]
+        scalar_names = [self._call_argument(v) for v in backward.scalars()]
         outputs = [names[v.name] for v in backward.outputs]
         without = [v.name if v in backward.without() else "" for v in inputs]
         # torch passes these three by keyword. A parameter of the op can have the same name.
@@ -238,13 +238,13 @@ class TorchCodegen(OpCodegen):
         setup += [f"    {kk}no_formula({name!r}, {kk}ctx.needs_input_grad, {without})"] if any(without) else []
         setup += [f"    {', '.join(names[v.name] for v in inputs)}, = {kk}inputs"]
         setup += [f"    {', '.join(outputs)}, = {kk}output" if len(outputs) > 1 else f"    {outputs[0]} = {kk}output"]
-        setup += [f"    {kk}ctx.save_for_backward({', '.join(saved)})", f"    {kk}ctx.{kk}scalars = ({', '.join(given_scalars + [''])})"]
+        setup += [f"    {kk}ctx.save_for_backward({', '.join(saved)})", f"    {kk}ctx.{kk}scalars = ({', '.join(scalar_names + [''])})"]
         arguments = []
-        for value in given.inputs:
+        for value in entry.inputs:
             is_gradient = value.name not in {v.name for v in inputs + backward.outputs}
             arguments.append(f"{kk}{value.name}.contiguous()" if is_gradient else names[value.name])
         results = [f"{kk}{v.name}" for v in backward.results]
-        call = f"{given._packet()}.{'default' if given.op.results else 'functional'}"
+        call = f"{entry._packet()}.{'default' if entry.op.results else 'functional'}"
         formula = [f"    {', '.join(saved)}, = {kk}ctx.saved_tensors"] * bool(saved)
         formula += [f"    {', '.join(scalars)}, = {kk}ctx.{kk}scalars"] * bool(scalars)
         call = f"{call}({', '.join(arguments)})"
@@ -256,10 +256,10 @@ class TorchCodegen(OpCodegen):
             returned.append(f"{text} if {names[value.name]} is not None else None" if gradient and value.is_optional else text)
         formula.append(f"    return {', '.join(returned)}")
         gradients = "".join(f", {kk}grad_{v.name}" for v in backward.outputs)
-        return ["", "", f"def {self._own('setup')}(ctx, inputs, output, keyword_only_inputs=None):", *setup,
-                "", "", f"def {self._own('formula')}({kk}ctx{gradients}):", *formula,
+        return ["", "", f"def {self._helper_name('setup')}(ctx, inputs, output, keyword_only_inputs=None):", *setup,
+                "", "", f"def {self._helper_name('formula')}({kk}ctx{gradients}):", *formula,
                 "", "", f'{kk}torch.library.register_autograd("{self.namespace}::{self.function}{"" if form == "default" else ".functional"}", '
-                f"{self._own('formula')}, setup_context={self._own('setup')}, lib={kk}library)"]  # fmt: skip
+                f"{self._helper_name('formula')}, setup_context={self._helper_name('setup')}, lib={kk}library)"]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
         """The source lines of the op's operators."""

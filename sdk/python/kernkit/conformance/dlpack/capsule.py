@@ -19,7 +19,7 @@ for _name, _result, *_types in (("PyCapsule_GetName", ctypes.c_char_p, ctypes.py
 LEGACY, VERSIONED = b"dltensor", b"dltensor_versioned"
 # A capsule keeps the address of its name.
 _USED = {name: ctypes.create_string_buffer(b"used_" + name) for name in (LEGACY, VERSIONED)}
-_kept: List[Any] = []  # callbacks, which a deleter may call at any later time
+_callbacks: List[Any] = []  # callbacks, which a deleter may call at any later time
 DELETER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # called with the GIL held
 _FORMATS = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (1, 16): "H", (1, 32): "I", (1, 64): "Q",
             (2, 16): "e", (2, 32): "f", (2, 64): "d", (6, 8): "?"}  # fmt: skip
@@ -99,8 +99,8 @@ class Capsule:
             if original and len(calls) == 1:  # a second call would free memory twice
                 DELETER(original)(address)
 
-        _kept.append(DELETER(counted))
-        self.managed.deleter = ctypes.cast(_kept[-1], ctypes.c_void_p).value
+        _callbacks.append(DELETER(counted))
+        self.managed.deleter = ctypes.cast(_callbacks[-1], ctypes.c_void_p).value
         return calls
 
     def consume(self) -> None:

@@ -99,12 +99,12 @@ def packed_elements(producer: Producer) -> None:
             continue
         tested = True
         bits = DTYPES[name][1]
-        number = sum(value << bits * place for place, value in enumerate(values))
+        number = sum(value << bits * index for index, value in enumerate(values))
         is_padded = bool(capsule.flags & SUBBYTE_PADDED)
         expected = bytes(values) if is_padded else number.to_bytes((4 * bits + 7) // 8, "little")
-        found = ctypes.string_at(capsule.data, len(expected))
-        if found != expected:
-            raise Broken(f"{name}: 0, 1, 2, 3 are the bytes {found.hex(' ')} instead of {expected.hex(' ')}, with the flag IS_SUBBYTE_TYPE_PADDED "
+        content = ctypes.string_at(capsule.data, len(expected))
+        if content != expected:
+            raise Broken(f"{name}: 0, 1, 2, 3 are the bytes {content.hex(' ')} instead of {expected.hex(' ')}, with the flag IS_SUBBYTE_TYPE_PADDED "
                          f"{'set' if is_padded else 'not set'}")  # fmt: skip
     if not tested:
         raise NotApplicable("the package exports no such dtype")
@@ -112,7 +112,7 @@ def packed_elements(producer: Producer) -> None:
 
 def _rejected(producer: Producer) -> Dict[str, Any]:
     """The arrays of each dtype whose export raises."""
-    found = {}
+    arrays = {}
     for name in DTYPES:
         try:
             array = producer.make((4,), name)
@@ -120,8 +120,8 @@ def _rejected(producer: Producer) -> Dict[str, Any]:
             continue
         producer.report(f"an export of {name}")
         if raised(array) is not None:
-            found[name] = array
-    return found
+            arrays[name] = array
+    return arrays
 
 
 @RULES.add(SHOULD, sources.METHOD)
@@ -131,15 +131,15 @@ def arrays_without_dlpack(producer: Producer) -> None:
     if not arrays:
         raise NotApplicable("the package has no such array")
     problems = []
-    for what, array in arrays.items():
-        producer.report(f"an export of an array: {what}")
+    for name, array in arrays.items():
+        producer.report(f"an export of an array: {name}")
         try:
             exported(array)
         except BufferError:
             continue
         except Exception as error:
-            problems.append(f"{what}: {described(error)}")
+            problems.append(f"{name}: {described(error)}")
         else:
-            problems.append(f"{what}: the export returns a capsule")
+            problems.append(f"{name}: the export returns a capsule")
     if problems:
         raise Broken("; ".join(problems))

@@ -42,10 +42,10 @@ def _table(kind: Type[Any]) -> Table:
 
 
 def _require_same(tensor: DLTensor, capsule: Capsule) -> None:
-    other = capsule.tensor
-    found = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    if ((tensor.data or 0) + tensor.byte_offset, found, bytes(tensor.dtype), bytes(tensor.device)) != (
-        capsule.data, capsule.shape, bytes(other.dtype), bytes(other.device)):  # fmt: skip
+    expected = capsule.tensor
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    if ((tensor.data or 0) + tensor.byte_offset, shape, bytes(tensor.dtype), bytes(tensor.device)) != (
+        capsule.data, capsule.shape, bytes(expected.dtype), bytes(expected.device)):  # fmt: skip
         raise Broken("data, shape, dtype or device differ from those of __dlpack__()")
 
 
@@ -64,15 +64,15 @@ def exchange_table(producer: Producer) -> None:
 def exchange_export(producer: Producer) -> None:
     """The table exports the tensor that `__dlpack__()` exports, with a deleter of its own."""
     array = producer.make((2, 3))
-    made = ctypes.c_void_p()
-    if _FROM_OBJECT(_table(type(array)).from_object)(array, ctypes.byref(made)):
+    result = ctypes.c_void_p()
+    if _FROM_OBJECT(_table(type(array)).from_object)(array, ctypes.byref(result)):
         raise Broken("managed_tensor_from_py_object_no_sync fails")
-    managed = DLManagedTensorVersioned.from_address(made.value or 0)
+    managed = DLManagedTensorVersioned.from_address(result.value or 0)
     if managed.version.major != 1:
         raise Broken(f"the tensor has version {managed.version.major}.{managed.version.minor}")
     _require_same(managed.dl_tensor, exported(array))
     if managed.deleter:
-        DELETER(managed.deleter)(made.value)
+        DELETER(managed.deleter)(result.value)
     if exported(array).elements() != list(range(6)):
         raise Broken("the deleter changes the array")
 
@@ -95,8 +95,8 @@ def exchange_import(producer: Producer) -> None:
     """The table makes an array of the package from a tensor that it exported, with the same memory."""
     array = producer.make((2, 3))
     table = _table(type(array))
-    made, result = ctypes.c_void_p(), ctypes.c_void_p()
-    if _FROM_OBJECT(table.from_object)(array, ctypes.byref(made)) or _TO_OBJECT(table.to_object)(made, ctypes.byref(result)):
+    managed_pointer, result = ctypes.c_void_p(), ctypes.c_void_p()
+    if _FROM_OBJECT(table.from_object)(array, ctypes.byref(managed_pointer)) or _TO_OBJECT(table.to_object)(managed_pointer, ctypes.byref(result)):
         raise Broken("managed_tensor_to_py_object_no_sync fails")
     imported = ctypes.cast(result, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(result)  # the function returned a reference
@@ -113,17 +113,17 @@ def exchange_allocator(producer: Producer) -> None:
     set_error = _SET_ERROR(lambda context, kind, message: messages.append(f"{kind.decode()}: {message.decode()}"))
     shape = (ctypes.c_int64 * 2)(5, 7)
     prototype = DLTensor(None, DLDevice(CPU, 0), 2, DLDataType(2, 32, 1), shape, None, 0)
-    made = ctypes.c_void_p()
-    if _ALLOCATOR(table.allocator)(ctypes.byref(prototype), ctypes.byref(made), None, set_error):
+    result = ctypes.c_void_p()
+    if _ALLOCATOR(table.allocator)(ctypes.byref(prototype), ctypes.byref(result), None, set_error):
         raise Broken(f"the allocator fails: {'; '.join(messages) or 'without a message'}")
-    managed = DLManagedTensorVersioned.from_address(made.value or 0)
+    managed = DLManagedTensorVersioned.from_address(result.value or 0)
     tensor = managed.dl_tensor
-    found = (tuple(tensor.shape[i] for i in range(tensor.ndim)), bytes(tensor.dtype), bytes(tensor.device))
-    if found != ((5, 7), bytes(prototype.dtype), bytes(prototype.device)):
-        raise Broken(f"the tensor has shape {list(found[0])}, or another dtype or device than the prototype")
+    properties = (tuple(tensor.shape[i] for i in range(tensor.ndim)), bytes(tensor.dtype), bytes(tensor.device))
+    if properties != ((5, 7), bytes(prototype.dtype), bytes(prototype.device)):
+        raise Broken(f"the tensor has shape {list(properties[0])}, or another dtype or device than the prototype")
     ctypes.memset((tensor.data or 0) + tensor.byte_offset, 1, 5 * 7 * 4)
     if managed.deleter:
-        DELETER(managed.deleter)(made.value)
+        DELETER(managed.deleter)(result.value)
 
 
 @RULES.add(MUST, sources.EXCHANGE)

@@ -40,5 +40,5 @@ def require_keyword(array: Any, **keywords: Any) -> Capsule:
     except Broken:
         raise
     except Exception as error:
-        words = ", ".join(f"{name}={value}" for name, value in keywords.items())
-        raise Broken(f"__dlpack__({words}) raises {described(error)}") from error
+        text = ", ".join(f"{name}={value}" for name, value in keywords.items())
+        raise Broken(f"__dlpack__({text}) raises {described(error)}") from error

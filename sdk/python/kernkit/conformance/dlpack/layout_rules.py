@@ -17,41 +17,41 @@ _ALIGNMENT = 256  # [bytes]
 
 
 def _require_elements(capsule: Capsule, expected: List[int], what: str) -> None:
-    found = capsule.elements()
-    if found != expected:
-        raise Broken(f"{what}: the elements are {found[:6]} instead of {expected[:6]}; byte_offset {capsule.tensor.byte_offset}, "
+    elements = capsule.elements()
+    if elements != expected:
+        raise Broken(f"{what}: the elements are {elements[:6]} instead of {expected[:6]}; byte_offset {capsule.tensor.byte_offset}, "
                      f"strides {list(capsule.strides)}")  # fmt: skip
 
 
 @RULES.add(MUST, sources.TENSOR)
 def shape(producer: Producer) -> None:
     """`ndim` and `shape` are those of the array."""
-    for wanted in (*_SHAPES, *_EMPTY):
-        capsule = exported(producer.make(wanted))
-        if capsule.tensor.ndim != len(wanted):
-            raise Broken(f"an array of shape {list(wanted)} has ndim {capsule.tensor.ndim}")
-        if capsule.shape != wanted:
-            raise Broken(f"an array of shape {list(wanted)} is exported with shape {list(capsule.shape)}")
+    for expected in (*_SHAPES, *_EMPTY):
+        capsule = exported(producer.make(expected))
+        if capsule.tensor.ndim != len(expected):
+            raise Broken(f"an array of shape {list(expected)} has ndim {capsule.tensor.ndim}")
+        if capsule.shape != expected:
+            raise Broken(f"an array of shape {list(expected)} is exported with shape {list(capsule.shape)}")
 
 
 @RULES.add(MUST, sources.TENSOR)
 def strides_present(producer: Producer) -> None:
     """A capsule of version 1.2 or newer has strides that are not NULL if the rank is not zero."""
-    for wanted in (*_SHAPES[1:], *_EMPTY):
-        capsule = exported(producer.make(wanted))
+    for expected in (*_SHAPES[1:], *_EMPTY):
+        capsule = exported(producer.make(expected))
         if capsule.version < (1, 2):
             raise NotApplicable(f"the capsule has version {'.'.join(map(str, capsule.version))}, where NULL means row-major")
         if not capsule.tensor.strides:
-            raise Broken(f"an array of shape {list(wanted)} has NULL strides in a capsule of version {'.'.join(map(str, capsule.version))}")
+            raise Broken(f"an array of shape {list(expected)} has NULL strides in a capsule of version {'.'.join(map(str, capsule.version))}")
 
 
 @RULES.add(MUST, sources.TENSOR)
 def elements(producer: Producer) -> None:
     """Data, `byte_offset` and strides, in elements, lead to the elements of an array, also where a size is one."""
-    for wanted in _SHAPES[1:]:
+    for expected in _SHAPES[1:]:
         for dtype in ("float32", "int32"):
-            array = producer.make(wanted, dtype)
-            _require_elements(exported(array), list(range(math.prod(wanted))), f"{dtype} {list(wanted)}")
+            array = producer.make(expected, dtype)
+            _require_elements(exported(array), list(range(math.prod(expected))), f"{dtype} {list(expected)}")
 
 
 @RULES.add(MUST, sources.TENSOR)
@@ -63,9 +63,9 @@ def rank_zero(producer: Producer) -> None:
     _require_elements(capsule, [0], "float32 []")
 
 
-def _view(producer: Producer, what: str, of: Callable[[Any], Any], expected: List[int]) -> None:
+def _view(producer: Producer, what: str, make_view: Callable[[Any], Any], expected: List[int]) -> None:
     try:
-        view = of(producer.make((4, 6)))
+        view = make_view(producer.make((4, 6)))
     except Exception as error:  # indexing is no part of DLPack
         raise NotApplicable(f"the array has no {what}: {described(error)}") from error
     try:
@@ -102,18 +102,18 @@ def reversed_view(producer: Producer) -> None:
 @RULES.add(MUST, sources.TENSOR)
 def empty_array(producer: Producer) -> None:
     """An array without elements is exported with a size of zero."""
-    for wanted in _EMPTY:
-        if 0 not in exported(producer.make(wanted)).shape:
-            raise Broken(f"an array of shape {list(wanted)} is exported with elements")
+    for expected in _EMPTY:
+        if 0 not in exported(producer.make(expected)).shape:
+            raise Broken(f"an array of shape {list(expected)} is exported with elements")
 
 
 @RULES.add(SHOULD, sources.TENSOR)
 def empty_data(producer: Producer) -> None:
     """The data pointer of an array without elements is NULL."""
-    for wanted in _EMPTY:
-        data = exported(producer.make(wanted)).tensor.data
+    for expected in _EMPTY:
+        data = exported(producer.make(expected)).tensor.data
         if data:
-            raise Broken(f"an array of shape {list(wanted)} has a data pointer that is not NULL")
+            raise Broken(f"an array of shape {list(expected)} has a data pointer that is not NULL")
 
 
 @RULES.add(SHOULD, sources.TENSOR)

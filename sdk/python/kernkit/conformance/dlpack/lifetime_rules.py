@@ -86,12 +86,12 @@ def data_outlives_array(producer: Producer) -> None:
             capsules[-1].consume()
             del array
         gc.collect()
-        others = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # takes the memory that was freed
+        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # takes the memory that was freed
         for capsule in capsules:
             if capsule.shape != (2, 3, 64) or capsule.elements() != list(range(384)):
                 raise Broken("the elements change after the array is deleted")
             capsule.delete()
-        del others
+        del later_arrays
 
 
 @RULES.add(MUST, sources.PYTHON)

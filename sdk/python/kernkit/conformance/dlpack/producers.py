@@ -77,12 +77,12 @@ class _Torch(Producer):
         self.torch = importlib.import_module("torch")
 
     def make(self, shape: Shape, dtype: str = "float32") -> Any:
-        found = getattr(self.torch, dtype, None)
-        if not isinstance(found, self.torch.dtype):
+        native_dtype = getattr(self.torch, dtype, None)
+        if not isinstance(native_dtype, self.torch.dtype):
             raise NoSuchDtype(dtype)
         values = self.torch.arange(math.prod(shape))
         try:
-            return (values % 2 if dtype == "bool" else values).to(found).reshape(shape)
+            return (values % 2 if dtype == "bool" else values).to(native_dtype).reshape(shape)
         except (RuntimeError, NotImplementedError):  # a dtype without arithmetic, such as int4
             raise NoSuchDtype(dtype) from None
 
@@ -102,12 +102,12 @@ class _Jax(Producer):
         self.numpy = importlib.import_module("jax.numpy")
 
     def make(self, shape: Shape, dtype: str = "float32") -> Any:
-        found = self.numpy.bool_ if dtype == "bool" else getattr(self.numpy, dtype, None)
-        if found is None:
+        native_dtype = self.numpy.bool_ if dtype == "bool" else getattr(self.numpy, dtype, None)
+        if native_dtype is None:
             raise NoSuchDtype(dtype)
         values = self.numpy.arange(math.prod(shape))
         try:
-            return (values % 2 if dtype == "bool" else values).astype(found).reshape(shape).block_until_ready()
+            return (values % 2 if dtype == "bool" else values).astype(native_dtype).reshape(shape).block_until_ready()
         except RuntimeError:  # a dtype that the compiler lacks, such as float6_e2m3fn
             raise NoSuchDtype(dtype) from None
 

@@ -6,7 +6,7 @@ from typing import Sequence, Tuple
 
 from ..rule import MUST, SHOULD, Broken, Rules
 from . import abi, sources
-from .calls import MANY, is_rejected, numbers_of_arguments
+from .calls import EXCESSIVE, is_rejected, numbers_of_arguments
 from .subject import Outcome, Subject
 from .values import Values, none, unknown
 
@@ -37,13 +37,13 @@ def argument_count(subject: Subject) -> None:
     """A call with fewer or more arguments than the function has parameters returns an error and reads no memory past the
     arguments."""
     for name in subject.functions:
-        known = subject.parameters(name)
-        outcomes = {count: subject.call(name, [none()] * count) for count in (0, MANY)}
+        parameters = subject.parameters(name)
+        outcomes = {count: subject.call(name, [none()] * count) for count in (0, EXCESSIVE)}
         for outcome in outcomes.values():
             _require_error_object(name, outcome)
         accepted = [count for count, outcome in outcomes.items() if not outcome.failed]
-        if known is not None and any(count != len(known) for count in accepted):
-            raise Broken(f"{name}() accepts {accepted[-1]} arguments; its metadata has {len(known)} parameters")
+        if parameters is not None and any(count != len(parameters) for count in accepted):
+            raise Broken(f"{name}() accepts {accepted[-1]} arguments; its metadata has {len(parameters)} parameters")
         # Without metadata, a function may take any number of arguments.
 
 

@@ -8,7 +8,7 @@ from . import abi
 from .subject import Outcome, Subject
 from .values import none
 
-MANY = 65  # more arguments than any known function has
+EXCESSIVE = 65  # more arguments than any known function has
 _UNKNOWN_ARITY = 40  # the most arguments that are tried where no metadata has the number
 
 # {type of the metadata: the kinds of values that the type does not accept}
@@ -26,8 +26,8 @@ REJECTED = {
 
 def numbers_of_arguments(subject: Subject, name: str) -> List[int]:
     """The numbers of arguments that reach the conversion of a function's arguments."""
-    known = subject.parameters(name)
-    return list(range(1, _UNKNOWN_ARITY + 1)) if known is None else [len(known)] if known else []
+    parameters = subject.parameters(name)
+    return list(range(1, _UNKNOWN_ARITY + 1)) if parameters is None else [len(parameters)] if parameters else []
 
 
 def is_rejected(subject: Subject, name: str, kind: str) -> bool:
@@ -38,13 +38,13 @@ def is_rejected(subject: Subject, name: str, kind: str) -> bool:
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
     """For each function one call that returns an error, with its arguments: no argument, many, or one None. NotApplicable: no
     call returns an error."""
-    found = False
+    has_error = False
     for name in subject.functions:
-        for arguments in ([], [none()] * MANY, [none()]):
+        for arguments in ([], [none()] * EXCESSIVE, [none()]):
             outcome = subject.call(name, arguments)
             if outcome.failed:
-                found = True
+                has_error = True
                 yield name, arguments, outcome
                 break
-    if not found:
+    if not has_error:
         raise NotApplicable("no call of a function returns an error")

@@ -19,8 +19,8 @@ _CALLS = 1000
 _THREADS = 4
 
 
-def _require_some(found: int) -> None:
-    if not found:
+def _require_some(num_checked: int) -> None:
+    if not num_checked:
         raise NotApplicable("no call of a function returns an error")
 
 
@@ -39,16 +39,16 @@ def error_code(subject: Subject) -> None:
 @RULES.add(MUST, "tvm/ffi/c_api.h, TVMFFIErrorCell")
 def error_kind(subject: Subject) -> None:
     """An error has a kind, which is one identifier such as TypeError, and a message that is not empty."""
-    found = 0
+    num_checked = 0
     for name, _, outcome in failing(subject):
         if outcome.raised is None:
             continue
-        found += 1
+        num_checked += 1
         if not _KIND.fullmatch(outcome.raised.kind):
             raise Broken(f'{name}() sets an error of kind "{outcome.raised.kind}"')
         if not outcome.raised.message:
             raise Broken(f"{name}() sets an error without a message")
-    _require_some(found)
+    _require_some(num_checked)
 
 
 @RULES.add(MUST, sources.SAFE_CALL)

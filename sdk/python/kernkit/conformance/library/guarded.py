@@ -19,7 +19,7 @@ class GuardedPage:
         if protect(self.end, mmap.PAGESIZE, _PROT_NONE):
             raise OSError(ctypes.get_errno(), "mprotect failed")
 
-    def place(self, size: int) -> int:
+    def address_of_end(self, size: int) -> int:
         """The address of the last `size` bytes before the inaccessible page; 0 <= size <= the size of a page."""
         if not 0 <= size <= mmap.PAGESIZE:
             raise ValueError(f"{size} bytes do not fit into a page of {mmap.PAGESIZE} bytes")

@@ -62,15 +62,15 @@ class Host:
 
     def text(self, content: bytes) -> abi.Any:
         """A str; of more than 7 bytes an object with one reference."""
-        made, given = abi.Any(), ctypes.create_string_buffer(content)
-        self._library.TVMFFIStringFromByteArray(ctypes.byref(abi.ByteArray(ctypes.addressof(given), len(content))), ctypes.byref(made))
-        return made
+        value, buffer = abi.Any(), ctypes.create_string_buffer(content)
+        self._library.TVMFFIStringFromByteArray(ctypes.byref(abi.ByteArray(ctypes.addressof(buffer), len(content))), ctypes.byref(value))
+        return value
 
     def tensor(self, managed: int) -> abi.Any:
         """A tensor object with one reference, made of the DLManagedTensor at the address."""
         handle = ctypes.c_void_p()
         if self._library.TVMFFITensorFromDLPack(managed, 0, 0, ctypes.byref(handle)):
             raise RuntimeError("TVMFFITensorFromDLPack failed")
-        made = abi.Any(abi.TENSOR)
-        made.pointer = handle.value
-        return made
+        value = abi.Any(abi.TENSOR)
+        value.pointer = handle.value
+        return value

@@ -36,7 +36,7 @@ def process_state(subject: Subject) -> None:
     before = state()
     subject.loaded  # noqa: B018 the load is the action
     after = state()
-    if changed := [what for what in before if before[what] != after[what]]:
+    if changed := [name for name in before if before[name] != after[name]]:
         raise Broken(f"loading the library changes: {', '.join(changed)}")
 
 

@@ -18,15 +18,15 @@ def metadata(subject: Subject) -> None:
     if not names:
         raise NotApplicable("the library exports no metadata")
     for name in names:
-        found = subject.metadata(name) or {}
+        entries = subject.metadata(name) or {}
         try:
-            schema = json.loads(found["type_schema"])
+            schema = json.loads(entries["type_schema"])
             types = [argument["type"] for argument in schema.get("args", [])]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Broken(f"{name}: the metadata has no readable type_schema: {type(error).__name__}: {error}") from error
         if schema.get("type") != "ffi.Function":
             raise Broken(f"{name}: type_schema is of type {schema.get('type')}; a function's is ffi.Function")
-        if not all(isinstance(one, str) and one for one in types):
+        if not all(isinstance(kind, str) and kind for kind in types):
             raise Broken(f"{name}: type_schema has the types {types}; a type is a text")
 
 

@@ -70,7 +70,7 @@ class Subject:
     def call_symbol(self, symbol: str, arguments: Sequence[abi.Any], page: Optional[GuardedPage] = None) -> "tuple[Outcome, abi.Any]":
         """Calls the function at a symbol. The caller releases the result."""
         size = ctypes.sizeof(abi.Any) * len(arguments)
-        address = (page or self._page).place(size)
+        address = (page or self._page).address_of_end(size)
         for index, argument in enumerate(arguments):
             ctypes.memmove(address + index * ctypes.sizeof(abi.Any), ctypes.byref(argument), ctypes.sizeof(abi.Any))
         before = ctypes.string_at(address, size)
@@ -100,12 +100,12 @@ class Subject:
             return None
         text = self.text(symbol)
         try:
-            found = json.loads(text)
+            metadata = json.loads(text)
         except ValueError as error:
             raise Broken(f"{symbol}() returns no JSON: {error}") from error
-        if not isinstance(found, dict):
+        if not isinstance(metadata, dict):
             raise Broken(f"{symbol}() returns {text[:60]}; the metadata is a JSON object")
-        return found
+        return metadata
 
     @functools.lru_cache(maxsize=None)
     def parameters(self, name: str) -> Optional[List[str]]:

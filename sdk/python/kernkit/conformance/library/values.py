@@ -28,7 +28,7 @@ class Values:
     def __init__(self, host: Host) -> None:
         self._page = GuardedPage()
         self._shape, self._strides = (ctypes.c_int64 * 1)(1), (ctypes.c_int64 * 1)(1)
-        self.dltensor = DLTensor(self._page.place(4), DLDevice(CPU, 0), 1, DLDataType(2, 32, 1), self._shape, self._strides, 0)
+        self.dltensor = DLTensor(self._page.address_of_end(4), DLDevice(CPU, 0), 1, DLDataType(2, 32, 1), self._shape, self._strides, 0)
         self.managed = DLManagedTensor(self.dltensor, None, None)
         self.tensor_object = host.tensor(ctypes.addressof(self.managed))
         self.str_object = host.text(TEXT)

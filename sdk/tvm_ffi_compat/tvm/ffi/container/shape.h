@@ -65,9 +65,9 @@ KERNKIT_TVM_FFI_END
 
 template <>
 struct kernkit::detail::Argument<tvm::ffi::Shape> : Argument<ShapeView> {
-  using Held = tvm::ffi::Shape;
-  static Held read(const KernkitAny& any, const char* name) {
-    return Held(ShapeView(IntList(any, name)));
+  using Storage = tvm::ffi::Shape;
+  static Storage read(const KernkitAny& any, const char* name) {
+    return Storage(ShapeView(IntList(any, name)));
   }
 };
 template <>

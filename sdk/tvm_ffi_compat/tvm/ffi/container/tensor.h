@@ -214,8 +214,8 @@ struct kernkit::detail::Argument<tvm::ffi::TensorView> : Argument<TensorView> {}
 /// A parameter of type Tensor. None is an undefined Tensor.
 template <>
 struct kernkit::detail::Argument<tvm::ffi::Tensor> : Argument<Tensor> {
-  using Held = tvm::ffi::Tensor;
-  static Held read(const KernkitAny& any, const char* name) {
+  using Storage = tvm::ffi::Tensor;
+  static Storage read(const KernkitAny& any, const char* name) {
     if (any.type_index == kKernkitNone) return {};
     return Argument<Tensor>::read(any, name);
   }

@@ -26,7 +26,7 @@ inline std::string Call::text() const {
   const std::string& variation = current_call().variation;
   Message text;
   text << contract_->callee().name() << "()" << (variation.empty() ? "" : " ") << variation
-       << place_->suffix();
+       << target_->suffix();
   const char* separator = ": ";
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!contract_->is_element(i) && i >= passed) continue;
@@ -66,7 +66,7 @@ inline KernkitAny Call::argument_at(size_t i) {
     tensor.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory.data) +
                                           static_cast<uintptr_t>(first));
   }
-  tensor.device = argument.claimed_device.value_or(memory.place->device());
+  tensor.device = argument.claimed_device.value_or(memory.target->device());
   tensor.ndim = static_cast<int32_t>(shape.size());
   tensor.dtype = argument.dtype;
   tensor.shape = shape.data();
@@ -109,10 +109,10 @@ inline void Call::collect(Outcome* outcome) {
   if (outcome->accepted) take(outcome->result, "the result");
   for (Memory& memory : memories_) {
     if (memory.data != nullptr) {
-      memory.place->download(memory.after.data(), memory.data, memory.after.size());
+      memory.target->download(memory.after.data(), memory.data, memory.after.size());
     }
   }
-  const std::string fault = place_->fault();
+  const std::string fault = target_->fault();
   if (!fault.empty()) {
     outcome->accepted = false;
     outcome->kind = "a fault of its kernel";
@@ -130,7 +130,7 @@ inline void Call::take(const Any& result, const std::string& name) {
     const TensorView tensor = AnyView(any).cast<TensorView>();
     Elements elements{tensor.dtype(), {}};
     elements.bytes.resize(bytes_of(tensor.dtype(), tensor.numel()));
-    Place& from = is_cpu(tensor.device()) ? cpu_place() : *place_;
+    Target& from = is_cpu(tensor.device()) ? cpu_target() : *target_;
     if (!elements.bytes.empty()) {
       from.download(elements.bytes.data(), tensor.data_ptr(), elements.bytes.size());
     }

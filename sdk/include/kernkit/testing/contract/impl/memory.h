@@ -27,10 +27,10 @@ inline void Call::prepare() {
       high = std::max(high, offset + argument.unit());
     }
     Memory& memory = memories_[i];
-    memory.place = argument.stays_on_cpu ? &cpu_place() : place_;
+    memory.target = argument.stays_on_cpu ? &cpu_target() : target_;
     memory.origin = guard + (255 - low) / 256 * 256 + argument.first * argument.unit();
     const auto size = static_cast<size_t>(memory.origin + high + guard);
-    memory.data = static_cast<unsigned char*>(memory.place->allocate(size));
+    memory.data = static_cast<unsigned char*>(memory.target->allocate(size));
     memory.before.assign(size, around_);
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -51,11 +51,11 @@ inline void Call::prepare() {
 inline void Call::fill(size_t i) {
   const Argument& argument = arguments[i];
   std::vector<unsigned char>& bytes = const_cast<Memory&>(memory_of(i)).before;
-  const Elements made = argument.contents.has_value()
-                            ? *argument.contents
-                            : make_elements(argument.dtype, argument.numel(), argument.values);
+  const Elements contents = argument.contents.has_value()
+                                ? *argument.contents
+                                : make_elements(argument.dtype, argument.numel(), argument.values);
   const auto unit = static_cast<size_t>(argument.unit());
-  const unsigned char* from = made.bytes.data();
+  const unsigned char* from = contents.bytes.data();
   for (const int64_t offset : argument.offsets()) {
     std::memcpy(&bytes[static_cast<size_t>(memories_[i].origin + offset)], from, unit);
     from += unit;
@@ -94,7 +94,8 @@ inline void Call::poison_around() {
     const std::vector<Owner> owner = owners(memory);
     for (auto begin = owner.begin(); begin != owner.end();) {
       const auto end = std::find_if(begin, owner.end(), [](Owner o) { return o != kNoTensor; });
-      memory.place->poison(memory.data + (begin - owner.begin()), static_cast<size_t>(end - begin));
+      memory.target->poison(memory.data + (begin - owner.begin()),
+                            static_cast<size_t>(end - begin));
       begin = std::find(end, owner.end(), kNoTensor);
     }
   }
@@ -102,7 +103,7 @@ inline void Call::poison_around() {
 
 inline void Call::unpoison_around() {
   for (const Memory& memory : memories_) {
-    if (memory.data != nullptr) memory.place->unpoison(memory.data, memory.before.size());
+    if (memory.data != nullptr) memory.target->unpoison(memory.data, memory.before.size());
   }
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "execution_target.h"
 #include "kernkit/simulator/runtime.h"
-#include "place.h"
 
-namespace kernkit::simulator::place {
+namespace kernkit::simulator::execution_target {
 
 /// The runtime of the current test.
 CudaRuntime& runtime();
 
-}  // namespace kernkit::simulator::place
+}  // namespace kernkit::simulator::execution_target

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Place: where the tests of forms run, in the simulator (place_machine.cc) or on a GPU
-// (place_device.cc). Both programs link the same objects of the tests.
+// Where the tests of forms run: in the simulator (simulator_target.cc) or on a GPU
+// (device_target.cc). Both programs link the same objects of the tests.
 #pragma once
 
 #include <map>
 #include <string>
 
-namespace kernkit::simulator::place {
+namespace kernkit::simulator::execution_target {
 
 /// Prepares new devices of compute capability 90, or 100 for features that only sm_100a has.
 /// Returns "", or the reason why no test can run.
@@ -18,10 +18,10 @@ std::string fault();
 void set_seed(unsigned seed);
 /// Whether the tests run in the simulator. Where PTX ISA allows several results, the simulator
 /// always returns the same result.
-bool is_machine();
+bool is_simulator();
 /// The forms of a PTX text whose loops the simulator has as SIMD code, each with the list of the
 /// loop, such as "add.s32" and "integers". Requires KERNKIT_PTX_AVX2=0 in the environment. Empty on
 /// a GPU.
 std::map<std::string, std::string> simd_forms(const std::string& text);
 
-}  // namespace kernkit::simulator::place
+}  // namespace kernkit::simulator::execution_target

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "place_machine.h"
+#include "simulator_target.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,12 +9,12 @@
 #include "ptx/parser/unsupported.h"
 #include "ptx/simd/steps.h"
 
-namespace kernkit::simulator::place {
+namespace kernkit::simulator::execution_target {
 namespace {
 
 std::unique_ptr<CudaRuntime>& of_test() {
-  static std::unique_ptr<CudaRuntime> one;
-  return one;
+  static std::unique_ptr<CudaRuntime> runtime_of_test;
+  return runtime_of_test;
 }
 
 }  // namespace
@@ -38,14 +38,14 @@ std::string fault() {
 
 void set_seed(unsigned seed) { of_test()->set_seed(seed); }
 
-bool is_machine() { return true; }
+bool is_simulator() { return true; }
 
 std::map<std::string, std::string> simd_forms(const std::string& text) {
   static const std::pair<ptx::Simd, const char*> lists[] = {{ptx::Simd::kIntegers, "integers"},
                                                             {ptx::Simd::kReals, "reals"},
                                                             {ptx::Simd::kWarps, "warps"},
                                                             {ptx::Simd::kMatrices, "matrices"}};
-  std::map<std::string, std::string> found;
+  std::map<std::string, std::string> forms;
   try {
     ptx::Image image(text, {});
     for (const auto& [name, function] : image.module().functions) {
@@ -56,13 +56,13 @@ std::map<std::string, std::string> simd_forms(const std::string& text) {
           const ptx::Steps steps = ptx::steps_of(list);
           const auto* end = steps.all + steps.count;
           if (std::find(steps.all, end, operation.run) == end) continue;
-          found[kernel.origins[operation.number].opcode] = list_name;
+          forms[kernel.origins[operation.number].opcode] = list_name;
         }
       }
     }
   } catch (const ptx::UnsupportedPtx&) {  // the text of a test of messages
   }
-  return found;
+  return forms;
 }
 
-}  // namespace kernkit::simulator::place
+}  // namespace kernkit::simulator::execution_target

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaPlace: a device of the simulator or a GPU, with a stream of the caller's.
+// CudaTarget: a device of the simulator or a GPU, with a stream of the caller's.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,18 @@
 #include "kernkit/cuda/device_guard.h"
 #include "kernkit/env.h"
 #include "kernkit/memory/nd_alloc.h"
-#include "kernkit/testing/contract/place.h"
+#include "kernkit/testing/contract/target.h"
 #include "kernkit/testing/cuda_backend.h"
 
 namespace kernkit::testing::contract {
 
-/// A CUDA device with a stream of the caller's. While a CudaPlace exists, it owns the runtime. That
-/// of the simulator has three devices and runs kernels.
-class CudaPlace : public Place {
+/// A CUDA device with a stream of the caller's. While a CudaTarget exists, it owns the runtime.
+/// That of the simulator has three devices and runs kernels.
+class CudaTarget : public Target {
  public:
   /// Resets the runtime and creates the stream, and the pool of alloc_tensor(), on the device. With
   /// a `seed` other than 0, work runs later than its call. Throws RuntimeError if CUDA fails.
-  explicit CudaPlace(int device = 0, unsigned seed = 0) : runtime(3), device_(device) {
+  explicit CudaTarget(int device = 0, unsigned seed = 0) : runtime(3), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
     const CUDADeviceGuard guard(device_);
@@ -29,7 +29,7 @@ class CudaPlace : public Place {
     live_ = runtime.live();
   }
   /// Destroys the stream and frees the pool.
-  ~CudaPlace() override {
+  ~CudaTarget() override {
     (void)cudaStreamDestroy(stream_);
     (void)cudaFree(pool_);
   }
@@ -82,9 +82,9 @@ class CudaPlace : public Place {
   }
   /// Restores the stream and the allocator that were current before enter(). Never throws.
   void leave() override { guards_.reset(); }
-  /// Deletes the records of the runtime and returns true if the place is as good as new: false
+  /// Deletes the records of the runtime and returns true if the target is as good as new: false
   /// after a fault or an error, with another current device than device 0, and while memory is
-  /// allocated. The caller then makes a new place.
+  /// allocated. The caller then makes a new target.
   bool renew() override {
     int current = 0;
     runtime.clear();
@@ -118,7 +118,7 @@ class CudaPlace : public Place {
     }
   };
   static constexpr size_t kPool = size_t{1} << 20;
-  inline static CudaPlace* current_ = nullptr;
+  inline static CudaTarget* current_ = nullptr;
 
   int device_;
   cudaStream_t stream_ = nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
 
-#include "place.h"
+#include "execution_target.h"
 
-namespace kernkit::simulator::place {
+namespace kernkit::simulator::execution_target {
 namespace {
 
 int attribute(cudaDeviceAttr which) {
@@ -33,15 +33,15 @@ std::string begin(int needed) {
 void end() {}
 
 std::string fault() {
-  const cudaError_t waited = cudaDeviceSynchronize(), kept = cudaGetLastError();
-  const cudaError_t error = waited != cudaSuccess ? waited : kept;
+  const cudaError_t waited = cudaDeviceSynchronize(), last = cudaGetLastError();
+  const cudaError_t error = waited != cudaSuccess ? waited : last;
   return error == cudaSuccess ? "none" : cudaGetErrorName(error);
 }
 
 void set_seed(unsigned) {}
 
-bool is_machine() { return false; }
+bool is_simulator() { return false; }
 
 std::map<std::string, std::string> simd_forms(const std::string&) { return {}; }
 
-}  // namespace kernkit::simulator::place
+}  // namespace kernkit::simulator::execution_target

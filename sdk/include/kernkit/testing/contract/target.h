@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Place: the device of a call's tensors, and the copies of bytes to and from it.
+// Target: the device of a call's tensors, and the copies of bytes to and from it.
 #pragma once
 
 #include <cstdlib>
@@ -13,11 +13,11 @@
 namespace kernkit::testing::contract {
 
 /// The device of a call's tensors, and the copies of bytes to and from it. This class is the CPU;
-/// CudaPlace is a CUDA device.
-class Place {
+/// CudaTarget is a CUDA device.
+class Target {
  public:
-  /// A place ends after the calls that use it.
-  virtual ~Place() = default;
+  /// A target ends after the calls that use it.
+  virtual ~Target() = default;
 
   /// Returns the device of tensors, here the CPU.
   virtual DLDevice device() const { return {kDLCPU, 0}; }
@@ -30,11 +30,11 @@ class Place {
   }
   /// Frees memory of allocate().
   virtual void release(void* memory) { std::free(memory); }
-  /// Copies `bytes` bytes of the host to memory of the place. A CUDA device throws RuntimeError if
+  /// Copies `bytes` bytes of the host to memory of the target. A CUDA device throws RuntimeError if
   /// CUDA fails.
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
-  /// Copies `bytes` bytes of the place to the host, after all work that the op began. A CUDA device
-  /// throws RuntimeError if the device cannot be made current.
+  /// Copies `bytes` bytes of the target to the host, after all work that the op began. A CUDA
+  /// device throws RuntimeError if the device cannot be made current.
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
   /// Poisons `bytes` bytes of allocate()'s memory: AddressSanitizer reports an access by the op.
@@ -47,12 +47,12 @@ class Place {
   virtual void enter() {}
   /// Resets what enter() set, after a call. Does nothing on the CPU.
   virtual void leave() {}
-  /// Makes the place as good as new and returns true; returns false if that is impossible, and the
-  /// caller makes a new place.
+  /// Makes the target as good as new and returns true; returns false if that is impossible, and the
+  /// caller makes a new target.
   virtual bool renew() { return true; }
   /// Makes threads of a device run in the order of this seed from now on. Does nothing on the CPU.
   virtual void reorder(unsigned) {}
-  /// Returns a fault in this place that the op did not report, or "". The CPU has none.
+  /// Returns a fault in this target that the op did not report, or "". The CPU has none.
   virtual std::string fault() { return ""; }
 
   /// Returns whether the device is the CPU.
@@ -64,9 +64,9 @@ class Place {
 };
 
 /// Returns the CPU, for tensors that stay there. The object exists until the end of the process.
-inline Place& cpu_place() {
-  static Place place;
-  return place;
+inline Target& cpu_target() {
+  static Target target;
+  return target;
 }
 
 }  // namespace kernkit::testing::contract
