@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "ptx/link/link_ptx.h"
 #include "ptx/modules.h"
+#include "ptx/parser/unsupported.h"
 #include "runtime/state.h"
 
 extern "C" {
@@ -146,6 +148,16 @@ cudaError_t find_library_of_kernel(CUlib_st** library, const void* kernel) {
 
 std::string problem_of_library(CUlib_st* library) {
   return problem_of_module(module_here(library->module));
+}
+
+cudaError_t link_texts(const std::vector<std::string>& texts, std::string* linked) {
+  try {
+    *linked = ptx::link_ptx(texts);
+    return cudaSuccess;
+  } catch (const ptx::UnsupportedPtx& problem) {
+    return reject(std::string("the PTX texts cannot be linked: ") + problem.what(),
+                  cudaErrorInvalidPtx);
+  }
 }
 
 cudaError_t find_library_kernel(cudaKernel_t* kernel, CUlib_st* library, const char* name) {

@@ -322,11 +322,6 @@ def test_a_program_without_kernels_runs(root, runtime, tmp_path):
     assert done.stdout == "1 device\n", done.stderr
 
 
-def test_separable_compilation_is_rejected_by_its_name(root, runtime, tmp_path):
-    done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE, "-rdc=true"))
-    assert done.returncode == 3 and "nvcc compiled it with -rdc=true (separable compilation)" in done.stderr
-
-
 def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, tmp_path):
     done = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE))
     assert done.stdout == "cudaErrorNotSupported\ntimes\n"
