@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 BUILD_SECONDS = 900  # time limit of a build [s]
 
@@ -65,9 +65,11 @@ class Suite(abc.ABC):
 
 class CudaSamples(Suite):
     """NVIDIA/cuda-samples, whose samples are CMake projects. One project adds the selected samples, since CMake examines
-    the compilers in each project. If that project cannot be configured, each sample is configured alone."""
+    the compilers in each project. A sample with an error in CMake is configured alone."""
 
-    configured: Optional[str] = None  # output of CMake for the project of all samples, if it was configured
+    def __init__(self, checkout: pathlib.Path, work: pathlib.Path, capability: str) -> None:
+        super().__init__(checkout, work, capability)
+        self.configured: Dict[str, str] = {}  # samples of the common project, with CMake's output about each
 
     def programs(self) -> List[str]:
         files = self.checkout.glob("Samples/[0-6]_*/*/CMakeLists.txt")
@@ -82,25 +84,36 @@ class CudaSamples(Suite):
                           f"-DCMAKE_CUDA_COMPILER={compiler}"], log)  # fmt: skip
 
     def prepare(self, programs: List[str]) -> None:
-        self.work.mkdir(parents=True, exist_ok=True)
-        languages = "C CXX CUDA" if shutil.which("nvcc") else "NONE"
-        lines = ["cmake_minimum_required(VERSION 3.20)", f"project(public_suites LANGUAGES {languages})"]
-        lines += [f'add_subdirectory("{self.checkout}/Samples/{program}" "{program}")' for program in programs]
         source = self.work / "all"
-        source.mkdir(exist_ok=True)
-        (source / "CMakeLists.txt").write_text("\n".join(lines) + "\n")
-        log: List[str] = []
-        if self._configure(source, self.work, log):
-            self.configured = "\n".join(log)
+        source.mkdir(parents=True, exist_ok=True)
+        languages = "C CXX CUDA" if shutil.which("nvcc") else "NONE"
+        added = list(programs)
+        for _ in range(3):
+            lines = ["cmake_minimum_required(VERSION 3.20)", f"project(public_suites LANGUAGES {languages})"]
+            lines += [f'add_subdirectory("{self.checkout}/Samples/{program}" "{program}")' for program in added]
+            (source / "CMakeLists.txt").write_text("\n".join(lines) + "\n")
+            log: List[str] = []
+            if self._configure(source, self.work, log):
+                self.configured = {program: self._lines_about(program, log[-1]) for program in added}
+                return
+            faulty = set(re.findall(r"CMake Error at .*?/Samples/([^/\s]+/[^/\s]+)/CMakeLists", log[-1]))
+            added = [program for program in added if program not in faulty]
+
+    @staticmethod
+    def _lines_about(program: str, log: str) -> str:
+        """The lines of CMake's output that name a sample, such as "OpenGL not found - will not build sample 'nbody'"."""
+        name = program.rpartition("/")[2]
+        return "\n".join(line for line in log.splitlines() if f"'{name}'" in line)
 
     def build(self, program: str, jobs: int) -> Tuple[bool, str]:
         folder = self._folder(program)
-        if self.configured is None:
-            log: List[str] = []
-            done = self._configure(self.checkout / "Samples" / program, folder, log)
+        log: List[str] = []
+        if program in self.configured:
+            log.append(self.configured[program])
+            done = True
         else:
-            name = program.rpartition("/")[2]
-            log, done = [line for line in self.configured.splitlines() if f"'{name}'" in line], True
+            done = self._configure(self.checkout / "Samples" / program, folder / "alone", log)
+            folder = folder / "alone"
         done = done and run_build(["make", "-C", str(folder), "-j", str(jobs)], log)
         return done, "\n".join(log)
 

@@ -29,9 +29,9 @@ def objects(folder, *options):
     return [folder / "main.o", folder / "other.o"]
 
 
-def run(root, program, *options):
+def run(root, program, command="run"):
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, *options, program],
+    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, program],
                           capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
     return done
 
@@ -72,6 +72,30 @@ def test_a_fault_names_the_line_of_its_file(root, tmp_path):
     nvcc("-rdc=true", "-arch=compute_80", "-lineinfo", "-o", program, main, source)
     done = run(root, program)
     assert done.returncode == 0 and re.search(r"k: .*Invalid __global__ write of size 4 bytes.*\(faulty\.cu:3", done.stderr), done.stderr
+
+
+def test_kernels_launch_kernels(root, tmp_path):
+    program = tmp_path / "nested"
+    nvcc("-rdc=true", "-arch=compute_80", "-lineinfo", "-o", program, HERE / "nested.cu")
+    done = run(root, program)
+    assert (done.returncode, done.stdout) == (0, "nested: passed\n"), done.stdout + done.stderr
+    done = run(root, program, command="sanitize")
+    assert "ERROR SUMMARY: 0 errors" in done.stderr + done.stdout or done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("threads, report", [
+    (2000, "first: block [0, 0, 0], thread [0, 0, 0]: launches _Z5childPi with 2000 threads in a block; supported are 1 to 1024 threads"),
+    (4, "child: block [0, 0, 0], thread [3, 0, 0]: Invalid __global__ write of size 4 bytes"),
+])  # fmt: skip
+def test_a_fault_of_a_launched_kernel_is_reported(root, tmp_path, threads, report):
+    source = tmp_path / "faulty.cu"
+    source.write_text("__global__ void child(int* x) { x[threadIdx.x] = 1; }\n"
+                      f"__global__ void first(int* x) {{ child<<<1, {threads}>>>(x); }}\n"
+                      "int main() { int* x; cudaMalloc(&x, 12); first<<<1, 1>>>(x); return cudaDeviceSynchronize() == cudaSuccess; }\n")  # fmt: skip
+    program = tmp_path / "faulty"
+    nvcc("-rdc=true", "-arch=compute_80", "-lineinfo", "-o", program, source)
+    done = run(root, program)
+    assert done.returncode == 0 and f"kernkit: {report}" in done.stderr, done.stderr
 
 
 def test_machine_code_alone_is_rejected(root, tmp_path):

@@ -371,7 +371,8 @@ void Decoder::call_with_frame(const Function* function) {
     shape = prototype(operand(next).name);
     for (const auto& [name, one] : module_.functions) {
       const Prototype its{sizes_of(one.results), sizes_of(one.parameters)};
-      if (module_.function_number(name) != 0 && its == shape) with_frame(one);
+      const bool is_function = !one.is_kernel && module_.function_number(name) != 0;
+      if (is_function && its == shape) with_frame(one);
     }
     frame();
   }

@@ -117,8 +117,14 @@ std::string Module::place(const SourceLine& line) const {
 
 uint32_t Module::function_number(const std::string& name) const {
   const auto found = functions.find(name);
-  if (found == functions.end() || found->second.is_kernel || !found->second.has_body) return 0;
+  if (found == functions.end() || !found->second.has_body) return 0;
   return static_cast<uint32_t>(std::distance(functions.begin(), found)) + 1;
+}
+
+const Function* Module::function_at(uint32_t number) const {
+  if (number == 0 || number > functions.size()) return nullptr;
+  const Function& function = std::next(functions.begin(), number - 1)->second;
+  return function.has_body ? &function : nullptr;
 }
 
 }  // namespace kernkit::simulator::ptx
