@@ -26,7 +26,7 @@ class FatbinError(ValueError):
     """The section has an unknown format."""
 
 
-def _entries(path: pathlib.Path, section: str) -> Iterator[Tuple[str, int, str]]:
+def _fat_binaries(path: pathlib.Path, section: str) -> Iterator[List[Tuple[str, int, str]]]:
     content, at = read_section(path, section) or b"", 0
     while at + _FATBIN.size <= len(content):
         magic, _, header_size, size = _FATBIN.unpack_from(content, at)
@@ -37,20 +37,36 @@ def _entries(path: pathlib.Path, section: str) -> Iterator[Tuple[str, int, str]]
         if magic != _MAGIC or end > len(content):
             raise FatbinError(f"expected a fatbin at byte {at} of section {section}")
         at += header_size
+        entries = []
         while at + _ENTRY.size <= end:
             kind, _, header_size, size, architecture, flags = _ENTRY.unpack_from(content, at)
             if header_size < _ENTRY.size:
                 raise FatbinError(f"expected a fatbin entry at byte {at} of section {section}")
             if kind in _KINDS:
                 letter = "a" if flags & _FLAG_A else "f" if flags & _FLAG_F else ""
-                yield _KINDS[kind], architecture, letter
+                entries.append((_KINDS[kind], architecture, letter))
             at += header_size + size
+        yield entries
         at = end
 
 
 def read_architectures(path: pathlib.Path) -> List[str]:
     """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
     a file without CUDA code. Raises FatbinError."""
-    found = {entry for section in SECTIONS for entry in _entries(path, section)}
+    found = {entry for section in SECTIONS for entries in _fat_binaries(path, section) for entry in entries}
     order = sorted(found, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]
+
+
+def newest_ptx(path: pathlib.Path) -> int:
+    """The newest compute capability for which a file has PTX; 0 without PTX. Linked objects with machine code for older
+    capabilities and newer PTX, such as NVIDIA's libcudadevrt.a, do not count. Raises FatbinError."""
+    found = [0]
+    for section in SECTIONS:
+        for entries in _fat_binaries(path, section):
+            ptx = [architecture for kind, architecture, _ in entries if kind == "compute"]
+            machine_code = [architecture for kind, architecture, _ in entries if kind == "sm"]
+            is_linked = section == SECTIONS[1]
+            if ptx and not (is_linked and machine_code and min(machine_code) < min(ptx)):
+                found.append(max(ptx))
+    return max(found)

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import programs
 from ..binaries.elf import ElfFile, read_section
-from ..binaries.fatbin import SECTIONS, FatbinError, read_architectures
+from ..binaries.fatbin import SECTIONS, FatbinError, newest_ptx, read_architectures
 from ..errors import UserError
 from . import clients
 from .runtime import NAME as RUNTIME
@@ -110,12 +110,6 @@ def brings_its_runtime(path: pathlib.Path) -> bool:
     return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in ElfFile(path).needed())
 
 
-def newest_ptx(paths: List[pathlib.Path]) -> int:
-    """The newest compute capability for which a file has PTX; 0 if no file has PTX."""
-    kinds = [kind for path in paths for kind in read_architectures(path)]
-    return max((int(re.sub(r"\D", "", kind)) for kind in kinds if kind.startswith("compute_")), default=0)
-
-
 def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:
     environment = dict(os.environ)
     options = {"KERNKIT_SEED": arguments.seed, "KERNKIT_DEVICES": arguments.devices,
@@ -168,7 +162,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     gpu_only = [path for path in paths if path != program and brings_its_runtime(path)]
     paths = [path for path in paths if path not in gpu_only]
     if with_tools and program and TOOLS_FOLDER.encode() in program.read_bytes():
-        return found, environment_for(arguments, None, newest_ptx(paths))
+        return found, environment_for(arguments, None, max(map(newest_ptx, paths), default=0))
     if gpu_only:
         print(f"kernkit: {', '.join(path.name for path in gpu_only)}: the CUDA runtime is linked into the library "
               "statically and runs machine code on a GPU only, so kernels of the library do not run here, and its "
@@ -190,7 +184,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         raise UserError(f"{client} cannot run without a GPU: it calls the driver's API ({DRIVER}), which kernkit compiles "
                         "with cuda.h of CUDA 13: install the CUDA toolkit, or run "
                         f"{sys.executable} -m pip install nvidia-cuda-runtime")  # fmt: skip
-    environment = environment_for(arguments, runtime, newest_ptx(paths))
+    environment = environment_for(arguments, runtime, max(map(newest_ptx, paths), default=0))
     environment.update(clients.settings(folder_of_clients(), driver, environment))
     if clients.is_python(found):
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)

@@ -2,6 +2,7 @@
 // PTX ISA, "Linking Directives".
 #include "ptx/link/link_ptx.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
@@ -118,10 +119,21 @@ std::vector<ModuleStatement> statements_of(const std::string& text) {
   return statements;
 }
 
+// nvcc -rdc=true links libcudadevrt.a to every program.
+bool is_device_runtime(const std::vector<ModuleStatement>& statements) {
+  return std::any_of(statements.begin(), statements.end(), [](const ModuleStatement& one) {
+    return one.is_definition && one.name == "__cudaCDP2LaunchDeviceV2";
+  });
+}
+
 class Linker {
  public:
   explicit Linker(const std::vector<std::string>& modules) {
-    for (const std::string& text : modules) modules_.push_back({statements_of(text), {}, {}});
+    for (const std::string& text : modules) {
+      std::vector<ModuleStatement> statements = statements_of(text);
+      if (is_device_runtime(statements)) continue;
+      modules_.push_back({std::move(statements), {}, {}});
+    }
   }
 
   std::string link() {

@@ -97,6 +97,15 @@ TEST(LinkPtx, TwoStrongDefinitionsAreRejected) {
             "two modules define k: define the name in one module, or make the definitions .weak");
 }
 
+TEST(LinkPtx, TheDeviceRuntimeIsLeftOut) {
+  const auto module =
+      linked({".extern .func __cudaCDP2LaunchDeviceV2;\n.visible .entry k() { ret; }",
+              ".visible .func __cudaCDP2LaunchDeviceV2 { ret; }\n"
+              ".visible .func __cudaCDP2GetDevice { ret; }"});
+  EXPECT_EQ(module->functions.size(), 2u);
+  EXPECT_FALSE(module->functions.at("__cudaCDP2LaunchDeviceV2").has_body);
+}
+
 TEST(LinkPtx, TextThatIsNoPtxIsRejected) {
   EXPECT_EQ(problem_of({"", "unknown;"}), "line 4 of the PTX: unknown unknown, got ';'");
   EXPECT_EQ(problem_of({"", ".func f { ret;"}), "line 4 of the PTX: expected '}', got 'the end'");
