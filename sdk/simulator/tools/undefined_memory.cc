@@ -238,8 +238,7 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
     if (operation.bytes == 0) return;
     const Lane defined{};
     each_of(warp.mask, [&](int l) {
-      write(warp, operation, Space::kLocal, l, operation.target, operation.bytes, defined,
-            kStores);
+      write(warp, operation, Space::kLocal, l, operation.target, operation.bytes, defined, kStores);
     });
     return;
   }
