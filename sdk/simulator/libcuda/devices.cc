@@ -14,6 +14,26 @@
 namespace kernkit::simulator::driver {
 namespace {
 
+// Attributes that the runtime's API does not have, of features that the simulator does not have.
+constexpr CUdevice_attribute kAbsent[] = {
+    CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1,
+    CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1,
+    CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1,
+    CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH,
+    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
+    CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
+    CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED,
+    CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS,
+    CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED};
+
 // Runs a call that reads the properties of a device.
 template <class Read>
 CUresult read_properties(const char* function, CUdevice device, const Read& read) {
@@ -91,13 +111,13 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) { return cuDeviceGetUuid_v2(uuid, device); }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
-  // The runtime has no name for this deprecated attribute: no device launches such a kernel.
-  if (attribute == CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH) {
-    return read_properties("cuDeviceGetAttribute", device,
-                           [&](const DeviceProperties&) { return store(value, 0); });
-  }
   return call_without_context("cuDeviceGetAttribute", [&] {
-    return core::read_device_attribute(value, static_cast<int>(attribute), device);
+    const bool is_absent =
+        std::find(std::begin(kAbsent), std::end(kAbsent), attribute) != std::end(kAbsent);
+    if (!is_absent) return core::read_device_attribute(value, static_cast<int>(attribute), device);
+    const cudaError_t error =
+        core::read_device_attribute(value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, device);
+    return error != cudaSuccess ? error : store(value, 0);
   });
 }
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "libcuda/driver_call.h"
-#include "libcuda/join_ptx.h"
 #include "libcudart/library.h"
 
 namespace kernkit::simulator::driver {
@@ -82,7 +81,7 @@ CUresult load_module(const char* function, CUmodule* module, const void* code,
   return call(function, ApiScope::kDevice, [&] { return load(library_to(module), code, options); });
 }
 
-/// The target of CUlinkState: PTX texts to be joined.
+/// The target of CUlinkState: PTX texts to be linked.
 struct Link {
   std::vector<std::string> texts;
   std::string joined;
@@ -250,7 +249,8 @@ CUresult cuLinkComplete(CUlinkState state, void** code, size_t* size) {
     Link* const link = link_of(state);
     if (link == nullptr) return cudaErrorInvalidResourceHandle;
     if (code == nullptr || link->texts.empty()) return cudaErrorInvalidValue;
-    link->joined = join_ptx(link->texts);
+    const cudaError_t error = core::link_texts(link->texts, &link->joined);
+    if (error != cudaSuccess) return error;
     *code = link->joined.data();
     if (size != nullptr) *size = link->joined.size() + 1;
     return cudaSuccess;

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "ptx/link/link_ptx.h"
 #include "ptx/modules.h"
+#include "ptx/parser/unsupported.h"
 #include "runtime/state.h"
 
 extern "C" {
@@ -29,7 +31,7 @@ struct CUlib_st {
     const void* data;
     void* unused;
   };
-  std::vector<unsigned char> bytes;  // fat binary around PTX text, or a loaded file
+  std::vector<unsigned char> bytes;  // the library's fat binary
   Wrapper wrapper{};
   void** module = nullptr;
   std::map<std::string, char> kernels;  // kernels by name; addresses of the values are handles
@@ -64,6 +66,20 @@ std::vector<unsigned char> around(const char* text) {
   return bytes;
 }
 
+// A program may free a fat binary after the load. An unknown format has no entries.
+std::vector<unsigned char> copy_of_fat_binary(const void* data) {
+  constexpr size_t kHeader = 16;
+  const auto* from = static_cast<const unsigned char*>(data);
+  uint32_t magic = 0;
+  uint16_t header = 0;
+  uint64_t size = 0;
+  std::memcpy(&magic, from, sizeof(magic));
+  if (magic != kFatBinary) return std::vector<unsigned char>(kHeader);
+  std::memcpy(&header, from + 6, sizeof(header));
+  std::memcpy(&size, from + 8, sizeof(size));
+  return {from, from + header + size};
+}
+
 // The libraries of the process. Never destroyed, like the runtime's state.
 std::set<CUlib_st*>& libraries() {
   static auto& all = *new std::set<CUlib_st*>;
@@ -87,13 +103,10 @@ cudaError_t load_library(CUlib_st** library, const void* code) {
   }
   auto* made = new CUlib_st;
   const void* data = code;
-  if (magic == kWrapper) {
-    std::memcpy(&data, text + 2 * sizeof(uint32_t), sizeof(data));
-  } else if (magic != kFatBinary) {
-    made->bytes = around(text);
-    data = made->bytes.data();
-  }
-  made->wrapper = {kWrapper, 1, data, nullptr};
+  if (magic == kWrapper) std::memcpy(&data, text + 2 * sizeof(uint32_t), sizeof(data));
+  const bool is_binary = magic == kWrapper || magic == kFatBinary;
+  made->bytes = is_binary ? copy_of_fat_binary(data) : around(text);
+  made->wrapper = {kWrapper, 1, made->bytes.data(), nullptr};
   made->module = __cudaRegisterFatBinary(&made->wrapper);
   libraries().insert(made);
   *library = made;
@@ -113,12 +126,7 @@ cudaError_t load_library_from_file(CUlib_st** library, const char* path) {
   const cudaError_t unreadable = read_file(&code, path);
   if (unreadable != cudaSuccess) return unreadable;
   if (code.empty()) return cudaErrorInvalidKernelImage;
-  const cudaError_t error = load_library(library, code.c_str());
-  if (error == cudaSuccess && (*library)->bytes.empty()) {  // a fat binary in this memory
-    (*library)->bytes.assign(code.begin(), code.end());
-    (*library)->wrapper.data = (*library)->bytes.data();
-  }
-  return error;
+  return load_library(library, code.c_str());
 }
 
 cudaError_t unload_library(CUlib_st* library) {
@@ -146,6 +154,16 @@ cudaError_t find_library_of_kernel(CUlib_st** library, const void* kernel) {
 
 std::string problem_of_library(CUlib_st* library) {
   return problem_of_module(module_here(library->module));
+}
+
+cudaError_t link_texts(const std::vector<std::string>& texts, std::string* linked) {
+  try {
+    *linked = ptx::link_ptx(texts);
+    return cudaSuccess;
+  } catch (const ptx::UnsupportedPtx& problem) {
+    return reject(std::string("the PTX texts cannot be linked: ") + problem.what(),
+                  cudaErrorInvalidPtx);
+  }
 }
 
 cudaError_t find_library_kernel(cudaKernel_t* kernel, CUlib_st* library, const char* name) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 struct CUlib_st;
 
@@ -23,6 +24,9 @@ bool library_exists(const CUlib_st* library);
 cudaError_t find_library_of_kernel(CUlib_st** library, const void* kernel);
 /// Returns the reason why no kernel of the library can run on the current device, or "".
 std::string problem_of_library(CUlib_st* library);
+/// Joins PTX texts as a device linker does, see ptx/link/link_ptx.h. Texts that cannot be joined
+/// are cudaErrorInvalidPtx.
+cudaError_t link_texts(const std::vector<std::string>& texts, std::string* linked);
 /// Finds a kernel by its name in PTX.
 cudaError_t find_library_kernel(cudaKernel_t* kernel, CUlib_st* library, const char* name);
 /// Finds a variable by its name in PTX, and stores its address and size [bytes].

@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "libcuda/join_ptx.h"
+#include "ptx/link/link_ptx.h"
+#include "ptx/parser/unsupported.h"
 
 namespace kernkit::simulator::nvjitlink {
 
@@ -62,8 +63,12 @@ Result add(Linker* linker, int type, std::string data, const char* name) {
 
 Result complete(Linker* linker) {
   if (linker->texts.empty()) return linker->fail(kFinalizeError, "no input to link; add PTX text");
-  linker->joined = driver::join_ptx(linker->texts);
-  return kSuccess;
+  try {
+    linker->joined = ptx::link_ptx(linker->texts);
+    return kSuccess;
+  } catch (const ptx::UnsupportedPtx& problem) {
+    return linker->fail(kFinalizeError, problem.what());
+  }
 }
 
 // Writes one of the linker's texts, which ends with a zero.

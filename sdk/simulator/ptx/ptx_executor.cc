@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -11,8 +12,10 @@
 #include "executor.h"
 #include "hooks.h"
 #include "kernkit/simulator/runtime.h"
+#include "platform/demangle.h"
 #include "ptx/image/fat_binary.h"
 #include "ptx/image/image.h"
+#include "ptx/machine/child_launches.h"
 #include "ptx/machine/grid.h"
 #include "ptx/machine/instrumented_kernel.h"
 #include "ptx/modules.h"
@@ -78,11 +81,14 @@ Loaded& loaded(const DeviceModule& module) {
 // variables.
 class MemoryOfModule : public DeviceMemory {
  public:
-  explicit MemoryOfModule(const Image& image) : image_(image) {}
+  MemoryOfModule(const Image& image, const ptx::ChildLaunches& children)
+      : image_(image), children_(children) {}
 
   Range range_of(uint64_t address) const override {
     const Range variable = image_.range_of(address);
-    return variable.begin < variable.end ? variable : allocated_memory().range_of(address);
+    if (variable.begin < variable.end) return variable;
+    const Range parameters = children_.range_of(address);
+    return parameters.begin < parameters.end ? parameters : allocated_memory().range_of(address);
   }
   std::string location_of(uint64_t address) const override {
     const std::string variable = image_.location_of(address);
@@ -91,6 +97,7 @@ class MemoryOfModule : public DeviceMemory {
 
  private:
   const Image& image_;
+  const ptx::ChildLaunches& children_;
 };
 
 // Returns the arguments at their offsets in parameter memory.
@@ -119,37 +126,88 @@ void read(Image& image, const std::string& name, KernelAttributes* attributes) {
   attributes->capability = image.module().capability;
 }
 
-std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
-                const std::shared_ptr<void>& work_clock, cudaError_t* error) {
+// A kernel of the module, launched by the host or by a kernel.
+struct GridOfKernel {
+  const ptx::Kernel& kernel;
+  std::string name;  // C++ name of the kernel
+  dim3 grid, block;
+  uint32_t shared_bytes;            // dynamic shared memory [bytes]
+  const unsigned char* parameters;  // parameter memory
+  bool is_cooperative;
+};
+
+// Runs a grid, and adds the launches of its threads to `children`.
+ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
+                           const std::shared_ptr<void>& work_clock, ptx::ChildLaunches* children) {
   const Settings& settings = execution_settings();
   Image& image = *loaded(module).image;
-  const ptx::Kernel& kernel = image.kernel(mangled);
-  const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
-  const MemoryOfModule memory(image);
-  const std::string& name = launch.kernel.empty() ? mangled : launch.kernel;
+  const MemoryOfModule memory(image, *children);
   std::unique_ptr<ptx::LaunchHooks> hooks;
   if (ptx::tools != nullptr) {
-    const bool runs_all_blocks = sample(launch.grid, settings) == 0;
-    hooks = ptx::tools->begin({kernel, image.module(), name, launch.grid, launch.block,
-                               launch.shared_memory, runs_all_blocks},
+    const bool runs_all_blocks = sample(one.grid, settings) == 0;
+    hooks = ptx::tools->begin({one.kernel, image.module(), one.name, one.grid, one.block,
+                               one.shared_bytes, runs_all_blocks},
                               work_clock);
   }
-  const ptx::Launch of_grid{hooks != nullptr ? kernel.instrumented->kernel : kernel,
+  const ptx::Launch of_grid{hooks != nullptr ? one.kernel.instrumented->kernel : one.kernel,
                             image.module(),
-                            launch.kernel,
-                            launch.grid,
-                            launch.block,
-                            static_cast<uint32_t>(launch.shared_memory),
-                            parameters.data(),
+                            one.name,
+                            one.grid,
+                            one.block,
+                            one.shared_bytes,
+                            one.parameters,
                             memory,
                             settings.poison,
                             image.grid_barrier(),
                             heap_of(module.device),
+                            children,
                             hooks.get(),
-                            kernel.instrumented.get()};
-  const ptx::PtxResult result = ptx::run_grid(of_grid, launch.cooperative, settings);
+                            one.kernel.instrumented.get()};
+  ptx::PtxResult result = ptx::run_grid(of_grid, one.is_cooperative, settings);
   ptx::flush_printed();
-  if (ptx::tools != nullptr) ptx::tools->end(name, result.sentence, result.tool);
+  if (ptx::tools != nullptr) ptx::tools->end(one.name, result.sentence, result.tool);
+  return result;
+}
+
+// Runs a kernel that a kernel launched.
+ptx::PtxResult run_child(const DeviceModule& module, const ptx::ChildLaunch& launch,
+                         ptx::ChildLaunches* children) {
+  const std::string name = demangle(launch.kernel->name);
+  try {
+    const ptx::Kernel& kernel = loaded(module).image->kernel(launch.kernel->name);
+    const GridOfKernel one{
+        kernel, name, launch.grid, launch.block, launch.shared_bytes, launch.parameters.get(),
+        false};
+    return run_grid_of(module, one, nullptr, children);
+  } catch (const ptx::UnsupportedPtx& rejection) {
+    return {name + " cannot run: " + rejection.what(), cudaErrorNotSupported, "program"};
+  }
+}
+
+std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
+                const std::shared_ptr<void>& work_clock, cudaError_t* error) {
+  const ptx::Kernel& kernel = loaded(module).image->kernel(mangled);
+  const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
+  ptx::ChildLaunches children;
+  const GridOfKernel first{kernel,
+                           launch.kernel.empty() ? mangled : launch.kernel,
+                           launch.grid,
+                           launch.block,
+                           static_cast<uint32_t>(launch.shared_memory),
+                           parameters.data(),
+                           launch.cooperative};
+  ptx::PtxResult result = run_grid_of(module, first, work_clock, &children);
+  // The launches of a grid precede the launches that the grid's caller made later.
+  std::vector<ptx::ChildLaunch> waiting;
+  const auto add_children = [&] {
+    std::vector<ptx::ChildLaunch> added = children.take();
+    std::move(added.rbegin(), added.rend(), std::back_inserter(waiting));
+  };
+  for (add_children(); result.sentence.empty() && !waiting.empty(); add_children()) {
+    const ptx::ChildLaunch child = std::move(waiting.back());
+    waiting.pop_back();
+    result = run_child(module, child, &children);
+  }
   *error = result.error;
   return result.sentence;
 }

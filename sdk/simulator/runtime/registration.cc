@@ -20,28 +20,36 @@ T read(const unsigned char* from) {
   return value;
 }
 
-}  // namespace
-
-// A wrapper {magic, version, data, ...} points to a header {u32 magic, u16, u16 size of the header,
-// u64 size of the entries}, followed by entries {u16 kind, 1 is PTX, 2 machine code; u16; u32 size
-// of the entry; u64 size of the code that follows; ...; at 28 u32 compute capability}.
-ModuleInfo read_fat_binary(const void* wrapper) {
-  constexpr uint32_t kWrapperMagic = 0x466243b1;
+// A fat binary is a header {u32 magic, u16, u16 size of the header, u64 size of the entries},
+// followed by entries {u16 kind, 1 is PTX, 2 machine code; u16; u32 size of the entry; u64 size of
+// the code that follows; ...; at 28 u32 compute capability}.
+void read_entries(const unsigned char* data, ModuleInfo* module) {
   constexpr uint32_t kMagic = 0xba55ed50;
-  ModuleInfo module;
-  const auto* outer = static_cast<const unsigned char*>(wrapper);
-  if (read<uint32_t>(outer) != kWrapperMagic) return module;
-  const auto* data = read<const unsigned char*>(outer + 8);
-  if (data == nullptr || read<uint32_t>(data) != kMagic) return module;
+  if (data == nullptr || read<uint32_t>(data) != kMagic) return;
   const unsigned char* entry = data + read<uint16_t>(data + 6);
   const unsigned char* end = entry + read<uint64_t>(data + 8);
   while (entry < end) {
     const auto kind = read<uint16_t>(entry);
     const auto capability = static_cast<int>(read<uint32_t>(entry + 28));
-    if (kind == 1) module.ptx.push_back(capability);
-    if (kind == 2) module.machine_code.push_back(capability);
+    if (kind == 1) module->ptx.push_back(capability);
+    if (kind == 2) module->machine_code.push_back(capability);
     entry += read<uint32_t>(entry + 4) + read<uint64_t>(entry + 8);
   }
+}
+
+}  // namespace
+
+// A wrapper is {u32 magic, u32 version, data, objects}. In version 2 `objects` is an array of the
+// fat binaries of all objects that nvcc -rdc=true linked; a null pointer ends the array.
+ModuleInfo read_fat_binary(const void* wrapper) {
+  constexpr uint32_t kWrapperMagic = 0x466243b1, kLinked = 2;
+  ModuleInfo module;
+  const auto* outer = static_cast<const unsigned char*>(wrapper);
+  if (read<uint32_t>(outer) != kWrapperMagic) return module;
+  read_entries(read<const unsigned char*>(outer + 8), &module);
+  if (read<uint32_t>(outer + 4) != kLinked) return module;
+  const auto* objects = read<const unsigned char* const*>(outer + 16);
+  for (; objects != nullptr && *objects != nullptr; ++objects) read_entries(*objects, &module);
   return module;
 }
 

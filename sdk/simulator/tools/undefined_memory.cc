@@ -238,9 +238,8 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
   if (plan.rule == Definedness::kReturn) {
     if (operation.bytes == 0) return;
     const Lane defined{};
-    const auto at = static_cast<uint64_t>(operation.offset >> 48 & 0xffff);
     each_of(warp.mask, [&](int l) {
-      write(warp, operation, Space::kLocal, l, at, operation.bytes, defined, kStores);
+      write(warp, operation, Space::kLocal, l, operation.target, operation.bytes, defined, kStores);
     });
     return;
   }

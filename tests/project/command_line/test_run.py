@@ -12,6 +12,7 @@ import pytest
 from cuda_tools import fatbin, include_of, tool
 from kernkit import cli
 from kernkit.binaries.elf import read_section
+from kernkit.binaries.fatbin import newest_ptx, read_architectures
 
 IN = '#define IN(name) __attribute__((used, section(name)))\n'
 CALLS = 'extern "C" int cudaFree(void*);\nint main() { return cudaFree(nullptr) + 7; }\n'
@@ -77,6 +78,15 @@ PTX, SASS = fatbin((2, 80, 0), (1, 80, 0)), fatbin((2, 80, 0))
 def test_the_reason_why_a_program_cannot_run_is_reported(linked, message_of, source, soname, sentence):
     program = linked(source, soname)
     assert message_of(program) == f"kernkit: {program} cannot run without a GPU: {sentence}\n"
+
+
+def test_the_capability_is_that_of_the_objects_of_a_separable_program(linked):
+    """libcudadevrt.a, which nvcc -rdc=true links, has machine code and later PTX."""
+    objects = fatbin((1, 80, 0), name="own") + fatbin((2, 75, 0), (2, 90, 0), (1, 121, 0), name="device_runtime")
+    program = linked(ALONE + fatbin((2, 75, 0)) + objects.replace(".nv_fatbin", "__nv_relfatbin"), "libcudart.so.13")
+    assert read_architectures(program) == ["sm_75", "sm_90", "compute_80", "compute_121"]
+    assert newest_ptx(program) == 80
+    assert newest_ptx(linked(ALONE + fatbin((2, 75, 0), (1, 100, 0)), "libcudart.so.13")) == 100
 
 
 def test_libraries_of_a_program_are_inspected(linked, message_of, tmp_path):
@@ -320,11 +330,6 @@ def compiled(tmp_path, source, *arguments):
 def test_a_program_without_kernels_runs(root, runtime, tmp_path):
     result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, WITHOUT_KERNELS))
     assert result.stdout == "1 device\n", result.stderr
-
-
-def test_separable_compilation_is_rejected_by_its_name(root, runtime, tmp_path):
-    result = kernkit_run(root, "--runtime", runtime, compiled(tmp_path, TEXTURE, "-rdc=true"))
-    assert result.returncode == 3 and "nvcc compiled it with -rdc=true (separable compilation)" in result.stderr
 
 
 def test_a_texture_is_rejected_by_its_name_and_events_have_times(root, runtime, tmp_path):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU architectures for which a library has code, read from section .nv_fatbin.
+"""The GPU architectures for which a library has code, read from the sections of nvcc. Section __nv_relfatbin has the
+objects that nvcc -rdc=true linked.
 
 NVIDIA does not document the format. tests/project/command_line/test_doctor.py compares the result with the output of
 CUDA 13's cuobjdump. A section of another format is reported.
@@ -11,6 +12,7 @@ from typing import Iterator, List, Tuple
 
 from .elf import read_section
 
+SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _MAGIC = 0xBA55ED50
 _FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header, size of the content after the header [bytes]
 # Kind, version, size of the header, size of the content after the header [bytes]; after 12 more bytes the
@@ -24,8 +26,8 @@ class FatbinError(ValueError):
     """The section has an unknown format."""
 
 
-def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
-    at = 0
+def _fat_binaries(path: pathlib.Path, section: str) -> Iterator[List[Tuple[str, int, str]]]:
+    content, at = read_section(path, section) or b"", 0
     while at + _FATBIN.size <= len(content):
         magic, _, header_size, size = _FATBIN.unpack_from(content, at)
         if magic == 0:  # padding between fatbins
@@ -33,22 +35,38 @@ def _entries(content: bytes) -> Iterator[Tuple[str, int, str]]:
             continue
         end = at + header_size + size
         if magic != _MAGIC or end > len(content):
-            raise FatbinError(f"expected a fatbin at byte {at} of section .nv_fatbin")
+            raise FatbinError(f"expected a fatbin at byte {at} of section {section}")
         at += header_size
+        entries = []
         while at + _ENTRY.size <= end:
             kind, _, header_size, size, architecture, flags = _ENTRY.unpack_from(content, at)
             if header_size < _ENTRY.size:
-                raise FatbinError(f"expected a fatbin entry at byte {at} of section .nv_fatbin")
+                raise FatbinError(f"expected a fatbin entry at byte {at} of section {section}")
             if kind in _KINDS:
                 letter = "a" if flags & _FLAG_A else "f" if flags & _FLAG_F else ""
-                yield _KINDS[kind], architecture, letter
+                entries.append((_KINDS[kind], architecture, letter))
             at += header_size + size
+        yield entries
         at = end
 
 
 def read_architectures(path: pathlib.Path) -> List[str]:
     """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
     a file without CUDA code. Raises FatbinError."""
-    entries = set(_entries(read_section(path, ".nv_fatbin") or b""))
+    entries = {entry for section in SECTIONS for binary in _fat_binaries(path, section) for entry in binary}
     order = sorted(entries, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]
+
+
+def newest_ptx(path: pathlib.Path) -> int:
+    """The newest compute capability for which a file has PTX; 0 without PTX. Linked objects with machine code for older
+    capabilities and newer PTX, such as NVIDIA's libcudadevrt.a, do not count. Raises FatbinError."""
+    found = [0]
+    for section in SECTIONS:
+        for entries in _fat_binaries(path, section):
+            ptx = [architecture for kind, architecture, _ in entries if kind == "compute"]
+            machine_code = [architecture for kind, architecture, _ in entries if kind == "sm"]
+            is_linked = section == SECTIONS[1]
+            if ptx and not (is_linked and machine_code and min(machine_code) < min(ptx)):
+                found.append(max(ptx))
+    return max(found)

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import programs
 from ..binaries.elf import ElfFile, read_section
-from ..binaries.fatbin import FatbinError, read_architectures
+from ..binaries.fatbin import SECTIONS, FatbinError, newest_ptx, read_architectures
 from ..errors import UserError
 from . import clients
 from .runtime import NAME as RUNTIME
@@ -27,8 +27,6 @@ SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Sha
           "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "
           "site-packages; or link its objects with kernkit's runtime, by kernkit_add_simulated() in CMake")  # fmt: skip
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
-SEPARABLE = ("nvcc compiled it with -rdc=true (separable compilation), which kernkit does not link: compile it without "
-             "-rdc=true, in CMake CUDA_SEPARABLE_COMPILATION OFF")  # fmt: skip
 # A function that the symbol table of a file has if the file contains the static runtime of CUDA 12 or earlier.
 REMOVED_FUNCTION = b"\0cudaThreadSynchronize\0"
 # The exported table of a library of kernkit_add_library(), without the version of CUDA, which ends the name.
@@ -80,10 +78,8 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
     for name in runtimes:
         if name != RUNTIME:
             return f"it needs {name}, and kernkit replaces {RUNTIME}: compile it with CUDA 13"
-    if file.section(".nv_fatbin") is None:
+    if not any(map(file.section, SECTIONS)):
         return None
-    if file.section("__nv_relfatbin"):
-        return SEPARABLE
     if file.dynamic() is None:
         return ("it is linked with -static, so that no library can be loaded in place of the CUDA runtime: link it without "
                 "-static")  # fmt: skip
@@ -101,7 +97,7 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
 def machine_code_only(path: pathlib.Path) -> List[str]:
     """The architectures of a library that has machine code and no PTX; none for other libraries."""
     try:
-        kinds = read_architectures(path) if read_section(path, ".nv_fatbin") else []
+        kinds = read_architectures(path)
     except FatbinError:
         return []
     return [] if any(kind.startswith("compute_") for kind in kinds) else kinds
@@ -112,12 +108,6 @@ def brings_its_runtime(path: pathlib.Path) -> bool:
     if not OF_NVIDIA.match(path.name) or not read_section(path, ".nv_fatbin"):
         return False
     return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in ElfFile(path).needed())
-
-
-def newest_ptx(paths: List[pathlib.Path]) -> int:
-    """The newest compute capability for which a file has PTX; 0 if no file has PTX."""
-    kinds = [kind for path in paths if read_section(path, ".nv_fatbin") for kind in read_architectures(path)]
-    return max((int(re.sub(r"\D", "", kind)) for kind in kinds if kind.startswith("compute_")), default=0)
 
 
 def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Path], capability: int) -> Dict[str, str]:
@@ -173,7 +163,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     gpu_only = [path for path in paths if path != program and brings_its_runtime(path)]
     paths = [path for path in paths if path not in gpu_only]
     if with_tools and program and TOOLS_FOLDER.encode() in program.read_bytes():
-        return found, environment_for(arguments, None, newest_ptx(paths))
+        return found, environment_for(arguments, None, max(map(newest_ptx, paths), default=0))
     if gpu_only:
         print(f"kernkit: {', '.join(path.name for path in gpu_only)}: the CUDA runtime is linked into the library "
               "statically and runs machine code on a GPU only, so kernels of the library do not run here, and its "
@@ -195,7 +185,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         raise UserError(f"{client} cannot run without a GPU: it calls the driver's API ({DRIVER}), which kernkit compiles "
                         "with cuda.h of CUDA 13: install the CUDA toolkit, or run "
                         f"{sys.executable} -m pip install nvidia-cuda-runtime")  # fmt: skip
-    environment = environment_for(arguments, runtime, newest_ptx(paths))
+    environment = environment_for(arguments, runtime, max(map(newest_ptx, paths), default=0))
     environment.update(clients.settings(folder_of_clients(), driver, environment))
     if clients.is_python(found):
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)

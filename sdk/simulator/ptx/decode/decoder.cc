@@ -371,7 +371,8 @@ void Decoder::call_with_frame(const Function* function) {
     shape = prototype(operand(next).name);
     for (const auto& [name, callable] : module_.functions) {
       const Prototype callable_shape{sizes_of(callable.results), sizes_of(callable.parameters)};
-      if (module_.function_number(name) != 0 && callable_shape == shape) with_frame(callable);
+      const bool is_function = !callable.is_kernel && module_.function_number(name) != 0;
+      if (is_function && callable_shape == shape) with_frame(callable);
     }
     frame();
   }

@@ -109,7 +109,7 @@ class Decoder {
   const Symbol* find(const std::string& name);
   const Symbol& symbol_of(const Operand& operand);
   const Symbol* module_variable(const std::string& name);
-  uint32_t special(const std::string& name);
+  uint32_t special(const std::string& name, bool is_narrow);
   uint32_t place_in(uint32_t* bytes, const Variable& variable) const;
   void place_shared(const Variable& variable, Symbol* symbol);
   bool is_dynamic(uint32_t variable) const;

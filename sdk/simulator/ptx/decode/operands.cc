@@ -171,12 +171,14 @@ uint32_t Decoder::to(const Operand& operand, Type type) {
   return symbol.number;
 }
 
-uint32_t Decoder::special(const std::string& name) {
+uint32_t Decoder::special(const std::string& name, bool is_narrow) {
   for (const SpecialRegister& existing : kernel_.specials) {
-    if (existing.which == special_named(name)) return existing.at;
+    if (existing.which == special_named(name) && existing.is_narrow == is_narrow) {
+      return existing.at;
+    }
   }
-  const uint32_t number = registers_.add(type_of_special(name));
-  kernel_.specials.push_back({special_named(name), number});
+  const uint32_t number = registers_.add(is_narrow ? Type::kU16 : type_of_special(name));
+  kernel_.specials.push_back({special_named(name), number, is_narrow});
   return number;
 }
 
@@ -240,10 +242,13 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   }
   if (operand.negated) reject("unsupported negation of an operand");
   if (type_of_special(operand.name) != Type::kNone) {
-    if (register_size(type_of_special(operand.name)) != register_size(type)) {
+    // PTX ISA, "%tid": mov and cvt of 16 bits read the lower half, for text of PTX ISA 1.
+    const bool is_narrow = register_size(type) == 2 && (name() == "mov" || name() == "cvt") &&
+                           has_narrow_form(operand.name);
+    if (!is_narrow && register_size(type_of_special(operand.name)) != register_size(type)) {
       reject(size_message(operand.name, type, type_of_special(operand.name)));
     }
-    return special(operand.name);
+    return special(operand.name, is_narrow);
   }
   const uint32_t size = register_size(type);
   const uint32_t function =

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layout: the bytes that nvcc 13.0 writes. A wrapper {u32 magic, u32 version, data} points to a
 // header {u32 magic, u16, u16 size of the header, u64 size of the entries}, followed by the
-// entries.
+// entries. The wrapper of a program that nvcc -rdc=true linked has version 2 and a second pointer,
+// to an array of the data of each linked object, which ends with a null pointer (crt/link.stub).
 #include "ptx/image/fat_binary.h"
 
 #include <cstring>
 
 #include "executor.h"
 #include "ptx/image/decompress.h"
+#include "ptx/link/link_ptx.h"
 #include "ptx/parser/unsupported.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
 
 constexpr uint32_t kWrapperMagic = 0x466243b1;
+constexpr uint32_t kLinked = 2;  // version of a wrapper
 constexpr uint32_t kMagic = 0xba55ed50;
 constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 
@@ -41,13 +44,9 @@ FatEntry entry_at(const unsigned char* at) {
   return entry;
 }
 
-}  // namespace
-
-std::vector<FatEntry> entries_of(const void* wrapper) {
+// Returns the entries of a fat binary after its wrapper.
+std::vector<FatEntry> entries_of(const unsigned char* data) {
   std::vector<FatEntry> entries;
-  const auto* outer = static_cast<const unsigned char*>(wrapper);
-  if (outer == nullptr || read<uint32_t>(outer) != kWrapperMagic) return entries;
-  const auto* data = read<const unsigned char*>(outer + 8);
   if (data == nullptr || read<uint32_t>(data) != kMagic) return entries;
   const unsigned char* at = data + read<uint16_t>(data + 6);
   const unsigned char* end = at + read<uint64_t>(data + 8);
@@ -56,6 +55,33 @@ std::vector<FatEntry> entries_of(const void* wrapper) {
     at += read<uint32_t>(at + 4) + read<uint64_t>(at + 8);
   }
   return entries;
+}
+
+// Returns the entry that a device executes by its PTX; null without such an entry.
+const FatEntry* choose(const std::vector<FatEntry>& entries, int capability) {
+  std::vector<int> ptx, machine_code;
+  for (const FatEntry& entry : entries) {
+    if (entry.kind == FatEntry::kPtx) ptx.push_back(entry.capability);
+    if (entry.kind == FatEntry::kMachineCode) machine_code.push_back(entry.capability);
+  }
+  const int chosen = choose_ptx(ptx, machine_code, capability);
+  for (const FatEntry& entry : entries) {
+    if (entry.kind == FatEntry::kPtx && entry.capability == chosen) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::vector<FatEntry>> fat_binaries_of(const void* wrapper) {
+  std::vector<std::vector<FatEntry>> all;
+  const auto* outer = static_cast<const unsigned char*>(wrapper);
+  if (outer == nullptr || read<uint32_t>(outer) != kWrapperMagic) return all;
+  all.push_back(entries_of(read<const unsigned char*>(outer + 8)));
+  if (read<uint32_t>(outer + 4) != kLinked) return all;
+  const auto* objects = read<const unsigned char* const*>(outer + 16);
+  for (; objects != nullptr && *objects != nullptr; ++objects) all.push_back(entries_of(*objects));
+  return all;
 }
 
 std::string ptx_of(const FatEntry& entry) {
@@ -74,16 +100,12 @@ std::string ptx_of(const FatEntry& entry) {
 }
 
 std::string ptx_for(const void* wrapper, int capability) {
-  const std::vector<FatEntry> entries = entries_of(wrapper);
-  std::vector<int> ptx, machine_code;
-  for (const FatEntry& entry : entries) {
-    if (entry.kind == FatEntry::kPtx) ptx.push_back(entry.capability);
-    if (entry.kind == FatEntry::kMachineCode) machine_code.push_back(entry.capability);
+  std::vector<std::string> modules;
+  for (const std::vector<FatEntry>& entries : fat_binaries_of(wrapper)) {
+    const FatEntry* const entry = choose(entries, capability);
+    if (entry != nullptr) modules.push_back(ptx_of(*entry));
   }
-  const int chosen = choose_ptx(ptx, machine_code, capability);
-  for (const FatEntry& entry : entries) {
-    if (entry.kind == FatEntry::kPtx && entry.capability == chosen) return ptx_of(entry);
-  }
+  if (!modules.empty()) return link_ptx(modules);
   throw UnsupportedPtx("the program has no PTX for a device of compute capability " +
                        std::to_string(capability / 10) + "." + std::to_string(capability % 10) +
                        ": add one to CMAKE_CUDA_ARCHITECTURES without -real");

@@ -17,6 +17,8 @@
 
 namespace kernkit::simulator::ptx {
 
+class ChildLaunches;
+
 /// Data that the blocks of a launch share.
 struct Launch {
   const Kernel& kernel;
@@ -29,7 +31,8 @@ struct Launch {
   unsigned char poison;
   unsigned char* grid_barrier;  // counter of grid.sync(), whose address is in %envreg1 and %envreg2
   Heap& heap;
-  LaunchHooks* hooks = nullptr;  // hooks of tools; null for an uninstrumented kernel
+  ChildLaunches* children = nullptr;  // launches by threads of the grid
+  LaunchHooks* hooks = nullptr;       // hooks of tools; null for an uninstrumented kernel
   const InstrumentedKernel* instrumented = nullptr;
 };
 

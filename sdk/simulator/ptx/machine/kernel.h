@@ -34,6 +34,7 @@ struct KernelVariable {
 struct SpecialRegister {
   int which;  // number of the register, see special_registers.h
   uint32_t at;
+  bool is_narrow = false;  // whether `at` has the lower 16 bits of a 32-bit register
 };
 
 struct Parameter {

@@ -129,6 +129,11 @@ Type type_of_special(const std::string& name) {
   return which >= 0 ? kSpecials[which].type : Type::kNone;
 }
 
+bool has_narrow_form(const std::string& name) {
+  const std::string vector = name.substr(0, name.find('.'));
+  return vector == "%tid" || vector == "%ntid" || vector == "%ctaid" || vector == "%nctaid";
+}
+
 bool is_of_block(const SpecialRegister& special) {
   const Value value = kSpecials[special.which].value;
   return value == kBlockX || value == kBlockY || value == kBlockZ;
@@ -140,7 +145,9 @@ void set_special(Warp& warp, const SpecialRegister& special) {
   uint64_t value = row.value(*warp.block, warp, 0);
   for (uint32_t l = 0; l < 32; ++l) {
     if (!of_block && l != 0) value = row.value(*warp.block, warp, l);
-    if (row.type == Type::kU64) {
+    if (special.is_narrow) {
+      warp.lanes<uint16_t>(special.at)[l] = static_cast<uint16_t>(value);
+    } else if (row.type == Type::kU64) {
       warp.lanes<uint64_t>(special.at)[l] = value;
     } else {
       warp.lanes<uint32_t>(special.at)[l] = static_cast<uint32_t>(value);

@@ -14,6 +14,8 @@ namespace kernkit::simulator::ptx {
 Type type_of_special(const std::string& name);
 /// Returns the number of a special register; -1 for another name or an unsupported register.
 int special_named(const std::string& name);
+/// Returns whether mov and cvt of 16 bits may read the lower half of the register.
+bool has_narrow_form(const std::string& name);
 /// Returns whether the register's value differs between blocks.
 bool is_of_block(const SpecialRegister& special);
 /// Sets the register in all lanes of a warp.

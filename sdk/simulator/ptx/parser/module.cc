@@ -118,9 +118,14 @@ std::string Module::location_text(const SourceLine& line) const {
 
 uint32_t Module::function_number(const std::string& name) const {
   const auto position = functions.find(name);
-  if (position == functions.end() || position->second.is_kernel || !position->second.has_body)
-    return 0;
+  if (position == functions.end() || !position->second.has_body) return 0;
   return static_cast<uint32_t>(std::distance(functions.begin(), position)) + 1;
+}
+
+const Function* Module::function_at(uint32_t number) const {
+  if (number == 0 || number > functions.size()) return nullptr;
+  const Function& function = std::next(functions.begin(), number - 1)->second;
+  return function.has_body ? &function : nullptr;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -95,8 +95,10 @@ struct Module {
   std::map<int, std::string> files;
   int capability = 0;  // compute capability, 80 for .target sm_80
 
-  /// Returns the number of a defined function, from 1 on; 0 for an undefined name.
+  /// Returns the number of a defined function or kernel, from 1 on; 0 for an undefined name.
   uint32_t function_number(const std::string& name) const;
+  /// Returns the defined function or kernel with a number; null for other numbers.
+  const Function* function_at(uint32_t number) const;
   /// "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with every call site of inlined
   /// functions up to the kernel or the called function; "" without a .loc.
   std::string location_text(const SourceLine& line) const;

@@ -140,9 +140,14 @@ TEST_F(DriverEntryPoints, Devices) {
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 1),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 9);
+  // The runtime's API has no such attribute.
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 1),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 0);
+  EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 2),
+            CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(cuDeviceGetAttribute(nullptr, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 1),
+            CUDA_ERROR_INVALID_VALUE);
   size_t bytes = 0;
   EXPECT_EQ(cuDeviceTotalMem(&bytes, 0), CUDA_SUCCESS);
   EXPECT_EQ(bytes, CudaDevice().memory);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules from PTX text, libraries, launches and attributes of kernels by the driver's API.
+#include <algorithm>
 #include <cstring>
 
 #include "driver_fixture.h"
@@ -77,6 +78,34 @@ TEST_F(DriverModules, InvalidPtxIsAnErrorOfTheLoad) {
   CUfunction handle = nullptr;
   EXPECT_EQ(cuModuleGetFunction(&handle, load(kScale), "scal"), CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(cuModuleGetFunction(&handle, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
+}
+
+// As a program that frees the file's content after the load.
+TEST_F(DriverModules, AModuleOutlivesItsFatBinary) {
+  start();
+  const std::string text = kScale;
+  const size_t size = text.size() + 1;
+  std::vector<unsigned char> binary(80 + size);
+  const auto put = [&](size_t at, auto value) { std::memcpy(&binary[at], &value, sizeof(value)); };
+  put(0, uint32_t{0xba55ed50});
+  put(4, uint16_t{1});
+  put(6, uint16_t{16});
+  put(8, uint64_t{64 + size});
+  put(16, uint16_t{1});  // PTX
+  put(20, uint32_t{64});
+  put(24, uint64_t{size});
+  put(44, uint32_t{80});
+  std::memcpy(&binary[80], text.c_str(), size);
+  CUmodule module = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, binary.data()), CUDA_SUCCESS);
+  std::fill(binary.begin(), binary.end(), static_cast<unsigned char>(0));
+  CUdeviceptr x = memory({1, 2});
+  unsigned n = 2;
+  float factor = 3;
+  void* arguments[] = {&x, &n, &factor};
+  const CUfunction scale = function(module, "scale");
+  ASSERT_EQ(cuLaunchKernel(scale, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(values(x, 2), (std::vector<float>{3, 6}));
 }
 
 TEST_F(DriverModules, ALibraryIsAModule) {
@@ -210,6 +239,16 @@ TEST_F(DriverModules, TheLinkerJoinsPtx) {
             CUDA_ERROR_NOT_SUPPORTED);
   void* code = nullptr;
   size_t size = 0;
+  ASSERT_EQ(cuLinkComplete(link, &code, &size), CUDA_SUCCESS);
+  CUlinkState twice = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &twice), CUDA_SUCCESS);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cuLinkAddData(twice, CU_JIT_INPUT_PTX, const_cast<char*>(kCallee),
+                            std::strlen(kCallee), "b.ptx", 0, nullptr, nullptr),
+              CUDA_SUCCESS);
+  }
+  EXPECT_EQ(cuLinkComplete(twice, &code, &size), CUDA_ERROR_INVALID_PTX);  // two definitions
+  EXPECT_EQ(cuLinkDestroy(twice), CUDA_SUCCESS);
   ASSERT_EQ(cuLinkComplete(link, &code, &size), CUDA_SUCCESS);
   EXPECT_EQ(size, std::strlen(static_cast<const char*>(code)) + 1);
   const CUfunction put = function(load(static_cast<const char*>(code)), "put");

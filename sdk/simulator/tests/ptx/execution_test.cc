@@ -678,6 +678,18 @@ TEST_F(PtxExecution, Prints) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), expected);
   EXPECT_EQ(fault(), "none");
 }
+// The form of PTX ISA 1, in which %tid and others have 16 bits.
+TEST_F(PtxExecution, LowerHalvesOfSpecialRegisters) {
+  const auto r = run(kernel("{ .reg .u16 %h<3>;\nmov.u16 %h1, %tid.x; cvt.u32.u16 %x1, %h1;\n"
+                            "cvt.s32.u16 %x2, %ctaid.x; cvt.u32.u16 %x3, %nctaid.x; mov.u16 %h2, "
+                            "%ntid.x; cvt.u32.u16 %x4, %h2;\nmad.lo.u32 %r, %x2, 256, %x1; "
+                            "mad.lo.u32 %r, %x3, 65536, %r; mad.lo.u32 %r, %x4, 1000000, %r; }"),
+                     {}, 0, 3, 40);
+  for (uint32_t i = 0; i < r.size(); ++i) {
+    EXPECT_EQ(r[i], 40 * 1000000 + 3 * 65536 + i / 40 * 256 + i % 40);
+  }
+}
+
 TEST_F(PtxExecution, PrintingReturnsTheNumberOfArguments) {
   // "%d %s\n" has two arguments, "%%" has none; there is no text at address 0.
   const std::string before =

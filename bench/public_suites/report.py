@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The results as JSON and as a Markdown page."""
+
+import collections
+import json
+import pathlib
+import re
+from typing import Any, Dict, List, NamedTuple
+
+from outcomes import BEYOND, Kind, Outcome
+
+
+class Result(NamedTuple):
+    program: str
+    outcome: Outcome
+    arguments: List[str]  # arguments of the run that gave the outcome
+    seconds: float  # time of that run [s]
+
+
+class Context(NamedTuple):
+    """The conditions of a measurement."""
+
+    suite: str  # name of the checkout's folder
+    revision: str  # commit of the checkout, or ""
+    selection: str  # how the programs were selected
+    processor: str
+    limit: int  # time limit of a run [s]
+
+
+def judged(results: List[Result]) -> List[Result]:
+    """The programs by which the simulator is judged: built, within the time limit, with their input, and without a
+    need for what the simulator is not meant to have."""
+    outside = (Kind.NOT_BUILT, Kind.SLOW, Kind.NO_INPUT, Kind.WAIVED)
+    return [result for result in results if result.outcome.kind not in outside and not result.outcome.beyond]
+
+
+def counts(results: List[Result]) -> Dict[Kind, int]:
+    found = collections.Counter(result.outcome.kind for result in results)
+    return {kind: found[kind] for kind in Kind}
+
+
+def as_json(context: Context, results: List[Result]) -> str:
+    rows: List[Dict[str, Any]] = [
+        {"program": result.program, "outcome": result.outcome.kind.value, "reason": result.outcome.reason, "beyond": result.outcome.beyond,
+         "arguments": result.arguments, "seconds": round(result.seconds, 1)}
+        for result in results
+    ]  # fmt: skip
+    return json.dumps({"context": context._asdict(), "results": rows}, indent=1) + "\n"
+
+
+def read_json(file: pathlib.Path) -> List[Result]:
+    """The results of as_json(); [] without a file."""
+    if not file.is_file():
+        return []
+    return [Result(row["program"], Outcome(Kind(row["outcome"]), row["reason"], row["beyond"]), row["arguments"], row["seconds"])
+            for row in json.loads(file.read_text())["results"]]  # fmt: skip
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|")[:160]
+
+
+def as_markdown(context: Context, results: List[Result]) -> str:
+    """Counts, causes with their programs, and all programs."""
+    all_counts = counts(results)
+    named = [kind for kind in Kind if all_counts[kind]]
+    share = judged(results)
+    good = [result for result in share if result.outcome.kind in (Kind.RIGHT, Kind.RAN)]
+    lines = [
+        f"# {context.suite}", "",
+        f"{len(results)} programs ({context.selection}), commit {context.revision or 'unknown'}, time limit {context.limit} s, "
+        f"processor: {context.processor}.", "",
+        "| " + " | ".join(["programs", *(kind.value for kind in named)]) + " |", "|" + "---|" * (len(named) + 1),
+        "| " + " | ".join([str(len(results)), *(str(all_counts[kind]) for kind in named)]) + " |", "",
+        f"{len(good)} of {len(share)} programs are right or ran; left out are programs that were not built, were too slow, lack their "
+        f"input, waived themselves, or need one of: {', '.join(BEYOND)}.", "",
+    ]  # fmt: skip
+    causes = collections.defaultdict(list)
+    for result in results:
+        if result.outcome.kind not in (Kind.RIGHT, Kind.RAN, Kind.SLOW):
+            causes[(result.outcome.kind, result.outcome.beyond or _cell(result.outcome.reason))].append(result.program)
+    lines += ["| outcome | cause | programs |", "|---|---|---|"]
+    order = list(Kind)
+    for (kind, cause), programs in sorted(causes.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]), item[0][1])):
+        lines.append(f"| {kind.value} | {cause} | {', '.join(programs)} |")
+    lines += ["", "| program | outcome | reason | arguments | seconds |", "|---|---|---|---|---|"]
+    for result in sorted(results, key=lambda result: result.program):
+        lines.append(f"| {result.program} | {result.outcome.kind.value} | {_cell(result.outcome.reason)} | "
+                     f"{_cell(' '.join(result.arguments))} | {result.seconds:.1f} |")  # fmt: skip
+    return "\n".join(lines) + "\n"

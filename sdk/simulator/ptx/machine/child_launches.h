@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// ChildLaunches: the kernels that the threads of a grid launch.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device_memory.h"
+#include "ptx/parser/module.h"
+
+namespace kernkit::simulator::ptx {
+
+/// A launch by a thread of a kernel.
+struct ChildLaunch {
+  const Function* kernel = nullptr;
+  dim3 grid, block;
+  uint32_t shared_bytes = 0;                    // dynamic shared memory [bytes]
+  std::unique_ptr<unsigned char[]> parameters;  // the kernel's parameter memory
+  size_t parameter_bytes = 0;
+  bool is_launched = false;
+  bool is_tail = false;  // whether the kernel runs after all other kernels of the grid
+};
+
+/// Several OS threads may call the members at the same time.
+class ChildLaunches {
+ public:
+  /// Returns the address of parameter memory, which the launching thread fills.
+  uint64_t allocate(const Function& kernel, dim3 grid, dim3 block, uint32_t shared_bytes);
+  /// Adds the launch with this parameter memory. Returns false for another address.
+  bool launch(uint64_t parameters, bool is_tail);
+  /// Returns the parameter memory around an address; an empty range outside.
+  Range range_of(uint64_t address) const;
+  /// Takes the launches in the order of their calls, those of cudaStreamTailLaunch last.
+  std::vector<ChildLaunch> take();
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uint64_t, ChildLaunch> prepared_;  // by the address of the parameter memory
+  std::vector<uint64_t> launched_;            // addresses in the order of the launches
+};
+
+}  // namespace kernkit::simulator::ptx
