@@ -40,9 +40,9 @@ def command(options, *words):
     return [sys.executable, "-m", "kernkit", "run", *runtime, *options.run_options, sys.executable, *PYTEST, *settings, *words]
 
 
-def environment(**variables):
+def environment():
     paths = [str(ROOT / "sdk/python"), str(FOLDER), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def selection(options, file=""):
@@ -66,8 +66,8 @@ def collect(options):
 def run_test(options, name):
     """The ending of a test, and its time [s]."""
     started = time.monotonic()
-    words = ["-p", "one_test", "--tb=short", *selection(options, name.split("::")[0])]
-    process = subprocess.Popen(command(options, *words), cwd=options.cwd, env=environment(CLIENT_SUITES_TEST=name), start_new_session=True,
+    words = ["-p", "one_test", f"--one-test={name}", "--tb=short", *selection(options, name.split("::")[0])]
+    process = subprocess.Popen(command(options, *words), cwd=options.cwd, env=environment(), start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
     try:
         out, errors = process.communicate(timeout=options.limit)

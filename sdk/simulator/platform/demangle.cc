@@ -2,9 +2,12 @@
 #include "platform/demangle.h"
 
 #include <cxxabi.h>
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include <cstdlib>
-#include <map>
 
 namespace kernkit::simulator {
 namespace {
@@ -27,23 +30,24 @@ size_t parameters(const std::string& text) {
 }
 
 size_t size_of(const std::string& type) {
-  static const std::map<std::string, size_t> kSizes = {{"bool", 1},
-                                                       {"char", 1},
-                                                       {"signed char", 1},
-                                                       {"unsigned char", 1},
-                                                       {"short", 2},
-                                                       {"int", 4},
-                                                       {"unsigned short", 2},
-                                                       {"unsigned int", 4},
-                                                       {"long", 8},
-                                                       {"float", 4},
-                                                       {"unsigned long", 8},
-                                                       {"long long", 8},
-                                                       {"unsigned long long", 8},
-                                                       {"double", 8}};
+  static constexpr std::pair<std::string_view, size_t> kSizes[] = {{"bool", 1},
+                                                                   {"char", 1},
+                                                                   {"signed char", 1},
+                                                                   {"unsigned char", 1},
+                                                                   {"short", 2},
+                                                                   {"int", 4},
+                                                                   {"unsigned short", 2},
+                                                                   {"unsigned int", 4},
+                                                                   {"long", 8},
+                                                                   {"float", 4},
+                                                                   {"unsigned long", 8},
+                                                                   {"long long", 8},
+                                                                   {"unsigned long long", 8},
+                                                                   {"double", 8}};
   if (type.back() == '*') return sizeof(void*);
-  const auto size = kSizes.find(type);
-  return size == kSizes.end() ? 0 : size->second;
+  const auto* const row = std::find_if(std::begin(kSizes), std::end(kSizes),
+                                       [&](const auto& one) { return one.first == type; });
+  return row == std::end(kSizes) ? 0 : row->second;
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ ExecutionContext execution_context() {
 }
 const Settings& execution_settings() { return state().settings; }
 const DeviceMemory& allocated_memory() {
-  static const AllocatedMemory memory;
+  static const AllocatedMemory& memory = *new AllocatedMemory;  // never destroyed, like the state
   return memory;
 }
 std::recursive_mutex& runtime_mutex() { return state().mutex; }

@@ -144,7 +144,8 @@ InstructionMatch find_instruction(std::string_view name,
                                   const std::vector<std::string>& modifiers) {
   InstructionMatch result;
   std::vector<bool> ignored(modifiers.size()), is_known(modifiers.size());
-  static const RowLists lists;
+  // Never destroyed: a thread may decode a kernel while the process ends.
+  static const RowLists& lists = *new RowLists;
   for (const RowLists::Entry* entry = lists.list_of(name); entry != nullptr; entry = entry->next) {
     if (name != entry->name) continue;
     result.is_known = true;

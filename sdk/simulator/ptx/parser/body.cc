@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parser: the statements of a function.
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "ptx/parser/parser.h"
 
@@ -196,9 +199,9 @@ class BodyParser {
 }  // namespace
 
 bool uses_texture(const std::string& name) {
-  static const std::set<std::string> kNames = {"tex",  "tld4",  "txq", "suld",
-                                               "sust", "sured", "suq", "istypep"};
-  return kNames.count(name) != 0;
+  static constexpr std::string_view kNames[] = {"tex",  "tld4",  "txq", "suld",
+                                                "sust", "sured", "suq", "istypep"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
 std::vector<Statement> parse_body(const Function& function) { return BodyParser(function).parse(); }

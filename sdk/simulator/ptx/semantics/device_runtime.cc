@@ -2,9 +2,12 @@
 // Calls of the device runtime, which nvcc -rdc=true emits for <<<>>> in a kernel. Signatures:
 // cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller, since CUDA 12
 // has no function by which a kernel waits for a kernel that it launched.
+#include <algorithm>
 #include <cstring>
-#include <map>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "ptx/machine/access.h"
 #include "ptx/machine/block.h"
@@ -102,22 +105,24 @@ void succeed(Warp& warp, const Operation& operation) {
 
 Run call_device_runtime(Decoder& d, size_t callee, const std::string& name) {
   struct DeviceFunction {
+    std::string_view name;
     size_t parameters;
     uint8_t result_bytes;
     Run run;
   };
-  static const std::map<std::string, DeviceFunction> kFunctions = {
-      {"__cudaCDP2GetParameterBufferV2", {4, 8, get_parameter_buffer}},
-      {"__cudaCDP2LaunchDeviceV2", {2, 4, launch_device}},
-      {"__cudaCDP2LaunchDeviceV2_ptsz", {2, 4, launch_device}},
-      {"__cudaCDP2StreamCreateWithFlags", {2, 4, create_stream}},
-      {"__cudaCDP2StreamDestroy", {1, 4, succeed}},
-      {"__cudaCDP2GetLastError", {0, 4, succeed}},
-      {"__cudaCDP2PeekAtLastError", {0, 4, succeed}}};
-  const auto found = kFunctions.find(name);
-  if (found == kFunctions.end()) return nullptr;
-  take_parameters(d, callee, found->second.parameters, found->second.result_bytes);
-  return found->second.run;
+  static constexpr DeviceFunction kFunctions[] = {
+      {"__cudaCDP2GetParameterBufferV2", 4, 8, get_parameter_buffer},
+      {"__cudaCDP2LaunchDeviceV2", 2, 4, launch_device},
+      {"__cudaCDP2LaunchDeviceV2_ptsz", 2, 4, launch_device},
+      {"__cudaCDP2StreamCreateWithFlags", 2, 4, create_stream},
+      {"__cudaCDP2StreamDestroy", 1, 4, succeed},
+      {"__cudaCDP2GetLastError", 0, 4, succeed},
+      {"__cudaCDP2PeekAtLastError", 0, 4, succeed}};
+  const auto* const function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                            [&](const auto& row) { return row.name == name; });
+  if (function == std::end(kFunctions)) return nullptr;
+  take_parameters(d, callee, function->parameters, function->result_bytes);
+  return function->run;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -69,7 +69,7 @@ class Versions {
 }  // namespace
 
 Run fastest(Run step, Simd list) {
-  static const Versions versions;
+  static const Versions& versions = *new Versions;  // never destroyed, as in find_instruction()
   return versions.find(step, list);
 }
 #else
