@@ -16,6 +16,7 @@ constexpr Instruction kIntegerArithmetic[] = {
         .defines(Definedness::kUpwards)
         .flows(AddressFlow::kEither)
         .simd(Simd::kIntegers),
+    Instruction("add", "u16x2|s16x2", add).defines(Definedness::kHalves),
     Instruction("add", "sat s32", add).flows(AddressFlow::kEither),
     Instruction("sub", "%int", sub)
         .defines(Definedness::kUpwards)
@@ -46,7 +47,13 @@ constexpr Instruction kIntegerArithmetic[] = {
     Instruction("abs", "%signed", abs).simd(Simd::kIntegers),
     Instruction("neg", "%signed", neg).defines(Definedness::kUpwards).simd(Simd::kIntegers),
     Instruction("min", "%int", min).simd(Simd::kIntegers),
+    Instruction("min", "relu s32", min),
+    Instruction("min", "u16x2", min).defines(Definedness::kHalves),
+    Instruction("min", "relu? s16x2", min).defines(Definedness::kHalves),
     Instruction("max", "%int", max).simd(Simd::kIntegers),
+    Instruction("max", "relu s32", max),
+    Instruction("max", "u16x2", max).defines(Definedness::kHalves),
+    Instruction("max", "relu? s16x2", max).defines(Definedness::kHalves),
     Instruction("popc", "b32|b64", popc),
     Instruction("clz", "b32|b64", clz),
     Instruction("bfind", "shiftamt? u32|s32|u64|s64", bfind),

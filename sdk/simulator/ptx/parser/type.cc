@@ -18,7 +18,7 @@ constexpr NamedType kTypes[] = {
     {"f32", Type::kF32, 4},       {"f16x2", Type::kF16x2, 4},   {"bf16x2", Type::kBF16x2, 4},
     {"e4m3x2", Type::kE4M3x2, 2}, {"e5m2x2", Type::kE5M2x2, 2}, {"b64", Type::kB64, 8},
     {"u64", Type::kU64, 8},       {"s64", Type::kS64, 8},       {"f64", Type::kF64, 8},
-    {"f32x2", Type::kF32x2, 8},
+    {"f32x2", Type::kF32x2, 8},   {"u16x2", Type::kU16x2, 4},   {"s16x2", Type::kS16x2, 4},
 };
 
 }  // namespace

@@ -24,6 +24,8 @@ enum class Type : uint8_t {
   kF32,
   kF16x2,
   kBF16x2,
+  kU16x2,
+  kS16x2,
   kE4M3x2,
   kE5M2x2,
   kB64,

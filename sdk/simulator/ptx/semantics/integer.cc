@@ -57,11 +57,31 @@ Run add_or_sub(Decoder& d, Type type) {
   return wrapping<Binary<Op>>(d, type, 3);
 }
 
+bool is_integer_pair(Type type) { return type == Type::kU16x2 || type == Type::kS16x2; }
+
+// The loop of min or max.
+template <class Op>
+Run choose(Decoder& d, Type type) {
+  const bool relu = d.has("relu");
+  const Run loop = integers<Binary<Op>>(d, type, 3);
+  switch (type) {
+    case Type::kU16x2: return Binary<Op>::template packed<uint16_t>;
+    case Type::kS16x2:
+      return relu ? Binary<Relu<Op>>::template packed<int16_t>
+                  : Binary<Op>::template packed<int16_t>;
+    default: return relu ? Binary<Relu<Op>>::template run<int32_t> : loop;
+  }
+}
+
 }  // namespace
 
 Run add(Decoder& d) {
   if (d.has("cc")) return carry(d);
   const Type type = d.type();
+  if (is_integer_pair(type)) {
+    take(d, type, 3);
+    return Binary<Add>::packed<uint16_t>;
+  }
   return is_integer(type) ? add_or_sub<Add, AddSat>(d, type) : real_add(d, type);
 }
 Run sub(Decoder& d) {
@@ -111,11 +131,11 @@ Run div(Decoder& d) {
 Run rem(Decoder& d) { return integers<Binary<Rem>>(d, d.type(), 3); }
 Run min(Decoder& d) {
   const Type type = d.type();
-  return is_integer(type) ? integers<Binary<Min>>(d, type, 3) : real_min(d, type);
+  return is_integer(type) || is_integer_pair(type) ? choose<Min>(d, type) : real_min(d, type);
 }
 Run max(Decoder& d) {
   const Type type = d.type();
-  return is_integer(type) ? integers<Binary<Max>>(d, type, 3) : real_max(d, type);
+  return is_integer(type) || is_integer_pair(type) ? choose<Max>(d, type) : real_max(d, type);
 }
 Run abs(Decoder& d) {
   const Type type = d.type();

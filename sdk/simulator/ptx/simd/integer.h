@@ -106,6 +106,15 @@ struct Max {
     return a > b ? a : b;
   }
 };
+/// The result of an operation, or 0 for a negative result.
+template <class Op>
+struct Relu {
+  template <class X>
+  static X apply(X a, X b) {
+    const X result = Op::apply(a, b);
+    return result < 0 ? X{} : result;
+  }
+};
 struct Neg {
   template <class X>
   static X apply(X a) {

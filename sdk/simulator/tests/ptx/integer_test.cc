@@ -96,6 +96,45 @@ TEST_F(PtxInteger, Arithmetic) {
   }
 }
 
+TEST_F(PtxInteger, SumsOfPairs) {
+  for (const char* op : {"add.u16x2", "add.s16x2"}) {
+    check(op + std::string(" %d, %a, %b"), {"u32", "u32", "u32"},
+          [](uint64_t a, uint64_t b, uint64_t) {
+            return ((a & 0xffff) + (b & 0xffff)) % 0x10000 +
+                   ((a >> 16) + (b >> 16)) % 0x10000 * 0x10000;
+          });
+  }
+}
+
+TEST_F(PtxInteger, MinimaAndMaximaOfPairsAndAboveZero) {
+  const auto check_pairs = [&](const std::string& op, bool is_signed, bool is_max, int64_t least) {
+    check(op + " %d, %a, %b", {"u32", "u32", "u32"}, [&](uint64_t a, uint64_t b, uint64_t) {
+      uint64_t result = 0;
+      for (unsigned shift : {0u, 16u}) {
+        const auto half = [&](uint64_t x) {
+          const uint64_t bits = x >> shift & 0xffff;
+          return is_signed ? extended(bits, 16) : static_cast<int64_t>(bits);
+        };
+        const int64_t chosen = is_max ? std::max(half(a), half(b)) : std::min(half(a), half(b));
+        result |= (static_cast<uint64_t>(std::max(chosen, least)) & 0xffff) << shift;
+      }
+      return result;
+    });
+  };
+  for (const bool is_max : {false, true}) {
+    const std::string op = is_max ? "max" : "min";
+    check_pairs(op + ".u16x2", false, is_max, 0);
+    check_pairs(op + ".s16x2", true, is_max, INT16_MIN);
+    check_pairs(op + ".relu.s16x2", true, is_max, 0);
+    check(op + ".relu.s32 %d, %a, %b", {"u32", "u32", "u32"},
+          [&](uint64_t a, uint64_t b, uint64_t) {
+            const int64_t x = extended(a, 32), y = extended(b, 32);
+            return static_cast<uint64_t>(
+                std::max<int64_t>(is_max ? std::max(x, y) : std::min(x, y), 0));
+          });
+  }
+}
+
 TEST_F(PtxInteger, Carries) {
   const std::vector<std::string> types = {"u32", "u32", "u32", "u32"};
   check("{ .reg .b32 x; add.cc.u32 x, %a, %b; addc.u32 %d, %c, 0; }", types,
