@@ -12,8 +12,8 @@ KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
 
 _COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
 _UNSUPPORTED = re.compile(r"kernkit: .*(?:not supported|unsupported)|CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported")
-_MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b"
-                           r"|(?:CURAND|CUBLAS|CUSOLVER|CUSPARSE|CuFFT|cuTENSOR|NCCL)\w*Error")  # fmt: skip
+_MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b")
+_CLOSED_LIBRARY = re.compile(r"^E .*((?:CURAND|CUBLAS|CUSOLVER|CUSPARSE|CuFFT|cuTENSOR|NCCL)\w*Error: .*)", re.MULTILINE)
 
 
 class Ending(NamedTuple):
@@ -40,6 +40,9 @@ def classify(code: Optional[int], out: str, errors: str) -> Ending:
     both = errors + "\n" + out
     unsupported = next((line.strip() for line in both.splitlines() if _UNSUPPORTED.search(line)), "")
     reason = _reason(out)
+    closed_library = _CLOSED_LIBRARY.search(out)
+    if closed_library:
+        return Ending(MACHINE_CODE, closed_library[1])
     if _MACHINE_CODE.search(unsupported) or (code == 1 and _MACHINE_CODE.search(reason)):
         return Ending(MACHINE_CODE, unsupported or reason)
     if unsupported:
