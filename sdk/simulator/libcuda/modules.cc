@@ -101,6 +101,7 @@ cudaError_t add_text(CUlinkState state, CUjitInputType type, const char* text, s
   Link* const link = link_of(state);
   if (link == nullptr) return cudaErrorInvalidResourceHandle;
   if (text == nullptr || size == 0) return cudaErrorInvalidValue;
+  if (core::add_device_runtime(&link->texts, name)) return cudaSuccess;
   if (type != CU_JIT_INPUT_PTX) {
     return core::reject("data: " + std::string(name != nullptr ? name : "the input") +
                             " is not PTX, which is the only supported type of input; add PTX text",

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ptx/link/device_runtime.h"
 #include "ptx/link/link_ptx.h"
 #include "ptx/modules.h"
 #include "ptx/parser/unsupported.h"
@@ -156,6 +157,11 @@ std::string problem_of_library(CUlib_st* library) {
   return problem_of_module(module_here(library->module));
 }
 
+bool add_device_runtime(std::vector<std::string>* texts, const char* name) {
+  const char* const text = name == nullptr ? nullptr : ptx::device_runtime_for(name);
+  if (text != nullptr) texts->emplace_back(text);
+  return text != nullptr;
+}
 cudaError_t link_texts(const std::vector<std::string>& texts, std::string* linked) {
   try {
     *linked = ptx::link_ptx(texts);

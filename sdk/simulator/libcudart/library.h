@@ -24,6 +24,9 @@ bool library_exists(const CUlib_st* library);
 cudaError_t find_library_of_kernel(CUlib_st** library, const void* kernel);
 /// Returns the reason why no kernel of the library can run on the current device, or "".
 std::string problem_of_library(CUlib_st* library);
+/// Adds the text that replaces NVIDIA's device runtime if an input of a linker has its name, see
+/// ptx/link/device_runtime.h. `name` may be null. Returns whether a text was added.
+bool add_device_runtime(std::vector<std::string>* texts, const char* name);
 /// Joins PTX texts as a device linker does, see ptx/link/link_ptx.h. Texts that cannot be joined
 /// are cudaErrorInvalidPtx.
 cudaError_t link_texts(const std::vector<std::string>& texts, std::string* linked);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ptx/link/device_runtime.h"
 #include "ptx/link/link_ptx.h"
 #include "ptx/parser/unsupported.h"
 
@@ -50,6 +51,11 @@ bool is_ptx(const std::string& data) {
 }
 
 Result add(Linker* linker, int type, std::string data, const char* name) {
+  const char* const runtime = name == nullptr ? nullptr : ptx::device_runtime_for(name);
+  if (runtime != nullptr) {
+    linker->texts.emplace_back(runtime);
+    return kSuccess;
+  }
   data.resize(::strnlen(data.data(), data.size()));  // PTX text may end in a null character
   if ((type != kPtx && type != kAny) || !is_ptx(data)) {
     return linker->fail(kIncorrectInputType,

@@ -262,5 +262,76 @@ TEST_F(DriverModules, TheLinkerJoinsPtx) {
   EXPECT_EQ(*reinterpret_cast<const int*>(y), 42);
 }
 
+// Thread 0 of each block writes the block's number + 1 and, after the grid's barrier, copies what
+// the next block wrote.
+constexpr const char* kGridBarrier = R"(.version 8.7
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 error) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
+.visible .entry rotate(.param .u64 x, .param .u64 y)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %nctaid.x;
+  mov.u32 %r3, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  setp.ne.u32 %p1, %r3, 0;
+  add.u32 %r4, %r1, 1;
+  @!%p1 st.global.u32 [%rd4], %r4;
+  { .param .b32 a; .param .b64 b; st.param.b32 [a], 1;
+    call.uni (b), cudaCGGetIntrinsicHandle, (a); ld.param.b64 %rd5, [b]; }
+  { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %rd5; st.param.b32 [b], 0;
+    call.uni (c), cudaCGSynchronize, (a, b); ld.param.b32 %r5, [c]; }
+  rem.u32 %r6, %r4, %r2;
+  mul.wide.u32 %rd6, %r6, 4;
+  add.u64 %rd6, %rd1, %rd6;
+  ld.global.u32 %r7, [%rd6];
+  add.u64 %rd7, %rd2, %rd3;
+  add.u32 %r7, %r7, %r5;
+  @!%p1 st.global.u32 [%rd7], %r7;
+  ret;
+}
+)";
+
+TEST_F(DriverModules, ALinkedDeviceRuntimeSynchronisesAGrid) {
+  start();
+  CUlinkState link = nullptr;
+  ASSERT_EQ(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  char archive[] = "!<arch>\n";
+  for (const char* name : {"libcudadevrt.a", "/usr/lib/libcudadevrt.a"}) {
+    ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, archive, 8, name, 0, nullptr, nullptr),
+              CUDA_SUCCESS);
+  }
+  ASSERT_EQ(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(kGridBarrier),
+                          std::strlen(kGridBarrier), "a.ptx", 0, nullptr, nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, archive, 8, "liba.a", 0, nullptr, nullptr),
+            CUDA_ERROR_NOT_SUPPORTED);
+  void* code = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(cuLinkComplete(link, &code, &size), CUDA_SUCCESS);
+  const CUfunction rotate = function(load(static_cast<const char*>(code)), "rotate");
+  constexpr unsigned kBlocks = 5;
+  CUdeviceptr x = 0, y = 0;
+  ASSERT_EQ(cuMemAllocManaged(&x, kBlocks * sizeof(int), CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemAllocManaged(&y, kBlocks * sizeof(int), CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  for (int launch = 0; launch < 3; ++launch) {  // the counter keeps its value between launches
+    ASSERT_EQ(cuMemsetD32(x, 0, kBlocks), CUDA_SUCCESS);
+    void* arguments[] = {&x, &y};
+    ASSERT_EQ(cuLaunchCooperativeKernel(rotate, kBlocks, 1, 1, 64, 1, 1, 0, nullptr, arguments),
+              CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+    for (unsigned i = 0; i < kBlocks; ++i) {
+      EXPECT_EQ(reinterpret_cast<const unsigned*>(y)[i], (i + 1) % kBlocks + 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kernkit::simulator
