@@ -24,7 +24,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 sys.path[:0] = [str(ROOT / "bench/python"), str(FOLDER)]
 
-from endings import Ending, classify, table  # noqa: E402
+from endings import classify, read_record, table  # noqa: E402
 from rows import processor  # noqa: E402
 
 # The distribution whose version is recorded, by the name of a client.
@@ -114,7 +114,7 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(run_and_record, [name for name in drawn if name not in results]))
-    print(table(context, {name: Ending(row["ending"], row["reason"]) for name, row in results.items()}))
+    print(table(context, read_record({"results": results})))
 
 
 if __name__ == "__main__":

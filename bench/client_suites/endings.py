@@ -52,6 +52,17 @@ def classify(code: Optional[int], out: str, errors: str) -> Ending:
     return Ending(FAILED, reason or f"exit code {code}")
 
 
+def row(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
+    """The row of a Markdown table: the package, and the number of tests of each kind."""
+    counts = collections.Counter(ending.kind for ending in endings.values())
+    return f"| {context['client']} {context['version']} | " + " | ".join(str(counts[kind]) for kind in KINDS) + " |"
+
+
+def read_record(record: Dict[str, Any]) -> Dict[str, Ending]:
+    """The endings by test of a record that the program wrote."""
+    return {name: Ending(result["ending"], result["reason"]) for name, result in record["results"].items()}
+
+
 def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
     """A Markdown table of the counts, followed by the reasons and the tests that did not pass."""
     counts = collections.Counter(ending.kind for ending in endings.values())
@@ -59,8 +70,7 @@ def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
     lines = [
         f"{context['client']} {context['version']}: {len(endings)} of {context['collected']} tests, drawn by seed {context['seed']}, "
         f"{context['limit_s']:g} s each, {context['processor']}.", "",
-        "| " + " | ".join(KINDS) + " |", "| " + " | ".join("---" for _ in KINDS) + " |",
-        "| " + " | ".join(str(counts[kind]) for kind in KINDS) + " |", "",
+        "| package | " + " | ".join(KINDS) + " |", "|" + "---|" * (1 + len(KINDS)), row(context, endings), "",
         f"Passed: {counts[PASSED]} of {considered} tests that neither the package skips nor need machine code.", "",
     ]  # fmt: skip
     by_reason = collections.defaultdict(list)

@@ -64,7 +64,7 @@ def test_each_ending_is_counted(run_suite):
     printed, record = run_suite("numba_tests")
     expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}
     assert {name: row["ending"] for name, row in record["results"].items()} == expected
-    assert "| 5 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 9 tests" in printed
+    assert "| numba 1.0 | 5 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 9 tests" in printed
     assert "- failed, 1: assert 1 == 2\n  test_one.py::test_has_a_wrong_value" in printed
     assert record["context"]["collected"] == len(expected) and record["context"]["version"] == "1.0"
 
@@ -79,3 +79,15 @@ def test_a_seed_draws_and_a_second_run_continues(run_suite, tmp_path):
     _, second = run_suite(tmp_path / "numba_tests", "--count", "3", "--seed", "5")
     assert second["results"].keys() == first["results"].keys()
     assert [row["seconds"] for name, row in second["results"].items() if name != lost] == [-1, -1]
+
+
+@pytest.mark.parametrize("client", ["numba", "cupy"])
+def test_the_page_has_the_counts_of_the_record(root, monkeypatch, client):
+    monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
+    import endings
+
+    record = json.loads((root / f"bench/results/client_suites/{client}.json").read_text())
+    page = (root / "docs/triton-cupy-numba.md").read_text()
+    assert endings.row(record["context"], endings.read_record(record)) in page
+    assert len(record["results"]) == 500 and record["context"]["limit_s"] == 60
+    assert f"{record['context']['collected']:,}" in page
