@@ -42,6 +42,8 @@ class OnCpu : public ::testing::EmptyTestEventListener {
 }  // namespace kernkit::simulator
 
 int main(int argc, char** argv) {
+  // A child of fork() cannot use CUDA, so that a death test starts the program again.
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   ::testing::InitGoogleTest(&argc, argv);
   ::testing::UnitTest::GetInstance()->listeners().Append(new kernkit::simulator::OnCpu);
   return RUN_ALL_TESTS();

@@ -34,6 +34,10 @@ class CudaFaults : public ::testing::Test {
 
   CudaRuntime runtime_;
 };
-using CudaFaultsDeathTest = CudaFaults;
+class CudaFaultsDeathTest : public CudaFaults {
+ protected:
+  // A child of fork() cannot use CUDA, so that a death test starts the program again.
+  CudaFaultsDeathTest() { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
 
 }  // namespace kernkit::simulator

@@ -161,7 +161,11 @@ TEST_F(CudaHostFaults, CopiesOfPageableMemory) {
 
 #if defined(TEST_WITH_ASAN)
 
-using CudaHostFaultsDeathTest = CudaHostFaults;
+class CudaHostFaultsDeathTest : public CudaHostFaults {
+ protected:
+  // A child of fork() cannot use CUDA, so that a death test starts the program again.
+  CudaHostFaultsDeathTest() { ::testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
 
 TEST_F(CudaHostFaultsDeathTest, UseAfterStreamOrderedFree) {
   for (const unsigned seed : {0u, 3u}) {
