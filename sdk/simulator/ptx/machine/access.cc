@@ -161,4 +161,18 @@ void find_pointers_at(Warp& warp, const Operation& operation, const uint64_t* ad
   }
 }
 
+unsigned char* find_pointer(Warp& warp, int lane, const Operation& operation, uint64_t address,
+                            uint32_t size, Touch touch) {
+  Operation access = operation;
+  access.space = Space::kGeneric;
+  access.address_size = 0;
+  access.offset = static_cast<int64_t>(address);
+  const uint32_t mask = warp.mask;
+  warp.mask = kLane[lane];
+  LanePointers pointers;
+  find_pointers(warp, access, size, touch, &pointers);
+  warp.mask = mask;
+  return pointers.at[lane];
+}
+
 }  // namespace kernkit::simulator::ptx

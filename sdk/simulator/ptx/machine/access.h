@@ -22,6 +22,9 @@ void find_pointers(Warp& warp, const Operation& operation, uint32_t size, Touch 
 /// Finds the memory at `addresses`, which may differ from the operation's address operand.
 void find_pointers_at(Warp& warp, const Operation& operation, const uint64_t* addresses,
                       uint32_t size, Touch touch, LanePointers* pointers);
+/// Finds the memory of an access of `size` bytes by one lane at a generic address.
+unsigned char* find_pointer(Warp& warp, int lane, const Operation& operation, uint64_t address,
+                            uint32_t size, Touch touch);
 /// Sets the operation's range to the allocation or variable around an address of global memory; to
 /// an empty range outside of both.
 void renew_range(Warp& warp, const Operation& operation, uint64_t address);

@@ -81,16 +81,10 @@ void launch_device(Warp& warp, const Operation& operation) {
 // cudaError_t __cudaCDP2StreamCreateWithFlags(cudaStream_t* stream, unsigned flags)
 void create_stream(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
-    Operation access = operation;
-    access.space = Space::kGeneric;
-    access.address_size = 0;
-    access.offset = parameter<int64_t>(warp, operation, 0, lane);
-    const uint32_t mask = warp.mask;
-    warp.mask = kLane[lane];
-    LanePointers pointers;
-    find_pointers(warp, access, sizeof(kStreamOfKernel), Touch::kStores, &pointers);
-    warp.mask = mask;
-    std::memcpy(pointers.at[lane], &kStreamOfKernel, sizeof(kStreamOfKernel));
+    const auto address = parameter<uint64_t>(warp, operation, 0, lane);
+    unsigned char* const stream =
+        find_pointer(warp, lane, operation, address, sizeof(kStreamOfKernel), Touch::kStores);
+    std::memcpy(stream, &kStreamOfKernel, sizeof(kStreamOfKernel));
     set_result<int32_t>(warp, operation, lane, cudaSuccess);
   });
 }

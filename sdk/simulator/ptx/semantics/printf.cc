@@ -12,20 +12,11 @@ namespace {
 
 std::atomic<bool> buffer_has_text{false};
 
-// Loads a value for one lane by a synthetic load operation.
 template <class T>
 T load(Warp& warp, int lane, const Operation& operation, uint64_t address) {
-  Operation access = operation;
-  access.space = Space::kGeneric;
-  access.address_size = 0;
-  access.offset = static_cast<int64_t>(address);
-  const uint32_t mask = warp.mask;
-  warp.mask = kLane[lane];
-  LanePointers pointers;
-  find_pointers(warp, access, sizeof(T), Touch::kLoads, &pointers);
-  warp.mask = mask;
   T value;
-  std::memcpy(&value, pointers.at[lane], sizeof(T));
+  std::memcpy(&value, find_pointer(warp, lane, operation, address, sizeof(T), Touch::kLoads),
+              sizeof(T));
   return value;
 }
 
