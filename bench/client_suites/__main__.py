@@ -18,13 +18,13 @@ import random
 import subprocess
 import sys
 import threading
-import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 sys.path[:0] = [str(ROOT / "bench/python"), str(FOLDER)]
 
 from endings import classify, read_record, table  # noqa: E402
+from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 
 # The distribution whose version is recorded, by the name of a client.
@@ -65,18 +65,9 @@ def collect(options):
 
 def run_test(options, name):
     """The ending of a test, and its time [s]."""
-    started = time.monotonic()
     words = ["-p", "one_test", f"--one-test={name}", "--tb=short", *selection(options, name.split("::")[0])]
-    process = subprocess.Popen(command(options, *words), cwd=options.cwd, env=environment(), start_new_session=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")  # fmt: skip
-    try:
-        out, errors = process.communicate(timeout=options.limit)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        out, errors = process.communicate()
-        code = None
-    return classify(code, out, errors), time.monotonic() - started
+    run = run_with_limit(command(options, *words), options.limit, options.cwd, environment())
+    return classify(run.code, run.output, run.errors), run.seconds
 
 
 def main():

@@ -14,17 +14,15 @@ import pathlib
 import random
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 from typing import List, Optional, Tuple
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
+from limited_run import run_with_limit  # noqa: E402
 from nvcc import write_wrapper  # noqa: E402
 from outcomes import Kind, Outcome, Run, classify, not_built, worst  # noqa: E402
 from report import Context, Result, as_json, as_markdown, read_json  # noqa: E402
@@ -36,28 +34,11 @@ KERNKIT = [sys.executable, "-B", "-m", "kernkit", "run"]
 
 def execute(launcher: List[str], command: Command, limit: float) -> Tuple[Run, float]:
     """Runs a command with a time limit [s]. Returns its result and its time [s]."""
-    start = time.monotonic()
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        try:
-            process = subprocess.Popen([*launcher, *command.words], cwd=command.folder, stdin=subprocess.DEVNULL, stdout=output,
-                                       stderr=errors, start_new_session=True)  # fmt: skip
-        except OSError as error:
-            return Run(127, "", str(error)), 0.0
-        code: Optional[int]
-        try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = None
-        try:  # also programs that the program started and left
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        texts = []
-        for file in (output, errors):
-            file.seek(0)
-            texts.append(file.read().decode(errors="replace"))
-    return Run(code, *texts), time.monotonic() - start
+    try:
+        *run, seconds = run_with_limit([*launcher, *command.words], limit, command.folder)
+    except OSError as error:
+        return Run(127, "", str(error)), 0.0
+    return Run(*run), seconds
 
 
 def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Result:
