@@ -11,7 +11,8 @@ from typing import Any, Dict, List, Tuple
 from ..errors import UserError
 from .measurements import Row
 
-# Keys of Google Benchmark's own context. A program adds other keys.
+# Keys that Google Benchmark writes into the "context" of its output. A benchmark program can add
+# further keys.
 OF_GOOGLE = {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled",
              "aslr_enabled", "caches", "load_avg", "library_build_type", "library_version",
              "json_schema_version"}
@@ -27,7 +28,7 @@ def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
 
 
 class Collector:
-    """Collects the rows of all rounds."""
+    """Merges the rows of all rounds: each round adds one sample to a row."""
 
     def __init__(self) -> None:
         self.rows: Dict[Tuple[str, str], Row] = {}
@@ -44,5 +45,6 @@ class Collector:
             row.unit, row.bytes = measured_row.unit, measured_row.bytes or row.bytes
             row.reason = row.reason or measured_row.reason
             if measured_row.samples:
-                # Other programs on the machine only add time, so the minimum counts.
+                # Other programs on the machine can only add time, so the fastest repetition is the
+                # sample of the round.
                 row.samples.append(min(measured_row.samples))

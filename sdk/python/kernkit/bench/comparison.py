@@ -12,19 +12,21 @@ from .measurements import BUSY, Row, Run
 
 CONFIDENCE = 0.95
 HIDDEN = 0.20
-FEWEST_ROUNDS = 3  # with fewer rounds the deviation is meaningless
+FEWEST_ROUNDS = 3  # number of rounds that a comparison needs; the deviation of fewer samples is meaningless
 CEILINGS = ("the best copy", "memcpy")
-# The smallest deviation between two runs: the placement of code and memory differs.
+# Lower limit of the deviation of the logarithms of times: the placement of code and memory differs
+# between two runs, even if no sample shows the difference.
 PLACEMENT = 0.005
 
 
 @dataclasses.dataclass
 class Change:
-    """The change of one row. Positive is slower: 0.2 is 20 % more time."""
+    """The change of one row between two runs. A positive change is slower: 0.2 is 20 % more
+    time."""
 
     name: str
-    reference: str  # the row or rows with which both runs compare this row
-    old: float  # share of the ceiling, or ratio to the peers
+    reference: str  # name of the ceiling, or names of the peers, with which the row is compared in both runs
+    old: float  # share of the ceiling, or ratio to the peers, in the old run
     new: float
     change: float
     low: float
@@ -33,7 +35,8 @@ class Change:
 
 
 def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
-    """The rows of the same run with which a row is compared, and their name; no rows without a comparison."""
+    """Returns the name and the rows with which a row is compared in its own run: the ceiling or,
+    without a ceiling, the peers. The list is empty if the run has neither."""
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
@@ -42,8 +45,8 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
 
 
 def _logarithms(row: Row, references: List[Row]) -> List[float]:
-    """For each sample: the logarithm of the row's time divided by the mean time of `references` (per byte, if rows count
-    bytes)."""
+    """For each sample, the logarithm of the row's time divided by the geometric mean of the times
+    of `references`. The times are per byte if the rows count bytes."""
     result = []
     for number, sample in enumerate(row.samples):
         logarithm = math.log(sample / (row.bytes or 1))
@@ -55,8 +58,9 @@ def _logarithms(row: Row, references: List[Row]) -> List[float]:
 
 @functools.lru_cache(maxsize=None)
 def t_quantile(probability: float, freedom: int) -> float:
-    """The quantile of Student's distribution, for probabilities above one half."""
-    # With t = sqrt(freedom) * tan(angle) the integrand is a power of the cosine.
+    """The quantile of Student's t-distribution with `freedom` degrees of freedom, for a probability
+    above one half."""
+    # The substitution t = sqrt(freedom) * tan(angle) turns the density into a power of the cosine.
     constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
 
     def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
@@ -72,18 +76,22 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
-    """(difference of the means, half the width of its interval): of all samples, or without the farthest sample of each
-    run, whichever interval is narrower."""
+    """Returns (difference of the means, half the width of its confidence interval). The interval is
+    computed from all samples and without the farthest sample of each run; the narrower interval is
+    returned."""
     candidates = [_of_normal(old, new, 2 * rows, 1.0)]
     fewest = min(len(old), len(new))
     if fewest >= 4:
-        # Without its farthest value a normal sample has a smaller deviation. A simulation gave the factor.
+        # A normal sample without its farthest value has a smaller deviation. The factor that
+        # corrects the deviation was found by simulation.
         candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
     return min(candidates, key=lambda candidate: candidate[1])
 
 
 def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
-    """(difference, half the width of its interval) by Student's distribution, at a confidence for all intervals together."""
+    """Returns (difference of the means, half the width of its confidence interval) by Student's
+    t-distribution. CONFIDENCE holds for all `intervals` together; the deviation is multiplied by
+    `widened`."""
     freedom = len(old) + len(new) - 2
     squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
     deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
@@ -94,13 +102,14 @@ def _of_normal(old: List[float], new: List[float], intervals: int, widened: floa
 
 
 def _without_farthest(samples: List[float]) -> List[float]:
-    """The samples without the one farthest from the median."""
+    """The samples without the sample that is farthest from the median."""
     middle = statistics.median(samples)
     return sorted(samples, key=lambda sample: abs(sample - middle))[:-1]
 
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """The key of a row of kernkit. The key is the same in every run, whatever the implementation's name."""
+    """The key by which a row of kernkit is found in the other run. The key contains the variant,
+    but not the name of the library, which can differ between the runs."""
     return row.program, row.subject, run.variant(row.implementation) or "", row.keys
 
 
@@ -117,7 +126,7 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
         if old_row is None:
             missing.append(f"{row.name}: only in the new run")
         elif not others or by != old_by:
-            missing.append(f"{row.name}: not measured by the same in both runs")
+            missing.append(f"{row.name}: the two runs have neither the same ceiling nor the same peers of the row")
         else:
             pairs.append((row.name, by, _logarithms(old_row, old_others), _logarithms(row, others)))
     missing += [f"{row.name}: only in the old run" for row in before.values()]

@@ -48,7 +48,8 @@ def _commit() -> str:
 
 
 def context() -> Dict[str, Any]:
-    """The machine and the versions, without names of hosts, users and folders."""
+    """A description of the machine, the commit and the versions of packages. The description
+    contains no names of hosts, users or folders."""
     versions = {}
     for package in PACKAGES:
         try:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of benchmarks: rows with samples, and the rows with which a row can be compared.
+"""A run of benchmarks: rows with samples, and the rows with which a row is compared.
 
 A row is named <what>/.../<implementation>[/cold or /hot][/<key>:<value>...], as in
-scale/float32/kernkit/bytes:4096. Rows whose <implementation> is what the run's context calls "ours" (the name
-of a library, "kernkit" by default), or begins with that and "-", are ours; those of the
-same <what>/... and keys are their peers, and only the peer <x> that of <ours>-<x> or
-<ours>-<x>-<how>. Rows copy/<how>/<key>:<value> of the same program are the ceiling of rows with the
-same keys: the fastest of these rows, memcpy only without another row. Where the bytes depend on the dtype
-as well, the names are copy/<dtype>/<how>/<key>:<value>.
+scale/float32/kernkit/bytes:4096. The entry "ours" of the run's context lists names of libraries, by
+default only "kernkit". A row is ours if its <implementation> is such a name, or such a name
+followed by "-" and a variant, as in kernkit-threads. The peers of our row are the rows of other
+implementations in the same program with the same <what>/... and the same keys. If a peer <x> has
+the name with which the variant begins, as in kernkit-<x> or kernkit-<x>-<how>, that peer is the
+only one. The ceiling of a row is the fastest row copy/<how>/<key>:<value> of the same program with
+the same keys; the row of memcpy is the ceiling only if there is no other such row. If the number of
+bytes also depends on the dtype, these rows are named copy/<dtype>/<how>/<key>:<value>.
 """
 
 import dataclasses
@@ -21,10 +23,11 @@ from typing import Any, Dict, List, Optional, Tuple
 from ..errors import UserError
 
 FORMAT = 1
-BUSY = 0.10  # share of the processors; with more use by other programs the times are wrong
+BUSY = 0.10  # share of the processors that other programs may use; above it the times are unreliable
 # The first dtypes in tables; other dtypes follow by name.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
-# Suffixes of Google Benchmark that name the clock.
+# Suffixes that Google Benchmark appends to the name of a row: clock, repetitions, minimum time and
+# one thread.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
 _WALL_CLOCK = re.compile(r"/(real_time|manual_time)(?=/|$)")
@@ -34,14 +37,15 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclasses.dataclass
 class Row:
-    """A benchmark, with one sample per round. The unit is "ns", "bytes" or "lines"; less is better."""
+    """A benchmark, with one sample per round. The samples are in `unit`, which is "ns", "bytes" or
+    "lines"; less is better."""
 
     program: str
     name: str
     unit: str = "ns"
     samples: List[float] = dataclasses.field(default_factory=list)
     bytes: float = 0  # bytes read and written by one iteration
-    reason: str = ""  # reason for no samples; begins with "skipped: " unless the row failed
+    reason: str = ""  # reason why the row has no samples; begins with "skipped: " unless the row failed
 
     @property
     def path(self) -> List[str]:
@@ -71,7 +75,7 @@ class Row:
 
     @property
     def spread(self) -> Optional[float]:
-        """Half the distance between the quartiles, as a share of the median; None for one sample."""
+        """Half the interquartile range as a share of the median; None for one sample."""
         if len(self.samples) < 2:
             return None
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
@@ -96,7 +100,8 @@ class Run:
 
     @property
     def ours(self) -> List[str]:
-        """The names of kernkit's own implementations in this run."""
+        """The names of the libraries whose rows are ours in this run, see the module's
+        docstring."""
         return self.context.get("ours") or ["kernkit"]
 
     def variant(self, implementation: str) -> Optional[str]:
@@ -111,8 +116,8 @@ class Run:
         return len(row.path) > 1 and self.variant(row.implementation) is not None
 
     def copies(self, row: Row) -> List[Row]:
-        """The copies that bound the row: with the same keys in the same program, and of the same dtype if the program has
-        such copies."""
+        """The rows of copies that can be the row's ceiling: copies with the same keys in the same
+        program, and only copies of the row's dtype if the program has any."""
         if not row.bytes or row.path[0] == "copy":
             return []
         copies = [other for other in self.measured if other.program == row.program
@@ -120,7 +125,8 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The fastest copy; memcpy only if the program has no other copy."""
+        """The row of the fastest copy, or None without a copy. memcpy counts only if the program
+        has no other copy."""
         copies = self.copies(row)
         better = [copy for copy in copies if copy.implementation != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
@@ -130,11 +136,11 @@ class Run:
         return next((copy for copy in self.copies(row) if copy.implementation == "memcpy"), None)
 
     def ceiling_name(self, row: Row) -> str:
-        """The name of the ceiling."""
+        """The name of the row's ceiling: "memcpy" or "the best copy"."""
         return "memcpy" if self.ceiling(row) is self.memcpy(row) else "the best copy"
 
     def peers(self, row: Row) -> List[Row]:
-        """The peers with which the row is compared."""
+        """The peers of the row, see the module's docstring."""
         same_work = [candidate for candidate in self.measured if candidate.program == row.program
                      and candidate.subject == row.subject and candidate.keys == row.keys and not self.is_ours(candidate)]
         variant = f"{self.variant(row.implementation)}-"
@@ -143,7 +149,8 @@ class Run:
 
 
 def parse(text: str) -> Dict[str, Any]:
-    """{"context", "rows"} from the file of a run or from the output of one program of Google Benchmark."""
+    """Returns {"context": ..., "rows": ...} from the text of a run's file, or from the JSON output
+    of one program of Google Benchmark."""
     content = json.loads(text)
     if "rows" in content:
         return content
@@ -161,7 +168,8 @@ def parse(text: str) -> Dict[str, Any]:
         unit = _NANOSECONDS[entry.get("time_unit", "ns")]
         row["samples"].append(entry["real_time"] * unit)
         if "bytes_per_second" in entry:
-            # Google Benchmark divides by the processor's time unless the row's name has another clock.
+            # Google Benchmark computes bytes_per_second from the processor time, unless the row's
+            # name has a suffix of another clock.
             by = entry["real_time"]
             if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
                 by = entry["cpu_time"]
@@ -171,7 +179,7 @@ def parse(text: str) -> Dict[str, Any]:
 
 
 def load(path: pathlib.Path) -> Run:
-    """Reads a run. UserError: the file is not a run."""
+    """Reads the file of a run. UserError: the file does not exist, or its content is not a run."""
     try:
         content = parse(path.read_text())
         rows = [Row(**{"program": "", **row}) for row in content["rows"]]
@@ -183,7 +191,7 @@ def load(path: pathlib.Path) -> Run:
 
 
 def save(run: Run, path: pathlib.Path) -> None:
-    """Writes a run, one line for each row."""
+    """Writes a run as JSON, with one line for each row."""
     default = Row("", "")
     lines = []
     for row in run.rows:
@@ -216,7 +224,7 @@ def format_size(count: float) -> str:
 
 
 def format_value(row: Row) -> str:
-    """The median with its unit."""
+    """The median of the row's samples with its unit."""
     if row.unit == "ns":
         return format_time(row.median)
     return format_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
@@ -228,12 +236,13 @@ def format_spread(row: Row) -> str:
 
 
 def format_ratio(value: float) -> str:
-    """Two digits after the point, or one significant digit."""
+    """A ratio with two digits after the decimal point, or with one significant digit below 0.01."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
 def key_order(keys: str) -> Tuple[Any, ...]:
-    """The sort key of keys, by their numbers: n:1/d:64, n:64/d:64, n:1024/d:64."""
+    """The sort key of the keys of a row. Keys are sorted by their numbers: n:1/d:64, n:64/d:64,
+    n:1024/d:64."""
     numbers, names = [], []
     for part in keys.split("/"):
         name, _, value = part.rpartition(":")

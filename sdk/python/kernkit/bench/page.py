@@ -12,13 +12,14 @@ def _panel_order(panel: str) -> Tuple[int, str]:
 
 
 def label(run: Run, row: Row) -> str:
-    """The label of a pair: its subject, and kernkit's variant if there are several variants."""
+    """The label of a row of kernkit: its subject and, if the row has a variant, the variant."""
     text, variant = row.subject.replace("/", ", "), run.variant(row.implementation)
     return f"{text}, {variant}" if variant else text
 
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
-    """The rows with a ceiling, by size: {op: {dtype and caches: {implementation: rows}}}."""
+    """The rows that have a ceiling, sorted by size: {op: {panel: {implementation: rows}}}. A panel
+    is a dtype, followed by cold or hot if the rows have such a key."""
     tables: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
     for row in run.measured:
         if run.ceiling(row):
@@ -36,14 +37,14 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
-    """Pairs (kernkit's row, peer's row) for the rows without a ceiling and without a size."""
+    """Pairs (kernkit's row, peer's row) for the rows without keys."""
     return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
-    """Pairs (kernkit's row, peer's row) by size for the rows without a ceiling: {op: {dtype: {"kernkit / peer":
-    pairs}}}."""
+    """Pairs (kernkit's row, peer's row), sorted by size, for the rows with keys and without a
+    ceiling: {op: {dtype: {"kernkit / peer": pairs}}}."""
     tables: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):
@@ -85,7 +86,7 @@ def _about(run: Run) -> str:
 
 
 def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
-    at = {row.keys: row for rows in lines.values() for row in rows}  # one row of each size
+    at = {row.keys: row for rows in lines.values() for row in rows}  # {keys: a row with these keys}
     columns = sorted(at, key=key_order)
     best = {keys: run.ceiling(row) for keys, row in at.items()}
     memcpy = {keys: run.memcpy(row) for keys, row in at.items()}
@@ -112,7 +113,7 @@ def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
 
 
 def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
-    """The paragraph before the tables of an op."""
+    """The paragraph that explains the tables of an op."""
     rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
     sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
     if run.ceiling_name(rows[0]) == "memcpy":
@@ -123,7 +124,7 @@ def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
 
 
 def markdown(run: Run, plots: bool) -> str:
-    """The page in Markdown. `plots`: whether the page shows plots."""
+    """The page of a run in Markdown. `plots`: whether the page shows the plots of plots.py."""
     parts = ["# Benchmarks\n", _about(run)]
     pairs = ratios(run)
     if pairs:

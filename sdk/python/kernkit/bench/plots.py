@@ -77,7 +77,7 @@ def _mark_caches(axis: Any, run: Run, last: float) -> None:
 
 
 def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: pathlib.Path) -> None:
-    """Plots bytes per second by bytes, with a panel for each dtype."""
+    """Plots bytes per second over the number of bytes, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 4.2, 2.9)
     colours = _colours(run, sorted({implementation for lines in panels.values() for implementation in lines}))
     for axis, (panel, lines) in zip(axes, panels.items()):
@@ -111,7 +111,8 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
 
 
 def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
-    """Plots a bar for each label: kernkit's time divided by the peer's. A ratio outside the left edge is a number."""
+    """Plots a bar for each pair: kernkit's time divided by the peer's. A bar that ends left of the
+    axis has only its number."""
     pairs = pairs[::-1]
     figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
     values = [ours.median / peer.median for _, ours, peer in pairs]
@@ -137,7 +138,8 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
 
 
 def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
-    """Plots the peer's time divided by kernkit's, by size, with a panel for each dtype."""
+    """Plots the peer's time divided by kernkit's time over the size, with a panel for each
+    dtype."""
     figure, axes = _grid(len(panels), 3.4, 2.8)
     names = sorted({pairs[0][1].implementation for lines in panels.values() for pairs in lines.values()})
     colours = _colours(run, names)
