@@ -233,7 +233,7 @@ def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(compiled):
     path = compiled(source)
     assert failed(path, glibc="2.17") == {}
     assert failed(path, glibc="2.16")["glibc"].startswith(
-        "clock_gettime: of glibc 2.17, which is above 2.16"
+        "clock_gettime: requires glibc 2.17, and --glibc permits 2.16"
     )
     assert text_of(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
 
@@ -246,7 +246,7 @@ def test_packed_relocations_require_a_glibc_that_supports_them(compiled):
         pytest.skip("this linker packs no relocations")
     assert text_of(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
     assert failed(path, glibc="2.35")["glibc"].startswith(
-        "GLIBC_ABI_DT_RELR: of glibc 2.36, which is above 2.35"
+        "GLIBC_ABI_DT_RELR: requires glibc 2.36, and --glibc permits 2.35"
     )
 
 

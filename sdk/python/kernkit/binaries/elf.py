@@ -118,7 +118,7 @@ class ElfFile:
                             "again") from None  # fmt: skip
 
     def needed_versions(self) -> Dict[int, str]:
-        """{index in the table of symbols' versions: the version, as in "GLIBC_2.34"}."""
+        """{index in the table of version requirements: the version, as in "GLIBC_2.34"}."""
         section = self._of_kind(_VERNEED)
         versions: Dict[int, str] = {}
         if section is None:
@@ -152,8 +152,8 @@ class ElfFile:
             return symbols
 
     def names_of_symbols(self) -> Optional[bytes]:
-        """The names in the symbol table, each between two zero bytes; None for a file without the table, as strip
-        leaves it."""
+        """The names in the symbol table, each between two zero bytes; None for a file without the
+        table, such as a stripped file."""
         section = self._of_kind(SYMTAB)
         if section is None:
             return None
@@ -185,7 +185,7 @@ def _text(content: bytes, at: int, errors: str = "replace") -> str:
         raise ValueError("a name is past the end of its section")
     end = content.find(b"\0", at)
     if end < 0:
-        raise ValueError("a name has no end")
+        raise ValueError("a name is not terminated by NUL")
     return content[at:end].decode(errors=errors)
 
 
@@ -197,5 +197,6 @@ def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
 
 
 def exported_symbols(path: pathlib.Path) -> Set[str]:
-    """The symbols that a shared library exports; empty for another file. UserError: as ElfFile."""
+    """The symbols that a shared library exports; empty for another ELF file. UserError: the file
+    cannot be read, is not a 64-bit ELF file, or is damaged."""
     return {symbol.name for symbol in ElfFile(path).symbols() or [] if not symbol.is_undefined and symbol.binding != LOCAL}

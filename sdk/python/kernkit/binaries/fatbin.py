@@ -2,8 +2,8 @@
 """The GPU architectures for which a library has code, read from the sections of nvcc. Section __nv_relfatbin has the
 objects that nvcc -rdc=true linked.
 
-NVIDIA does not document the format. tests/project/command_line/test_doctor.py compares the result with the output of
-CUDA 13's cuobjdump. A section of another format is reported.
+NVIDIA does not document the format. tests/project/command_line/test_doctor.py compares the result
+with the output of CUDA 13's cuobjdump. A section of an unknown format raises FatbinError.
 """
 
 import pathlib
@@ -18,12 +18,12 @@ _FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header, size of 
 # Kind, version, size of the header, size of the content after the header [bytes]; after 12 more bytes the
 # architecture; after 8 more bytes the flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
-_KINDS = {1: "compute", 2: "sm"}  # PTX, and machine code
+_KINDS = {1: "compute", 2: "sm"}  # {kind of an entry: prefix of the architecture} for PTX and machine code
 _FLAG_A, _FLAG_F = 0x100000, 0x200000  # suffixes of architectures: sm_90a, sm_100f
 
 
 class FatbinError(ValueError):
-    """The section has an unknown format."""
+    """Raised for a section of an unknown format; the text is the message."""
 
 
 def _fat_binaries(path: pathlib.Path, section: str) -> Iterator[List[Tuple[str, int, str]]]:

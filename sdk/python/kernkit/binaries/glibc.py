@@ -11,22 +11,22 @@ import pathlib
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 Version = Tuple[int, ...]
-# {kind of symbols, as "GLIBC": versions that every system with the tag has}.
+# {kind of symbols, such as "GLIBC": versions that every system with the tag has}.
 Policy = Dict[str, List[str]]
 
-# Versions whose names are words, and the first glibc that has them. glibc's NEWS for 2.36 has the packed relocations of
-# -z pack-relative-relocs.
+# {version that has a name instead of a number: the first glibc with the version}. Source: NEWS of
+# glibc 2.36, on the packed relocations of -z pack-relative-relocs.
 _SYMBOLIC_VERSIONS = {"GLIBC_ABI_DT_RELR": (2, 36)}
 
 
 def parse_version(text: str) -> Version:
-    """"3.4.29" as (3, 4, 29); () for a text that is not a version, such as PRIVATE."""
+    """Returns (3, 4, 29) for "3.4.29", and () for a text that is not a version, such as PRIVATE."""
     parts = text.split(".")
     return tuple(map(int, parts)) if all(map(str.isdigit, parts)) else ()
 
 
 def version_of(text: str) -> Tuple[str, Version]:
-    """"GLIBC_2.34" as ("GLIBC", (2, 34)); (text, ()) for an unknown version."""
+    """Returns ("GLIBC", (2, 34)) for "GLIBC_2.34", and (text, ()) for an unknown version."""
     kind, _, number = text.partition("_")
     version = _SYMBOLIC_VERSIONS.get(text) or parse_version(number)
     return (kind, version) if version else (text, ())
@@ -35,7 +35,7 @@ def version_of(text: str) -> Tuple[str, Version]:
 @functools.lru_cache(maxsize=None)
 def _policies() -> Optional[List[Any]]:
     """The entries of auditwheel's policy file, the oldest system first; None without auditwheel."""
-    spec = importlib.util.find_spec("auditwheel")  # does not import auditwheel
+    spec = importlib.util.find_spec("auditwheel")  # find_spec() does not import auditwheel
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = pathlib.Path(folder) / "policy/manylinux-policy.json"
         if path.is_file():
@@ -50,14 +50,15 @@ def has_policies() -> bool:
 
 
 def allows(policy: Policy, versions: Iterable[str]) -> bool:
-    """Whether a file that needs these versions, as "GLIBC_2.34", runs on every system of the policy. Versions of
-    other kinds than the policy's are ignored."""
+    """Whether a file that needs these versions, such as "GLIBC_2.34", runs on every system of the
+    policy. Versions of kinds that the policy does not list are ignored."""
     needs = (text.partition("_") for text in versions)
     return all(number in policy.get(kind, [number]) for kind, _, number in needs)
 
 
 def platform_tag(machine: str, versions: Iterable[str]) -> Optional[str]:
-    """The lowest tag, as in "manylinux_2_28_x86_64", or None where no tag suffices or auditwheel is not installed."""
+    """The platform tag of the oldest systems on which a file with these versions runs, such as
+    "manylinux_2_28_x86_64"; None if no tag allows the versions or auditwheel is not installed."""
     needs = set(versions)
     for entry in _policies() or []:
         policy = entry["symbol_versions"].get(machine)

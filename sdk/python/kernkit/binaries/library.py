@@ -20,14 +20,14 @@ _DF_SYMBOLIC, _DF_1_NODELETE = 0x2, 0x8
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """The properties of one library."""
+    """The properties of one built library."""
 
     path: pathlib.Path
-    machine: str  # processor, as in the tag of a wheel
+    machine: str  # processor as in the tag of a wheel, such as x86_64
     exported: Set[str]
     unique: Set[str]
     undefined: Dict[str, str]  # {symbol: version, as in GLIBC_2.34, or ""}
-    versions: Set[str]  # all needed versions, also those of no symbol: GLIBC_ABI_DT_RELR
+    versions: Set[str]  # all needed versions, also versions without a symbol, such as GLIBC_ABI_DT_RELR
     needed: List[str]
     is_symbolic: bool
     is_nodelete: bool
@@ -59,7 +59,8 @@ def read_library(path: pathlib.Path) -> Library:
         raise UserError(f"{path} is not a shared library, or its section headers were removed")
     flags = dict(dynamic)
     names = file.needed_versions()
-    # ld for aarch64 leaves local symbols of sections.
+    # ld for aarch64 leaves local symbols for sections in the dynamic symbol table; they are
+    # skipped.
     undefined = {symbol.name: symbol.version for symbol in symbols if symbol.is_undefined and symbol.binding != LOCAL and symbol.name}
     defined = [symbol for symbol in symbols if not symbol.is_undefined and symbol.binding != LOCAL]
     try:

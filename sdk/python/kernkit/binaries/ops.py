@@ -21,7 +21,7 @@ def read_texts(path: pathlib.Path, section: str) -> List[str]:
 
 
 def read_named(path: pathlib.Path, section: str) -> Dict[str, str]:
-    """{name: text} of a section of texts "name: text"."""
+    """Returns {name: text} for a section whose texts have the form "name: text"."""
     return dict(text.partition(": ")[::2] for text in read_texts(path, section))
 
 
@@ -52,7 +52,8 @@ def op_of_line(line: str) -> str:
 
 
 def read_ops(path: pathlib.Path) -> List[Op]:
-    """The ops of a library, sorted by name. UserError: an op without a parsed line, or a parsed line of another version."""
+    """The ops of a library, sorted by name. UserError: an op has no parsed line, or its parsed line
+    has another version."""
     docs = read_docs(path)
     try:
         parsed = read_parsed(path)

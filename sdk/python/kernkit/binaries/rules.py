@@ -37,7 +37,7 @@ def _list(names: Iterable[str], limit: int = 5) -> str:
 
 
 def failure(rule: str, text: str) -> Finding:
-    """The finding of a rule that failed, for the reason `text`."""
+    """The finding of a rule that failed; `text` is the reason, with advice."""
     return Finding(rule, False, text)
 
 
@@ -73,7 +73,7 @@ def check_exports(library: Library) -> Finding:
                      "another library; link by kernkit_add_library(), or with its version "
                      "script kernkit.map and -Wl,--exclude-libs,ALL")
     if missing := expected - library.exported:
-        return failure("exports", f"{_list(missing)}: not exported; KERNKIT_EXPORT defines it, so "
+        return failure("exports", f"{_list(missing)}: not exported, although KERNKIT_EXPORT defines them; "
                      "a version script of your own must keep __tvm_ffi_* and kernkit_*")
     return Finding("exports", True, f"the ops and {len(own_exports)} names of kernkit")
 
@@ -92,14 +92,16 @@ def check_itself(library: Library) -> Finding:
 
 
 def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
-    """Symbols of glibc and of g++'s libraries have versions. `also_needed` are libraries that can define other symbols."""
+    """Checks that every undefined symbol has a version, as the symbols of glibc and of g++'s
+    libraries have. If the library depends on a library in `also_needed`, only symbols of tvm_ffi
+    and of Python are findings."""
     unversioned = {name for name, version in library.undefined.items() if not version} - _TOOLCHAIN
     if set(also_needed) & set(library.needed):
         unversioned = {name for name in unversioned if _HOST.match(name)}
     if unversioned:
         return failure("host", f"{_list(unversioned)}: not defined by the library or its dependencies, so that loading can "
-                     "fail; kernkit finds a host at run time: link with -Wl,-z,defs to find "
-                     "the code that needs the symbol")
+                     "fail; link with -Wl,-z,defs, and the linker prints the code that uses an undefined symbol "
+                     "(kernkit itself uses none: it looks up its host at run time)")
     return Finding("host", True, "the library needs no symbol of the process")
 
 
@@ -120,9 +122,9 @@ def check_nodelete(library: Library) -> Finding:
 def check_startup(library: Library) -> Finding:
     if library.flushes:
         return failure("startup", "its start-up code flushes subnormals to zero, for all code of the process that loads it; "
-                     "link without -ffast-math, -Ofast and -funsafe-math-optimizations: OPTIONS of "
-                     "kernkit_add_kernel() is for the arithmetic of one op")
-    return Finding("startup", True, "loading it leaves the arithmetic of the process as it is")
+                     "link without -ffast-math, -Ofast and -funsafe-math-optimizations, and pass options for the "
+                     "arithmetic of one op as OPTIONS of kernkit_add_kernel()")
+    return Finding("startup", True, "loading the library does not change the floating-point mode of the process")
 
 
 def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
@@ -133,7 +135,7 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
         newer = [text for text in library.versions if version_of(text) == ("GLIBC", glibc)]
         names = [name for name, version in library.undefined.items() if version in newer]
         return failure("glibc",
-                     f"{_list(names or newer)}: of glibc {'.'.join(map(str, glibc))}, which is above {most}; "
+                     f"{_list(names or newer)}: requires glibc {'.'.join(map(str, glibc))}, and --glibc permits {most}; "
                      "build on an older system, such as the manylinux image of that glibc")
     first = f"{'.'.join(map(str, glibc))} or newer"
     if not has_policies():
@@ -142,8 +144,8 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
     if tag is None:
         kinds = _list("_".join(filter(None, (kind, ".".join(map(str, version)))))
                       for kind, version in needs.items())  # fmt: skip
-        return failure("glibc", f"{kinds}: newer than any platform tag; build on an older "
-                     "system, or with -static-libstdc++")
+        return failure("glibc", f"{kinds}: the library needs these versions, which no platform tag of a wheel permits; build on an "
+                     "older system, or link with -static-libstdc++")
     return Finding("glibc", True, f"{first}; a wheel is py3-none-{tag}")
 
 
@@ -168,7 +170,8 @@ def examine(
     glibc: Optional[str] = None,
     cuda: Optional[str] = None,
 ) -> List[Finding]:
-    """The results of all rules, in the order of the docstring of commands/doctor.py."""
+    """Applies all rules. The findings are in the order of the rules in the docstring of
+    commands/doctor.py."""
     return [
         check_schemas(library),
         check_exports(library),

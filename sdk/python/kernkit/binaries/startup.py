@@ -29,7 +29,7 @@ def _start_up(file: ElfFile) -> Iterator[int]:
 
 
 def _code(file: ElfFile, address: int) -> bytes:
-    """The first bytes of the function at an address."""
+    """The first _SIZE bytes of the function at an address; b"" for an address outside the code."""
     for section in file.sections:
         is_code = section.kind == PROGBITS and section.flags & EXECUTABLE
         if is_code and section.address <= address < section.address + section.size:
