@@ -19,15 +19,15 @@ from .sdk import NO_DEVELOPMENT, NO_TEMPLATE, version, without_component
 COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "conformance", "env", "bindings", "test", "run", "counters",
                        "sanitize", "gpu", "bench", "report", "compare", "cmakedir"]
 
-EXIT_CODES = "exit codes: 0 done, 1 negative result, 2 wrong command line, 3 error, with one sentence"
+EXIT_CODES = "exit codes: 0 done, 1 negative result, 2 wrong command line, 3 error, explained in one sentence"
 
 
 _COMPONENT_OF = {**dict.fromkeys(("run", "counters", "sanitize"), "ptx"), "gpu": "gpu"}
 
 
 def is_here(command: str) -> bool:
-    """Whether this copy of kernkit has the command. A library's copy lacks the commands that need the template, and
-    those of components that the library has not taken."""
+    """Whether this copy of kernkit has the command. A library's copy lacks the commands that need
+    the template, and the commands of components that the library does not have."""
     return any(pathlib.Path(folder, f"{command}.py").is_file() for folder in command_modules.__path__)
 
 
@@ -50,7 +50,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if named and not is_here(named[0]):
         print("kernkit:", why_not_here(named[0]), file=sys.stderr)
         return 3
-    for name in named or filter(is_here, COMMANDS):  # the import of every command takes a quarter of a second
+    for name in named or filter(is_here, COMMANDS):  # imports only the named command, as the import of all commands takes 0.25 s
         module = importlib.import_module(f".commands.{name}", __package__)
         text = module.__doc__ or ""
         module.add_arguments(commands.add_parser(

@@ -95,7 +95,7 @@ def test_a_line_that_the_first_code_does_not_fit_is_kept_in_a_comment(library, k
     plain = re.sub(r"(?<=[yxz])\[[^]]*\](: \w+)?", "", schema).replace("out!", "a!")
     assert f'"{schema if kept else plain}",' in export
     assert (f'// "{schema}"\n' in export) is not kept
-    message = f"shapes, dtypes and (out!), which the files of kind {kind} do not begin with. swish_export.cc keeps"
+    message = f"shapes, dtypes and (out!), which do not fit the generated code of kind {kind}. swish_export.cc keeps"
     assert (message in capsys.readouterr().err) is not kept
 
 
@@ -157,17 +157,17 @@ def test_bad_names_are_rejected(library, name, capsys):
          """y[n, k], Tensor x[n, d]) -> ()": no input determines this name of an output's size at character 24; see docs/shapes.md"""),
         ("(Tensor(out!) y[n, d, Tensor x[n, d]) -> ()", "expected ',' or ']' after a size"),
         ('(Tensor(a!) y, Tensor x) -> ()", ""); evil(); //', "the schema contains an unsupported character"),
-        ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); for an op that returns one use --kind"),
+        ("(Tensor(a!) y, Tensor x) -> Tensor", "ends with -> (); use --kind custom for an op that returns a tensor"),
         ("(Tensor y, Tensor x) -> ()", "the schema has no tensor that is written"),
         ("(Tensor(a!) y, Tensor class) -> ()", "parameter class: the name is a keyword of C++"),
         ("(Tensor(a!) y, Tensor lambda) -> ()", "parameter lambda: the name is a keyword of Python"),
         ("(Tensor(a!) y, Tensor errno) -> ()", "parameter errno: the name is a macro of C, C++ or"),
         ("(Tensor(a!) y, Tensor NULL) -> ()", "parameter NULL: the name is in capitals, the form of macros"),
-        ("(Tensor(a!) y, Tensor std) -> ()", "parameter std: the name is taken in the op's files"),
+        ("(Tensor(a!) y, Tensor std) -> ()", "parameter std: the op's files use this name for something else"),
         ("(Tensor(a!) y, Tensor _x) -> ()", "parameter _x: the name must begin with a letter and contain only letters"),
-        ("(Tensor(a!) y, Tensor Swish) -> ()", "parameter Swish: the op's files need this name for"),
-        ("(Tensor(a!) y, Tensor swish_cuda) -> ()", "swish_cuda: the op's files need this name for"),
-        ("(Tensor(a!) y, Tensor SetUp) -> ()", "parameter SetUp: the name is taken by GoogleTest"),
+        ("(Tensor(a!) y, Tensor Swish) -> ()", "parameter Swish: the op's files use this name for"),
+        ("(Tensor(a!) y, Tensor swish_cuda) -> ()", "swish_cuda: the op's files use this name for"),
+        ("(Tensor(a!) y, Tensor SetUp) -> ()", "parameter SetUp: GoogleTest uses this name"),
         ("(Tensor(a!) y, Tensor y) -> ()", "parameter y: the name is used twice"),
         ("(Tensor(a!) y, Tensor) -> ()", "parameter 2 has no name"),
         ("(Tensor(a!) y, Tensor x, float a=1, float c) -> ()", "c: has no default, but follows a parameter with a default"),
@@ -192,7 +192,7 @@ def test_bad_names_are_rejected(library, name, capsys):
         ("(Tensor(a!) y" + "".join(f", Tensor x{i}" for i in range(8)) + ") -> ()", "at most 7 tensors"),
         ("(Tensor(a!) y, Tensor x, str mode) -> ()", "parameter mode: elementwise supports tensors, float, int and bool"),
         ("(Tensor(a!) y, Tensor? x) -> ()", "parameter x: elementwise supports tensors, float, int and bool"),
-        ("(Tensor(a!) y, Tensor(b!) z, Tensor x) -> ()", "writes one, Tensor(a!); use --kind"),
+        ("(Tensor(a!) y, Tensor(b!) z, Tensor x) -> ()", "writes one tensor, Tensor(a!); use --kind"),
         ("(Tensor(a!) y, float c) -> ()", "reads one tensor or more and writes one"),
     ],
 )
@@ -205,7 +205,7 @@ def test_bad_schemas_are_rejected(library, schema, sentence, capsys):
 
 @pytest.mark.parametrize("compiler, message", [
     ("/missing/c++", "kernkit: program /missing/c++ not found\n"),
-    ("false", "kernkit: the schema is not parsed, because false does not compile the parser:\n"),
+    ("false", "kernkit: the schema cannot be parsed, because false failed to compile the parser:\n"),
     ("c++ '", "kernkit: CXX is not a command: No closing quotation\n"),
 ])
 def test_a_compiler_that_fails_is_reported(library, compiler, message, monkeypatch, capsys):
@@ -225,7 +225,7 @@ def test_a_machine_without_a_compiler(library, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(library))
     line_parser._program.cache_clear()
     assert add("swish", SWISH) == 3
-    message = "kernkit: no C++ compiler found, which parses the schema; install one of c++, g++, clang++, or set CXX\n"
+    message = "kernkit: no C++ compiler found; kernkit compiles the parser of the schema: install one of c++, g++, clang++, or set CXX\n"
     assert capsys.readouterr().err == message
 
 

@@ -25,7 +25,8 @@ from ..errors import UserError
 from ..project import copies, files, kernel_list, names
 from ..project.record import read_record
 
-# Every op's files include <name>/<name>.h of these folders.
+# Files of an op include <benchmark/benchmark.h>, <dlpack/dlpack.h> and <gtest/gtest.h>, so the op's
+# own header, <name>/<name>.h, cannot have one of these names.
 OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
 
 
@@ -35,18 +36,19 @@ def why_not_op(name: str, library: str) -> str:
         return "is reserved"
     for ending in ("_cuda", "_export"):
         if name.endswith(ending):
-            return f"ends in {ending}, as files of another op do"
+            return f"ends in {ending}, which is reserved for the names of generated files"
     return names.why_not_identifier(name)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name of the op: a Python and C++ function")
     parser.add_argument("schema", metavar="SCHEMA", help='"(Tensor(a!) y, Tensor x) -> ()"')
-    parser.add_argument("--kind", choices=op_files.kinds(), default="elementwise", help="what the op computes at first (default: %(default)s)")
+    parser.add_argument("--kind", choices=op_files.kinds(), default="elementwise", help="kind of the generated code, which you then edit (default: %(default)s)")
 
 
 def write_files(library: pathlib.Path, texts: Dict[str, str], licence: str, lines: str) -> None:
-    """Writes the files of an op, then kernels/CMakeLists.txt. On a failure none of the new files remains."""
+    """Writes the files of an op, then kernels/CMakeLists.txt. If a file cannot be written, the new
+    files are deleted."""
     head = "" if licence == "none" else f"// SPDX-License-Identifier: {licence}\n"
     try:
         for path, text in texts.items():

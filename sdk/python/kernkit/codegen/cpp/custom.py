@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts for the skeletons of a custom op: any arguments, any results.
+"""Texts that fill the skeletons of a custom op, which can have any arguments and results.
 
 The new op checks its tensors, writes zeros into the tensors that the schema marks (a!), and returns zeros of the first
 tensor's shape, or empty values.
@@ -46,7 +46,8 @@ def anchor(op: Op) -> str:
 
 
 def _each(value: Value, action: str) -> str:
-    """The action for a tensor, for an optional tensor, or for each tensor of a list."""
+    """The C++ statement that applies `action` to a tensor, to an optional tensor that is present,
+    or to each tensor of a list. `action` has {} in place of the tensor."""
     x = f"*{value.name}" if value.is_optional else value.name
     if not value.is_list:
         line = action.format(x)
@@ -77,7 +78,8 @@ def _checks(op: Op, types: str, on_device: str) -> str:
 
 
 def _body(op: Op, launch: str) -> str:
-    """Statements that write zeros and return, on the CPU or, with `launch`, on the GPU."""
+    """The statements of the op's function, which write zeros and return. `launch`: the first
+    argument of write_zeros() on the GPU, "" on the CPU."""
     first, names, lines = anchor(op), [], []
     for value in op.parameters:
         if value.type == "Tensor" and value.is_written:
@@ -97,7 +99,8 @@ def _body(op: Op, launch: str) -> str:
 
 
 def _variables(op: Op, only_written: bool = False) -> List[str]:
-    """The tensors of a call in a test. A list has two tensors."""
+    """The names of the variables for the tensors of a call in a test. A list of tensors has two
+    variables."""
     names = []
     for value in op.parameters:
         if only_written and not value.is_written:
@@ -108,7 +111,8 @@ def _variables(op: Op, only_written: bool = False) -> List[str]:
 
 
 def _lists(op: Op, const: str, brackets: str) -> str:
-    """The lists of tensors of a call in a test, made from the variables."""
+    """The C++ declarations of the lists of tensors that a test passes, made from the variables of
+    _variables()."""
     lines = []
     for value in filter(_is_tensor_list, op.parameters):
         views = ", ".join(f'{value.name}_{i}.view("{value.name}")' for i in range(2))
@@ -146,7 +150,8 @@ def _contract_example(value: Value) -> str:
 
 
 def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
-    """The texts of the skeletons for custom ops. `types` is the name of the list of dtypes."""
+    """The texts that replace @name@ in the skeletons for custom ops. `types` is the name of the
+    list of dtypes."""
     first = anchor(op)
     on_device = "cpu_or_cuda()" if cuda else "cpu()"
     checks, body, cuda_body = _checks(op, types, on_device), _body(op, ""), _body(op, "launch, ")
@@ -154,7 +159,8 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
     launched = ", ".join(plain or [first])
 
     def parameters(*texts: str) -> str:
-        # Names are placeholders here, which no other word contains.
+        # Names are placeholders at this point, so `in` cannot find a longer word that contains the
+        # name.
         used = [any(value.name in text for text in texts) for value in op.parameters]
         return ", ".join(
             ("" if used[i] else "[[maybe_unused]] ") + f"{parameter_type(value)} {value.name}"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of an op and its parameters in files that declare names of their own.
+"""Puts the names of an op and its parameters into its files, without conflicts with the names that
+the files use.
 
-The skeletons are filled with placeholders for the names of the op and its parameters. replace_placeholders() puts the
-names in. Where a name is one that the skeletons declare, the declaration gets another name (count_). A name that the
-skeletons use and do not declare (std, TestTensor) is an error.
+The skeletons are first filled with placeholders for the names of the op and its parameters.
+replace_placeholders() then replaces the placeholders by the names. If the skeletons declare the
+same name, such as count, their declaration is renamed to count_. A name that the skeletons use
+without declaring it, such as std or TestTensor, is an error.
 """
 
 import dataclasses
@@ -21,30 +23,35 @@ _LOCALS = set(
     "total v value write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
-# Functions that GoogleTest calls in a class of tests. The tensors of a test are members of such a class.
+# Functions that GoogleTest calls in a fixture. The tensors of a test are members of a fixture, so
+# no parameter can have one of these names.
 _OF_A_FIXTURE = set("SetUp SetUpTestCase SetUpTestSuite TearDown TearDownTestCase TearDownTestSuite".split())
 
-# Placeholders of the op, its class and, as in kkp0kk, its parameters. No other word contains a placeholder.
+# Placeholders for the name of the op and for the name of its class. The placeholder of the first
+# parameter is kkp0kk. No other word of the skeletons contains a placeholder.
 _OP, CLASS_PLACEHOLDER = "kkopkk", "KkOpKk"
-# Comments, string literals and the names of tests are single tokens, and no words of the code.
+# A comment, a string literal or the name of a test is a single token, so its words do not count as
+# words of the code.
 _TOKEN = re.compile(r"//[^\n]*|#(?:include|pragma)[^\n]*|\bT(?:YPED_T)?EST(?:_F)?\([^)]*\)|\[\[\w+\]\]|\"(?:[^\"\\\n]|\\.)*\"|[A-Za-z_]\w*|->|::|\d\w*|\S")
 _IS_WORD = re.compile(r"[A-Za-z_]\w*")
 _PLACEHOLDER = re.compile(rf"{_OP}|{CLASS_PLACEHOLDER}|kkp(\d+)kk")
 
 
 def camel(name: str) -> str:
-    """The class name of an op. Two ops never have the same class name, as digits keep their underscores."""
+    """The class name of an op, such as SiluAndMul for silu_and_mul. An underscore before a digit is
+    kept, so two ops never have the same class name."""
     return re.sub("(?:^|_)([a-z])", lambda match: match[1].upper(), name)
 
 
 def with_placeholders(op: Op) -> Op:
-    """The op with placeholders as its names. The line keeps the names."""
+    """A copy of the op with placeholders as the names of the op and its parameters. The schema line
+    keeps the names."""
     parameters = [dataclasses.replace(value, name=f"kkp{i}kk") for i, value in enumerate(op.parameters)]
     return dataclasses.replace(op, name=_OP, parameters=parameters)
 
 
 def _tokens(text: str) -> List[Tuple[str, bool, int]]:
-    """Each word of the code: (word, whether a dot, an arrow or :: precedes the word, offset)."""
+    """The words of the code, as (word, whether a dot, an arrow or :: precedes the word, offset)."""
     tokens, before = [], ""
     for match in _TOKEN.finditer(text):
         if _IS_WORD.fullmatch(match[0]):
@@ -54,7 +61,8 @@ def _tokens(text: str) -> List[Tuple[str, bool, int]]:
 
 
 def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
-    """The texts with the names of the op. UserError: a name that the files need for something else."""
+    """Replaces the placeholders in the texts by the names of the op. UserError: the files need a
+    name for something else."""
     of_parameters = {f"kkp{i}kk": value.name for i, value in enumerate(op.parameters)}
     names = {_OP: op.name, CLASS_PLACEHOLDER: camel(op.name), **of_parameters}
 
@@ -71,22 +79,22 @@ def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
     of_the_op = op_names - parameters
     for token, *_ in tokens:
         if _PLACEHOLDER.search(token) and token not in of_parameters and real(token) in parameters:
-            raise UserError(f"parameter {real(token)}: the op's files need this name for something else; "
+            raise UserError(f"parameter {real(token)}: the op's files use this name for something else; "
                             "choose another name")  # fmt: skip
     moved: Dict[str, str] = {}
     taken = fixed_names | op_names | parameters
     for name in sorted((parameters | of_the_op) & fixed_names):
         if name not in _LOCALS | _MEMBERS:
             if name in parameters:
-                raise UserError(f"parameter {name}: the name is taken in the op's files; choose another name")
-            raise UserError(f"op {op.name}: the name {name} is taken in the files of the op; choose another name")
+                raise UserError(f"parameter {name}: the op's files use this name for something else; choose another name")
+            raise UserError(f"op {op.name}: the op's files use the name {name} for something else; choose another name")
         moved[name] = name + "_"
         while moved[name] in taken:
             moved[name] += "_"
         taken.add(moved[name])
     of_fixtures = sorted(parameters & _OF_A_FIXTURE)
     if of_fixtures:
-        raise UserError(f"parameter {of_fixtures[0]}: the name is taken by GoogleTest; choose another name")
+        raise UserError(f"parameter {of_fixtures[0]}: GoogleTest uses this name; choose another name")
 
     def replaced(text: str) -> str:
         for token, is_qualified, at in reversed(_tokens(text)):

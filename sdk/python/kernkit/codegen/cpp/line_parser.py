@@ -27,11 +27,11 @@ _COMPILERS = ("c++", "g++", "clang++")
 
 @dataclasses.dataclass(frozen=True)
 class LineError:
-    """The first error of a line."""
+    """The first error that the parser finds in a schema line."""
 
     name: str  # an enumerator of ParseError or ShapeError, as in "kDefault"
     text: str  # what the parser expected, as in "->"; a sentence for an error in a shape or dtype
-    position: int  # in the line, counted from 0
+    position: int  # offset of the error in the line, counted from 0
     is_of_shape: bool
 
 
@@ -41,7 +41,7 @@ def _compiler() -> List[str]:
     except ValueError as error:
         raise UserError(f"CXX is not a command: {error}") from None
     if not command:
-        raise UserError(f"no C++ compiler found, which parses the schema; install one of {', '.join(_COMPILERS)}, or set CXX")
+        raise UserError(f"no C++ compiler found; kernkit compiles the parser of the schema: install one of {', '.join(_COMPILERS)}, or set CXX")
     return command
 
 
@@ -54,7 +54,7 @@ def _program() -> Tuple[pathlib.Path, "tempfile.TemporaryDirectory[str]"]:
     compiler = _compiler()
     result = programs.run([*compiler, "-std=c++17", "-O0", "-I", sdk_folder() / "include", _SOURCE, "-o", program], capture_output=True, text=True)
     if result.returncode != 0:
-        raise UserError(f"the schema is not parsed, because {compiler[0]} does not compile the parser:\n{result.stderr}".rstrip())
+        raise UserError(f"the schema cannot be parsed, because {compiler[0]} failed to compile the parser:\n{result.stderr}".rstrip())
     return program, folder
 
 
@@ -65,7 +65,7 @@ def parse_texts(texts: List[str]) -> List[str]:
     try:
         result = programs.run([program], input="".join(text + "\0" for text in texts), capture_output=True, encoding="utf-8", errors="replace")
     except UserError as error:
-        raise UserError(f"{error}; the program parses the schema: set CXX to a compiler whose programs run on this machine") from None
+        raise UserError(f"{error}; the program is kernkit's parser of schemas: set CXX to a compiler whose programs run on this machine") from None
     lines: List[str] = result.stdout.split("\n")[:-1]
     if result.returncode != 0 or len(lines) != len(texts):
         raise UserError(f"the program that parses the schema failed with exit code {result.returncode}; its source is {_SOURCE}")

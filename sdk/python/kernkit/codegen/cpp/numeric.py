@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts for the skeletons of ops that compute with numbers: elementwise, row and row_reduction."""
+"""Texts that fill the skeletons of ops that compute with numbers: elementwise, row and
+row_reduction."""
 
 from typing import Dict, List
 
@@ -13,15 +14,15 @@ _MEMBERS = {"float": "Compute {};", "int": "int64_t {};", "bool": "bool {};"}
 
 
 def check(kind: str, op: Op) -> None:
-    """UserError: the kind does not support the arguments or results of the op."""
+    """Checks the arguments and results of the op. UserError: the kind does not support them."""
     tensors = [value for value in op.parameters if is_tensor(value)]
     numbers = [value for value in op.parameters if value.type in ("float", "int", "bool")]
     odd = [value for value in op.parameters if value not in tensors and value not in numbers]
     odd += [value for value in numbers if value.is_list or value.is_optional]
     inputs = [value for value in tensors if not value.is_written]
     if op.results:
-        raise UserError(f"{kind} writes its result into a tensor, Tensor(a!), and ends with -> (); for "
-                        "an op that returns one use --kind custom")  # fmt: skip
+        raise UserError(f"{kind} writes its result into a tensor, Tensor(a!), and ends with -> (); use "
+                        "--kind custom for an op that returns a tensor")  # fmt: skip
     if odd:
         raise UserError(f"parameter {odd[0].name}: {kind} supports tensors, float, int and bool; use --kind custom")
     if not any(value.is_written for value in tensors):
@@ -31,11 +32,11 @@ def check(kind: str, op: Op) -> None:
         raise UserError(f"{kind} reads at most {MAX_INPUTS} tensors; use --kind custom")
     if len(tensors) - len(inputs) != 1 or not inputs or (kind == "row_reduction" and inputs[1:]):
         requirement = "one tensor" if kind == "row_reduction" else "one tensor or more"
-        raise UserError(f"{kind} reads {requirement} and writes one, Tensor(a!); use --kind custom")
+        raise UserError(f"{kind} reads {requirement} and writes one tensor, Tensor(a!); use --kind custom")
 
 
 def fields(kind: str, op: Op) -> Dict[str, str]:
-    """The texts of the skeletons for elementwise, row and row_reduction."""
+    """The texts that replace @name@ in the skeletons for elementwise, row and row_reduction."""
     tensors = [value.name for value in op.parameters if is_tensor(value)]
     output = next(value.name for value in op.parameters if value.is_written)
     inputs = [name for name in tensors if name != output]

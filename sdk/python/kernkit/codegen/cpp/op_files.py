@@ -13,8 +13,9 @@ SKELETONS = pathlib.Path(__file__).resolve().parent / "skeletons"
 
 
 def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
-    """{name: the text that replaces @name@ in the skeletons}. The names of `op` are placeholders. `typed` is the schema
-    as the user typed it, where the files do not begin with that schema, otherwise ""."""
+    """{name: the text that replaces @name@ in the skeletons}. The names of `op` are placeholders.
+    `typed` is the schema as the user typed it if the files have a different schema, otherwise
+    ""."""
     cls = identifiers.CLASS_PLACEHOLDER
     parameters = ", ".join(f"{parameter_type(value)} {value.name}" for value in op.parameters)
     arguments = ", ".join(value.name for value in op.parameters)
@@ -37,7 +38,7 @@ def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[s
             f"\n/// The CUDA implementation: arguments are checked and not empty. Defined in {op.name}.cu.\n"
             f"{return_type(op)} {op.name}_cuda({parameters});" if cuda else ""
         ),
-        "two_devices": f"// Runs on the CPU; in {library}_cuda_test runs the CUDA kernel on the CPU." if cuda else "",
+        "two_devices": f"// These tests run the CPU code; in {library}_cuda_test they run the CUDA kernel on the CPU." if cuda else "",
     }
     if kind == "custom":
         values.update(custom.fields(op, f"{cls}Types", cuda))
@@ -52,8 +53,8 @@ def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[s
 
 
 def fill(skeleton: str, values: Dict[str, str]) -> str:
-    """Replaces each @name@ of a skeleton. Removes a line that becomes empty by that, and the lines between
-    `//@ if name` and `//@ end` where the value of `name` is ""."""
+    """Replaces each @name@ of a skeleton. Removes a line that the replacement leaves empty, and the
+    lines between `//@ if name` and `//@ end` where the value of `name` is ""."""
     lines, is_kept = [], True
     for line in skeleton.split("\n"):
         directive = line.split()
@@ -83,7 +84,7 @@ def has_cuda(kind: str, op: Op) -> bool:
 
 def texts(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
     """{path in the library: text} for the files of a new op. The first line of each text is the skeleton's licence.
-    `typed`: see values_of(). UserError: a name of the op is taken in its files."""
+    `typed`: see values_of(). UserError: the files use a name of the op for something else."""
     values = values_of(library, cuda, kind, identifiers.with_placeholders(op), typed)
     name = op.name
     files = {}

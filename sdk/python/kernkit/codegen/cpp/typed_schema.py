@@ -25,14 +25,16 @@ _OTHER_TYPES = {
     "string": "str",
     "String": "str",
 }
-# Errors of the parser in a name or default, for which the messages below name what to write.
+# Errors of the parser in a name or default. The checks below report them with the text to write
+# instead.
 _OF_A_VALUE = ("kName", "kReservedName", "kDuplicateName", "kDefault", "kDefaultOrder")
 _KEYWORD_MARK = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
 _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")
 
 
 def _without_decoration(text: str) -> Tuple[str, List[str]]:
-    """The schema from its first parenthesis on, without a * that marks keyword parameters; and the removed texts."""
+    """Returns the schema from its first parenthesis on, without a * that marks keyword parameters,
+    and the list of the removed texts."""
     text = re.sub(r"^(- )?func:", "", " ".join(text.split())).strip()
     match = re.match(r"(\w+::)?\w+(\.\w+)?(?=\()", text)
     removed = [match[0]] if match else []
@@ -57,8 +59,8 @@ def _check_notation(text: str) -> None:
         raise UserError(f"{match[0]}: a list of optional values is unsupported; write {match[1]}[]")
     match = re.search(r"(\w+)\( *(\w+)( *!)?( *->| *\||[^)]*\))", text)
     if match and (match[1] != "Tensor" or not match[4].strip(" ") == ")"):
-        raise UserError(f"{match[0]}: an annotation is a letter after Tensor, with ! for what is "
-                        "written: Tensor(a!)")  # fmt: skip
+        raise UserError(f"{match[0]}: an annotation is a letter after Tensor, with ! for a tensor "
+                        "that the op writes: Tensor(a!)")  # fmt: skip
 
 
 def _expected_default(value: Value) -> str:
@@ -70,7 +72,8 @@ def _expected_default(value: Value) -> str:
 
 
 def _check_parameters(op: Op, error: Optional[LineError]) -> None:
-    """UserError for a name or default. The last parameter is the one with the parser's error."""
+    """Checks the names and defaults of the parameters. `error` is the parser's error, if any, which
+    concerns the last parameter. UserError: a name or default is invalid."""
     for index, value in enumerate(op.parameters):
         name, before = value.name, op.parameters[:index]
         if not name:
@@ -107,7 +110,8 @@ def _does_not_parse(op: Op, error: LineError) -> UserError:
 
 
 def read(name: str, text: str) -> Tuple[Op, List[str]]:
-    """The op, and the texts that were removed because kernkit does not use them."""
+    """Parses a schema. Returns the op, and the texts that were removed because kernkit does not use
+    them."""
     if not " ".join(text.split()).isprintable() or set(text) & set('"\\') or not text.isascii():
         raise UserError("the schema contains an unsupported character; use printable ASCII without \" and \\, and '...' for strings")
     text, removed = _without_decoration(text)
@@ -131,7 +135,8 @@ def _size_text(size: Size) -> str:
 
 
 def _holds(op: Op, kind: str) -> bool:
-    """Whether the shapes and dtypes agree with the example in the files of a new op, of shape [4, 37]."""
+    """Whether the line's shapes and dtypes accept the tensors in the tests of a new op, whose shape
+    is [4, 37]."""
     bound: Dict[str, Any] = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
@@ -145,13 +150,14 @@ def _holds(op: Op, kind: str) -> bool:
 
 
 def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
-    """The op with the schema line that its new files have, and the reason why that line has no shapes and dtypes, or
-    "" where the line keeps them. `has_shapes`: the library has the component `frameworks`."""
+    """Returns the op with the schema line for its new files, and the reason why the line has no
+    shapes and dtypes; "" if the line keeps its shapes and dtypes. `has_shapes`: the library has the
+    component `frameworks`."""
     if not op.has_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
     line = _SHAPES.sub(lambda match: match[1] or "(a!)" * (match[0] == "(out!)"), op.line)
     plain, error = parse(op.name, line[len(op.name) :])
     if error:
         raise _does_not_parse(plain, error)
-    reason = f"which the files of kind {kind} do not begin with"
+    reason = f"which do not fit the generated code of kind {kind}"
     return plain, reason if has_shapes else "which third_party/kernkit lacks: kernkit update --with frameworks"
