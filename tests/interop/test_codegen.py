@@ -60,7 +60,7 @@ def test_an_op_without_tensors_has_no_gradient():
     "line, why",
     [("op(Tensor x, bytes b) -> ()", "torch has no type bytes"),
      ("op(Tensor x, ScalarType t=float4_e2m1fn) -> ()", "torch has no dtype float4_e2m1fn, the default of t"),
-     ("op(Tensor x) -> int", "a number that a kernel computes would end the graph"),
+     ("op(Tensor x) -> int", "a result that is not a tensor would break the graph of torch.compile"),
      ("op(Tensor x) -> Tensor[]", "the line has no shape of its result"),
      ("op(Tensor x) -> Tensor?", "the line has no shape of its result"),
      ("op(Tensor x[n]) -> Tensor[] y[n]", "the line has no shape of its result"),
@@ -75,7 +75,7 @@ def test_why_torch_has_no_operator(line, why):
 
 @pytest.mark.parametrize(
     "line, why",
-    [("op(Tensor x) -> ()", "it writes nothing"),
+    [("op(Tensor x) -> ()", "the op has neither a written tensor nor a result"),
      ("op(Tensor x) -> int", "it returns a value that is not a tensor"),
      ("op(Tensor x[n]) -> Tensor[] y[n]", "it returns a value that is not a tensor"),
      ("op(Tensor x[n]) -> Tensor? y[n]", "it returns a value that is not a tensor"),

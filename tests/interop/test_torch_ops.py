@@ -148,7 +148,7 @@ def test_ops_without_an_operator(shaped, plain, torch_ops):
     assert plain.total(torch.ones(3)) == 3.0
     assert not hasattr(torch_ops, "total")
     text = (shaped / "shaped/_torch.py").read_text()
-    assert re.findall(r"# (\w+)\(.*\n# No operator of torch: (.*)\.", text) == [("total", "a number that a kernel computes would end the graph")]
+    assert re.findall(r"# (\w+)\(.*\n# No operator of torch: (.*)\.", text) == [("total", "a result that is not a tensor would break the graph of torch.compile")]
 
 
 def test_a_plain_function_rejects_a_fake_tensor(plain):

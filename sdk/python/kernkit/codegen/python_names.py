@@ -9,7 +9,8 @@ from ..schema import Value
 
 
 def free_name(name: str, taken: Set[str]) -> str:
-    """The name, with trailing underscores until the name is neither a keyword of Python nor taken."""
+    """The name, with as many trailing underscores as needed so that the result is neither a keyword
+    of Python nor in `taken`."""
     while keyword.iskeyword(name) or name in taken:
         name += "_"
     return name

@@ -7,8 +7,9 @@ from typing import Dict, List, Set
 from ..schema import Op, Value
 from .python_names import default_of, free_name, python_names
 
-# {type of a schema: annotation for a type checker}. Dtypes and devices are Any, as every framework has its own classes;
-# so is a returned tensor, which belongs to the caller's framework.
+# {type of a schema: annotation for a type checker}. Dtypes and devices are Any, because every
+# framework has its own classes. A returned tensor is Any, because its class is that of the caller's
+# framework.
 _PARAMETERS = {
     "Tensor": "{Tensor}",
     "int": "int",
@@ -22,7 +23,8 @@ _PARAMETERS = {
     "Any": "{Any}",
 }
 _RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
-# A tensor of PyTorch can be lazily conjugate or negative: a flag beside its memory, which DLPack does not transfer.
+# Source for tensors of PyTorch that are lazily conjugate or negative: a flag of the tensor, which
+# DLPack does not transfer, changes the meaning of its memory.
 _LAZY = '''
 
 {eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
@@ -54,7 +56,8 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
-# NumPy's bool is not a subclass of Python's bool, and tvm_ffi passes it as an object of unknown type.
+# Source for bools of NumPy, which are not a subclass of Python's bool: tvm_ffi would pass them as
+# objects of unknown type.
 _BOOL = '''
 
 def {plain_bool}(value: {Any}) -> {Any}:
@@ -62,7 +65,8 @@ def {plain_bool}(value: {Any}) -> {Any}:
     is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
     return value.item() if is_numpys else value
 '''
-# The names defined above that functions use. No parameter has one of these names.
+# Names in _LAZY and _BOOL that the functions of ops use. They are spelled so that no parameter has
+# the same name.
 _LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
 # {name in braces: the module that defines it}. A builtin is imported if an op has the same name.
 _MODULES = {
@@ -108,7 +112,8 @@ def _docstring(op: Op) -> str:
 
 
 class _Spelling(Dict[str, str]):
-    """{name: its spelling in the module}. A spelling differs from the name where a function of the module has the name."""
+    """{name: its spelling in the module}. The spelling differs from the name if a function of the
+    module has the name."""
 
     def __init__(self, taken: Set[str]) -> None:
         super().__init__()
@@ -140,7 +145,8 @@ def _annotation(value: Value, types: Dict[str, str]) -> str:
 
 
 def _result(op: Op) -> str:
-    """The annotation of the result. A host returns several results as a sequence of its own class, not as a tuple."""
+    """The type annotation of an op's result. A host returns several results as a sequence of its
+    own class, not as a tuple."""
     if not op.results:
         return "None"
     first, *more = [_annotation(value, _RESULTS) for value in op.results]
@@ -150,8 +156,9 @@ def _result(op: Op) -> str:
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
-    """The lines that convert or reject arguments: a lazy tensor that is read is resolved, a lazy tensor that is written
-    is an error, and a bool of NumPy becomes a bool of Python."""
+    """The source lines of a function that convert or reject arguments: a lazy tensor that is read
+    is resolved, a lazy tensor that is written is an error, and a bool of NumPy becomes a bool of
+    Python."""
     lines = ""
     for value in op.parameters:
         name = names[value.name]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The backward of an op: another op of the library, which KERNKIT_BACKWARD names.
+"""The backward of an op: another op of the library, which computes gradients and which
+KERNKIT_BACKWARD names.
 
 The names of its parameters define their meaning. For silu_and_mul(Tensor(out!) y, Tensor x), grad_y is the gradient of
 the output y, x and y are values of the forward call, and the backward writes or returns grad_x, the gradient of x.
@@ -52,8 +53,8 @@ class Backward:
         return GRAD + value.name if any(r.name == GRAD + value.name for r in self.results) else ""
 
     def saved(self) -> List[Value]:
-        """The tensors to save for the backward: its arguments, and optional inputs that have a gradient, as the formula
-        checks whether they are None."""
+        """The tensors to save for the backward: the arguments of the backward, and optional inputs
+        that have a gradient, because the formula checks whether they are None."""
         taken = {v.name for v in self.backward.inputs}
         return [v for v in self.forward.inputs + self.outputs if v.type == "Tensor"
                 and (v.name in taken or (v.is_optional and self.gradient_of(v)))]  # fmt: skip

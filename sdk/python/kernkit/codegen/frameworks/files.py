@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules for frameworks that `kernkit bindings` writes on request."""
+"""The modules for PyTorch and JAX that `kernkit bindings` writes with --torch, --jax or
+--frameworks."""
 
 import argparse
 from typing import Dict, List
@@ -22,9 +23,9 @@ from ._{module} import __all__  # noqa: E402, F401
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--torch", action="store_true", help="write operators of PyTorch as well")
+    parser.add_argument("--torch", action="store_true", help="also write operators of PyTorch")
     parser.add_argument("--torch-namespace", metavar="NAME", help="namespace of torch.ops (default: the package's name)")
-    parser.add_argument("--jax", action="store_true", help="write functions for JAX as well")
+    parser.add_argument("--jax", action="store_true", help="also write functions for JAX")
 
 
 def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:

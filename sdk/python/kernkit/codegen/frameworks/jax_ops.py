@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes _jax.py: the ops of a library as functions of JAX, by the shapes in their schema lines.
+"""Writes _jax.py, which has a JAX function for each op of a library, made from the shapes in the
+op's schema line.
 
 XLA allocates results before the call. So a function takes the inputs of the op and returns the outputs.
 """
@@ -30,7 +31,7 @@ class JaxCodegen(OpCodegen):
     def why_not(self) -> str:
         """The reason why the op has no function for JAX, or ""."""
         if not self._results():
-            return "it writes nothing"
+            return "the op has neither a written tensor nor a result"
         for value in self.op.results:
             if value.type != "Tensor" or value.is_list or value.is_optional:
                 return "it returns a value that is not a tensor"
@@ -39,7 +40,7 @@ class JaxCodegen(OpCodegen):
         for value in self.shapes.values:
             for dtype in self.shapes.dtypes(value):
                 if dtype not in _DTYPES:
-                    return f"XLA has no dtype {dtype}, which the line has for {value.name}"
+                    return f"XLA has no dtype {dtype}, which the schema line names for {value.name}"
         for value in self.op.parameters:
             if value.type in _NOT_FOR_JAX or value.is_list:
                 return f"XLA does not support the type {value.type}{'[]' * value.is_list}"
@@ -57,7 +58,7 @@ class JaxCodegen(OpCodegen):
         return f"{self._first(self.shapes.like)}.dtype" if self.shapes.like else "None"
 
     def _results(self) -> List[Value]:
-        """The values that XLA allocates."""
+        """The written parameters and the results of the op, which XLA allocates."""
         return [v for v in self.op.parameters if v.is_written] + self.op.results
 
     def _result(self, value: Value) -> str:
@@ -72,13 +73,15 @@ class JaxCodegen(OpCodegen):
         return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
 
     def _caller_sizes(self, value: Value) -> str:
-        """The sizes of a shape that the caller passes as numbers, as the text of a dict."""
+        """The source text of a dict {name: argument} with the sizes in the value's shape that the
+        caller passes as numbers."""
         names = dict.fromkeys(name for size in self.shapes.sizes_of(value) or [] for name in size.names)
         named = [name for name in names if name in self.shapes.ints or self.shapes.is_caller_sized(name)]
         return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in named) + "}"
 
     def _attribute(self, value: Value) -> str:
-        """The attribute for XLA: a value of the parameter's type, also for None."""
+        """The source text of the attribute that XLA gets for a parameter: a value of the
+        parameter's type, also if the argument is None."""
         name = self.names[value.name]
         kinds = {kind: f"{self.kk}{kind}({name})" for kind in ("int", "float", "bool", "str")}
         kinds.update({"ScalarType": f"{self.kk}dtype({name})", "Device": f"{self.kk}str({name})"})
@@ -113,7 +116,8 @@ class JaxCodegen(OpCodegen):
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
     def _operand_index(self, before: List[Value]) -> str:
-        """The position among the operands, without None, as an expression."""
+        """The source text of the index of the operand that follows the tensors `before`. A tensor
+        that is None is not an operand."""
         sure = sum(not v.is_optional for v in before)
         maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
         return " + ".join([str(sure), *maybe])
@@ -139,7 +143,9 @@ class JaxCodegen(OpCodegen):
         wrapped = f"{kk}functools.partial({kk}jax.custom_vjp, nondiff_argnums={tuple(static)})"
         without = [f"{v.name!r}: {self.names[v.name]}" for v in backward.without()]
         forward = [f"    {kk}no_formula({name!r}, {{{', '.join(without)}}})"] * bool(without)
-        # With symbolic zeros JAX passes which inputs need a gradient. shard_map does not support that.
+        # With symbolic_zeros=True JAX also passes whether an input needs a gradient, which
+        # no_formula() checks. shard_map does not support symbolic_zeros, so the option is used only
+        # if an input has no gradient.
         forward += [f"    {self.names[v.name]} = {kk}value({self.names[v.name]})" for v in tensors if without]
         forward.append(f"    {kk}results = {own('call')}({', '.join(names)})")
         outputs = [self.names[v.name] for v in backward.outputs]
@@ -177,7 +183,7 @@ class JaxCodegen(OpCodegen):
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
     """The text of _jax.py. SchemaError: an op cannot be the backward of another op."""
     exported = exported_symbols(library)
-    # {op: its first parameter that is an owning Tensor}.
+    # {op: name of the op's first parameter that is an owning Tensor}.
     owners = read_named(library, "kernkit_owner")
 
     def write(codegen: JaxCodegen, backward: Optional[Backward]) -> Written:

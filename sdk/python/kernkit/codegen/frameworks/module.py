@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A module of a framework: the head, then the lines of each op."""
+"""Writes the module of a framework: the head, then the source lines of each op."""
 
 import re
 from typing import Callable, Dict, List, Optional, Type, Union
@@ -9,7 +9,7 @@ from ..python_names import python_names
 from .backward import Backward, formulas
 from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, one_line
 
-# The lines of an op, or the reason for no lines.
+# The source lines of an op, or the reason why the module has no function for the op.
 Written = Union[List[str], str]
 
 

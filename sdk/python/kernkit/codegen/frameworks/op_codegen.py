@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python source that is common to the functions of an op in all frameworks: names, checks of shapes, shapes of results.
 
-The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text), which the head of each
-framework's module defines. All names that the source defines begin with PREFIX, the names of builtin functions as well:
-an op or a parameter of the same name does not change which function is called.
+The source calls {kk}fits(holds, op, name, tensor, wanted) and {kk}holds(holds, op, name, text),
+which the head of each framework's module defines. All names that the source defines or imports
+begin with PREFIX, also those of builtin functions, so that an op or a parameter of the same name
+does not change which function is called.
 """
 
 import re
@@ -44,18 +45,19 @@ W = TypeVar("W", bound="OpCodegen")
 
 
 class OpCodegen:
-    """Writes the functions of one op."""
+    """Writes the functions of one op. A framework has a subclass."""
 
     def __init__(self, op: Op, function: str) -> None:
         self.op, self.function, self.kk = op, function, PREFIX
         self.shapes = Shapes(op)
-        # Each parameter, size and result has one Python name.
+        # The Python names of all parameters, sizes and results.
         names = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
             names += [name for size in self.shapes.sizes_of(value) or [] for name in size.names]
         self.names: Dict[str, str] = python_names(list(dict.fromkeys(names)))
         taken = set(self.names.values())
-        # Names of the arguments by which the caller passes dtypes of outputs, as y_dtype.
+        # {output whose dtype the caller chooses: name of the argument that passes the dtype}, as in
+        # {"y": "y_dtype"}.
         self.dtype_names: Dict[str, str] = {}
         for value in op.parameters:
             if value.is_only_written and value.has_any_dtype:
@@ -88,7 +90,8 @@ class OpCodegen:
         return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.sizes_of(v) or [])
 
     def _caller_parameters(self) -> List[str]:
-        """Sizes and dtypes, each with its type, that the caller passes to the form of the op that makes the outputs."""
+        """The parameters, as "type name", by which the caller passes sizes and dtypes of outputs to
+        the form of the op that allocates the outputs."""
         sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.caller_sized(v)]
         return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.has_any_dtype]
 
@@ -116,7 +119,8 @@ class OpCodegen:
         return re.sub(r"[A-Za-z_]\w*", spelled, text)
 
     def _helper_name(self, kind: str) -> str:
-        """The name that the module has for a function of the op, such as its kernel."""
+        """The name in the module of a function of the op. `kind` is the purpose of the function,
+        such as "kernel"."""
         return f"{self.kk}{kind}_of_{self.op.name}"
 
     def _expected_shape(self, value: Value) -> str:
@@ -160,7 +164,8 @@ class OpCodegen:
         return lines
 
     def binds(self, with_outputs: bool) -> List[str]:
-        """Assignments of the tensors' sizes to variables. A size is None where its tensor is missing."""
+        """The source lines that assign the tensors' sizes to variables. A size is None if its
+        tensor is missing."""
         lines = self.first_items(with_outputs)
         for name, binder in self.shapes.binders.items():
             if not binder.always_bound or (binder.value.is_only_written and not with_outputs):
@@ -173,7 +178,8 @@ class OpCodegen:
         return lines
 
     def first_items(self, with_outputs: bool) -> List[str]:
-        """Checks that a required list is not empty, where a size or the dtype of an output follows from the first tensor."""
+        """The source lines that check that a required list is not empty if a size, or the dtype of
+        an output, follows from the list's first tensor."""
         lines = []
         for value in self.shapes.values:
             if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
@@ -187,13 +193,15 @@ class OpCodegen:
         return lines
 
     def _if_present(self, value: Value) -> str:
-        """The suffix by which an expression is None where an optional tensor is missing, or a list has no tensor."""
+        """The suffix that makes an expression None if the optional tensor is missing, or the
+        optional list is missing or empty."""
         if not value.is_optional:
             return ""
         return f" if {self.names[value.name]}{'' if value.is_list else ' is not None'} else None"
 
     def _unless_missing(self, size: Size) -> str:
-        """The prefix by which a condition holds where the tensor that binds a size is missing."""
+        """The prefix that makes a condition true if a tensor that binds a name of the size is
+        missing."""
         binders = {name: self.shapes.binders.get(name) for name in size.names}
         missing = [self.names[name] for name, binder in binders.items() if binder and binder.value.is_optional]
         return "".join(f"{name} is None or " for name in missing)
@@ -217,7 +225,8 @@ class OpCodegen:
         return lines
 
     def _divides(self, size: Size) -> List[Tuple[str, str]]:
-        """The requirements of the divisions in a size, in the order of evaluation: (condition, message if it is false)."""
+        """The requirements of the divisions in a size, in the order of evaluation: (condition,
+        message if the condition is false)."""
         conditions = []
         for top, bottom, is_exact in size.divisions:
             if not bottom.isdigit() or int(bottom) == 0:
@@ -245,7 +254,7 @@ class OpCodegen:
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
     def _dtype(self, value: Value) -> str:
-        """The dtype in the schema line, as an expression."""
+        """The source text of the dtype that the schema line requires."""
         if value.has_any_dtype:
             return self._dtype_name(value)
         text = ""
@@ -260,11 +269,12 @@ class OpCodegen:
         return text
 
     def _in_range(self, text: str, limit: str) -> str:
-        """The condition that a size is within a limit."""
+        """The source text of the condition that a size is within a limit, such as "> 0"."""
         return f"{text} {limit}"
 
     def output_sizes(self, value: Value) -> List[str]:
-        """The checks of the sizes of an output before it is allocated. A size that follows from tensors alone needs no range."""
+        """The source lines that check the sizes of an output before the allocation. A size that
+        follows from tensors alone needs no range."""
         lines = []
         for size in self.shapes.sizes_of(value) or []:
             conditions = self._divides(size)
@@ -283,5 +293,6 @@ class OpCodegen:
 
 
 def one_line(line: str) -> str:
-    """A schema line without line breaks, which a default can have, for a comment."""
+    """A schema line as the text of a one-line comment. Line breaks, which a default can contain,
+    are escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)

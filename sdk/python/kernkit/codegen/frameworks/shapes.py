@@ -16,14 +16,15 @@ from ...schema import Expression, Op, Value
 class Size:
     """One size of a shape. `python` is the size as an expression of variables."""
 
-    kind: str  # any, run, scaled, sum
+    kind: str  # "any", "run", "scaled" or "sum", see schema.Size
     text: str = ""  # text for messages: "2 * d"
     python: str = ""
     names: Tuple[str, ...] = ()
-    name: str = ""  # name of a scaled size
+    name: str = ""  # name in a scaled size, such as d in 2 * d
     factor: int = 1
     is_caller_sized: bool = False
-    # In the order of evaluation: (numerator, denominator, whether it must divide).
+    # Divisions in the order of evaluation: (numerator, denominator, whether the denominator must
+    # divide the numerator).
     divisions: Tuple[Tuple[str, str, bool], ...] = ()
     has_run: bool = False  # whether the size contains numel(...)
     is_each: bool = False  # "each..."
@@ -38,7 +39,7 @@ class _Writer:
         self.has_run = False
 
     def written(self, expression: Expression) -> Tuple[str, str]:
-        """(text for messages, Python)."""
+        """Returns the expression as (text for messages, Python source)."""
         if isinstance(expression, str):
             if expression[0].isdigit():
                 return expression, str(int(expression))
@@ -70,10 +71,10 @@ def _size(size: schema.Size) -> Size:
 
 @dataclasses.dataclass(frozen=True)
 class Binder:
-    """The size of a tensor that determines a name."""
+    """The size of a tensor that determines the value of a name in the schema line."""
 
     value: Value
-    axis: int  # after "...", counted from the end: -1
+    axis: int  # index of the size; negative, counted from the end, for a size after "..."
     factor: int
     always_bound: bool  # whether every call has the tensor
 
@@ -110,7 +111,8 @@ class Shapes:
         return name in self.ints or (name in self.binders and self.binders[name].always_bound)
 
     def caller_sized(self, value: Value) -> List[str]:
-        """The sizes of an output that the caller of the functional form passes, as no input binds them."""
+        """The names of the sizes of an output that no input binds, so that the caller of the
+        functional form passes them."""
         return [size.name for size in self.sizes_of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
 
     def is_caller_sized(self, name: str) -> bool:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes _torch.py: the ops of a library as operators of PyTorch, by the shapes in their schema lines.
+"""Writes _torch.py, which has a PyTorch operator for each op of a library, made from the shapes in
+the op's schema line.
 
 An operator has the signature of its op, and a fake kernel. An op with outputs that are never read has a second form,
 `functional`, which allocates and returns the outputs. In a graph of torch.compile the operators replace the functions
@@ -18,16 +19,18 @@ from .op_codegen import OpCodegen
 from .torch_head import HEAD
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
-# Attributes of every torch.ops.NAMESPACE that are not operators.
+# Names of attributes that every torch.ops.NAMESPACE has, so that no operator can have them.
 _OF_NAMESPACES = ("name", "_dir")
-# Numbers of c10/core/ScalarType.h. They do not change, as files of torch contain them.
+# Numbers of dtypes in c10/core/ScalarType.h. The numbers are stable, because files that torch
+# writes contain them.
 _DTYPE_NUMBERS = {
     "uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7, "complex32": 8,
     "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15, "float8_e5m2": 23, "float8_e4m3fn": 24,
     "float8_e5m2fnuz": 25, "float8_e4m3fnuz": 26, "uint16": 27, "uint32": 28, "uint64": 29, "float8_e8m0fnu": 44,
 }  # fmt: skip
-# torch's parser does not accept the defaults inf, -inf and nan. In their place a float has the type "float?" and the
-# default None. An optional float has the type Scalar and this default, as no caller passes a complex number.
+# torch's parser does not accept the defaults inf, -inf and nan. A float with such a default has the
+# type "float?" and the default None. An optional float with such a default has the type "Scalar?"
+# and the default _NO_FLOAT, a complex number, which no caller passes.
 _NO_FLOAT = "1j"
 
 
@@ -37,7 +40,7 @@ def _not_finite(value: Value) -> bool:
 
 
 def _torch_default(value: Value) -> str:
-    """The default in the notation of torch's parser."""
+    """The default of a parameter in the notation of torch's parser."""
     text = value.default or ""
     if text == "None":
         return text
@@ -71,14 +74,14 @@ class TorchCodegen(OpCodegen):
         for value in self.shapes.values:
             for dtype in self.shapes.dtypes(value):
                 if dtype not in _DTYPE_NUMBERS:
-                    return f"torch has no dtype {dtype}, which the line has for {value.name}"
+                    return f"torch has no dtype {dtype}, which the schema line names for {value.name}"
             if value.type in _NOT_FOR_TORCH:
                 return f"torch has no type {value.type}"
             if value.type == "ScalarType" and value.default not in (None, "None", *_DTYPE_NUMBERS):
                 return f"torch has no dtype {value.default}, the default of {value.name}"
         for result in self.op.results:
             if result.type != "Tensor":
-                return "a number that a kernel computes would end the graph"
+                return "a result that is not a tensor would break the graph of torch.compile"
             if result.is_list or result.is_optional or result.shape is None:
                 return "the line has no shape of its result"
             if result.has_any_dtype:
@@ -88,13 +91,14 @@ class TorchCodegen(OpCodegen):
         return ""
 
     def _packet(self) -> str:
-        """The operator, as an expression. Its name is that of the function in _ops.py, which is not a keyword of Python."""
+        """The source text of the operator. The operator has the name of the function in _ops.py,
+        which is not a keyword of Python."""
         return f"{self.kk}torch.ops.{self.namespace}.{self.function}"
 
     # Schemas and signatures.
 
     def _type(self, value: Value, letters: Dict[str, str]) -> Tuple[str, str]:
-        """The type and the default in the notation of torch's parser."""
+        """The type and the default of a parameter in the notation of torch's parser."""
         kind = value.type
         sizes = {name for v in self.shapes.values for size in self.shapes.sizes_of(v) or [] for name in size.names}
         if kind == "int" and value.name in sizes:
@@ -127,13 +131,15 @@ class TorchCodegen(OpCodegen):
         return f"{self.kk}torch.{dtype}"
 
     def _new(self, value: Value) -> str:
-        """A new uninitialised tensor of the shape and dtype in the line, as an expression."""
+        """The source text that allocates an uninitialised tensor of the value's shape and dtype in
+        the schema line."""
         like = self._first(self.shapes.like) if self.shapes.like else ""
         dtype = f", dtype={self._dtype(value)}" if value.dtype else ""
         return f"{like}.new_empty({self._shape(value)}{dtype})"
 
     def _call_argument(self, value: Value) -> str:
-        """The argument of an operator's call, or the default, as an expression."""
+        """The source text of the argument of an operator's call, or of the default if the caller
+        passes none."""
         name = self.names[value.name]
         if not _not_finite(value):
             return name
@@ -178,7 +184,7 @@ class TorchCodegen(OpCodegen):
         return lines
 
     def default(self) -> List[str]:
-        """The operator with the signature of the op."""
+        """The source lines of the operator with the signature of the op."""
         op, all_of_them = self.op, self.op.parameters
         written = [v for v in self.tensors if v.is_written]
         how = "what is written has no gradient" if written else "has no gradient in torch; register_autograd adds one"
@@ -198,7 +204,8 @@ class TorchCodegen(OpCodegen):
         ]  # fmt: skip
 
     def functional(self) -> List[str]:
-        """The form that allocates and returns the outputs that the op never reads."""
+        """The source lines of the form `functional`, which allocates and returns the outputs that
+        the op never reads."""
         extra = self._caller_parameters()
         how = "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.inputs, how)
@@ -225,7 +232,7 @@ class TorchCodegen(OpCodegen):
         return written
 
     def gradient(self, backward: Backward) -> List[str]:
-        """The autograd formula of the form that allocates its results."""
+        """The source lines of the autograd formula for the form that allocates its results."""
         kk, form = self.kk, "default" if self.op.results else "functional"
         name, inputs, entry = self.op.name, self.inputs, backward.backward
         names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
@@ -233,7 +240,8 @@ class TorchCodegen(OpCodegen):
         scalar_names = [self._call_argument(v) for v in backward.scalars()]
         outputs = [names[v.name] for v in backward.outputs]
         without = [v.name if v in backward.without() else "" for v in inputs]
-        # torch passes these three by keyword. A parameter of the op can have the same name.
+        # torch passes ctx, inputs and output by keyword. They are renamed, because a parameter of
+        # the op can have the same name.
         setup = [f"    {kk}ctx, {kk}inputs, {kk}output = ctx, inputs, output"]
         setup += [f"    {kk}no_formula({name!r}, {kk}ctx.needs_input_grad, {without})"] if any(without) else []
         setup += [f"    {', '.join(names[v.name] for v in inputs)}, = {kk}inputs"]
