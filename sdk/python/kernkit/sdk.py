@@ -28,8 +28,8 @@ def python_folder() -> pathlib.Path:
 
 
 def development_folder() -> pathlib.Path:
-    """The folder that holds simulator/ and the tests' headers: of a library's copy third_party/kernkit_dev, otherwise the
-    folder of the SDK."""
+    """The folder that holds simulator/ and the tests' headers: third_party/kernkit_dev in a
+    library's copy, otherwise the folder of the SDK."""
     beside = sdk_folder().parent / "kernkit_dev"
     return beside if beside.is_dir() else sdk_folder()
 
@@ -45,7 +45,8 @@ def version() -> str:
     return version_of(sdk_folder())
 
 
-def without_component(name: str, what: str = "command") -> str:
-    """The message for a command or an option of a component that a library's copy lacks."""
-    return (f"this copy of kernkit lacks the component {name}, which has this {what}; run: ./kk update --with {name}, and "
-            "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
+def without_component(name: str, what: str = "this command") -> str:
+    """The message for a command or an option of a component that a library's copy lacks. `what`
+    names the command or the option."""
+    return (f"this copy of kernkit lacks the component {name}, which has {what}; run: ./kk update --with {name}, and "
+            "--from WHERE, a checkout or wheel of kernkit, unless kernkit is installed")  # fmt: skip

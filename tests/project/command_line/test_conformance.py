@@ -168,7 +168,7 @@ def test_advice_is_a_negative_result_with_strict_only(planted):
         ([__file__], "is not a shared library: the file has no ELF header"),
         (["--dlpack", "nump"], '--dlpack "nump" is no producer; enter numpy, torch, jax, tvm_ffi, or module:function'),
         (["--dlpack", "no_such_module:make"], "--dlpack no_such_module:make: ModuleNotFoundError: "),
-        (["--dlpack", "numpy", "--rule", "loads"], '--rule "loads" is no rule for these products'),
+        (["--dlpack", "numpy", "--rule", "loads"], '--rule "loads" is not a rule for these products'),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_rejected(arguments, message, capsys):

@@ -97,7 +97,7 @@ def test_the_gpus_are_queried_once(root, driver, tmp_path):
 
 
 NOT_TAKEN = ("this copy of kernkit lacks the component gpu, which has this command; run: ./kk update --with gpu, and "
-             "--from WHERE, a checkout or wheel of kernkit, unless one is installed")  # fmt: skip
+             "--from WHERE, a checkout or wheel of kernkit, unless kernkit is installed")  # fmt: skip
 
 
 def test_a_library_without_the_part_misses_nothing_where_no_gpu_is(default_library, no_gpu):

@@ -47,7 +47,7 @@ def test_files_of_add_are_removed(library, before, capsys):  # noqa: F811
         ("nothing", None, "kernels/nothing/nothing_export.cc not found; name an op whose files are in kernels/"),
         ("../kernels/swish_more", None, "kernels/../kernels/swish_more/"),
         ("swish_more", "kernels/swish_more/swish_more.cc", "git could not restore swish_more"),
-        ("swish_more", "kernels/other.cc", "kernels/other.cc includes a header of swish_more; edit it first"),
+        ("swish_more", "kernels/other.cc", "kernels/other.cc includes a header of swish_more; remove the #include first"),
     ],
 )
 def test_removals_that_would_lose_or_break_files_are_rejected(library, before, capsys, name, change, sentence):  # noqa: F811
@@ -70,7 +70,7 @@ def test_an_op_that_another_op_uses_is_kept(library, before, capsys):  # noqa: F
     committed(library)
     before_removal = files_below(library)
     assert cli.main(["remove", "swish_more"]) == 3
-    assert "kernels/CMakeLists.txt: USES of other names swish_more; edit it first" in capsys.readouterr().err
+    assert "kernels/CMakeLists.txt: USES of other names swish_more; remove the name first" in capsys.readouterr().err
     assert files_below(library) == before_removal
     listing.write_text(listing.read_text().replace("third swish_more", "third"))
     committed(library)

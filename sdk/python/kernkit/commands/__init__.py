@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: one module for each, with its arguments and its work."""
+"""The commands of kernkit. Each module has the arguments and the work of one command."""
 
 from pkgutil import extend_path
 

@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repetitions", type=int, default=3,
                         help="number of measurements of each row in a round (default: %(default)s)")
     parser.add_argument("--sources", type=pathlib.Path, nargs="*", default=[], metavar="FILE",
-                        help="source files of the peers, stored in the result")
+                        help="source files of the peers; their text is stored in the result")
     parser.add_argument("--option", action="append", default=[], metavar="--benchmark_...",
-                        help="passed on to each program")
+                        help="an option that is passed on to each program; repeatable")
     parser.add_argument("--brief", action="store_true",
                         help="print a summary and a small table; write the rows to the file only")
 

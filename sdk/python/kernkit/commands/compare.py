@@ -2,10 +2,11 @@
 """Compare two runs of benchmarks, of one machine or of two, and list faster and slower rows.
 
 A row's value is its share of the ceiling measured in the same run (the best copy), or its ratio to
-its peers in the same run. Times of two runs are never compared. Every row gets the interval of
-the change, at a confidence of 95 % for all rows together. Slower (faster): the interval does not
-contain 0, and the change is at least --tolerance. Unclear: neither, and the interval contains a change of
-20 %. Exit code 1: a row is slower. Files of `kernkit counters --json` are compared without intervals.
+its peers in the same run. Times of two runs are never compared. For every row the command computes
+the confidence interval of the change, at a confidence of 95 % for all rows together. Slower
+(faster): the interval does not contain 0, and the change is at least --tolerance. Unclear: neither,
+and the interval contains a change of 20 %. Exit code 1: a row is slower. Files of `kernkit counters
+--json` are compared without intervals.
 """
 
 import argparse
@@ -23,18 +24,18 @@ except ImportError:  # a library's copy without the component ptx
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("old", type=pathlib.Path, metavar="OLD.json", help="the run to compare with")
+    parser.add_argument("old", type=pathlib.Path, metavar="OLD.json", help="the earlier run, with which NEW.json is compared")
     parser.add_argument("new", type=pathlib.Path, metavar="NEW.json", nargs="?",
-                        default="build/bench/run.json", help="the run that is judged (default: %(default)s)")
+                        default="build/bench/run.json", help="the later run (default: %(default)s)")
     parser.add_argument("--tolerance", type=float, metavar="SHARE",
-                        help="the smallest change that counts as slower (default: 0.05) or, for counters, as worse (default: 0)")
+                        help="the smallest relative change that counts as slower (default: 0.05) or, for counters, as worse (default: 0)")
     parser.add_argument("--all", action="store_true", help="print unchanged rows as well")
 
 
 def run(arguments: argparse.Namespace) -> int:
     if any(path.is_file() and '"kernels": [' in path.read_text()[:20] for path in (arguments.old, arguments.new)):
         if counter_comparison is None:
-            raise UserError(without_component("ptx", "comparison"))
+            raise UserError(without_component("ptx", "the comparison of counters"))
         return counter_comparison.run(arguments)
     old, new = (measurements.load(path) for path in (arguments.old, arguments.new))
     changes, missing = compare(old, new, 0.05 if arguments.tolerance is None else arguments.tolerance)

@@ -4,11 +4,12 @@
     kernkit conformance LIB.so...
     kernkit conformance --dlpack numpy --dlpack torch
 
-Each library is loaded and its functions are called with wrong arguments, each in a process of its own, so that a crash
-is a result. The host is libtvm_ffi.so of the installed package apache-tvm-ffi. A package is numpy, torch, jax, tvm_ffi,
-or module:function, where function(shape, dtype) returns a CPU array with the elements 0, 1, 2, ... in row-major order, of
-the dtype that the text names, as in "float32". The output is a table of rules by products. Exit code 1: a rule of level must
-does not hold; --strict counts the level should as well.
+Each library is loaded and its functions are called with wrong arguments, each in a process of its
+own, so that a crash is a result. The host is libtvm_ffi.so of the installed package apache-tvm-ffi.
+A package is numpy, torch, jax, tvm_ffi, or module:function, where function(shape, dtype) returns a
+CPU array with the elements 0, 1, 2, ... in row-major order, of the dtype that the text names, as in
+"float32". The output is a table of rules by products. Exit code 1: a product breaks a rule of level
+"must" or, with --strict, a rule of level "should".
 """
 
 import argparse
@@ -29,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("libraries", nargs="*", type=pathlib.Path, metavar="LIB.so", help="a shared library with functions of the TVM-FFI ABI")
     parser.add_argument("--dlpack", action="append", default=[], metavar="PRODUCER",
                         help=f"a package whose arrays have __dlpack__(): {', '.join(BUILT_IN)}, or module:function; repeatable")  # fmt: skip
-    parser.add_argument("--rule", action="append", default=[], metavar="NAME", help="apply this rule alone; repeatable")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 also if a rule of level should does not hold")
+    parser.add_argument("--rule", action="append", default=[], metavar="NAME", help="a rule to apply instead of all rules; repeatable")
+    parser.add_argument("--strict", action="store_true", help='exit code 1 also if a product breaks a rule of level "should"')
     parser.add_argument("--rules", action="store_true", help="print all rules with their sources, and apply none")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the results to this file")
 
@@ -40,7 +41,7 @@ def _names(products: Dict[str, List[str]], chosen: List[str]) -> Dict[str, List[
     names = {kind: [rule.name for rule in KINDS[kind].rules if not chosen or rule.name in chosen] for kind in products}
     for name in chosen:
         if not any(name in rule_names for rule_names in names.values()):
-            raise UserError(f'--rule "{name}" is no rule for these products; kernkit conformance --rules lists the names')
+            raise UserError(f'--rule "{name}" is not a rule for these products; kernkit conformance --rules lists the names')
     return names
 
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
                              "results": list(map(dataclasses.asdict, results[product]))})  # fmt: skip
             statuses |= {result.status for result in results[product]}
         shown = {pathlib.Path(product).name if kind == "library" else product: result for product, result in results.items()}
-        shown = shown if len(shown) == len(results) else results  # files of the same name in two folders
+        shown = shown if len(shown) == len(results) else results  # shows whole paths if two libraries have the same file name
         print("\n".join([f"## {KINDS[kind].title}", "", *table.results_table(rules, shown), "",
                          *table.reasons(rules, shown, (FAIL, ADVICE, NOT_APPLICABLE)), ""]))  # fmt: skip
     failed = FAIL in statuses or (arguments.strict and ADVICE in statuses)

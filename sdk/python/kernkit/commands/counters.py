@@ -16,12 +16,12 @@ from ..simulator import counters, program, resources
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lines", action="store_true", help="a row for each line of the source as well")
+    parser.add_argument("--lines", action="store_true", help="also print a row for each line of the source")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all counters to this file")
     parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the source with its counters to this file")
     parser.add_argument("--resources", type=pathlib.Path, metavar="FILE",
-                        help="a library, program or object with PTX, or PTX: registers, spills and occupancy, by ptxas")  # fmt: skip
-    parser.add_argument("--architecture", metavar="sm_80", help="architecture for which ptxas compiles (default: that of the PTX)")
+                        help="a library, program, object file or PTX file; adds registers, spills and occupancy, which ptxas reports for its PTX")  # fmt: skip
+    parser.add_argument("--architecture", metavar="sm_80", help="architecture for which ptxas compiles (default: the architecture of the PTX)")
     program.add_arguments(parser)
 
 

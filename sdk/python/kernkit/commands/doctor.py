@@ -31,7 +31,8 @@ from ..project import copies, manifest
 
 
 def check_sealed(folder: pathlib.Path) -> Finding:
-    """The rule for a library's copy of the SDK, in `folder`."""
+    """Applies the rule "sealed" to `folder`, which is one of the two folders of a library's copy of
+    kernkit."""
     changes, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
     if any(changes):
         return failure("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {changes}; restore it "
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--needed", action="append", default=[], metavar="NAME.so.N", help="an additional permitted dependency of the library; repeatable")
     parser.add_argument("--glibc", metavar="2.N", help="the newest permitted glibc version")
     parser.add_argument("--cuda", metavar="LIST", help="the required GPU architectures, for example sm_80,sm_90a,compute_90; or none")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the versions that a bug report needs: of kernkit, the tools, the machine, the simulator's runtime, the libraries.
 
-Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line has the identity
-in the file that Python would load, and the version that is installed. Nothing is loaded.
-Exit code 1: Python would load another version than the installed version.
+Libraries are the installed packages that require apache-tvm-ffi, and each PACKAGE. A library's line
+has the identity in the file that Python would load, and the version that is installed. No library
+is loaded. Exit code 1: Python would load another version than the installed version.
 """
 
 import argparse
@@ -25,7 +25,7 @@ TOOLS = ("c++", "cmake", "ninja", "nvcc")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="a Python package with a library made with kernkit")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="a Python package that contains a library built with kernkit")
 
 
 def version_of_tool(name: str) -> str:
@@ -59,7 +59,7 @@ def files_of(package: str) -> List[pathlib.Path]:
 
 
 def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
-    """A line for each library. A line that ends in "they differ" is an error."""
+    """Yields a line for each library. The exit code is 1 if a line ends in "they differ"."""
     for package in sorted({*packages, *versions}):
         of_kernkit = {path: identity for path in files_of(package) if (identity := read_identity(path))}
         if not of_kernkit and package in packages:

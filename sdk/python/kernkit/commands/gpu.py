@@ -31,14 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", default="bench/results", help="folder for the results (default: %(default)s)", **folder)
     parser.add_argument("--library", default="", metavar="NAME", help="the library that frameworks call: lib/libNAME.so of the build")
     parser.add_argument("--reduced", default="-*Large*", metavar="FILTER",
-                        help="filter of GoogleTest under compute-sanitizer, which slows kernels down a hundred times")
+                        help="GoogleTest filter of the tests that run under compute-sanitizer, which slows kernels down a hundredfold (default: %(default)s)")
     parser.add_argument("--first", action="append", default=[], metavar="FILTER",
-                        help="tests that also run alone in a process (default: Contract/*.Capture)")
+                        help="GoogleTest filter of tests that also run in a process of their own (default: Contract/*.Capture); repeatable")
     parser.add_argument("--tests", type=pathlib.Path, default=OWN_TESTS, metavar="PATH",
-                        help="tests of frameworks, for pytest (default: each op's example, by PyTorch, CuPy and JAX)")
+                        help="pytest's tests of frameworks (default: tests that call each op with its example from PyTorch, CuPy and JAX)")
     parser.add_argument("--also", action="append", default=[], metavar="FILE.py",
                         help="a benchmark in Python, which writes rows to its first argument and takes --filter")
-    parser.add_argument("--option", action="append", default=[], metavar="WORD", help="an option for the benchmarks")  # fmt: skip
+    parser.add_argument("--option", action="append", default=[], metavar="WORD", help="an option for the benchmarks; repeatable")  # fmt: skip
 
 
 def programs(build: pathlib.Path, kind: str) -> List[pathlib.Path]:
@@ -49,7 +49,7 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
     for program in programs(options.build, "test"):
         path = out / f"{program.name}.xml"
         report.run_tests(path, [program, f"--gtest_output=xml:{path}", "--gtest_brief=1"])
-        for which in options.first or ["Contract/*.Capture"]:  # the first launch of a process
+        for which in options.first or ["Contract/*.Capture"]:  # alone, so that the captured launch is the first launch of the process
             report.check(f"{program.name}, {which} alone", [program, f"--gtest_filter={which}", "--gtest_brief=1"])
 
 
@@ -83,7 +83,7 @@ def rows_of(path: pathlib.Path) -> Tuple[Dict[str, Any], List[Row]]:
 
 
 def run_benchmarks(options: argparse.Namespace, out: pathlib.Path, report: Report) -> Tuple[Dict[str, Any], List[Row]]:
-    """(context of the last program, rows of all programs)."""
+    """Runs the benchmarks. Returns (context of the last program, rows of all programs)."""
     context: Dict[str, Any] = {}
     rows: List[Row] = []
     for program in programs(options.build, "bench"):

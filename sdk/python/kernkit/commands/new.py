@@ -17,26 +17,26 @@ from ..scaffold import components, history
 from ..scaffold.rendering import questions, render, sdk_files
 
 OPTIONS = {
-    "description": "a description, in one line",
+    "description": "description of the library, in one line",
     "author": "holder of the copyright: a name, or Name <mail@address>",
-    "licence": "Apache-2.0 (the default), MIT, BSD-3-Clause or none",
-    "cuda": "auto (the default): if nvcc is found; required; none",
-    "sdk": "vendored (the default): a copy in the library; find_package: an installed kernkit",
-    "ci": "GitHub (the default) or none",
-    "parts": "components of kernkit in addition to the defaults (ptx and dev), for example plots,frameworks",
+    "licence": "licence of the library: Apache-2.0 (the default), MIT, BSD-3-Clause or none",
+    "cuda": "whether the library is built with CUDA: auto (the default, if nvcc is found), required or none",
+    "sdk": "the SDK that the library uses: vendored (the default, a copy in the library) or find_package (an installed kernkit)",
+    "ci": "service for continuous integration: GitHub (the default) or none",
+    "parts": "comma-separated components of kernkit to add to the default components ptx and dev, for example plots,frameworks",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("library_name", metavar="NAME", help="name of library, namespace and package")
+    parser.add_argument("library_name", metavar="NAME", help="name of the library, of its C++ namespace and of its Python package")
     for answer, text in OPTIONS.items():
         option = "with" if answer == "parts" else answer
         parser.add_argument(f"--{option}", dest=answer, metavar="TEXT", help=text)
-    parser.add_argument("--without", metavar="LIST", default="", help="default components of kernkit to leave out: ptx (runs CUDA "
-                        "tests on the PTX of nvcc); dev (contract tests, simulator and command line, which are then those of an installed "
-                        "kernkit)")  # fmt: skip
+    parser.add_argument("--without", metavar="LIST", default="", help="comma-separated default components of kernkit to leave out: ptx "
+                        "(CUDA tests run the PTX of nvcc); dev (a copy of contract tests, simulator and command line; without dev the "
+                        "library uses an installed kernkit)")  # fmt: skip
     parser.add_argument("--no-git", action="store_true", help="do not make a git repository")
-    parser.add_argument("--output", default=".", metavar="DIR", help="the folder in which NAME is made")
+    parser.add_argument("--output", default=".", metavar="DIR", help="the folder in which the folder NAME is made (default: the current folder)")
 
 
 def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, str]:

@@ -19,7 +19,8 @@ from ..project.record import RECORD, read_record
 
 
 def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
-    """UserError: git could not restore every file below the paths."""
+    """Checks that git can restore every file below the paths. UserError: a file is not committed,
+    or git fails."""
     advice = "commit them, or add --force"
     try:
         repository = git.Repository(library)
@@ -36,7 +37,8 @@ def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
 
 
 def check_not_included(library: pathlib.Path, op: str) -> None:
-    """UserError: a file of another op includes a header of this op."""
+    """Checks that no file of another op includes a header of this op. UserError: a file includes
+    such a header."""
     for path in files.below(library, "kernels"):
         if path.startswith(f"kernels/{op}/") or files.kind(library / path) != files.FILE or "." not in path:
             continue
@@ -45,15 +47,15 @@ def check_not_included(library: pathlib.Path, op: str) -> None:
         except OSError as error:
             raise UserError(f"{path} cannot be read: {error.strerror}") from None
         if f'#include "{op}/'.encode() in text:
-            raise UserError(f"{path} includes a header of {op}; edit it first")
+            raise UserError(f"{path} includes a header of {op}; remove the #include first")
 
 
 def check_not_used(library: pathlib.Path, op: str) -> None:
-    """UserError: another op names this op after USES."""
+    """Checks that no other op names this op after USES. UserError: another op does."""
     with kernel_list.errors_of_user(kernel_list.PATH):
         users = kernel_list.users(files.read(library, kernel_list.PATH), op)
     if users:
-        raise UserError(f"{kernel_list.PATH}: USES of {users[0]} names {op}; edit it first")
+        raise UserError(f"{kernel_list.PATH}: USES of {users[0]} names {op}; remove the name first")
 
 
 def still_named(library: pathlib.Path, op: str) -> str:
@@ -71,7 +73,7 @@ def still_named(library: pathlib.Path, op: str) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name of the op")
-    parser.add_argument("--force", action="store_true", help="remove uncommitted files as well")
+    parser.add_argument("--force", action="store_true", help="also remove uncommitted files")
 
 
 def run(arguments: argparse.Namespace) -> int:

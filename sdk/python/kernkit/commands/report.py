@@ -13,10 +13,10 @@ from ..errors import UserError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_file", type=pathlib.Path, nargs="?", metavar="RUN.json",
-                        default="build/bench/run.json", help="the run (default: %(default)s)")
+                        default="build/bench/run.json", help="the file of a run (default: %(default)s)")
     parser.add_argument("--output", type=pathlib.Path, default="bench/results/cpu",
                         metavar="FOLDER", help="folder of the page (default: %(default)s)")
-    parser.add_argument("--no-plots", action="store_true", help="tables only, without matplotlib")
+    parser.add_argument("--no-plots", action="store_true", help="write tables only, which needs no matplotlib")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
             from ..bench import plots
         except ImportError:
             if not (pathlib.Path(__file__).parents[1] / "bench/plots.py").exists():
-                raise UserError("this copy of kernkit has no plots: run kernkit update --with plots, or add "
+                raise UserError("this copy of kernkit lacks the component plots: run kernkit update --with plots, or add "
                                 "--no-plots") from None  # fmt: skip
             raise UserError("plots need matplotlib: run pip install matplotlib, or add --no-plots") from None
     folder = arguments.output

@@ -22,16 +22,16 @@ Finding = Dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="comma-separated list (default: %(default)s)")
+    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="comma-separated list of tools (default: %(default)s)")
     parser.add_argument("--racecheck-detect-level", choices=("warn", "error"), default="error",
-                        help="warn adds lanes of a warp that nothing but __syncwarp() orders (default: %(default)s)")  # fmt: skip
+                        help="warn also reports races between lanes of one warp without a __syncwarp() or a barrier in between (default: %(default)s)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
-                        help="warn adds barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="exit code with findings (default: %(default)s)")
+                        help="warn also reports barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="exit code if a tool has findings (default: %(default)s)")
     parser.add_argument("--print-limit", type=int, default=100, metavar="N", help="largest number of printed findings (default: %(default)s)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all findings to this file")
     parser.add_argument("--suppressions", type=pathlib.Path, metavar="FILE",
-                        help="file of patterns of findings to suppress, each after a line # with the reason")  # fmt: skip
+                        help="file with patterns of findings to suppress; the line above a pattern is a comment (#) with the reason")  # fmt: skip
     program.add_arguments(parser)
 
 
@@ -46,7 +46,8 @@ def tools_of(text: str) -> List[str]:
 
 
 def merged(findings: List[Finding]) -> List[Finding]:
-    """The findings of several processes, with each sentence once."""
+    """Merges the findings of several processes: findings of one tool with the same sentence become
+    one finding, with the sum of the counts."""
     by_sentence: Dict[str, Finding] = {}
     for finding in findings:
         entry = by_sentence.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
@@ -69,10 +70,11 @@ def read_suppressions(path: pathlib.Path) -> List[str]:
 
 
 def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Finding], List[str]]:
-    """(findings that match no pattern, patterns that match no finding)."""
+    """Returns (findings that match no pattern, patterns that match no finding)."""
 
     def names(pattern: str, finding: Finding) -> bool:
-        # A bracket in a pattern is a bracket of a block or thread.
+        # A [ in a pattern matches the [ before the index of a block or thread, and does not begin a
+        # set of characters.
         return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
 
     unmatched = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
@@ -121,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
         print(f"{finding['tool']}: {finding['sentence']}{times}", file=sys.stderr)
     if len(findings) > arguments.print_limit:
-        print(f"{len(findings) - arguments.print_limit} more are not printed, see --print-limit", file=sys.stderr)
+        print(f"{len(findings) - arguments.print_limit} more findings are not printed, see --print-limit", file=sys.stderr)
     for line in missing:
         print(f"kernkit sanitize: incomplete: {line}", file=sys.stderr)
     for warning in warnings:

@@ -3,11 +3,12 @@
 
     kernkit test --preset release --preset asan -- tests -k "not slow"
 
-For each preset cmake, the build and ctest run; then pytest, if words for pytest follow "--". Each step runs even if
-an earlier step failed, except that pytest needs the build of the first preset. A preset that cannot be built has
-failed. The output of failed tests is printed; the output of all tests is in build/junit. Tests that were skipped for
-one reason are one line; build/junit/skipped.txt has their names. The last line is "N passed, M failed, K skipped".
-Exit code 1: a test failed, or no test ran.
+For each preset cmake, the build and ctest run; then pytest, if arguments for pytest follow "--".
+Each step runs even if an earlier step failed, except that pytest needs the build of the first
+preset. A preset that cannot be built has failed. The output of failed tests is printed; the output
+of all tests is in build/junit. Tests that were skipped for one reason are one line;
+build/junit/skipped.txt has their names. The last line is "N passed, M failed, K skipped". Exit code
+1: a test failed, or no test ran.
 """
 
 import argparse
@@ -26,17 +27,17 @@ from ..sdk import python_folder
 
 FOLDER = pathlib.Path("build/junit")
 NO_TESTS = 5  # exit code of pytest if it collects no test
-NAMED = 3  # the largest number of skipped tests whose names are in a line
+NAMED = 3  # largest number of skipped tests that a line lists by name
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", action="append", default=[], dest="presets", metavar="NAME",
                         help="a preset of CMakePresets.json to configure, build and test")
     parser.add_argument("--jobs", default=str(os.cpu_count() or 2), metavar="N",
-                        help="number of ctest's parallel tests (default: %(default)s)")
-    parser.add_argument("--exclude-label", metavar="REGEX", help="labels of tests that ctest leaves out")
+                        help="number of tests that ctest runs in parallel (default: %(default)s)")
+    parser.add_argument("--exclude-label", metavar="REGEX", help="regular expression: ctest skips tests with a matching label")
     parser.add_argument("pytest", nargs="*", metavar="-- WORD",
-                        help="words for pytest, which runs only with such words")
+                        help="arguments for pytest; without arguments pytest does not run")
 
 
 def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:

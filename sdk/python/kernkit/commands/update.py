@@ -65,12 +65,12 @@ def is_merged(library: pathlib.Path, expected: Started) -> bool:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with", dest="parts", default="", metavar="LIST",
-                        help="also add these components of kernkit, for example plots,dev")  # fmt: skip
+                        help="comma-separated components of kernkit to add, for example plots,dev")  # fmt: skip
     parser.add_argument("--without", default="", metavar="LIST",
-                        help="leave out these components: optional components of kernkit; dev (contract tests, simulator and "
-                        "command line, which are then those of an installed kernkit)")  # fmt: skip
+                        help="comma-separated components to remove: optional components of kernkit; dev (the copy of contract tests, "
+                        "simulator and command line; without dev the library uses an installed kernkit)")  # fmt: skip
     parser.add_argument("--library", type=pathlib.Path, default=pathlib.Path(), metavar="DIR",
-                        help="the library's folder (default: this folder)")  # fmt: skip
+                        help="the library's folder (default: the current folder)")  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:

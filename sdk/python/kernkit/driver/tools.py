@@ -80,6 +80,7 @@ def library_name() -> str:
 
 
 def need_aarch64() -> None:
-    """UserError: the library's copy of the SDK lacks the component aarch64."""
+    """Checks that the library's copy of the SDK has the component aarch64. UserError: the component
+    is missing."""
     if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
-        raise UserError(without_component("aarch64", "option"))
+        raise UserError(without_component("aarch64", "the option --arch aarch64"))
