@@ -10,7 +10,7 @@ from typing import List, Tuple
 
 @dataclasses.dataclass
 class Results:
-    """The results in JUnit files."""
+    """The results of tests, added up over JUnit files."""
 
     passed: int = 0
     failed: List[Tuple[str, str]] = dataclasses.field(default_factory=list)  # (test, its output)
@@ -33,7 +33,8 @@ def read_junit(path: pathlib.Path) -> Results:
         name = name if suite in ("", name) else f"{suite}.{name}"
         printed, reason = case.findtext("system-out") or "", case.find("skipped")
         if reason is not None or case.get("status") in ("notrun", "disabled"):
-            # The message of ctest has no reason; the output of GoogleTest has the reason.
+            # ctest's message lacks the reason of a skipped test; GoogleTest's output contains the
+            # reason.
             reported = re.search(r": Skipped\n(.+)", printed)
             default = reason.get("message", "") if reason is not None else "not run"
             results.skipped.append((name, reported[1] if reported else default))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of ./kk, of a library and of kernkit's repository."""
+"""The commands of ./kk, in a library and in kernkit's repository."""

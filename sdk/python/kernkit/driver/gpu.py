@@ -21,8 +21,9 @@ USAGE = """\
 
 
 def missing_option(options: Options) -> str:
-    """An option that the user left out: --arch with the architectures of this machine's GPUs, or --run without a GPU,
-    which reports the reason."""
+    """The option that ./kk adds to the command line: --arch with the architectures of this
+    machine's GPUs or, without a GPU, --run, which reports that there is no GPU. "" if the user
+    named --arch or --run."""
     if options.step == "run" or options.architectures:
         return ""
     gpus = devices.find()
@@ -42,7 +43,8 @@ def plan(options: Options) -> Dict[str, str]:
 
 
 def check(architectures: str) -> None:
-    """UserError: nvcc does not support an architecture. Without nvcc on PATH nothing is checked."""
+    """Checks that nvcc supports the architectures, unless nvcc is not on PATH. UserError: nvcc does
+    not support an architecture."""
     nvcc = shutil.which("nvcc")
     listed = programs.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout if nvcc else ""
     supported = [code[3:] for code in listed.split() if code.startswith("sm_")]
@@ -52,8 +54,8 @@ def check(architectures: str) -> None:
 
 
 def build(architectures: str, library: str) -> None:
-    """Builds for the architectures, as in "90" or "90;120". build/gpu/bin and build/gpu/lib have the files that
-    another machine needs, C++ libraries included."""
+    """Builds for the architectures, which are a list such as "90" or "90;120". build/gpu/bin and
+    build/gpu/lib have the files that another machine needs, C++ libraries included."""
     check(architectures)
     print_heading(f"cmake, preset release, for the architectures {architectures}: build/gpu")
     run("cmake", "--preset", "release", "-B", "build/gpu", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}",
@@ -74,7 +76,7 @@ def build(architectures: str, library: str) -> None:
 
 
 def phases(library: str) -> Dict[str, Callable[[], None]]:
-    """Further steps of ./kk all, on a machine with a GPU and nvcc, unless CUDA is left out."""
+    """The steps that ./kk all adds on a machine with a GPU and nvcc, unless CUDA is disabled."""
     gpus = devices.find()
     if isinstance(gpus, str) or not shutil.which("nvcc") or os.environ.get("KERNKIT_CUDA") == "OFF":
         return {}

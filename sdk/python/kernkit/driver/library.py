@@ -64,8 +64,8 @@ STARTED = time.monotonic()
 
 
 def check_installed(options: Options) -> None:
-    """UserError: this kernkit is installed, and the library's copy of the SDK has another version. An update changes the
-    copy."""
+    """Checks that this kernkit has the version of the library's copy of the SDK, except for the
+    command update, which changes the copy. UserError: the versions differ."""
     copy = ROOT / copies.SDK
     if options.command == "update" or not (copy / VERSION_HEADER).is_file() or version_of(copy) == version():
         return
@@ -111,7 +111,7 @@ def benchmarks() -> List[str]:
 
 
 def bench(options: Options) -> None:
-    """Writes all measurements to build/bench/run.json."""
+    """Builds and runs the benchmarks, and writes their measurements to build/bench/run.json."""
     names = [f"{op}_bench" for op in options.positional] or benchmarks()
     for program in names:
         if program not in benchmarks():
@@ -165,7 +165,8 @@ def doctor(options: Options) -> None:
 
 
 def without_gpu(options: Options) -> None:
-    """./kk gpu without the component gpu. A machine without a GPU skips the command."""
+    """Runs ./kk gpu in a copy of kernkit without the component gpu: skips the command on a machine
+    without a GPU, and otherwise reports that the component is missing."""
     try:
         has_gpu = ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
     except OSError:

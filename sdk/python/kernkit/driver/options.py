@@ -12,7 +12,8 @@ from ..errors import UserError
 
 
 class CommandFailed(Exception):
-    """A program failed, which has printed the reason: ./kk ends with the exit code of the program."""
+    """Raised if a program fails. The program has printed the reason, and ./kk ends with the exit
+    code of the program."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -146,7 +147,8 @@ def _unknown(argument: str, commands: Dict[str, Command]) -> UserError:
 
 
 def parse(arguments: List[str], commands: Dict[str, Command]) -> Optional[Options]:
-    """The parsed command line; None for --help. UserError: a word is wrong."""
+    """Parses the command line. Returns None for --help. UserError: the command, an option or an
+    argument is invalid."""
     name, remaining = (arguments[0] if arguments else "help"), list(arguments[1:])
     if name in ("help", "-h", "--help"):
         return None

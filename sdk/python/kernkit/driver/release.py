@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk dist and ./kk release of the repository: archives that are the same in every folder, and the check of what a release
-requires."""
+"""./kk dist and ./kk release of the repository. `dist` builds the archives of a release in two
+folders and checks that their bytes are equal. `release` first checks that the last commit meets all
+requirements of a release."""
 
 import hashlib
 import json
@@ -37,14 +38,16 @@ def _unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
 
 
 def _build(sources: pathlib.Path, kinds: Tuple[str, ...], epoch: str) -> Dict[str, pathlib.Path]:
-    """{file name: archive} for archives of these kinds, "sdist" or "wheel", in `sources`/dist."""
+    """Builds archives of these kinds, "sdist" or "wheel", in `sources`/dist. Returns {file name:
+    archive}."""
     for kind in kinds:
         build_archive(kind, str(sources / DIST), {}, {"SOURCE_DATE_EPOCH": epoch}, sources)
     return {path.name: path for path in (sources / DIST).iterdir()}
 
 
 def _members(path: pathlib.Path) -> Iterator[Tuple[str, Any]]:
-    """Name and content, time and mode of each file in an archive."""
+    """Yields the name of each file in an archive, and its content and attributes, such as time and
+    mode."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             for each in archive.infolist():
@@ -76,7 +79,8 @@ def _time_of(commit: str) -> str:
 
 def _build_in_folders(commit: str, folder: pathlib.Path, build: Callable[[pathlib.Path], Dict[str, pathlib.Path]]
                       ) -> List[Dict[str, pathlib.Path]]:  # fmt: skip
-    """The results of build(sources) in each of FOLDERS, which are below `folder` and have the sources of a commit."""
+    """Unpacks the sources of a commit into each of FOLDERS below `folder`. Returns the results of
+    build(sources) for these folders."""
     sources = folder / "sources.tar"
     git.output(ROOT, "archive", "--output", str(sources), commit)
     builds: List[Dict[str, pathlib.Path]] = []
@@ -91,7 +95,8 @@ def _build_in_folders(commit: str, folder: pathlib.Path, build: Callable[[pathli
 
 
 def _require_equal(builds: List[Dict[str, pathlib.Path]]) -> None:
-    """UserError: an archive differs from the archive of the same name in the first build."""
+    """Checks that all builds have the same archives. UserError: an archive differs from the archive
+    of the same name in the first build."""
     for build in builds[1:]:
         for file, path in sorted(build.items()):
             if message := difference(builds[0][file], path):
@@ -127,7 +132,8 @@ def reproducible_simulator(commit: str, folder: pathlib.Path, processor: str = "
 
 
 def environment_with(folder: pathlib.Path, *installs: Tuple[Any, ...]) -> pathlib.Path:
-    """A new Python environment after `pip install` with each list of words; returns its folder of programs."""
+    """Makes a new Python environment, and runs `pip install` there once for each list of arguments.
+    Returns the environment's folder of programs."""
     run(PYTHON, "-m", "venv", "--clear", folder)
     for words in installs:
         run(folder / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", "--quiet", *words)
@@ -154,7 +160,7 @@ def bill_of_materials(wheel: pathlib.Path, project: pathlib.Path, tools: pathlib
     if done.returncode != 0:
         raise UserError(f"cyclonedx-py failed: {done.stderr}")
     document = json.loads(done.stdout)
-    # pyproject.toml holds no version, so cyclonedx-py cannot write the version.
+    # pyproject.toml contains no version, so cyclonedx-py cannot write it into the document.
     document["metadata"]["component"]["version"] = sdk.version_of(ROOT / "sdk")
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
@@ -186,7 +192,7 @@ def dist(options: Options) -> None:
         run(tools / "twine", "check", "--strict", *made)
         for package, project in projects.items():
             wheels = [path for path in made if path.name.startswith(f"{package}-") and path.suffix == ".whl"]
-            if wheels:  # the first wheel is that of this machine
+            if wheels:  # the first wheel is for this machine's processor
                 run(tools / "validate-pyproject", project)
                 bill = target / f"{package}-{sdk.version_of(ROOT / 'sdk')}.cdx.json"
                 bill.write_text(bill_of_materials(wheels[0], project, tools, folder / f"environment of {package}"), encoding="utf-8")

@@ -52,7 +52,8 @@ packages into .venv. By hand:
   pip install -r tests/requirements.txt    # and optional requirements
   cmake --workflow --preset release && pytest tests -m "not all and not slow"
 """
-# Every path of every kernel once, with few launches: a sanitizer slows kernels down up to a hundred times.
+# GoogleTest filter of the tests under compute-sanitizer: every path of every kernel runs once, with
+# few launches, because a sanitizer slows kernels down up to a hundred times.
 REDUCED = "GpuElementwise*InPlace:GpuStream*Captured*:GpuStream*EveryDevice:GpuRejections*Different*"
 STARTED = time.monotonic()
 DEMO = "my_kernels"
@@ -113,7 +114,7 @@ def programs_of_release() -> List[str]:
 
 
 def bench(options: Options) -> None:
-    """Writes all measurements to build/bench/run.json."""
+    """Builds and runs the benchmarks, and writes their measurements to build/bench/run.json."""
     op = options.positional[0] if options.positional else ""
     if op and not (ROOT / f"bench/kernels/{op}_bench.cc").exists():
         raise UserError(f"bench/kernels/{op}_bench.cc not found; name an op that has a benchmark")
@@ -132,7 +133,7 @@ def bench(options: Options) -> None:
 
 
 def install_plots() -> None:
-    """Installs matplotlib, unless the environment is the caller's."""
+    """Installs matplotlib, unless the caller chose the environment by KK_VENV."""
     if not os.environ.get("KK_VENV") and not tools.has_module("matplotlib"):
         tools.pip_install("-r", "tests/requirements-report.txt")
 
@@ -156,7 +157,8 @@ def demo(options: Options) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
     kernkit("new", DEMO, "--output", fresh, stdout=subprocess.DEVNULL)
-    # An unchanged library that was built before is kept.
+    # If the rendered library equals the library of an earlier demo, the earlier library is kept
+    # with its build.
     if not (folder / DEMO).is_dir() or not is_same(str(fresh / DEMO), str(folder / DEMO)):
         shutil.rmtree(folder / DEMO, ignore_errors=True)
         shutil.move(str(fresh / DEMO), str(folder / DEMO))
@@ -195,7 +197,7 @@ def cuda_matrix(options: Options) -> None:
 
 
 def check_installed(options: Options) -> None:
-    """The repository has its own kernkit."""
+    """Checks nothing: the repository uses its own kernkit, not an installed kernkit."""
 
 
 def plan(options: Options) -> Dict[str, str]:

@@ -17,7 +17,8 @@ BUILD = "build/runtime"  # the folder in which the runtime is compiled
 
 
 def version_of_cuda() -> str:
-    """The version of the CUDA headers that runtime.cuda_headers() finds, as in "13.0". UserError: there are none."""
+    """The version of the CUDA headers that runtime.cuda_headers() finds, as in "13.0". UserError:
+    no headers are found."""
     headers = runtime.cuda_headers()
     if headers is None:
         raise UserError("dist --simulator: cuda.h and cudaTypedefs.h of CUDA 13 were not found; the names of the driver's "
@@ -37,7 +38,8 @@ def _compiler_settings(sources: pathlib.Path, processor: str) -> Dict[str, str]:
 
 
 def build(sources: pathlib.Path, epoch: str, processor: str = "") -> Dict[str, pathlib.Path]:
-    """{file name: the wheel} of the repository in the folder `sources`, in which the function writes other files as well.
+    """Builds the wheel from the repository in the folder `sources`, where the function also writes
+    other files. Returns {file name: wheel}.
 
     epoch: the time in the wheel, in seconds since 1970. processor: "aarch64", or "" for this machine's processor.
     UserError: CUDA's headers are missing, or CMake, a compiler or auditwheel failed."""

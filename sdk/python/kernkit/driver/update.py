@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk update of a library, by another kernkit than the copy in the library, which has no template."""
+"""./kk update of a library. The library's copy of kernkit has no template, so another kernkit makes
+the update."""
 
 import contextlib
 import os

@@ -19,8 +19,9 @@ CIBUILDWHEEL = "cibuildwheel==4.2.1"
 def build_archive(
     kind: str, folder: str, settings: Dict[str, str], environment: Dict[str, str], sources: pathlib.Path = ROOT
 ) -> None:
-    """A "wheel" or "sdist" of the project in `sources`, by scikit-build-core's own function: the pip of Debian 12 and of
-    Ubuntu 22.04 does not pass settings on. A relative path of `folder` is a path below `sources`."""
+    """Builds a "wheel" or "sdist" of the project in `sources` by scikit-build-core's own function,
+    because the pip of Debian 12 and of Ubuntu 22.04 does not pass settings on. A relative path of
+    `folder` is a path below `sources`."""
     code = f"from scikit_build_core.build import build_{kind}; build_{kind}({folder!r}, {settings!r})"
     run_here(PYTHON, "-c", code, cwd=sources, stdout=subprocess.DEVNULL, env={**os.environ, **environment})
 
@@ -31,7 +32,7 @@ def repair(wheel: pathlib.Path, output: str, environment: Dict[str, str], source
     done = programs.run(
         ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", output, str(wheel)],
         cwd=sources, env={**os.environ, **environment, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
-        umask=0o022,  # the modes of folders in the wheel
+        umask=0o022,  # determines the modes of folders in the wheel
     )  # fmt: skip
     if done.returncode != 0:
         raise UserError(f"auditwheel rejected the wheel\n{done.stderr}")
@@ -82,7 +83,8 @@ def wheel(options: Options) -> None:
 
 
 def wheels(options: Options) -> None:
-    """Builds the wheels of [tool.cibuildwheel] in pyproject.toml, on an old glibc. They replace the wheel of `./kk wheel`."""
+    """Builds the wheels of [tool.cibuildwheel] in pyproject.toml, on an old glibc. These wheels
+    replace the wheel of `./kk wheel`."""
     if not any(map(shutil.which, ("docker", "podman"))):
         raise UserError("wheels needs docker or podman: cibuildwheel builds in containers")
     tools.pip_install(CIBUILDWHEEL)
