@@ -19,7 +19,8 @@ class Kind(NamedTuple):
 KINDS: Dict[str, Kind] = {
     "library": Kind(
         "TVM-FFI ABI",
-        # The first rule that loads the library compares the process before and after.
+        # Rules about the file come first, because the first rule that loads the library compares
+        # the state of the process before and after.
         [*file_rules.RULES, *loading_rules.RULES, *metadata_rules.RULES, *argument_rules.RULES, *error_rules.RULES],
         subject.Subject,
     ),

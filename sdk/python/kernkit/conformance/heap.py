@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that malloc() has given out, to find leaks."""
+"""The number of bytes that malloc() has allocated, by which rules find leaks."""
 
 import ctypes
 
@@ -14,7 +14,8 @@ class _Mallinfo(ctypes.Structure):
 
 
 def bytes_in_use() -> int:
-    """Bytes of glibc's main arena and of large blocks that are allocated. NotApplicable: glibc is older than 2.33."""
+    """The number of allocated bytes in glibc's main arena and in large blocks. NotApplicable: glibc
+    is older than 2.33."""
     try:
         mallinfo = ctypes.CDLL(None).mallinfo2
     except AttributeError:

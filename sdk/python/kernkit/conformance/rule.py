@@ -21,10 +21,10 @@ class NotApplicable(Exception):
 class Rule:
     """One rule."""
 
-    name: str  # of lower-case words, joined by hyphens
+    name: str  # lower-case words joined by hyphens
     level: str  # MUST or SHOULD
-    sentence: str  # what holds if the product keeps the rule
-    source: str  # the document and its part that has the rule
+    sentence: str  # statement that holds for a product that keeps the rule
+    source: str  # document, and section of the document, that states the rule
     check: Callable[[Any], None]  # returns if the rule holds; raises Broken or NotApplicable otherwise
 
 
@@ -50,7 +50,7 @@ def apply(rule: Rule, product: Any) -> Result:
         return Result(rule.name, NOT_APPLICABLE, str(reason))
     except Broken as reason:
         return broken(rule, str(reason))
-    except Exception as error:  # the product's own
+    except Exception as error:  # raised by the product
         return broken(rule, f"raised {described(error)}")
     return Result(rule.name, PASS)
 
@@ -65,7 +65,8 @@ class Rules(List[Rule]):
     """The rules of one module, in the order of their definition."""
 
     def add(self, level: str, source: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-        """A decorator that makes a rule of a function: its name is the rule's, its docstring the rule's sentence."""
+        """A decorator that adds a function to the rules. The rule has the name of the function, and
+        the function's docstring as its sentence."""
 
         def added(check: Callable[[Any], None]) -> Callable[[Any], None]:
             sentence = " ".join((inspect.getdoc(check) or "").split())

@@ -19,7 +19,8 @@ _PYTHON = pathlib.Path(__file__).resolve().parents[2]  # the folder of the packa
 
 
 def _lines(process: "subprocess.Popen[bytes]", pipe: int, patience: float) -> Iterator[Optional[Dict[str, Any]]]:
-    """The child's lines; None at the end if the child sent none for `patience` seconds."""
+    """Yields the messages of the child; then None if the child sent no message for `patience`
+    seconds."""
     buffer = b""
     while True:
         if not select.select([pipe], [], [], patience)[0]:
@@ -39,7 +40,8 @@ def _end_of(code: int) -> str:
 
 
 def _run_child(kind: str, product: str, names: Sequence[str], patience: float) -> List[Result]:
-    """The results of one child process: of all rules, or up to the rule that ended the process."""
+    """Applies rules in one child process. Returns the results of all rules, or the results up to
+    the rule that ended the process."""
     readable, writable = os.pipe()
     path = os.pathsep.join(filter(None, [str(_PYTHON), os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, "-m", f"{__package__}.child", str(writable), kind, product, *names]

@@ -17,25 +17,25 @@ for _name, _result, *_types in (("PyCapsule_GetName", ctypes.c_char_p, ctypes.py
     getattr(_api, _name).restype, getattr(_api, _name).argtypes = _result, _types
 
 LEGACY, VERSIONED = b"dltensor", b"dltensor_versioned"
-# A capsule keeps the address of its name.
+# A capsule stores the address of its name, so the buffers of the names must outlive all capsules.
 _USED = {name: ctypes.create_string_buffer(b"used_" + name) for name in (LEGACY, VERSIONED)}
-_callbacks: List[Any] = []  # callbacks, which a deleter may call at any later time
+_callbacks: List[Any] = []  # keeps callbacks alive: a deleter can be called at any later time
 DELETER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # called with the GIL held
 _FORMATS = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (1, 16): "H", (1, 32): "I", (1, 64): "Q",
             (2, 16): "e", (2, 32): "f", (2, 64): "d", (6, 8): "?"}  # fmt: skip
 
 
 class Capsule:
-    """A capsule that is not consumed yet."""
+    """A capsule that no consumer has taken."""
 
     def __init__(self, capsule: Any) -> None:
-        """Broken: the object is no capsule with a tensor of DLPack."""
+        """Broken: the object is not a capsule of DLPack."""
         if type(capsule).__name__ != "PyCapsule":
-            raise Broken(f"__dlpack__() returns an object of type {type(capsule).__name__}; DLPack has a PyCapsule")
+            raise Broken(f"__dlpack__() returns an object of type {type(capsule).__name__}; DLPack requires a PyCapsule")
         self.capsule: Optional[Any] = capsule
         self.name: bytes = _api.PyCapsule_GetName(capsule) or b""
         if self.name not in _USED:
-            raise Broken(f'the capsule has the name "{self.name.decode(errors="replace")}"; DLPack has dltensor and dltensor_versioned')
+            raise Broken(f'the capsule has the name "{self.name.decode(errors="replace")}"; the names of DLPack are dltensor and dltensor_versioned')
         self.address: int = _api.PyCapsule_GetPointer(capsule, self.name)
         self.managed: Union[DLManagedTensor, DLManagedTensorVersioned] = (
             DLManagedTensorVersioned if self.is_versioned else DLManagedTensor).from_address(self.address)  # fmt: skip
@@ -46,7 +46,7 @@ class Capsule:
 
     @property
     def version(self) -> Tuple[int, int]:
-        """The version in the capsule; (0, 8) for a capsule without one."""
+        """The version in the capsule; (0, 8) for a capsule without a version."""
         return (self.managed.version.major, self.managed.version.minor) if isinstance(self.managed, DLManagedTensorVersioned) else (0, 8)
 
     @property
@@ -69,7 +69,8 @@ class Capsule:
 
     @property
     def strides(self) -> Tuple[int, ...]:
-        """The strides in elements; those of a compact row-major tensor for a NULL pointer."""
+        """The strides in elements; for a NULL pointer, the strides of a compact row-major
+        tensor."""
         if self.tensor.strides:
             return tuple(self.tensor.strides[i] for i in range(self.tensor.ndim))
         return tuple(math.prod(self.shape[i + 1 :]) for i in range(self.tensor.ndim))
@@ -80,23 +81,25 @@ class Capsule:
         return self.tensor.dtype.code, self.tensor.dtype.bits, self.tensor.dtype.lanes
 
     def elements(self) -> List[Any]:
-        """All elements in row-major order, read through data, byte_offset and strides. Only for dtypes that Python has."""
+        """All elements in row-major order, read through data, byte_offset and strides. Broken: the
+        dtype is not in _FORMATS."""
         code, bits, lanes = self.dtype
         if lanes != 1 or (code, bits) not in _FORMATS:
-            raise Broken(f"the dtype has code {code}, {bits} bits and {lanes} lanes, where int32, float32 or alike was made")
+            raise Broken(f"the dtype has code {code}, {bits} bits and {lanes} lanes; the array has a dtype such as int32 or float32")
         form = "=" + _FORMATS[code, bits]
         size, strides = bits // 8, self.strides
         return [struct.unpack(form, ctypes.string_at(self.data + size * sum(map(int.__mul__, index, strides)), size))[0]
                 for index in itertools.product(*map(range, self.shape))]  # fmt: skip
 
     def count_deletions(self) -> List[int]:
-        """A list that gets one entry for each call of the deleter, which is the producer's afterwards as before."""
+        """Replaces the deleter by a function that records the call and, at its first call, calls
+        the producer's deleter. Returns the list of recorded calls."""
         calls: List[int] = []
         original = self.managed.deleter
 
         def counted(address: int) -> None:
             calls.append(address)
-            if original and len(calls) == 1:  # a second call would free memory twice
+            if original and len(calls) == 1:  # a second call of the producer's deleter would free memory twice
                 DELETER(original)(address)
 
         _callbacks.append(DELETER(counted))
@@ -104,7 +107,8 @@ class Capsule:
         return calls
 
     def consume(self) -> None:
-        """Renames the capsule and drops it, as a consumer does. The deleter is the caller's from now on."""
+        """Renames the capsule and drops it, as a consumer does. After that the caller must call the
+        deleter, see delete()."""
         if _api.PyCapsule_SetName(self.capsule, ctypes.cast(_USED[self.name], ctypes.c_char_p)):
             raise RuntimeError("PyCapsule_SetName failed")
         self.capsule = None

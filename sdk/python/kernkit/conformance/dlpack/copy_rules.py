@@ -29,7 +29,8 @@ def copy_true(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def copied_flag(producer: Producer) -> None:
-    """A capsule of `copy=True` has the flag IS_COPIED, and no READ_ONLY: the copy is the consumer's alone."""
+    """A capsule of `copy=True` has the flag IS_COPIED and not the flag READ_ONLY, because the
+    consumer owns the copy."""
     try:
         capsule = export(producer.make((6,)), copy=True, max_version=(1, 0))
     except Exception as error:  # the rule copy-true requires the copy
@@ -91,7 +92,8 @@ def read_only_flag(producer: Producer) -> None:
 
 @RULES.add(SHOULD, sources.FLAGS)
 def read_only_without_version(producer: Producer) -> None:
-    """A consumer without `max_version` cannot learn that an array must not be written, so that the export raises BufferError."""
+    """An export without `max_version` of an array that must not be written raises BufferError,
+    because a capsule without a version has no flag READ_ONLY."""
     array = _read_only(producer)
     try:
         export(array)

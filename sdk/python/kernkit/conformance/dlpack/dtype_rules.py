@@ -14,7 +14,8 @@ RULES = Rules()
 
 
 def _require_dtypes(producer: Producer, names: Sequence[str]) -> None:
-    """Exports an array of each dtype that the package has. A package may reject a dtype."""
+    """Checks the dtype in the capsule of an array of each named dtype. Dtypes that the package
+    lacks, or whose export it rejects, are skipped. NotApplicable: all dtypes are skipped."""
     tested, rejected = 0, []
     for name in names:
         producer.report(f"an export of {name}")
@@ -26,7 +27,7 @@ def _require_dtypes(producer: Producer, names: Sequence[str]) -> None:
             capsule = exported(array)
         except Broken:
             raise
-        except Exception:  # of which kind, is another rule
+        except Exception:  # another rule checks the type of the exception
             rejected.append(name)
             continue
         tested += 1

@@ -32,7 +32,8 @@ _ALLOCATOR = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.PO
 
 
 def _table(kind: Type[Any]) -> Table:
-    """The table of a type of arrays."""
+    """The table of functions that a class of arrays offers. NotApplicable: the class has no
+    table."""
     capsule = getattr(kind, _ATTRIBUTE, None)
     if capsule is None:
         raise NotApplicable(f"the type has no {_ATTRIBUTE}")
@@ -99,7 +100,7 @@ def exchange_import(producer: Producer) -> None:
     if _FROM_OBJECT(table.from_object)(array, ctypes.byref(managed_pointer)) or _TO_OBJECT(table.to_object)(managed_pointer, ctypes.byref(result)):
         raise Broken("managed_tensor_to_py_object_no_sync fails")
     imported = ctypes.cast(result, ctypes.py_object).value
-    ctypes.pythonapi.Py_DecRef(result)  # the function returned a reference
+    ctypes.pythonapi.Py_DecRef(result)  # releases the reference that the function returned
     if type(imported) is not type(array):
         raise Broken(f"the result is of type {type(imported).__name__}")
     _require_same(exported(imported).tensor, exported(array))

@@ -10,7 +10,7 @@ NEWEST = (1, 3)  # the newest version of dlpack.h
 
 
 def export(array: Any, **keywords: Any) -> Capsule:
-    """The capsule of array.__dlpack__(**keywords). Exceptions are the producer's own."""
+    """The capsule of array.__dlpack__(**keywords). Exceptions of the producer are not caught."""
     return Capsule(array.__dlpack__(**keywords))
 
 
@@ -23,7 +23,7 @@ def exported(array: Any) -> Capsule:
 
 
 def raised(array: Any, **keywords: Any) -> Optional[Exception]:
-    """The exception of an export; None if it returned a capsule."""
+    """The exception that an export raises; None if the export returns a capsule."""
     try:
         export(array, **keywords)
     except Broken:
@@ -34,7 +34,8 @@ def raised(array: Any, **keywords: Any) -> Optional[Exception]:
 
 
 def require_keyword(array: Any, **keywords: Any) -> Capsule:
-    """The capsule of an export that must succeed. Broken: the export raises, for example because it lacks the keyword."""
+    """The capsule of an export that must succeed. Broken: the export raises an exception, for
+    example because the producer lacks the keyword."""
     try:
         return export(array, **keywords)
     except Broken:

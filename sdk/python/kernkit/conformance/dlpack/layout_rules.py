@@ -66,7 +66,7 @@ def rank_zero(producer: Producer) -> None:
 def _view(producer: Producer, what: str, make_view: Callable[[Any], Any], expected: List[int]) -> None:
     try:
         view = make_view(producer.make((4, 6)))
-    except Exception as error:  # indexing is no part of DLPack
+    except Exception as error:  # DLPack does not require that an array supports indexing
         raise NotApplicable(f"the array has no {what}: {described(error)}") from error
     try:
         capsule = exported(view)
@@ -83,7 +83,8 @@ def sliced_view(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def strided_view(producer: Producer) -> None:
-    """A slice `[::2, 1::3]` of a matrix has the elements of the array, by strides that are no multiple of a row alone."""
+    """A slice `[::2, 1::3]` of a matrix has the elements of the array, with a stride of more than
+    one element in each row."""
     _view(producer, "slice with steps", lambda array: array[::2, 1::3], [1, 4, 13, 16])
 
 
@@ -120,7 +121,7 @@ def empty_data(producer: Producer) -> None:
 def aligned_data(producer: Producer) -> None:
     """The data pointer is a multiple of 256 bytes, with `byte_offset` up to the first element. The header has a note that many
     packages do not keep this rule."""
-    arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # at the same time, so that addresses differ
+    arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # all arrays exist at the same time, so that their addresses differ
     for count, array in arrays.items():
         data = exported(array).tensor.data or 0
         if data % _ALIGNMENT:

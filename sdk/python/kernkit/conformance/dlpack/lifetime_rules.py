@@ -15,11 +15,12 @@ from .producers import Producer
 RULES = Rules()
 _ROUNDS = 1000
 _ARRAYS = 30
-_LARGE = 1 << 18  # elements of an array whose leak is seen
+_LARGE = 1 << 18  # number of elements of an array that is large enough to find its leak
 
 
 def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
-    """The exports of the kinds that the producer has: without and with a version."""
+    """The functions of export() and exported() that return a capsule for the producer's arrays:
+    without and with a version."""
     kinds: List[Callable[[Any], Capsule]] = []
     for kind in (export, exported):
         try:
@@ -31,7 +32,8 @@ def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
 
 
 def _growth(action: Callable[[], None], rounds: int) -> int:
-    """Bytes that `rounds` actions leave allocated, after some actions that fill caches."""
+    """The number of bytes that `rounds` calls of `action` leave allocated. Earlier calls of
+    `action` fill caches."""
     for _ in range(rounds // 10):
         action()
     gc.collect()
@@ -86,7 +88,7 @@ def data_outlives_array(producer: Producer) -> None:
             capsules[-1].consume()
             del array
         gc.collect()
-        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # takes the memory that was freed
+        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # these arrays reuse memory that was freed
         for capsule in capsules:
             if capsule.shape != (2, 3, 64) or capsule.elements() != list(range(384)):
                 raise Broken("the elements change after the array is deleted")
@@ -114,7 +116,7 @@ def exports_are_independent(producer: Producer) -> None:
 @RULES.add(MUST, sources.PYTHON)
 def deleter_without_gil(producer: Producer) -> None:
     """The deleter can be called from a thread that Python did not start, without the GIL."""
-    libc = ctypes.CDLL(None)  # releases the GIL for each call
+    libc = ctypes.CDLL(None)  # a CDLL releases the GIL during each call
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         capsule.consume()
@@ -157,5 +159,5 @@ def array_is_released(producer: Producer) -> None:
             capsule.delete()
 
         grown = _growth(once, _ARRAYS)
-        if grown > _ARRAYS * _LARGE:  # a quarter of the arrays
+        if grown > _ARRAYS * _LARGE:  # the bytes of a quarter of the arrays
             raise Broken(f"{_ARRAYS} arrays of {4 * _LARGE} bytes leave {grown} bytes allocated")

@@ -15,11 +15,12 @@ Shape = Tuple[int, ...]
 
 
 class NoSuchDtype(Exception):
-    """The package has no dtype of this name."""
+    """Raised if the package has no dtype of this name."""
 
 
 class Producer:
-    """A package. The elements of its arrays are 0, 1, 2, ... in row-major order, modulo 2 for bool."""
+    """A package that makes arrays. The elements of an array are 0, 1, 2, ... in row-major order,
+    modulo 2 for bool."""
 
     def __init__(self, name: str, report: Callable[[str], None]) -> None:
         self.name = name
@@ -30,7 +31,7 @@ class Producer:
         raise NotImplementedError
 
     def read_only(self, shape: Shape) -> Optional[Any]:
-        """An array that must not be written; None where the package has none."""
+        """An array that must not be written; None if the package has no such arrays."""
         return None
 
     def without_dlpack(self) -> Dict[str, Any]:
@@ -142,7 +143,7 @@ class _TvmFfi(_NumPy):
 
 
 class _Function(Producer):
-    """A function of the user."""
+    """A producer whose arrays a function of the user makes, named as module:function."""
 
     def __init__(self, name: str, report: Callable[[str], None]) -> None:
         super().__init__(name, report)

@@ -27,7 +27,7 @@ def legacy_capsule(producer: Producer) -> None:
     except BufferError as error:
         raise NotApplicable(f"the package serves no consumers without max_version: {described(error)}") from error
     if capsule.is_versioned:
-        raise Broken("the capsule is named dltensor_versioned, and such a consumer reads a DLManagedTensor")
+        raise Broken("the capsule is named dltensor_versioned; a consumer without max_version reads a DLManagedTensor")
 
 
 @RULES.add(SHOULD, sources.METHOD)
@@ -39,7 +39,8 @@ def versioned_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.VERSION)
 def version(producer: Producer) -> None:
-    """A versioned capsule has the major version 1, of which the structure is, and a minor version that exists."""
+    """A versioned capsule has major version 1, which defines its structure, and a minor version
+    that exists."""
     capsule = require_keyword(producer.make((2, 3)), max_version=NEWEST)
     if not capsule.is_versioned:
         raise NotApplicable("the capsule has no version")
@@ -78,7 +79,8 @@ def keywords(producer: Producer) -> None:
 
 @RULES.add(SHOULD, sources.METHOD)
 def unknown_keyword(producer: Producer) -> None:
-    """A keyword that the producer does not have is a TypeError, by which a consumer finds out what it may use."""
+    """An unknown keyword raises TypeError, so that a consumer can repeat the call without the
+    keyword."""
     error = raised(producer.make((2, 3)), no_such_keyword=None)
     if not isinstance(error, TypeError):
         raise Broken(described(error) if error else "the keyword is accepted")

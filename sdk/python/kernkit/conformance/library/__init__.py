@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules for a shared library with functions of the TVM-FFI ABI. No rule needs to know what a function does: the rules
-call every exported function with arguments that it must reject, or whose rejection must be clean."""
+"""Rules for a shared library with functions of the TVM-FFI ABI. The rules do not depend on the
+purpose of a function: they call every exported function with arguments that the function must
+reject, or may reject with an error."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about a function's arguments. A call with arguments that the function rejects returns an error; no call crashes."""
+"""Rules about a function's arguments. A call whose arguments the function rejects returns an error,
+and no call crashes."""
 
 import ctypes
 from typing import Sequence, Tuple

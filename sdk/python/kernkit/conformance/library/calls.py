@@ -9,7 +9,7 @@ from .subject import Outcome, Subject
 from .values import none
 
 EXCESSIVE = 65  # more arguments than any known function has
-_UNKNOWN_ARITY = 40  # the most arguments that are tried where no metadata has the number
+_UNKNOWN_ARITY = 40  # largest number of arguments that is tried without metadata
 
 # {type of the metadata: the kinds of values that the type does not accept}
 _NOT_A_TENSOR = {"float", "bool", "short str", "str", "dtype", "device", "none"}
@@ -25,7 +25,8 @@ REJECTED = {
 
 
 def numbers_of_arguments(subject: Subject, name: str) -> List[int]:
-    """The numbers of arguments that reach the conversion of a function's arguments."""
+    """The numbers of arguments with which a call can pass the check of the number: the number in
+    the metadata or, without metadata, 1 to _UNKNOWN_ARITY."""
     parameters = subject.parameters(name)
     return list(range(1, _UNKNOWN_ARITY + 1)) if parameters is None else [len(parameters)] if parameters else []
 
@@ -36,8 +37,8 @@ def is_rejected(subject: Subject, name: str, kind: str) -> bool:
 
 
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
-    """For each function one call that returns an error, with its arguments: no argument, many, or one None. NotApplicable: no
-    call returns an error."""
+    """Yields, for each function, a call that returns an error: (name, arguments, outcome). The
+    arguments are none, EXCESSIVE times None, or None. NotApplicable: no call returns an error."""
     has_error = False
     for name in subject.functions:
         for arguments in ([], [none()] * EXCESSIVE, [none()]):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about the library's file, which `kernkit doctor` has as well: whether the library can live beside others."""
+"""Rules about the library's file, which `kernkit doctor` also applies: whether the library can be
+loaded beside other libraries."""
 
 from ...binaries import rules
 from ..rule import MUST, SHOULD, Broken, NotApplicable, Rules

@@ -31,7 +31,7 @@ class Raised(NamedTuple):
 
 
 class Host:
-    """The functions of the host."""
+    """The functions of libtvm_ffi.so that the rules call."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(str(library_of_host()), mode=ctypes.RTLD_GLOBAL)
@@ -42,7 +42,8 @@ class Host:
             getattr(self._library, name).argtypes = types
 
     def take_error(self) -> Optional[Raised]:
-        """Empties the slot of this thread and releases its error. None: the slot is empty."""
+        """Empties the slot of this thread, releases the error in the slot, and returns its content;
+        None for an empty slot."""
         handle = ctypes.c_void_p()
         self._library.TVMFFIErrorMoveFromRaised(ctypes.byref(handle))
         if not handle.value:
@@ -61,13 +62,14 @@ class Host:
         self._library.TVMFFIObjectDecRef(handle)
 
     def text(self, content: bytes) -> abi.Any:
-        """A str; of more than 7 bytes an object with one reference."""
+        """A str as an argument. A text of more than 7 bytes is an object with one reference."""
         value, buffer = abi.Any(), ctypes.create_string_buffer(content)
         self._library.TVMFFIStringFromByteArray(ctypes.byref(abi.ByteArray(ctypes.addressof(buffer), len(content))), ctypes.byref(value))
         return value
 
     def tensor(self, managed: int) -> abi.Any:
-        """A tensor object with one reference, made of the DLManagedTensor at the address."""
+        """A tensor object with one reference, made from the DLManagedTensor at the address
+        `managed`."""
         handle = ctypes.c_void_p()
         if self._library.TVMFFITensorFromDLPack(managed, 0, 0, ctypes.byref(handle)):
             raise RuntimeError("TVMFFITensorFromDLPack failed")

@@ -16,7 +16,7 @@ from .host import Host, Raised
 
 
 class Outcome(NamedTuple):
-    """The end of one call."""
+    """The result of one call."""
 
     code: int
     raised: Optional[Raised]  # the error in the host's slot after the call
@@ -32,7 +32,8 @@ class Subject:
     """One library. The file is read at once, and loaded at the first call."""
 
     def __init__(self, path: str, report: Callable[[str], None] = lambda text: None) -> None:
-        """`report` gets the call that comes next. UserError: the file is not a shared library, or the host is missing."""
+        """`report` is called with a description of each action that can crash, before the action.
+        UserError: the file is not a shared library, or the host is missing."""
         self.path = pathlib.Path(path).absolute()
         self.report = report
         self.file: Library = read_library(self.path)
@@ -41,7 +42,7 @@ class Subject:
 
     @functools.cached_property
     def loaded(self) -> ctypes.CDLL:
-        """The library in this process. Broken: it cannot be loaded."""
+        """The library, loaded into this process. Broken: the library cannot be loaded."""
         self.report("dlopen()")
         try:
             return ctypes.CDLL(str(self.path), mode=os.RTLD_NOW | ctypes.RTLD_LOCAL)
@@ -50,7 +51,7 @@ class Subject:
 
     @property
     def functions(self) -> List[str]:
-        """The names of the exported functions. NotApplicable: there is none."""
+        """The names of the exported functions. NotApplicable: the library exports no function."""
         if not self.file.ops:
             raise NotApplicable("the library exports no function __tvm_ffi_*")
         return sorted(self.file.ops)
@@ -80,7 +81,8 @@ class Subject:
         return Outcome(code, self.host.take_error(), result.type_index, changed), result
 
     def text(self, symbol: str) -> str:
-        """The str that a function without parameters returns. Broken: it returns something else."""
+        """The str that a function without parameters returns. Broken: the function fails, or
+        returns another value."""
         self.report(f"{symbol}()")
         outcome, result = self.call_symbol(symbol, [])
         if outcome.failed:
@@ -94,7 +96,8 @@ class Subject:
         return content.decode()
 
     def metadata(self, name: str) -> Optional[Dict[str, Any]]:
-        """The JSON of __tvm_ffi__metadata_<name>; None if it is not exported. Broken: it is no JSON object."""
+        """The JSON of __tvm_ffi__metadata_<name>; None if the function is not exported. Broken: the
+        function does not return a JSON object."""
         symbol = f"__tvm_ffi__metadata_{name}"
         if symbol not in self.file.exported:
             return None

@@ -34,7 +34,7 @@ class Values:
         self.str_object = host.text(TEXT)
 
     def by_type(self) -> Dict[str, abi.Any]:
-        """{type: a value of it}, without tensors."""
+        """{type: a value of the type} for all types except tensors."""
         float_ = abi.Any(abi.FLOAT)
         float_.f64 = 0.5
         bool_ = abi.Any(abi.BOOL)
@@ -45,7 +45,8 @@ class Values:
         return {"float": float_, "bool": bool_, "short str": small, "str": self.str_object, "dtype": dtype, "device": device}
 
     def tensors(self) -> Dict[str, abi.Any]:
-        """A float32 tensor of one element, borrowed and as an object. Its memory ends at an inaccessible page."""
+        """A float32 tensor of one element as a borrowed DLTensor and as an object. The element ends
+        at an inaccessible page."""
         borrowed = abi.Any(abi.DLTENSOR)
         borrowed.pointer = ctypes.addressof(self.dltensor)
         return {"DLTensor*": borrowed, "Tensor": self.tensor_object}
