@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The counters of kernels that grew between two files of `kernkit counters --json`.
 
-Counters have no noise: a counter that grew by more than the tolerance, a share, is worse. Occupancy is worse if it
-fell. The number of idle lanes of warps' instructions is compared as a counter.
+Counters have no noise: a counter is worse if its relative growth is above the tolerance. Occupancy
+is worse if it fell. The number of idle lanes, summed over the instructions of all warps, is
+compared like a counter.
 """
 
 import argparse
@@ -13,7 +14,8 @@ from typing import Any, Dict, List, Tuple
 
 from ..errors import UserError
 
-# Counters of necessary traffic, and lanes: more of them is not worse.
+# Endings of counters that are not compared, because a larger value is not worse: lanes, and the
+# least necessary traffic.
 _NOT_COMPARED = ("_lanes", "_fewest_sectors", "_fewest_wavefronts")
 LARGER_IS_BETTER = ("sm__maximum_warps_per_active_cycle_pct", "launch__occupancy_limit_")
 
@@ -27,7 +29,7 @@ class Change:
 
     @property
     def worse(self) -> float:
-        """The share by which the counter is worse; below 0 if it is better."""
+        """The relative change for the worse; below 0 if the counter is better."""
         old, new = (self.new, self.old) if self.counter.startswith(LARGER_IS_BETTER) else (self.old, self.new)
         return new / old - 1 if old else (float("inf") if new else 0.0)
 
@@ -62,7 +64,7 @@ def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The work of `kernkit compare` for two files of counters."""
+    """Runs `kernkit compare` for two files of counters."""
     old, new = load(arguments.old), load(arguments.new)
     if not set(old) & set(new):
         raise UserError(f"{arguments.old} and {arguments.new} have no kernel in common; compare runs of the same program")

@@ -47,7 +47,7 @@ def summed(kernels: List[Kernel]) -> List[Kernel]:
 
 
 def figure(counters: Dict[str, Any], what: str) -> str:
-    """The text of a cell of the table."""
+    """The text of a cell of the table. `what` names the counter as COLUMNS does."""
     kind, _, name = what.partition(".")
     if kind == "lanes":
         return f"{counters['lanes'] / counters['steps']:.1f}" if counters["steps"] else ""

@@ -117,7 +117,7 @@ def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Pat
     if capability > 90:
         environment.setdefault("KERNKIT_CAPABILITY", str(capability))
     environment.update({name: value for name, value in options.items() if value is not None})
-    # The loader takes a preloaded library before the libraries of any search path.
+    # The loader prefers a preloaded library to the libraries of any search path.
     if runtime:
         libraries = [*map(str, drop_ins_of(runtime)), environment.get("LD_PRELOAD", "")]
         environment["LD_PRELOAD"] = ":".join(filter(None, libraries))
@@ -189,7 +189,7 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     environment.update(clients.settings(folder_of_clients(), driver, environment))
     if clients.is_python(found):
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)
-    if gpu_only:  # A GPU of the machine does not reach the memory of kernkit's runtime.
+    if gpu_only:  # a GPU of the machine cannot access the memory of kernkit's runtime
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
     return found, environment
 

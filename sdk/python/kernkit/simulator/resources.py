@@ -64,8 +64,9 @@ def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
 
 
 def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Dict[str, Usage]:
-    """{kernel: its resources} for all PTX of a library, program or object, or for a file of PTX. Without an architecture
-    that of the PTX counts; of several PTX of one kernel the newest."""
+    """{kernel: its resources} for all PTX of a library, program or object, or for a file of PTX.
+    The default architecture is that of the PTX. If a kernel has several PTX, the newest PTX is
+    used."""
     usages: Dict[str, Usage] = {}
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         files = [path.resolve()]

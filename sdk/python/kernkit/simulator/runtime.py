@@ -26,14 +26,14 @@ from ..sdk import development_folder, sdk_folder, version
 from . import prebuilt
 
 NAME = "libcudart.so.13"
-DRIVER = "driver/libcuda.so.1"  # relative to the runtime's folder
-LINKER = "driver/libnvJitLink.so.13"  # built with the driver
+DRIVER = "driver/libcuda.so.1"  # path below the runtime's folder
+LINKER = "driver/libnvJitLink.so.13"  # path below the runtime's folder; built with the driver
 PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(kernkit_run LANGUAGES C CXX)
 add_subdirectory("{sdk}" sdk)
 """
-SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK
+SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK with sources of the runtime
 
 
 def digest_of(sdk: pathlib.Path) -> str:
@@ -170,7 +170,7 @@ def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path, variables: Mapping[
     build, marker = folder / "build", folder / "build/configured"
     settings = [*options, *(f"{name}={os.environ.get(name, '')}" for name in ("CMAKE_GENERATOR", "CC", "CXX"))]
     if not marker.is_file() or marker.read_text() != "\n".join(settings):
-        shutil.rmtree(build, ignore_errors=True)  # CMake keeps the generator and the compilers
+        shutil.rmtree(build, ignore_errors=True)  # removes CMake's cache, which keeps the generator and the compilers
     for step, *words in (("configure", "-S", "source", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", *options),
                          ("compile", "--build", "build", "--target", "kernkit_drop_ins",
                           "--parallel", str(os.cpu_count() or 2))):  # fmt: skip
@@ -204,7 +204,7 @@ def build_runtime(reason: str = "") -> pathlib.Path:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if runtime := kept_runtime(folder, digest):  # compiled while this process waited
+        if runtime := kept_runtime(folder, digest):  # another process compiled the runtime while this process waited
             return runtime
         if reason:
             print(f"kernkit: {reason}", file=sys.stderr)
@@ -216,6 +216,6 @@ def build_runtime(reason: str = "") -> pathlib.Path:
             put(path, target)
         (folder / "digest.partial").write_text(digest)
         os.replace(folder / "digest.partial", folder / "digest")
-        if not os.environ.get("KK_ROOT"):  # these sources do not change
+        if not os.environ.get("KK_ROOT"):  # sources of an installed kernkit do not change, so no later build is incremental
             shutil.rmtree(folder / "build")
     return folder / NAME

@@ -22,8 +22,9 @@ def is_source(name: str) -> bool:
 
 
 def command_for(source: pathlib.Path, runtime: pathlib.Path, options: str, capability: Optional[str]) -> List[str]:
-    """nvcc's command without its outputs. An -arch among the options takes the place of the capability's. The program
-    is linked with kernkit's runtime, because the toolkit of PyPI has no libcudart.so."""
+    """nvcc's command without its outputs. An option such as -arch replaces the architecture of
+    the capability. The program is linked with kernkit's runtime, because the toolkit of PyPI has
+    no libcudart.so."""
     try:
         words = shlex.split(options)
     except ValueError as error:
