@@ -42,8 +42,8 @@ CPP_WORDS = """
     volatile wchar_t while xor xor_eq
 """.split()
 
-# Macros of the C library, the compilers and CUDA in the included headers. Of names in capitals only
-# the shortest, since all longer names in capitals are rejected.
+# Macros of the C library, the compilers and CUDA in the included headers. Names in capitals are
+# listed up to three characters; longer names in capitals are all rejected.
 CPP_MACROS = """
     EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
     offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start
@@ -55,7 +55,7 @@ MACRO_FAMILIES = (
     "cuda[A-Z]\\w*|KERNKIT_\\w*"
 )
 
-# Global names and macros in the included headers, without C functions, which are looked up.
+# Global names and macros in the included headers, except C functions, which is_c_function() finds.
 CPP_GLOBALS = """
     clock64 dim3 erfcinv erfcx erfinv lconv linux llmax llmin max min norm norm3d norm4d normcdf normcdfinv option
     rcbrt rhypot rnorm rnorm3d rnorm4d rsqrt sad saturate sinpi sincospi cospi timespec timeval tm ullmax ullmin umax

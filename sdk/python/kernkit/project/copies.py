@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two folders of a library's copy of kernkit. The template's hook loads this module."""
 
-SDK = "third_party/kernkit"  # what the library needs to be built and shipped
+SDK = "third_party/kernkit"  # the files that a library needs to be built and shipped
 DEVELOPMENT = "third_party/kernkit_dev"  # contract tests, simulator and command line
 FOLDERS = (SDK, DEVELOPMENT)
 

@@ -21,7 +21,7 @@ _IN_PROGRESS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVER
 
 _TIMEOUT = 600  # limit for one call of git [s]; git blocks if a file of the repository is a pipe
 
-Completed = subprocess.CompletedProcess  # result of a call with text
+Completed = subprocess.CompletedProcess  # result of a call whose output is text
 
 
 def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> "Completed[str]":
@@ -38,7 +38,8 @@ def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environmen
 
 
 def output(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> str:
-    """The output of git, without the last line's end. UserError: git fails; the message has git's output."""
+    """The output of git, without the last line break. UserError: git failed; the message contains
+    git's output."""
     result = attempt(folder, *arguments, typed=typed, **environment)
     if result.returncode != 0:
         raise UserError(f"git {arguments[0]} failed: {message(result)}")

@@ -18,14 +18,14 @@ _UNQUOTED = re.compile(r'(?:[^\s()#"\\]|\\.)+', re.DOTALL)
 class Call(NamedTuple):
     """A command with its arguments, at text[begin:end]."""
 
-    command: str  # lower case, as CMake ignores case
+    command: str  # name in lower case, as CMake ignores case
     arguments: List[str]
     begin: int
     end: int
 
 
 def calls(text: str) -> Iterator[Call]:
-    """The commands of a file in order. ValueError: a call that does not end."""
+    """The commands of a file in order. ValueError: a call does not end."""
     at = 0
     while at < len(text):
         if match := _COMMENT.match(text, at):
@@ -39,7 +39,8 @@ def calls(text: str) -> Iterator[Call]:
 
 
 def _arguments(text: str, at: int) -> "tuple[List[str], int]":
-    """(the arguments from the offset after "(" on, the offset after the closing ")")."""
+    """Reads arguments from the offset `at`, which follows "(". Returns (the arguments, the offset
+    after the closing ")")."""
     arguments: List[str] = []
     depth = 1
     while at < len(text):
@@ -68,12 +69,12 @@ def _adding(text: str, op: str) -> List[Call]:
 
 
 def adds(text: str, op: str) -> bool:
-    """Whether a call adds the op. ValueError: as calls()."""
+    """Whether a call adds the op. ValueError: a call does not end."""
     return bool(_adding(text, op))
 
 
 def users(text: str, op: str) -> List[str]:
-    """The ops whose calls name the op after USES. ValueError: as calls()."""
+    """The ops whose calls name the op after USES. ValueError: a call does not end."""
     names = []
     for call in calls(text):
         keyword = ""
@@ -85,8 +86,8 @@ def users(text: str, op: str) -> List[str]:
 
 
 def without(text: str, op: str) -> str:
-    """The text without the calls that add the op. A line of which only a comment remains is removed as well.
-    ValueError: as calls()."""
+    """The text without the calls that add the op. A line that then contains only a comment is
+    removed as well. ValueError: a call does not end."""
     for call in reversed(_adding(text, op)):
         first = text.rfind("\n", 0, call.begin) + 1
         last = text.find("\n", call.end)
@@ -104,7 +105,8 @@ def without(text: str, op: str) -> str:
 
 @contextlib.contextmanager
 def errors_of_user(path: str) -> Iterator[None]:
-    """Raises the errors of reading the file, which messages call `path`, and of its calls as UserError."""
+    """Turns the errors of reading and parsing the file in the block into a UserError. `path`: the
+    name of the file in the message about a missing file."""
     try:
         yield
     except FileNotFoundError:

@@ -17,7 +17,7 @@ FORMER_NAME = "SEAL"  # name in copies made by an early kernkit 0.1
 
 
 class Changes(NamedTuple):
-    """Paths below the folder of a manifest."""
+    """The differences between a folder and its manifest, as paths below the folder."""
 
     changed: List[str]
     missing: List[str]
@@ -61,7 +61,8 @@ def _read(path: str) -> Optional[bytes]:
 
 
 def _digests(folder: str) -> Dict[str, str]:
-    """{path: digest}; the digest is "" where the path is not a readable regular file. The manifest has no entry."""
+    """{path: digest}; the digest is "" where the path is not a readable regular file. The manifest
+    itself has no entry."""
     by_path = {}
     name = name_in(folder)
     for path in files_below(folder):
@@ -91,7 +92,8 @@ def version_line(folder: str) -> str:
 
 
 def changes(folder: str) -> Changes:
-    """The differences between the folder and its manifest. An invalid manifest is the only change."""
+    """The differences between the folder and its manifest. If the manifest is invalid, it is the
+    only change."""
     name = name_in(folder)
     try:
         first, _, digests = (_read(os.path.join(folder, name)) or b"").decode().rstrip("\n").partition("\n")

@@ -14,7 +14,7 @@ TEMPLATE_OP = "silu_and_mul"
 
 
 class Started(NamedTuple):
-    """The content of .kernkit.json."""
+    """The content of .kernkit.json: version of kernkit, and answers to the template's questions."""
 
     version: str
     answers: Dict[str, str]
@@ -25,7 +25,8 @@ class Started(NamedTuple):
 
 
 def _problem(record: Any) -> str:
-    """The problem of the content of .kernkit.json, as the end of a sentence; "" for a valid content."""
+    """The reason why the content of .kernkit.json is invalid, as the end of a sentence; "" for a
+    valid content."""
     if not isinstance(record, dict) or not isinstance(record.get("answers"), dict):
         return "is not an object with a version and answers"
     version, answers = record.get("version"), record["answers"]
@@ -63,13 +64,14 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
 
 
 def read_record(folder: pathlib.Path) -> Started:
-    """The content of .kernkit.json. UserError: no library began in the folder, or the file is damaged."""
+    """The content of .kernkit.json. UserError: the file does not exist, or is damaged."""
     record = _read(folder)
     return Started(record["version"], dict(record["answers"]))
 
 
 def record_removed(folder: pathlib.Path, op: str) -> None:
-    """Records that the template's op was removed, so that an update does not add the op again. Other ops need no record."""
+    """Records that the template's op was removed, so that an update does not add the op again. The
+    removal of another op is not recorded."""
     if op == TEMPLATE_OP:
         record = _read(folder)
         record["answers"] = dict(sorted({**record["answers"], "removed": TEMPLATE_OP}.items()))

@@ -9,7 +9,7 @@ from ..errors import UserError
 
 FILE = "addresses.toml"
 UNSET = "unset"  # the placeholder for a missing value
-_WEB = r"https://[^\s/\"<>]+(?:/[^\s/\"<>]+)*"  # without a slash at the end
+_WEB = r"https://[^\s/\"<>]+(?:/[^\s/\"<>]+)*"  # pattern of a web address without a slash at the end
 _MAIL = r"[^\s@\"<>]+@[^\s@\"<>]+"
 _AUTHOR = rf"[^\s<>;][^<>;]*(?: <{_MAIL}>)?"
 # {key: (pattern of the value, description of the value)}.
@@ -26,7 +26,8 @@ FORMS = {
 
 
 def _entries(root: pathlib.Path) -> Dict[str, str]:
-    """{key: value} as in the file. Only lines `key = "value"` are supported, because Python 3.9 has no parser of TOML."""
+    """Returns {key: value} as in the file. Only lines `key = "value"` are supported, because Python
+    3.9 has no parser of TOML."""
     found: Dict[str, str] = {}
     for number, line in enumerate((root / FILE).read_text(encoding="utf-8").splitlines(), 1):
         entry = re.fullmatch(r'(\w+) = "([^"\\]*)"', line.strip())

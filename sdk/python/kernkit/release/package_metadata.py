@@ -18,9 +18,9 @@ _MARKDOWN = re.compile(
 
 
 def package_page(readme: str, root: pathlib.Path, source_url: str, version: str) -> str:
-    """README for the package's page, where relative links and anchors lead nowhere: links and images point to the
-    repository at the tag of the version. Without an address of the repository, a link becomes its text and an image
-    its description.
+    """Returns README for the page of the package index, which resolves no relative links and
+    anchors: links and images point to the repository at the tag of the version. Without an address
+    of the repository, a link becomes its text and an image its description.
 
     root: the folder of README."""
 
@@ -50,7 +50,8 @@ def _urls(values: Mapping[str, str], version: str) -> Dict[str, str]:
 
 
 def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, Any]:
-    """Fields of [project] in pyproject.toml. A field without a value is empty. UserError: addresses.toml is wrong.
+    """Fields of [project] in pyproject.toml. A field without a value is empty. UserError:
+    addresses.toml has an unsupported line or value.
 
     root: folder of the repository. readme_path: the text of the package's page, a path below `root`."""
     values, version = addresses.read(root), sdk.version_of(root / "sdk")

@@ -33,7 +33,8 @@ def _changelog_problems(text: str, version: str) -> List[str]:
 
 
 def _citation_problems(text: str, version: str, date: str, values: Dict[str, str]) -> List[str]:
-    """date: the date of the version in CHANGELOG.md, or ""."""
+    """A message for each field of CITATION.cff with a wrong value. date: the date of the version in
+    CHANGELOG.md, or ""."""
     fields = dict(re.findall(r"^([\w-]+): (.+)$", text, re.MULTILINE))
     expected = {"version": version, "date-released": date, **{field: values[key] for field, key in _CITED_ADDRESSES.items()}}
     return [f'CITATION.cff: {field}: found {fields.get(field, "nothing")}; enter "{field}: {value}"'

@@ -49,7 +49,8 @@ class Repository(git.Repository):
             return self.in_prefix(self.git("write-tree", **index))
 
     def in_prefix(self, tree: str) -> str:
-        """The tree of the repository that has this tree in the library's folder, and nothing else."""
+        """The tree of the whole repository that contains `tree` in the library's folder, and no
+        other file."""
         if not self.prefix:
             return tree
         with tempfile.TemporaryDirectory() as scratch:
@@ -63,7 +64,8 @@ class Repository(git.Repository):
         return result.stdout.rpartition("> ")[0] + ">" if result.returncode == 0 else None
 
     def signature(self) -> Dict[str, str]:
-        """Environment variables that name a committer, where git's settings name none."""
+        """Environment variables that name author and committer if git's settings name no committer;
+        otherwise {}."""
         if self.identity() is not None:
             return {}
         name_and_email = (("NAME", "kernkit"), ("EMAIL", "kernkit@localhost"))
@@ -109,7 +111,8 @@ class Repository(git.Repository):
             return self.tree_of(pathlib.Path(scratch))
 
     def merge(self, commit: str, message: str, *options: str) -> "git.Completed[str]":
-        """Merges with a merge commit. The exit code is 0 only if the merge commit is checked out."""
+        """Merges a commit with a merge commit. Returns the result of git, whose exit code is 0 only
+        if the merge commit is checked out."""
         tip = self.git("rev-parse", "HEAD")
         result = self.attempt(
             "-c", "rerere.autoupdate=false", "merge", "--commit", "--no-squash", "--no-ff", "--no-edit", "--no-verify",
@@ -120,7 +123,7 @@ class Repository(git.Repository):
         return result
 
     def must_merge(self, commit: str, message: str, *options: str) -> None:
-        """Merges. UserError: git did not merge."""
+        """Merges a commit with a merge commit. UserError: git did not merge."""
         result = self.merge(commit, message, *options)
         if result.returncode != 0:
             raise UserError(merge_failed(result))
@@ -162,7 +165,7 @@ class Repository(git.Repository):
                 self.attempt("reset", "--hard", head)
             if self.in_progress():  # the index was locked: MERGE_HEAD exists, and no file changed
                 self.attempt("merge", "--quit")
-            for path in new:  # files that git wrote before it listed them in the index
+            for path in new:  # deletes files that git wrote before it added them to the index
                 relative = os.path.relpath(path, self.top)
                 with contextlib.suppress(OSError, UserError):
                     os.unlink(files.at(self.top, relative, files.FILE))

@@ -25,7 +25,8 @@ MAX_SIZE = 64 << 20  # largest size of all texts together [bytes]
 
 
 class Damaged(ValueError):
-    """The file RENDERED is not one that keep() wrote. The text is the end of a sentence."""
+    """Raised if the file RENDERED does not have the form that keep() writes. The text is the end of
+    a sentence that begins with the path of the file."""
 
 
 def keep(library: str, version: str) -> None:
@@ -97,7 +98,7 @@ def restore(library: str, output: str) -> bool:
         if not _is_unchanged(library, copies.DEVELOPMENT) or manifest.version_line(development) != written:
             return False
     for folder in folders:
-        for path in manifest.files_below(os.path.join(library, folder)):  # regular files, as no file was changed
+        for path in manifest.files_below(os.path.join(library, folder)):  # only regular files, as the folder agrees with its manifest
             os.makedirs(os.path.dirname(os.path.join(output, folder, path)), exist_ok=True)
             shutil.copy(os.path.join(library, folder, path), os.path.join(output, folder, path))
     try:
@@ -107,6 +108,6 @@ def restore(library: str, output: str) -> bool:
             with open(full, "x", encoding="utf-8", newline="") as stream:
                 stream.write(text)
             os.chmod(full, 0o755 if is_executable else 0o644)
-    except (OSError, UnicodeEncodeError) as error:  # a path that is a file and a folder, a name that is too long
+    except (OSError, UnicodeEncodeError) as error:  # for example a path is both a file and a folder, or a name is too long
         raise Damaged(f"has files that cannot be made ({error!r})") from None
     return True

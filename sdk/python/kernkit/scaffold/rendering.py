@@ -18,7 +18,8 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 
 
 def template_folder() -> pathlib.Path:
-    """The cookiecutter template: the wheel's, or this repository's."""
+    """The folder of the cookiecutter template, in the installed wheel or in the repository.
+    UserError: this copy of kernkit has no template."""
     for folder in (PACKAGE / "template", PACKAGE.parents[2] / "template"):
         if (folder / "cookiecutter.json").is_file():
             return folder
@@ -42,7 +43,8 @@ def questions() -> Dict[str, str]:
 
 
 def render(answers: Dict[str, str], output: pathlib.Path) -> None:
-    """Renders the template into `output`/<library_name>. The answers have been checked."""
+    """Renders the template into `output`/<library_name>. The answers must be valid, see
+    names.problem() and components.problem()."""
     try:
         import cookiecutter  # noqa: F401
     except ImportError:
@@ -52,12 +54,14 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter as start
 
-    # cookiecutter leaves the rendered hooks in the folder for temporary files.
+    # cookiecutter leaves the rendered hooks in the folder for temporary files, so a folder that is
+    # deleted takes its place.
     previous = tempfile.tempdir
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch
         try:
-            # cookiecutter reads no settings of the user, and writes no files to the user's home.
+            # With these settings cookiecutter neither reads the user's settings nor writes files to
+            # the user's home.
             settings = os.path.join(scratch, "settings.yaml")
             with open(settings, "w", encoding="utf-8") as stream:
                 json.dump({"replay_dir": scratch, "cookiecutters_dir": scratch}, stream)
