@@ -11,17 +11,17 @@ from typing import Any, Dict, List, NoReturn, Optional, Set, Tuple, Union
 
 from .schema import Expression, Op, SchemaError, Size, Source, Value
 
-VERSION = 1  # of the JSON: kJsonVersion of kernkit/schema/line_json.h
+VERSION = 1  # version of the JSON: kJsonVersion in kernkit/schema/line_json.h
 TYPES = ("Tensor", "int", "float", "bool", "str", "ScalarType", "Device", "bytes", "Callable", "Any")
-# Most levels of an expression. 128 of the 256 parts that a line can have are operations, and Python compiles at most 200
-# nested parentheses.
+# Largest number of levels of an expression. A line can have 256 parts, at most 128 of which are
+# operations, and Python compiles at most 200 nested parentheses.
 MAX_DEPTH = 150
 
 _OPERANDS = {"+": 2, "-": 2, "*": 2, "/": 2, "ceil_div": 2, "round_up": 2, "numel": 0, "()": 1}
 _NAME = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
 _NUMBER = re.compile(r"[0-9]{1,1000}")
 _DTYPE = re.compile(r"[a-z][a-z0-9_]*")
-# {type: its defaults, except None}.
+# {type: pattern of the type's defaults, except None}.
 _DEFAULTS = {
     "bool": re.compile(r"True|False"),
     "int": re.compile(r"-?[0-9]{1,1000}"),
@@ -65,7 +65,7 @@ def _list(node: Any) -> List[Any]:
 
 
 def _expression(node: Any, names: Set[str], depth: int = 0) -> Expression:
-    """The expression; its names are added to `names`."""
+    """Reads an expression, and adds the names in the expression to `names`."""
     if isinstance(node, str):
         if not _NUMBER.fullmatch(node):
             names.add(_name(node))
@@ -161,7 +161,7 @@ def _check_dtypes(values: List[Value], parameters: List[Value]) -> None:
 
 
 def _tensor(node: Dict[str, Any], key: str, parameters: List[Value]) -> Optional[int]:
-    """The index of a tensor, or None without the key."""
+    """The index of a tensor that a key has; None if the key is missing."""
     if key not in node:
         return None
     index = _index(node[key], len(parameters))
@@ -178,7 +178,7 @@ def _version(name: str, parsed: Any) -> None:
 
 
 def damaged(name: str, problem: object) -> SchemaError:
-    """The error for an op whose parsed line is no output of kernkit."""
+    """The error for an op whose parsed line was not written by kernkit, or was changed."""
     return SchemaError(f"{name}: the parsed schema line is damaged: {problem}")
 
 

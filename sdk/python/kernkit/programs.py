@@ -10,8 +10,8 @@ from .errors import UserError
 
 
 def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """subprocess.run() with these options. The caller examines the exit code. UserError: the program cannot be
-    started, for example because it is not installed."""
+    """Calls subprocess.run() with these options. The caller examines the exit code. UserError: the
+    program cannot be started, for example because it is not installed."""
     command = [str(argument) for argument in arguments]
     try:
         return subprocess.run(command, **options)

@@ -33,7 +33,7 @@ class Value:
     default: Optional[str] = None  # text in the line, with quotes
     is_only_written: bool = False  # (out!)
     shape: Optional[Tuple[Size, ...]] = None
-    dtype: Tuple[Union[int, str], ...] = ()  # sources in order: a dtype's name, or the index of a parameter; ("?",): any dtype
+    dtype: Tuple[Union[int, str], ...] = ()  # names of dtypes, or indices of parameters that have the dtype, in order; ("?",): any dtype
     is_alias: bool = False  # (a) or (a!)
 
     @property
@@ -44,11 +44,11 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """The size of a tensor that determines a name."""
+    """The size of a tensor that determines the value of a name in the line."""
 
     name: str
     value: int  # index of the tensor among the parameters
-    axis: int  # index of the size; after "...", counted from the end: -1
+    axis: int  # index of the size; negative, counted from the end, for a size after "..."
     factor: int = 1
     is_optional: bool = False  # whether a call can lack the tensor
 
@@ -62,9 +62,9 @@ class Op:
     parameters: List[Value]
     results: List[Value]
     doc: str = ""
-    sources: Tuple[Source, ...] = ()  # in the order of binding
+    sources: Tuple[Source, ...] = ()  # sources of the line's names, in the order in which the names are bound
     run_of: Optional[int] = None  # index of the parameter that determines "..."
-    like: Optional[int] = None  # index of the parameter with the default of the outputs' dtype and device
+    like: Optional[int] = None  # index of the parameter whose dtype and device an output has by default
 
     @property
     def has_shapes(self) -> bool:

@@ -11,11 +11,11 @@ import sys
 from typing import Dict, List, Optional, Union
 
 Devices = List[Dict[str, str]]
-MAJOR, MINOR = 75, 76  # the driver's numbers of the attributes of a compute capability
+MAJOR, MINOR = 75, 76  # numbers of the driver's device attributes that have the compute capability
 
 
 def find() -> Union[Devices, str]:
-    """The GPUs that the driver lists; without a GPU the reason, as a sentence."""
+    """The GPUs that the driver lists or, without a GPU, a sentence with the reason."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:

@@ -9,7 +9,7 @@ import pytest
 
 from ..parsed_line import read_op
 
-SPIN_CYCLES = 200_000_000  # about a tenth of a second
+SPIN_CYCLES = 200_000_000  # number of clock cycles that take about a tenth of a second
 SPIN = ('extern "C" __global__ void spin(long long n) {'
         " const long long start = clock64(); while (clock64() - start < n) {} }")  # fmt: skip
 
@@ -55,7 +55,8 @@ class Torch(Framework):
         self.torch.cuda.synchronize()
 
     def on_a_busy_stream(self, work: Callable[[], Any]) -> Any:
-        """(result of the work, whether the stream was still busy when the work returned)."""
+        """Runs `work` on a stream that is busy. Returns (result of the work, whether the stream was
+        still busy when the work returned)."""
         stream = self.torch.cuda.Stream()
         with self.torch.cuda.stream(stream):
             self.torch.cuda._sleep(SPIN_CYCLES)
@@ -64,7 +65,8 @@ class Torch(Framework):
 
 
 class CuPy(Framework):
-    """CuPy does not pass its stream to tvm_ffi, so the test does."""
+    """CuPy, which does not pass its current stream to tvm_ffi: on_a_busy_stream() passes the stream
+    instead."""
 
     def __init__(self) -> None:
         self.cupy = framework("cupy")
@@ -114,7 +116,7 @@ class Jax(Framework):
     def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
         self.jax, self.platform = jax or framework("jax"), platform
         jnp = self.jax.numpy
-        # A matrix of ones stays a matrix of ones. The loop takes about a tenth of a second.
+        # An iteration maps a matrix of ones to itself. The loop takes about a tenth of a second.
         self.spin = self.jax.jit(lambda x: self.jax.lax.fori_loop(0, 100, lambda i, y: y @ x / size, x))
         self.after = self.jax.jit(lambda x, busy: jnp.where(busy[0, 0] > 0, x, jnp.zeros_like(x)))
         self.ones = jnp.ones((size, size), "float32")
@@ -180,21 +182,25 @@ class Jax(Framework):
 
 
 def stated_tensors(argument: Any) -> List[Any]:
-    """The description of each tensor of an argument in an example (see testing/contract/example_json.h)."""
+    """The descriptions of all tensors in an argument of an example (see
+    testing/contract/example_json.h)."""
     if isinstance(argument, list):
         return [tensor for each in argument for tensor in stated_tensors(each)]
     return [argument] if isinstance(argument, dict) else []
 
 
 def filled(argument: Any, tensors: Iterator[Any]) -> Any:
-    """An argument of an example, with the next of the given tensors for each tensor."""
+    """The argument of an example, with each description of a tensor replaced by the next tensor of
+    `tensors`."""
     if isinstance(argument, list):
         return [filled(each, tensors) for each in argument]
     return next(tensors) if isinstance(argument, dict) else argument
 
 
 def make(framework: Any, argument: Any, salt: int, seed: int) -> Any:
-    """An argument of an example (see testing/contract/example_json.h). The values of a tensor are those of the example, or values from 1 to 13."""
+    """Makes an argument of an example (see testing/contract/example_json.h) with arrays of the
+    framework. A tensor has the values of the example or, if the example has no values, values from
+    1 to 13."""
     if isinstance(argument, list):
         return [make(framework, each, salt, seed + i) for i, each in enumerate(argument)]
     if not isinstance(argument, dict):

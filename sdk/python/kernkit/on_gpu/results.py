@@ -18,7 +18,7 @@ SKIPPED = "skipped: "  # the beginning of the error of a row that cannot run on 
 
 
 class Report(Results):
-    """Counts checks, and collects the content of the results."""
+    """The counts of checks, and the notes that tests write into their JUnit files."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Report(Results):
         self.skipped.append((name, reason))
 
     def check(self, name: str, command: Sequence[Any], **environment: str) -> bool:
-        """Runs a program that is one check, which passes if the exit code is 0."""
+        """Runs a program as one check, which passes if the exit code is 0."""
         arguments = [str(argument) for argument in command]
         print(" ".join(arguments), flush=True)
         code = programs.run(arguments, env={**os.environ, **environment}).returncode
@@ -44,7 +44,7 @@ class Report(Results):
         name = path.stem
         code = programs.run(command, env={**os.environ, **environment}).returncode
         results = read_junit(path)
-        # GoogleTest's reason has the place in its first line.
+        # The first line of GoogleTest's reason is the place in the source, which is removed.
         results.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in results.skipped]
         results.failed = [(f"{name}: {test}", "") for test, _ in results.failed]
         if code != 0 and not results.failed:
@@ -56,7 +56,7 @@ class Report(Results):
             self.seen += [note.get("value", "")] if note.get("name") == "seen" else []
 
     def add_rows(self, rows: List[Row]) -> None:
-        """Records the rows that were not measured."""
+        """Counts the rows that were not measured as skipped or failed."""
         for row in rows:
             message = row.get("error_message", "")
             if message.startswith(SKIPPED):
@@ -79,8 +79,9 @@ def tidy(row: Row) -> Row:
 
 
 def with_share_of_copy(rows: List[Row]) -> List[Row]:
-    """The rows, with of_copy where a row has none: the share of the best copy with the same arguments, and with the same
-    dtype if there is one. A row is named <op>/<dtype>/<implementation>/<arguments>."""
+    """Adds of_copy to each row that lacks it: the row's bytes per second as a share of those of the
+    best copy with the same arguments, and of the same dtype if there is such a copy. A row is named
+    <op>/<dtype>/<implementation>/<arguments>."""
 
     def key(row: Row) -> Any:
         _, dtype, _, *arguments = tidy(row)["name"].split("/")
