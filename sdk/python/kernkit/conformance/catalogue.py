@@ -34,5 +34,5 @@ KINDS: Dict[str, Kind] = {
 
 
 def rule_of(kind: str, name: str) -> Rule:
-    """The rule of this name."""
+    """The rule of a kind with this name."""
     return next(rule for rule in KINDS[kind].rules if rule.name == name)

@@ -112,7 +112,7 @@ def packed_elements(producer: Producer) -> None:
 
 
 def _rejected(producer: Producer) -> Dict[str, Any]:
-    """The arrays of each dtype whose export raises."""
+    """Returns {dtype: array} for the dtypes whose arrays cannot be exported."""
     arrays = {}
     for name in DTYPES:
         try:

@@ -80,7 +80,8 @@ def exchange_export(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_borrow(producer: Producer) -> None:
-    """The table's borrowed DLTensor, if it has the function, is that of `__dlpack__()`."""
+    """If the table has the function that borrows a DLTensor, the DLTensor is that of
+    `__dlpack__()`."""
     array = producer.make((2, 3))
     function = _table(type(array)).borrow
     if not function:

@@ -98,7 +98,8 @@ def data_outlives_array(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def exports_are_independent(producer: Producer) -> None:
-    """Each export has a structure and a deleter call of its own: the deletion of one leaves another as it was."""
+    """Each export has its own structure and deleter call: the deletion of an export does not change
+    another export."""
     array = producer.make((2, 3))
     first, second = exported(array), exported(array)
     if first.address == second.address:

@@ -61,7 +61,8 @@ def result_after_error(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.ERRORS)
 def error_is_released(subject: Subject) -> None:
-    """Nothing refers to an error after the host's slot gave it up, and 1000 failed calls leave no memory allocated."""
+    """After the host takes an error out of its slot, no other reference to the error exists; 1000
+    failed calls leave no memory allocated."""
     for name, arguments, outcome in failing(subject):
         if outcome.raised is not None and outcome.raised.references != 1:
             raise Broken(f"the error of {name}() has {outcome.raised.references} references; the slot's is the only one")

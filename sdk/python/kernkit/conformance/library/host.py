@@ -22,12 +22,12 @@ def library_of_host() -> pathlib.Path:
 
 
 class Raised(NamedTuple):
-    """An error that a function left in the host's slot of this thread."""
+    """The content of an error that a function left in the host's slot of this thread."""
 
     type_index: int
     kind: str
     message: str
-    references: int  # strong count after the slot gave the error up; 1 if nothing else refers to the error
+    references: int  # strong count after the error left the slot; 1 if no other reference exists
 
 
 class Host:
