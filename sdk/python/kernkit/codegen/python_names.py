@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and defaults of a schema line as Python writes them."""
+"""The names and defaults of a schema line in Python's notation."""
 
 import ast
 import keyword
@@ -17,7 +17,8 @@ def free_name(name: str, taken: Set[str]) -> str:
 
 
 def python_names(names: List[str]) -> Dict[str, str]:
-    """{name: its Python name}. The Python name is the name itself, unless that is a keyword of Python."""
+    """Returns {name: Python name}. The Python name is the name itself, unless the name is a keyword
+    of Python."""
     return {name: free_name(name, set(names) - {name}) for name in names}
 
 

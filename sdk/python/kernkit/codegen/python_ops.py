@@ -125,7 +125,7 @@ class _Spelling(Dict[str, str]):
         return self[name]
 
     def imports(self) -> str:
-        """The import statements for all names that were looked up."""
+        """The import statements for the names in _MODULES that were looked up."""
         groups: Dict[str, List[str]] = {}
         for name in sorted(set(self) & set(_MODULES)):
             if _MODULES[name] != "builtins" or self[name] != name:

@@ -59,8 +59,9 @@ def _program() -> Tuple[pathlib.Path, "tempfile.TemporaryDirectory[str]"]:
 
 
 def parse_texts(texts: List[str]) -> List[str]:
-    """The JSON of each line: its parsed form or, with the key "error", the part before an error. A line begins with
-    its parameters and contains no NUL. UserError: no compiler is installed, or the parser does not compile."""
+    """Parses lines. Returns the JSON of each line: the parsed form or, with the key "error", the
+    part before an error. A line begins with its parameters and contains no NUL. UserError: no
+    compiler is installed, or the parser does not compile."""
     program, _ = _program()
     try:
         result = programs.run([program], input="".join(text + "\0" for text in texts), capture_output=True, encoding="utf-8", errors="replace")
@@ -79,9 +80,9 @@ def _incomplete_value(parsed: Dict[str, Any]) -> Value:
 
 
 def parse(name: str, text: str) -> Tuple[Op, Optional[LineError]]:
-    """The op `name` with the line `text`, and the first error of the line. After an error the op has the parameters and
-    results up to the error. The last value can then lack parts or have an invalid name or default, and no value has a
-    shape or a dtype."""
+    """Parses the line `text` of the op `name`. Returns the op, and the first error of the line.
+    After an error the op has the parameters and results up to the error. The last value can then
+    lack parts or have an invalid name or default, and no value has a shape or a dtype."""
     (parsed,) = map(json.loads, parse_texts([text]))
     if "error" not in parsed:
         return read_op(name, name + text, parsed), None

@@ -17,7 +17,8 @@ GRAD = "grad_"
 
 
 def read_backwards(library: pathlib.Path) -> Dict[str, str]:
-    """{op: its backward}, from the section of texts "op: backward"."""
+    """Returns {op: the op's backward} from the section of the library whose texts have the form
+    "op: backward"."""
     return read_named(library, "kernkit_backward")
 
 
@@ -69,7 +70,8 @@ class Backward:
 
 
 def formulas(codegens: Mapping[str, OpCodegen], named: Dict[str, str]) -> Dict[str, Backward]:
-    """{op: its backward}. SchemaError: an op is not a valid backward; the message has both names."""
+    """Returns {op: the op's backward}. SchemaError: an op is not a valid backward; the message has
+    both names."""
     backwards = {}
     for name, backward in named.items():
         if backward not in codegens:

@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
-    """{file: its text}. UserError: an invalid namespace, or an op that cannot be the backward of another op."""
+    """Returns {file: text of the file}. UserError: the namespace is invalid, or an op cannot be the
+    backward of another op."""
     package, library = arguments.package, arguments.library
     namespace = arguments.torch_namespace or package.replace(".", "_")
     if not namespace.isidentifier():

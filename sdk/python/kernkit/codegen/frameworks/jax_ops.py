@@ -18,7 +18,7 @@ from .module import Written, module
 from .op_codegen import OpCodegen
 
 _NOT_FOR_JAX = {"bytes", "Callable", "Any"}
-# The dtypes of kernkit/shapes/xla_dtype.h.
+# Names of the dtypes that kernkit/shapes/xla_dtype.h supports.
 _DTYPES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 complex64 complex128 float8_e3m4 "
     "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
@@ -134,7 +134,8 @@ class JaxCodegen(OpCodegen):
         return [*self._documented(self.body()), *self._register()]
 
     def with_gradient(self, backward: Backward, function: str) -> List[str]:
-        """The function with a custom backward. `function` is the function of the op that computes the gradients."""
+        """The source lines of the op's function with a custom backward. `function` is the name of
+        the function of the op that computes the gradients."""
         kk, name, names, own = self.kk, self.op.name, self.parameters(), self._helper_name
         tensors = [v for v in self.inputs if v.type == "Tensor"]
         static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]

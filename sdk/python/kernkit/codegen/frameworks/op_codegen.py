@@ -14,7 +14,8 @@ from ...schema import Op, Value
 from ..python_names import default_of, free_name, python_names
 from .shapes import Shapes, Size
 
-# The beginning of all names that a module defines for itself. No name of a schema line begins with two underscores.
+# The prefix of all names that a generated module defines for itself. No name of a schema line
+# begins with two underscores.
 PREFIX = "__kk_"
 
 # The builtins that the source may use, as PREFIX + name, so that names of ops and parameters do not shadow them.
@@ -65,7 +66,8 @@ class OpCodegen:
                 taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
-        # The order is that of the op's checks: inputs, then tensors that are only written.
+        # The tensors in the order in which the op checks them: inputs, then tensors that are only
+        # written.
         self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
 
     def has_functional(self) -> bool:
@@ -113,7 +115,8 @@ class OpCodegen:
         return ", ".join(texts + ["*"] * bool(extra) + [text.split()[-1] for text in extra])
 
     def _python(self, text: str) -> str:
-        """An expression of sizes, with Python names."""
+        """An expression of sizes in the schema line as Python source: names are replaced by Python
+        names."""
         def spelled(word: "re.Match[str]") -> str:
             return self.kk + word[0][2:] if word[0].startswith("__") else self.names.get(word[0], word[0])
         return re.sub(r"[A-Za-z_]\w*", spelled, text)

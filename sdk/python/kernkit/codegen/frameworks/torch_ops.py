@@ -65,7 +65,7 @@ class TorchCodegen(OpCodegen):
         super().__init__(op, function)
         self.namespace = namespace
 
-    # Whether torch supports the op.
+    # The check whether torch supports the op.
 
     def why_not(self) -> str:
         """The reason why the op has no operator of torch, or ""."""
