@@ -177,7 +177,7 @@ def problem(answers: dict) -> str:
             return message(answer, why_not_text(answers[answer]), "enter one line of plain text")
     if not re.fullmatch(AUTHOR, answers["author"]):
         return message("author", "is not a name", "enter a name, or Name <mail@address>")
-    if not re.fullmatch("[a-z0-9_,]*", answers["parts"]):  # the SDK checks whether it has the components
+    if not re.fullmatch("[a-z0-9_,]*", answers["parts"]):  # components.problem() of the SDK checks the names
         return message("parts", "is not a comma-separated list of components", "for example: plots,ptx")
     for answer, choices in CHOICES.items():
         if answers[answer] not in choices:

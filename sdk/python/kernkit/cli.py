@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: `kernkit COMMAND`, or `python -m kernkit COMMAND` where it is not installed.
+"""The command line: `kernkit COMMAND`, or `python -m kernkit COMMAND` if kernkit is not installed.
 
 A command is a module of `commands`, in the order of COMMANDS. The module's docstring is the help,
 `add_arguments(parser)` declares the arguments, and `run(arguments)` does the work and returns the exit code.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error that every command of kernkit reports in one sentence."""
+"""The exception whose text every command of kernkit reports as one sentence."""
 
 
 class UserError(Exception):

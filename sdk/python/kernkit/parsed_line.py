@@ -183,8 +183,8 @@ def damaged(name: str, problem: object) -> SchemaError:
 
 
 def read_op(name: str, line: str, parsed: Any, doc: str = "") -> Op:
-    """The op with a parsed line. `line` begins with the op's name. SchemaError: the name is reserved, or the parsed form
-    has another version or is damaged."""
+    """Makes the op from its parsed line. `line` begins with the op's name. SchemaError: the name is
+    reserved, or the parsed form has another version or is damaged."""
     if not _NAME.fullmatch(name):
         raise SchemaError(f"{reprlib.repr(name)} is not a valid name of an op; choose a name of letters, digits and _ in KERNKIT_EXPORT, "
                           "which does not begin with __")  # fmt: skip

@@ -11,12 +11,12 @@ Expression = Union[str, Tuple[Any, ...]]
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """One size of a shape."""
+    """One size of a shape in a schema line."""
 
     kind: str  # any: _, run: ..., scaled: a name alone or times a number, sum: any other expression
     expression: Expression = ""
-    name: str = ""  # name of a scaled size
-    factor: int = 1  # factor of a scaled size
+    name: str = ""  # name in a scaled size, such as d in 2 * d
+    factor: int = 1  # factor in a scaled size, such as 2 in 2 * d
     is_caller_sized: bool = False  # k?
     is_each: bool = False  # each...
 
@@ -25,12 +25,12 @@ class Size:
 class Value:
     """A parameter or a result, as in `Tensor(a!) y` or `float factor=1.0`."""
 
-    type: str  # a type's name in the line, without [] and ?
-    name: str = ""  # "" for a result without a name
+    type: str  # name of the type in the line, without [] and ?
+    name: str = ""  # name of the parameter or result; "" for a result without a name
     is_list: bool = False
     is_optional: bool = False
     is_written: bool = False
-    default: Optional[str] = None  # text in the line, with quotes
+    default: Optional[str] = None  # text of the default in the line, with quotes
     is_only_written: bool = False  # (out!)
     shape: Optional[Tuple[Size, ...]] = None
     dtype: Tuple[Union[int, str], ...] = ()  # names of dtypes, or indices of parameters that have the dtype, in order; ("?",): any dtype
@@ -73,4 +73,5 @@ class Op:
 
 
 class SchemaError(ValueError):
-    """A parsed form that this kernkit cannot read, or a line that does not fit its use."""
+    """Raised for a parsed form that this kernkit cannot read, or for a line that cannot be used for
+    the purpose, for example as a backward."""

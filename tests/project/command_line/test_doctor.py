@@ -192,7 +192,7 @@ def test_the_identity_matches_the_file(compiled):
     assert failed(path) == {}
     assert text_of(path, "identity") == ("fast_ops 1.2.0; commit 0123abcd+; compiler GNU 12.2.0; cuda 13.0.88 for 80 90-real; "
                                       "kernkit 0.1.0")  # fmt: skip
-    assert text_of(path, "exports") == "the ops and 4 names of kernkit"
+    assert text_of(path, "exports") == "the library exports the ops and 4 names of kernkit"
     assert failed(compiled(GOOD + text))["exports"].startswith("kernkit_identity: not exported")
     assert failed(compiled(GOOD + text.replace(".kernkit", ".other") + function))["exports"].startswith("kernkit_identity: exported")
     assert text_of(compiled(), "identity") == "no identity in the file; kernkit_add_library() writes one"
@@ -235,7 +235,7 @@ def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(compiled):
     assert failed(path, glibc="2.16")["glibc"].startswith(
         "clock_gettime: requires glibc 2.17, and --glibc permits 2.16"
     )
-    assert text_of(path, "glibc") == "2.17 or newer; a wheel is py3-none-manylinux_2_17_x86_64"
+    assert text_of(path, "glibc") == "2.17 or newer; the tag of a wheel is py3-none-manylinux_2_17_x86_64"
 
 
 def test_packed_relocations_require_a_glibc_that_supports_them(compiled):
@@ -244,7 +244,7 @@ def test_packed_relocations_require_a_glibc_that_supports_them(compiled):
     path = compiled(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
     if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
         pytest.skip("this linker packs no relocations")
-    assert text_of(path, "glibc") == "2.36 or newer; a wheel is py3-none-manylinux_2_36_x86_64"
+    assert text_of(path, "glibc") == "2.36 or newer; the tag of a wheel is py3-none-manylinux_2_36_x86_64"
     assert failed(path, glibc="2.35")["glibc"].startswith(
         "GLIBC_ABI_DT_RELR: requires glibc 2.36, and --glibc permits 2.35"
     )

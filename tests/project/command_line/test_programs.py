@@ -41,7 +41,7 @@ def test_commands_that_call_git(library, capsys):
         (["env"], 0, "cmake 3."),
         (["bench", "op_bench.py", "--rounds", "1"], 0, "1 rows in "),
         (["add", "swish", "(Tensor(a!) y, Tensor x) -> ()"], 0, "kernels/swish/swish.h\n"),
-        (["remove", "swish"], 3, "kernkit: git could not restore swish: git is not installed; commit them, or add --force\n"),
+        (["remove", "swish"], 3, "kernkit: git could not restore swish: git is not installed; commit the files, or add --force\n"),
         (["remove", "swish", "--force"], 0, "files that name swish are not listed: git is not installed\n"),
         (["update"], 3, "kernkit: git is not installed\n"),
     ]:

@@ -43,7 +43,7 @@ def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
 
 
 def _commit() -> str:
-    """The commit that was measured, with "+" if files differ from it."""
+    """The commit that was measured, followed by "+" if files differ from the commit."""
     return git.described(pathlib.Path())
 
 
@@ -74,7 +74,8 @@ def context() -> Dict[str, Any]:
 
 
 def busy_seconds() -> float:
-    """Busy time of all processors since boot, time stolen by other virtual machines included [s]."""
+    """Busy time of all processors since boot, including time that the hypervisor gave to other
+    virtual machines [s]."""
     ticks = [int(text) for text in _read(pathlib.Path("/proc/stat"), "cpu 0").split("\n")[0].split()[1:]]
     idle = sum(ticks[3:5])
     return (sum(ticks[:8]) - idle) / os.sysconf("SC_CLK_TCK")

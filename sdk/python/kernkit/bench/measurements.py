@@ -24,7 +24,7 @@ from ..errors import UserError
 
 FORMAT = 1
 BUSY = 0.10  # share of the processors that other programs may use; above it the times are unreliable
-# The first dtypes in tables; other dtypes follow by name.
+# The dtypes that tables list first, in this order; other dtypes follow in alphabetical order.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # Suffixes that Google Benchmark appends to the name of a row: clock, repetitions, minimum time and
 # one thread.
@@ -105,8 +105,8 @@ class Run:
         return self.context.get("ours") or ["kernkit"]
 
     def variant(self, implementation: str) -> Optional[str]:
-        """The variant of an implementation of kernkit, such as "threads" for kernkit-threads; "" for kernkit, None for
-        a peer."""
+        """The variant of our implementation, such as "threads" for kernkit-threads; "" for kernkit,
+        and None for the implementation of a peer."""
         for name in self.ours:
             if implementation == name or implementation.startswith(name + "-"):
                 return implementation[len(name) + 1:]

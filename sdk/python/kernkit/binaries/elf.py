@@ -53,7 +53,8 @@ class ElfFile:
 
     @property
     def machine(self) -> str:
-        """The processor, as in the tag of a wheel; for an unlisted processor, its number in the file."""
+        """The processor as in the tag of a wheel, such as x86_64; for a processor that MACHINES
+        lacks, the text "machine" and the number in the file."""
         return MACHINES.get(self.machine_number, f"machine {self.machine_number}")
 
     @contextlib.contextmanager

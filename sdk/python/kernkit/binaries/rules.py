@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about the file of a built library. `kernkit doctor` applies all of them, `kernkit conformance` those about
-loading a library beside other libraries. The library is read and not loaded."""
+"""Rules about the file of a built library. `kernkit doctor` applies all rules, and `kernkit
+conformance` applies the rules about loading a library beside other libraries. The library is read
+and not loaded."""
 
 import dataclasses
 import re
@@ -75,7 +76,7 @@ def check_exports(library: Library) -> Finding:
     if missing := expected - library.exported:
         return failure("exports", f"{_list(missing)}: not exported, although KERNKIT_EXPORT defines them; "
                      "a version script of your own must keep __tvm_ffi_* and kernkit_*")
-    return Finding("exports", True, f"the ops and {len(own_exports)} names of kernkit")
+    return Finding("exports", True, f"the library exports the ops and {len(own_exports)} names of kernkit")
 
 
 def check_unique(library: Library) -> Finding:
@@ -146,7 +147,7 @@ def check_glibc(library: Library, most: Optional[str] = None) -> Finding:
                       for kind, version in needs.items())  # fmt: skip
         return failure("glibc", f"{kinds}: the library needs these versions, which no platform tag of a wheel permits; build on an "
                      "older system, or link with -static-libstdc++")
-    return Finding("glibc", True, f"{first}; a wheel is py3-none-{tag}")
+    return Finding("glibc", True, f"{first}; the tag of a wheel is py3-none-{tag}")
 
 
 def check_cuda(library: Library, expected: Optional[str] = None) -> Finding:

@@ -40,8 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, str]:
-    """The answers for the default components without those of --without, and the components of --with. UserError: --without
-    names a component that is not a default component, or that --with names as well."""
+    """The answers for a library with the default components, except the components of --without,
+    and with the components of --with. UserError: --without names a component that is not a default
+    component, or that --with names as well."""
     defaults = [*default.split(","), components.DEVELOPMENT]
     named = [name for name in (arguments.parts or "").split(",") if name]
     left_out = [name for name in arguments.without.split(",") if name]

@@ -21,7 +21,7 @@ from ..project.record import RECORD, read_record
 def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
     """Checks that git can restore every file below the paths. UserError: a file is not committed,
     or git fails."""
-    advice = "commit them, or add --force"
+    advice = "commit the files, or add --force"
     try:
         repository = git.Repository(library)
         status = repository.git("status", "--porcelain", "--untracked-files=all", "--", *paths)
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     library, op = files.folder_of(pathlib.Path()), arguments.name
-    read_record(library)  # UserError in a folder without a library
+    read_record(library)  # raises UserError in a folder without a library
     export = f"kernels/{op}/{op}_export.cc"
     if not re.fullmatch(r"\w+", op) or files.kind(files.at(library, export)) != files.FILE:
         raise UserError(f"{export} not found; name an op whose files are in kernels/")

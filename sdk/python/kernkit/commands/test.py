@@ -56,7 +56,7 @@ def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
 
 
 def _file(name: str) -> str:
-    """The pytest file or the program of a test."""
+    """The file of a test of pytest, or the program of a C++ test."""
     parts = name.split(".")
     return next((part for part in parts if part.startswith("test_")), parts[0])
 

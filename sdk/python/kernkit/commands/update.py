@@ -32,10 +32,11 @@ _WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options
 
 
 def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[str, str]:
-    """The answers with these components in addition to the library's own, and without those left out. UserError: the library
-    lacks a component that is to be left out, or the component is in both lists."""
+    """The answers for a library with its own components and the components `added`, except the
+    components `left_out`. UserError: the library lacks a component that is to be left out, or the
+    component is in both lists."""
     current = {*answers.get("parts", "").split(",")} - {""}
-    if answers.get("dev", "copied") == "copied":  # a library of an earlier kernkit has no such answer
+    if answers.get("dev", "copied") == "copied":  # a library of an earlier kernkit has no answer `dev`
         current.add(components.DEVELOPMENT)
     named, unwanted = {*added.split(",")} - {""}, {*left_out.split(",")} - {""}
     for name in sorted(unwanted):
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(
             f"the history does not hold the rendering of kernkit {started.version} that the "
             "library began with, and this kernkit cannot make that rendering; run once: pip install --no-index --find-links "
-            f"FOLDER kernkit=={started.version} && kernkit update, then this again"
+            f"FOLDER kernkit=={started.version} && kernkit update, then repeat this command"
         )
     with tempfile.TemporaryDirectory() as scratch:
         fresh = rendering.render_library(current.answers, pathlib.Path(scratch))
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     with repository.unchanged_on_failure(head, tree):
         if saved_tree and saved_tree != committed:
-            # The commit of the kept rendering is lost, as after a squash merge.
+            # The history lacks the commit of the kept rendering, for example after a squash merge.
             before = repository.commit(saved_tree, started, before)
             repository.must_merge(before, f"Record the rendering of kernkit {started.version}", *_WITHOUT_CHANGES)
         commit = repository.commit(tree, current, before)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work of ./kk COMMAND, after ./kk has prepared the machine.
+"""Runs ./kk COMMAND after the script ./kk has prepared the machine.
 
 With --plan as the first word nothing is run: the output is the help of ./kk for --help, otherwise one line NAME=VALUE
 for each preparation that ./kk must make.

@@ -46,7 +46,7 @@ class Command:
     function: Callable[[Options], None]
     prepares: str = "all"  # "all", "python", "nothing"; in kernkit's repository also "template", "docs"
     is_passed_on: bool = False  # whether all arguments go to another program unparsed
-    options: Tuple[str, ...] = ()  # options besides those of every command
+    options: Tuple[str, ...] = ()  # options of this command, besides the options of every command
     max_positional: int = 0  # largest number of arguments without options
     allowed_positional: Tuple[str, ...] = ()  # permitted arguments; empty: any argument
 

@@ -60,7 +60,8 @@ def _members(path: pathlib.Path) -> Iterator[Tuple[str, Any]]:
 
 
 def difference(first: pathlib.Path, second: pathlib.Path) -> str:
-    """"" for archives with equal bytes, otherwise a message that names the first file that differs."""
+    """Returns "" for archives with equal bytes, otherwise a message that names the first file that
+    differs."""
     if first.read_bytes() == second.read_bytes():
         return ""
     names: List[str] = []
@@ -104,8 +105,9 @@ def _require_equal(builds: List[Dict[str, pathlib.Path]]) -> None:
 
 
 def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Path]:
-    """The sdist and the wheel of a commit: built in two folders with different file mode creation masks, and the wheel
-    also from the sdist. The time in the archives is the time of the commit.
+    """Builds the sdist and the wheel of a commit in two folders with different file mode creation
+    masks, builds the wheel also from the sdist, and checks that all builds have the same bytes. The
+    time in the archives is the time of the commit.
 
     folder: an empty folder for the builds. UserError: two builds have different bytes."""
     epoch = _time_of(commit)
@@ -119,8 +121,9 @@ def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Pat
 
 
 def reproducible_simulator(commit: str, folder: pathlib.Path, processor: str = "") -> pathlib.Path:
-    """The wheel kernkit-simulator of a commit: compiled in two folders with different file mode creation masks. The time
-    in the wheel is the time of the commit.
+    """Compiles the wheel kernkit-simulator of a commit in two folders with different file mode
+    creation masks, and checks that both wheels have the same bytes. The time in the wheel is the
+    time of the commit.
 
     folder: an empty folder for the builds. processor: see simulator_wheel.build(). UserError: the builds have different
     bytes, or a build failed."""
@@ -166,8 +169,9 @@ def bill_of_materials(wheel: pathlib.Path, project: pathlib.Path, tools: pathlib
 
 
 def dist(options: Options) -> None:
-    """Makes in dist/ the sdist and the wheel of the last commit, with --simulator also the wheel kernkit-simulator for
-    this machine's processor and for that of --arch, their bills of materials and SHA256SUMS."""
+    """Makes in dist/ the sdist and the wheel of the last commit, the bill of materials and
+    SHA256SUMS. --simulator adds the wheel kernkit-simulator for this machine's processor and for
+    the processor of --arch, and its bill of materials."""
     if options.architectures and not options.is_simulator:
         raise UserError(f"dist --arch {options.architectures}: only the wheel kernkit-simulator depends on the processor; add --simulator")
     commit = git.output(ROOT, "rev-parse", "HEAD")

@@ -34,7 +34,7 @@ def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
     own_copy = (tools.ROOT / copies.SDK / "python").resolve()
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
              if path and pathlib.Path(path).resolve() != own_copy]  # fmt: skip
-    if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout, used in place
+    if source and os.path.isdir(f"{source}/sdk/python/kernkit"):  # a checkout is used in place
         paths.insert(0, os.path.abspath(f"{source}/sdk/python"))
     elif source:
         target = scratch.enter_context(tempfile.TemporaryDirectory(prefix="kernkit-"))

@@ -45,9 +45,9 @@ def for_processor(processor: str) -> Dict[str, str]:
 
 
 def build_wheel(preset: str = "release") -> None:
-    """Makes a wheel of the library in build/release, which the tests have tested; `pip wheel .` would compile again.
-    The same sources give the same bytes, as archives hold no time of day. dist/ keeps the wheel of `release` when
-    another preset's wheel is made."""
+    """Makes a wheel of the library in build/release, which the tests have tested; `pip wheel .`
+    would compile again. The same sources give the same bytes, because the archives contain no time
+    of day. dist/ keeps the wheel of `release` when another preset's wheel is made."""
     package = f"build/{preset}/python/{library_name()}"
     run("cmake", "--preset", preset)
     run("cmake", "--build", "--preset", preset, "--target", f"{library_name()}_python")

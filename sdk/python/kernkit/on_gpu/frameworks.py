@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frameworks on a GPU, with the functions that a test of a side stream needs."""
+"""Frameworks on a GPU, with a common interface for tests that call an op on a stream other than the
+default stream."""
 
 import itertools
 from typing import Any, Callable, Dict, Iterator, List
@@ -111,7 +112,8 @@ class Box:
 
 
 class Jax(Framework):
-    """JAX runs everything on its own streams, in order, and calls an op as a custom call of XLA."""
+    """JAX, which runs all work in order on its own streams. An op is called as a custom call of
+    XLA."""
 
     def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
         self.jax, self.platform = jax or framework("jax"), platform
@@ -124,7 +126,7 @@ class Jax(Framework):
 
     def array(self, values: "np.ndarray", dtype: str, on_cpu: bool) -> Any:
         if on_cpu and self.platform == "gpu":
-            pytest.skip("jax gives an op on a GPU no tensor of the CPU")
+            pytest.skip("jax cannot pass a tensor on the CPU to an op on a GPU")
         if not hasattr(self.jax.numpy, dtype):
             pytest.skip(f"jax has no {dtype}")
         converted = self.jax.numpy.asarray(values, getattr(self.jax.numpy, dtype))
@@ -147,7 +149,8 @@ class Jax(Framework):
         return result, not self.busy.is_ready()
 
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """XLA passes all tensors to the call, and the written tensors again as results in the same memory."""
+        """A function that calls the op through XLA, which passes all tensors to the call, and the
+        written tensors again as results in the same memory."""
         jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
         import tvm_ffi
 

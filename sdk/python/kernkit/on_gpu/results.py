@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of the programs: checks, rows of benchmarks, and the file of both."""
+"""Results of the programs on a GPU: checks, rows of benchmarks, and the file that contains both."""
 
 import datetime
 import json

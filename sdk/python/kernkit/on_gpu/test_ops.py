@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each op with the examples of its contract test, by frameworks on a side stream. `kernkit gpu
-frameworks` runs this file."""
+"""Tests that call each op with the examples of its contract test from frameworks, on a stream other
+than the default stream. `kernkit gpu frameworks` runs this file."""
 
 import json
 import os

@@ -18,7 +18,8 @@ FILE, FOLDER, LINK, SPECIAL, NOTHING = "a file", "a folder", "a symbolic link", 
 
 
 def folder_of(path: pathlib.Path) -> pathlib.Path:
-    """The folder itself, without links and relative parts. UserError: the folder does not exist."""
+    """The absolute path of a folder, with all links resolved. UserError: the folder does not
+    exist."""
     try:
         resolved = path.resolve(strict=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: links form a cycle
@@ -42,8 +43,9 @@ def kind(path: pathlib.Path) -> str:
 
 
 def at(library: pathlib.Path, relative: str, expected: str = "") -> pathlib.Path:
-    """The path in the library. UserError: the path leaves the library, one of its folders is a link or a file, or the
-    file at the path exists and is not of the kind `expected`."""
+    """The absolute path of `relative` in the library. UserError: the path leaves the library, one
+    of its folders is a link or a file, or the file at the path exists and is not of the kind
+    `expected`."""
     parts = pathlib.PurePosixPath(relative).parts
     if not parts or ".." in parts or relative.startswith("/") or "\0" in relative:
         raise UserError(f'"{relative}" is not a path inside {library}')

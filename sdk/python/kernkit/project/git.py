@@ -52,7 +52,8 @@ def message(result: "Completed[str]") -> str:
 
 
 def described(folder: pathlib.Path) -> str:
-    """The commit of a folder, with "+" if files differ from it, or "unknown"."""
+    """The commit of a folder, followed by "+" if files differ from the commit; "unknown" without a
+    commit."""
     try:
         return output(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+") or "unknown"
     except UserError:
@@ -66,9 +67,9 @@ class Repository:
         """UserError: git finds no repository, or a repository whose files are not the library's."""
         self.library = library
         if files.kind(library / ".git") == files.FOLDER:
-            for name in ("HEAD", "config", "index", "packed-refs"):  # git would wait for the content of a pipe
+            for name in ("HEAD", "config", "index", "packed-refs"):  # requires regular files: git would wait for the content of a pipe
                 files.at(library, f".git/{name}", files.FILE)
-            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):  # git would follow a link and write there
+            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):  # requires folders: git would follow a link and write there
                 files.at(library, f".git/{name}", files.FOLDER)
         self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))
         self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
@@ -91,7 +92,7 @@ class Repository:
         if files.kind(repository) == files.FOLDER:
             return True
         folder = pathlib.Path(self.git("rev-parse", "--absolute-git-dir"))
-        note = folder / "gitdir"  # exists in a linked worktree
+        note = folder / "gitdir"  # file that exists in a linked worktree
         if files.kind(note) == files.FILE:
             named = note.read_text(errors="replace").rstrip("\n")
             return os.path.realpath(os.path.join(folder, named)) == str(repository)

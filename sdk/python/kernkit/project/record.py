@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a library, .kernkit.json in its folder: the version of kernkit and the answers it was rendered from."""
+"""The record of a library, .kernkit.json in its folder: the version of kernkit, and the answers
+from which the library was rendered."""
 
 import json
 import pathlib

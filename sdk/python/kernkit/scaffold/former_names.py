@@ -25,7 +25,8 @@ _CPP = (".h", ".cc", ".cu", ".cuh", ".cpp", ".hpp")
 
 
 def renamed(name: str, text: str) -> str:
-    """The text of a file with the current names."""
+    """The text of a file after the replacement of former names by current names. `name`: the file's
+    name, which determines the language."""
     cmake = name.endswith((".cmake", "CMakeLists.txt"))
     if not cmake and not name.endswith(_CPP):
         return text

@@ -21,8 +21,8 @@ class Repository(git.Repository):
     """The git repository of a library, which holds renderings as commits."""
 
     def check_clean(self) -> str:
-        """The commit that is checked out. UserError: the repository is another project's, or has uncommitted changes or an
-        unfinished merge."""
+        """Checks that an update can begin, and returns the commit that is checked out. UserError:
+        the repository is another project's, or has uncommitted changes or an unfinished merge."""
         head = self.head()
         if head is None:
             raise UserError("the repository has no commit yet; run: git add -A && git commit")

@@ -73,7 +73,7 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
                 config_file=settings,
             )
         except CookiecutterException as error:
-            # The hook has printed its message on stderr.
+            # The reason is on stderr, where the hook printed its message.
             raise UserError(f"the template was not rendered: {error}") from None
         finally:
             tempfile.tempdir = previous

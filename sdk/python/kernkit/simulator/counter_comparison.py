@@ -52,7 +52,8 @@ def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:
 
 
 def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) -> Tuple[List[Change], List[str]]:
-    """The counters that differ, and messages about kernels and counters of one file only."""
+    """Returns the counters that differ, and messages about kernels and counters that only one file
+    has."""
     changes: List[Change] = []
     missing = [f"{kernel}: only in the {which} file" for which, these, those in (("old", old, new), ("new", new, old))
                for kernel in these if kernel not in those]  # fmt: skip

@@ -105,7 +105,8 @@ def table(kernels: List[Kernel], lines: bool) -> str:
 
 
 def named(counters: Dict[str, Any]) -> Dict[str, int]:
-    """{name in the JSON file: value}. A counter that Nsight Compute has as well has the name of Nsight Compute."""
+    """{name in the JSON file: value}. A counter that Nsight Compute also has is named as in Nsight
+    Compute."""
     names: Dict[str, int] = {}
     for kind, of_profiler in (("loads", "ld"), ("stores", "st"), ("atomics", "")):
         traffic, own_kind = dict(counters[kind]), f"global_{kind[:-1]}"

@@ -122,7 +122,8 @@ def generator(path: str) -> List[str]:
 
 
 def kept_runtime(folder: pathlib.Path, digest: str) -> Optional[pathlib.Path]:
-    """The runtime of these sources that a folder of builds has, or None."""
+    """The runtime in a folder of builds if it was compiled from sources with the digest; otherwise
+    None."""
     kept = folder / "digest"
     if kept.is_file() and kept.read_text() == digest and (folder / NAME).is_file():
         return folder / NAME
