@@ -23,7 +23,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from ..errors import UserError
 
 FORMAT = 1
-BUSY = 0.10  # share of the processors that other programs may use; above it the times are unreliable
+BUSY = 0.10  # share of the processors that other programs may use; above this share times are unreliable
 # The dtypes that tables list first, in this order; other dtypes follow in alphabetical order.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # Suffixes that Google Benchmark appends to the name of a row: clock, repetitions, minimum time and

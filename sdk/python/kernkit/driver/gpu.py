@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk gpu, of a library and of kernkit's repository: builds for a GPU, and runs the build by `kernkit gpu`."""
+"""./kk gpu, in a library and in kernkit's repository: builds programs for a GPU, and runs them by
+`kernkit gpu`."""
 
 import os
 import shutil
@@ -35,7 +36,8 @@ def missing_option(options: Options) -> str:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """The preparations that the command needs from ./kk; `more` is an option that ./kk adds to the command line."""
+    """The preparations that the command gpu needs from the script ./kk, as {name: value}. The value
+    of "more" is an option that ./kk adds to the command line."""
     more = missing_option(options)
     if "run" in (options.step, more[2:]):
         return {"prepares": "nothing", "more": more}

@@ -177,7 +177,7 @@ def without_gpu(options: Options) -> None:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """The preparations that a command needs from ./kk."""
+    """The preparations that a command needs from the script ./kk, as {name: value}."""
     command = COMMANDS[options.command]
     of_gpu = gpu.plan(options) if gpu and options.command == "gpu" else {}
     return {"prepares": command.prepared(options), **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}

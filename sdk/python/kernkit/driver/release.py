@@ -25,7 +25,7 @@ from .tools import PYTHON, ROOT, print_heading, run
 from .wheel import build_archive
 
 DIST = "dist"
-REQUIREMENTS = "tests/requirements-release.txt"  # packages that check and describe the archives
+REQUIREMENTS = "tests/requirements-release.txt"  # list of the packages that check and describe the archives
 # Folders in which the archives are built, and the file mode creation mask there.
 FOLDERS: Tuple[Tuple[str, int], ...] = (("first", 0o022), ("second folder/with spaces", 0o077))
 FROM_SDIST = "from the sdist"

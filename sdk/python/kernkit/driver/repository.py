@@ -201,7 +201,7 @@ def check_installed(options: Options) -> None:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """The preparations that a command needs from ./kk."""
+    """The preparations that a command needs from the script ./kk, as {name: value}."""
     prepares = "nothing" if options.is_check else "all" if options.is_simulator else COMMANDS[options.command].prepared(options)
     return {"prepares": prepares, "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),

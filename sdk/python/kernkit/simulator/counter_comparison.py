@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counters of kernels that grew between two files of `kernkit counters --json`.
+"""Compares the counters of kernels in two files of `kernkit counters --json`.
 
 Counters have no noise: a counter is worse if its relative growth is above the tolerance. Occupancy
 is worse if it fell. The number of idle lanes, summed over the instructions of all warps, is

@@ -36,7 +36,7 @@ class ByteArray(ctypes.Structure):
 
 
 class ErrorCell(ctypes.Structure):
-    """The first members of an error after its header."""
+    """The first members of an error object, which follow the object's header."""
 
     _fields_ = [("kind", ByteArray), ("message", ByteArray)]
 
