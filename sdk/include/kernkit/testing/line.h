@@ -239,11 +239,13 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
 
 /// Returns the rules of KERNKIT_TEST_LINE.
 inline std::vector<Rule> line_rules() {
-  return {{"Results", "results have the shape, dtype and device of the line", nullptr,
-           results_match_the_line},
-          {"OutputsAreNotRead", "(out!) is written and never read", nullptr, outputs_are_not_read},
-          {"ItemsAreComputedAlone", "a batch gives what a call for each item gives, for each...",
-           nullptr, items_are_computed_alone}};
+  return {
+      {"Results", "results have the shape, dtype and device of the line", nullptr,
+       results_match_the_line},
+      {"OutputsAreNotRead", "the old contents of an (out!) tensor do not change a result", nullptr,
+       outputs_are_not_read},
+      {"ItemsAreComputedAlone", "one call for a batch gives the results of a call for each item",
+       nullptr, items_are_computed_alone}};
 }
 
 /// Returns "" or the failure of the first rule of line_rules() that is broken. Reports a crash of
