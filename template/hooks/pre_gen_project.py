@@ -42,8 +42,8 @@ CPP_WORDS = """
     volatile wchar_t while xor xor_eq
 """.split()
 
-# Macros of the C library, the compilers and CUDA in the included headers. Of names in capitals only
-# the shortest, since all longer names in capitals are rejected.
+# Macros of the C library, the compilers and CUDA in the included headers. The list has only short
+# names in capitals, since all longer names in capitals are rejected.
 CPP_MACROS = """
     EIO EOF NAN alloca assert assert_perror errno isascii issubnormal linux major makedev math_errhandling minor
     offsetof sigmask stderr stdin stdout strdupa strndupa toascii unix va_arg va_copy va_end va_start
@@ -75,7 +75,7 @@ RESERVED = """
 
 
 def standard_modules() -> set:
-    """The names of Python's own modules."""
+    """Returns the names of the modules of Python's standard library."""
     if hasattr(sys, "stdlib_module_names"):  # Python 3.10
         return set(sys.stdlib_module_names)
     names = set(sys.builtin_module_names)
@@ -87,7 +87,7 @@ def standard_modules() -> set:
 
 
 def is_c_function(name: str) -> bool:
-    """Whether the C library has a function of this name; a namespace cannot have the same name."""
+    """Returns whether the C library has a function of this name, which a namespace cannot have then."""
     try:
         return hasattr(ctypes.CDLL(None), name)
     except (OSError, TypeError):
@@ -95,7 +95,7 @@ def is_c_function(name: str) -> bool:
 
 
 def why_not_word(name: str) -> str:
-    """The reason why C++ and Python cannot have a variable of this name, as the end of a sentence, or ""."""
+    """Returns why C++ and Python cannot have a variable of this name, as the end of a sentence; "" for a valid name."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
         return "must begin with a letter and contain only letters, digits and _"
     if "__" in name:
@@ -114,14 +114,14 @@ def why_not_word(name: str) -> str:
 
 
 def why_not_identifier(name: str) -> str:
-    """The reason why C++, Python and a file cannot have this name, as the end of a sentence, or ""."""
+    """Returns why a C++ name, a Python name or a file cannot be called this, as the end of a sentence; "" if all can."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "must begin with a lower-case letter and contain only lower-case letters, digits and _"
     return why_not_word(name)
 
 
 def why_not(name: str) -> str:
-    """The reason why a library cannot have this name, as the end of a sentence, or ""."""
+    """Returns why a library cannot have this name, as the end of a sentence; "" for a valid name."""
     if why_not_identifier(name):
         return why_not_identifier(name)
     if name.endswith("_t"):
@@ -136,7 +136,7 @@ def why_not(name: str) -> str:
 
 
 def suggestion(name: str) -> str:
-    """A valid name that is similar to `name`."""
+    """Returns a valid name of a library that is similar to `name`."""
     parts = re.findall("[a-z0-9]+", name.lower())
     similar = "_".join(parts)[: MAX_LENGTH - len("_kernels")].strip("_")
     similar = similar.lstrip("0123456789_")
@@ -147,7 +147,7 @@ def suggestion(name: str) -> str:
 
 
 def why_not_text(text: str) -> str:
-    """The reason why a line of text is invalid, as the end of a sentence, or ""."""
+    """Returns why a line of text is invalid as an answer, as the end of a sentence; "" for a valid text."""
     if not text.strip() or len(text) > MAX_TEXT:
         return "is not a text of 1 to %d characters" % MAX_TEXT
     if not text.isprintable():
@@ -158,7 +158,7 @@ def why_not_text(text: str) -> str:
 
 
 def problem(answers: dict) -> str:
-    """A sentence about the first wrong answer, or ""."""
+    """Returns a sentence about the first wrong answer; "" if all answers are valid."""
 
     def message(answer: str, reason: str, advice: str) -> str:
         value = answers[answer]
