@@ -152,13 +152,13 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
       (void)other.run();
       const std::string differs =
           first_difference(other, usual, [](const Elements& a, const Elements& b) {
-            return std::string(a.bytes == b.bytes ? "" : "other bytes come");
+            return std::string(a.bytes == b.bytes ? "" : "the bytes differ");
           });
       verdict->add(differs.empty()
                        ? ""
                        : contract.callee().name() + "()" + target->suffix() +
-                             " with something else in " + contract.name_of(i) +
-                             " before: " + differs + "; (out!) promises that it is never read");
+                             " with other old contents of " + contract.name_of(i) + ": " + differs +
+                             "; expected that an (out!) tensor is never read");
     }
   }
 }
@@ -233,7 +233,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     const std::string differs = batch_differs(contract, *target);
     verdict->add(differs.empty() ? ""
                                  : contract.callee().name() + "()" + target->suffix() + ": " +
-                                       differs + "; each... promises what two calls give");
+                                       differs + "; expected the results of a call for each item");
   }
 }
 
