@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results as JSON and as a Markdown page."""
+"""Writes the results of a run as JSON and as a Markdown page, and reads the JSON."""
 
 import collections
 import json

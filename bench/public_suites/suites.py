@@ -41,7 +41,7 @@ def is_program(path: pathlib.Path) -> bool:
 
 
 class Suite(abc.ABC):
-    """A checkout of a suite."""
+    """A checkout of a suite: the names of its programs, their builds, and the commands that run them."""
 
     def __init__(self, checkout: pathlib.Path, work: pathlib.Path, capability: str) -> None:
         """`work`: folder for build products. `capability`: compute capability for Makefiles, such as "80"."""
