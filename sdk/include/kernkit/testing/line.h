@@ -103,7 +103,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
       }
     }
   }
-  // Tensors, and the first tensor of each list.
+  // Collects the tensors, and the first tensor of each list, for the comparison with the line.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
     shapes::CallValue& call_value = values[results.which.size() + contract.parameter_of(i)];

@@ -60,7 +60,7 @@ inline std::string op_of(const std::string& test) {
   return test.substr(begin.size(), test.find_first_of("/.", begin.size()) - begin.size());
 }
 
-/// The crash of this test, or of another rule of its op, or null.
+/// Returns the crash of this test, or of another rule of its op; null if there is none.
 inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::string& test) {
   for (const Crash& crash : crashes) {
     if (crash.test == test) return &crash;
