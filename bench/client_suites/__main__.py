@@ -27,14 +27,14 @@ from endings import classify, read_record, table  # noqa: E402
 from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 
-# The distribution whose version is recorded, by the name of a client.
+# For each client, the package whose version is recorded.
 DISTRIBUTIONS = {"numba": "numba-cuda", "cupy": "cupy-cuda13x", "triton": "triton", "cuda.core": "cuda-core"}
-# Options of the package's settings would select tests again.
+# The last option discards `addopts` of the package's settings, which could select other tests.
 PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:warnings", "--no-header", "-o", "addopts="]
 
 
 def command(options, *words):
-    """The command line of a run of pytest in the simulator."""
+    """Returns the command line that runs pytest with these arguments in the simulator."""
     runtime = ["--runtime", str(options.runtime)] if options.runtime else []
     settings = ["-c", str(options.settings.resolve())] if options.settings else []
     return [sys.executable, "-m", "kernkit", "run", *runtime, *options.run_options, sys.executable, *PYTEST, *settings, *words]
@@ -46,14 +46,14 @@ def environment():
 
 
 def selection(options, file=""):
-    """The words of pytest that select the tests of a file, or all tests."""
+    """Returns the arguments of pytest that select the tests of a file, or all tests without a file."""
     if options.tests.is_dir():
         return [str(options.tests.resolve() / file)]
     return ["--pyargs", ".".join([str(options.tests), *file.removesuffix(".py").split("/")]).rstrip(".")]
 
 
 def collect(options):
-    """The sorted names of all tests; the file of a test is relative to the folder or module of all tests."""
+    """Returns the sorted names of all tests. The file in a name is relative to the folder or module of the tests."""
     words = ["--collect-only", "--continue-on-collection-errors", *selection(options)]
     done = subprocess.run(command(options, *words), cwd=options.cwd, env=environment(), capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if ".py::" in line.split("[")[0] and not line.startswith(("ERROR", "FAILED"))]
@@ -64,7 +64,7 @@ def collect(options):
 
 
 def run_test(options, name):
-    """The ending of a test, and its time [s]."""
+    """Runs a test. Returns how the test ended, and its time [s]."""
     words = ["-p", "one_test", f"--one-test={name}", "--tb=short", *selection(options, name.split("::")[0])]
     run = run_with_limit(command(options, *words), options.limit, options.cwd, environment())
     return classify(run.code, run.output, run.errors), run.seconds
@@ -73,15 +73,16 @@ def run_test(options, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("client", choices=DISTRIBUTIONS)
-    parser.add_argument("tests", type=pathlib.Path, help="the folder or the module of the tests")
-    parser.add_argument("--settings", type=pathlib.Path, metavar="FILE", help="the package's settings of pytest, such as a pytest.ini")
-    parser.add_argument("--count", type=int, default=500, help="the number of tests (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="the seed by which the tests are drawn (default: %(default)s)")
-    parser.add_argument("--limit", type=float, default=60, metavar="S", help="the time limit of a test (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests at a time (default: %(default)s)")
-    parser.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE", help="the JSON file")
-    parser.add_argument("--runtime", type=pathlib.Path, metavar="LIBRARY", help="the compiled libcudart.so.13")
-    parser.add_argument("--run-option", dest="run_options", action="append", default=[], metavar="OPTION", help="an option of kernkit run")
+    parser.add_argument("tests", type=pathlib.Path, help="folder or module of the tests")
+    parser.add_argument("--settings", type=pathlib.Path, metavar="FILE", help="the package's settings file of pytest, such as pytest.ini")
+    parser.add_argument("--count", type=int, default=500, help="number of tests that are drawn (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed by which the tests are drawn (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=60, metavar="S", help="time limit of a test in seconds (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of tests that run at the same time (default: %(default)s)")
+    parser.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE", help="JSON file for the results")
+    parser.add_argument("--runtime", type=pathlib.Path, metavar="LIBRARY", help="compiled libcudart.so.13 of kernkit")
+    parser.add_argument("--run-option", dest="run_options", action="append", default=[], metavar="OPTION",
+                        help="option that is passed to kernkit run")  # fmt: skip
     options = parser.parse_args()
     options.cwd = options.settings.resolve().parent if options.settings else None
     names = collect(options)

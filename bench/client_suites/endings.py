@@ -6,7 +6,7 @@ import re
 from typing import Any, Dict, NamedTuple, Optional
 
 PASSED, SKIPPED, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT = "passed", "skipped", "unsupported", "failed", "crashed", "timed out"
-# What only a GPU or its compiler has: the test inspects machine code, or requires a library that has only machine code.
+# The kind of a test that inspects machine code, or that requires a library with machine code only.
 MACHINE_CODE = "machine code"
 KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
 
@@ -22,14 +22,16 @@ class Ending(NamedTuple):
 
 
 def _reason(text: str) -> str:
-    """The last line of an exception, without places."""
+    """Returns the last line of pytest's output that describes an exception, without pytest's prefix; "" if there is
+    none."""
     lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
     return next((line for line in reversed(lines) if line), "")[:200]
 
 
 def classify(code: Optional[int], out: str, errors: str) -> Ending:
-    """The ending of a process of pytest that ran one test: its exit code (None at the time limit, negative for a
-    signal) and its output. Tests that pytest skips, or whose failure the package expects, do not count as failures."""
+    """Returns the ending of a process of pytest that ran one test. `code` is the exit code (None at the time limit,
+    negative for a signal). Tests that pytest skips, or whose failure the package expects, do not count as
+    failures."""
     if code is None:
         return Ending(TIMED_OUT)
     counts = collections.Counter({kind: int(count) for count, kind in _COUNT.findall(out.splitlines()[-1] if out.strip() else "")})
@@ -53,18 +55,18 @@ def classify(code: Optional[int], out: str, errors: str) -> Ending:
 
 
 def row(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
-    """The row of a Markdown table: the package, and the number of tests of each kind."""
+    """Returns the row of a Markdown table: the package, and the number of tests of each kind."""
     counts = collections.Counter(ending.kind for ending in endings.values())
     return f"| {context['client']} {context['version']} | " + " | ".join(str(counts[kind]) for kind in KINDS) + " |"
 
 
 def read_record(record: Dict[str, Any]) -> Dict[str, Ending]:
-    """The endings by test of a record that the program wrote."""
+    """Returns the ending of each test in a record that the program wrote."""
     return {name: Ending(result["ending"], result["reason"]) for name, result in record["results"].items()}
 
 
 def table(context: Dict[str, Any], endings: Dict[str, Ending]) -> str:
-    """A Markdown table of the counts, followed by the reasons and the tests that did not pass."""
+    """Returns a Markdown table of the counts, followed by the reasons and the tests that did not pass."""
     counts = collections.Counter(ending.kind for ending in endings.values())
     considered = len(endings) - counts[SKIPPED] - counts[MACHINE_CODE]
     lines = [

@@ -29,7 +29,7 @@ double hot_time_of(const std::function<void(cudaStream_t)>& launch) {
   try {
     for (int i = 0; i < kHotLaunches; ++i) launch(stream());
   } catch (const Error&) {
-    // ends the capture, since other rows use the stream
+    // The capture must end, since other rows use the stream.
     (void)cuda::succeeded(cudaStreamEndCapture(stream(), &graph));
     throw;
   }
@@ -83,7 +83,7 @@ void copy_by_runtime(void* to, const void* from, int64_t bytes, cudaStream_t on)
       cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, on));
 }
 
-// A row that measures a copy.
+// Returns the `prepare` function of a row that measures a copy.
 template <class Copy>
 auto prepared(Copy copy) {
   return [copy](int64_t bytes) -> std::function<void(cudaStream_t)> {

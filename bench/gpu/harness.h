@@ -64,9 +64,9 @@ std::vector<unsigned char> bytes_of(const std::vector<T>& values) {
   return std::vector<unsigned char>(first, first + values.size() * sizeof(T));
 }
 
-/// Seconds of one launch. Cold: the median of 16 launches, each after a write of twice the size of
-/// the second-level cache; the host waits once at the end. Hot: the mean of 64 launches in a graph
-/// that is replayed.
+/// Returns the time of one launch [seconds]. Cold: the median of 16 launches, each after a write of
+/// twice the size of the second-level cache; the host waits once at the end. Hot: the mean of 64
+/// launches in a graph that is replayed.
 enum class Caches { kCold, kHot };
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches);
 
@@ -81,7 +81,8 @@ double copy_rate(int64_t bytes, Caches caches);
 void run(benchmark::State& state, int arrays, Caches caches,
          const std::function<std::function<void(cudaStream_t)>(int64_t bytes)>& prepare);
 
-/// Adds the sizes of one array, 4 KiB to 4 GiB; for hot caches only sizes that may fit a cache.
+/// Adds the sizes of one array as arguments of the rows, 4 KiB to 4 GiB; for hot caches only sizes
+/// that may fit a cache.
 void sizes(benchmark::internal::Benchmark* rows, Caches caches);
 
 /// Registers <name>/cold and <name>/hot.

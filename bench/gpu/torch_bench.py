@@ -21,7 +21,7 @@ DTYPES = {
 
 
 def why_not():
-    """The reason why PyTorch cannot be measured, such as a missing package; "" if it can."""
+    """Returns the reason why PyTorch cannot be measured, such as a missing package; "" if PyTorch can be measured."""
     if not importlib.util.find_spec("torch"):
         return "torch is not installed"
     import torch
@@ -30,7 +30,7 @@ def why_not():
 
 
 def rows():
-    """Tuples (name, op, dtype, "cold" or "hot", size of one array [bytes]), in the order of gpu_bench."""
+    """Yields tuples (name, op, dtype, "cold" or "hot", size of one array [bytes]), in the order of gpu_bench."""
     for op, dtypes in DTYPES.items():
         for dtype in dtypes:
             for caches in ("cold", "hot"):
@@ -41,7 +41,7 @@ def rows():
 
 def cold_seconds(torch, launch, flush):
     pairs = []
-    torch.cuda._sleep(4_000_000)  # about two milliseconds, in which Python enqueues all launches
+    torch.cuda._sleep(4_000_000)  # keeps the device busy for about 2 ms, while Python enqueues all launches
     for _ in range(COLD_LAUNCHES):
         flush.fill_(1)
         pair = [torch.cuda.Event(enable_timing=True) for _ in range(2)]

@@ -108,8 +108,9 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// The row and the size whose inputs and verified output are in the arrays; the number of rows.
+/// The row and the size of which the arrays hold the inputs and the verified output.
 inline std::pair<int, int64_t> verified{-1, 0};
+/// Number of rows that add_sizes() has numbered.
 inline int number_of_rows = 0;
 
 /// Runs one row: fills the inputs with random values and the output with a pattern, runs `call(n,
@@ -166,8 +167,8 @@ void run(benchmark::State& state, int row, const Op& op, const Call& call) {
   state.SetBytesProcessed(state.iterations() * bytes * (kInputs + 1));
 }
 
-/// The largest size with repetitions [bytes]. Larger arrays take long, and their times differ
-/// little between repetitions.
+/// The largest size whose rows are repeated [bytes]. Rows of larger arrays take long, and their
+/// times differ little between repetitions.
 inline constexpr int64_t kRepeatedSize = 16 << 20;
 
 /// Registers <name>/bytes:... for all sizes, and for the additional size `another` unless 0.
@@ -197,7 +198,8 @@ void add_rows(const char* name, const char* implementation, Op op, Call call) {
   add_sizes<T, kInputs>(row.c_str(), op, call);
 }
 
-/// The implementation without a library: a loop, compiled with the flags of the kernels.
+/// Computes out[i] = op(in[i]...) by a plain loop, compiled with the flags of the kernels: the
+/// implementation without a library.
 template <class Op, class T, class... In>
 void plain_loop(const Op& op, int64_t n, T* out, const In*... in) {
 #if defined(__clang__)

@@ -16,7 +16,7 @@ namespace kernkit::bench {
 
 using testing::kCompiler;
 
-/// The address of a symbol. Ends the program with a message if the library or the symbol is
+/// Returns the address of a symbol. Ends the program with a message if the library or the symbol is
 /// missing.
 inline void* symbol(void* library, const char* name) {
   void* address = library == nullptr ? nullptr : dlsym(library, name);

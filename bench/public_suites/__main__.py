@@ -53,7 +53,7 @@ def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Resu
 
 
 def run_command(program: str, command: Command, options: argparse.Namespace) -> Result:
-    """Runs a command, and after the time limit the command with less work."""
+    """Runs a command. If the command reaches the time limit, runs it again with less work, as --shorten permits."""
     attempts = shortened(command) if options.shorten else []
     first = attempts.pop(0) if options.shorten == "at once" and attempts else command
     for attempt in (first, *attempts):
@@ -66,14 +66,14 @@ def run_command(program: str, command: Command, options: argparse.Namespace) -> 
 
 
 def keep(output: pathlib.Path, program: str, what: str, text: str) -> None:
-    """Writes the output of a step to a file."""
+    """Writes the output of a step, "build" or "run", to a file in logs/."""
     file = output / "logs" / f"{program.replace('/', '.')}.{what}.txt"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text[:1_000_000], errors="replace")
 
 
 def select(programs: List[str], options: argparse.Namespace) -> Tuple[List[str], str]:
-    """The selected programs, and the description of the selection. ValueError: an unknown program."""
+    """Returns the selected programs, and the description of the selection. ValueError: an unknown program."""
     if options.programs:
         unknown = sorted(set(options.programs) - set(programs))
         if unknown:
@@ -92,7 +92,7 @@ def revision(checkout: pathlib.Path) -> str:
 
 
 def words_of(text: str) -> List[str]:
-    """The words of an option: separated by commas or blanks, or the lines of a file after @."""
+    """Returns the names in the value of an option: a list separated by commas or blanks, or @FILE with such a list."""
     if text.startswith("@"):
         text = pathlib.Path(text[1:]).read_text()
     return text.replace(",", " ").split()
@@ -104,15 +104,18 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--output", type=pathlib.Path, required=True, metavar="FOLDER", help="folder for results, logs and builds")
     parser.add_argument("--seed", type=int, default=0, help="seed of the selection (default: 0)")
     parser.add_argument("--count", type=int, metavar="N", help="number of programs (default: all)")
-    parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection, or @FILE")
-    parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="programs that are not selected, or @FILE")
-    parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="time limit of a run (default: 120)")
-    parser.add_argument("--shorten", choices=["after the limit", "at once"], help="run a program with fewer repetitions and smaller "
-                        "numbers in its arguments after the time limit, or fewer repetitions from the start")  # fmt: skip
+    parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection by seed, or @FILE")
+    parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="names of programs that are not selected, or @FILE")
+    parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="time limit of a run in seconds (default: 120)")
+    parser.add_argument("--shorten", choices=["after the limit", "at once"], help="when a program runs with less work, that is with "
+                        "fewer repetitions and smaller numbers in its arguments: after the time limit, or with fewer "
+                        "repetitions from the first run on (default: never)")  # fmt: skip
     parser.add_argument("--capability", default="80", help="compute capability of the PTX (default: 80)")
-    parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="libcudart.so.13 of kernkit (default: built once)")
-    parser.add_argument("--launcher", type=shlex.split, metavar="COMMAND", help="command before each program (default: kernkit run)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes of a build")
+    parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE",
+                        help="libcudart.so.13 of kernkit (default: the runtime that kernkit run compiles once)")  # fmt: skip
+    parser.add_argument("--launcher", type=shlex.split, metavar="COMMAND", help="command that starts each program (default: kernkit run)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
+                        help="number of processes of a build (default: number of processors)")  # fmt: skip
     options = parser.parse_args(arguments)
     if options.launcher is None:
         options.launcher = [*KERNKIT, *(["--runtime", str(options.runtime.resolve())] if options.runtime else [])]
@@ -120,7 +123,7 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
 
 
 def prepare(options: argparse.Namespace) -> None:
-    """Sets the environment of builds and runs."""
+    """Makes the output folder, and sets PATH and PYTHONPATH for builds and runs."""
     options.output = options.output.resolve()
     options.output.mkdir(parents=True, exist_ok=True)
     nvcc = shutil.which("nvcc")

@@ -17,8 +17,8 @@ _WITH_VALUE = ("-arch", "--gpu-architecture", "-code", "--gpu-code", "-gencode",
 
 
 def with_ptx(arguments: List[str], capability: str) -> List[str]:
-    """The arguments of nvcc with PTX of a compute capability, such as "80", in place of their architectures. Arguments
-    without an architecture are unchanged: nvcc's default has PTX."""
+    """Returns the arguments of nvcc with the option for PTX of a compute capability, such as "80", in place of the
+    architectures. Arguments without an architecture are unchanged: nvcc's default has PTX."""
     kept, skip = [], False
     for argument in arguments:
         name = argument.partition("=")[0]
@@ -29,7 +29,7 @@ def with_ptx(arguments: List[str], capability: str) -> List[str]:
 
 
 def write_wrapper(folder: pathlib.Path, nvcc: str, capability: str) -> None:
-    """Writes a script `nvcc` into a folder, which must be an early folder of PATH."""
+    """Writes a script `nvcc` into a folder, which must come before the folder of the real nvcc in PATH."""
     folder.mkdir(parents=True, exist_ok=True)
     script = folder / "nvcc"
     words = [sys.executable, "-B", str(pathlib.Path(__file__).resolve()), nvcc, capability]

@@ -8,7 +8,7 @@ from typing import List, NamedTuple, Optional
 
 
 class Kind(enum.Enum):
-    """The columns of the table, in the order of the table."""
+    """The kinds of outcomes, in the order of the table's columns."""
 
     RIGHT = "right"  # the program's own verification passed
     RAN = "ran without a check"  # the program ended with 0 and verifies nothing
@@ -25,7 +25,7 @@ class Kind(enum.Enum):
 class Outcome(NamedTuple):
     kind: Kind
     reason: str = ""
-    beyond: str = ""  # what the program needs and the simulator is not meant to have, see BEYOND; "" for other programs
+    beyond: str = ""  # key of BEYOND for a feature that the program needs and that the simulator lacks by design; otherwise ""
 
 
 class Run(NamedTuple):
@@ -36,7 +36,7 @@ class Run(NamedTuple):
     errors: str  # standard error
 
 
-# What the simulator does not have by design, by patterns in reasons.
+# Features that the simulator lacks by design, with patterns of the reasons that name the feature.
 BEYOND = {
     "closed library": r"\blib(cublas|cudla|cudnn|cufft|curand|cusolver|cusparse|npp|nvjpeg|nvJitLink|nvrtc|nvvm|FreeImage)\w*"
     r"|\b(NPP|FreeImage|NvSci\w*|cuDLA|NVVM|libNVVM|cuDNN|NCCL|MPI)\b|needs? (boost|gsl|gdal)",
@@ -53,7 +53,7 @@ _FAILED = re.compile(
     r"\bfail(?:ed|s|ure)?\b|\bmismatch\w*\b|\bincorrect\b|\bwrong\b|\binvalid\b|\bnot (?:ok|correct|match\w*|equal|pass\w*)\b|\berror!|\berrors? found",
     re.IGNORECASE,
 )
-# Counts and phrases that contain words of failures and are none: "0 failed", "failures: 0", "no mismatch".
+# Counts and phrases that contain a word for a failure but report none: "0 failed", "failures: 0", "no mismatch".
 _NO_FAILURE = re.compile(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:fail\w*|mismatch\w*|errors?|incorrect\w*|wrong|invalid)"
     r"|\b(?:fail\w*|mismatch\w*|errors?|incorrect\w*|wrong|invalid)\s*[:=]\s*0+(?:\.0+)?\b",
@@ -63,7 +63,7 @@ _WAIVED = re.compile(r"waiv|not supported on (?:this|the) device|requires? (?:\w
                      r"|two or more GPUs|does not support|not support\w* by|no P2P", re.IGNORECASE)  # fmt: skip
 _NO_INPUT = re.compile(r"(?:cannot|can't|can not|could not|couldn't|unable to|failed to|error) \w*\s*(?:open|find|read|load)\w*|no such file"
                        r"|file not found|error (?:opening|reading) (?:file|input)", re.IGNORECASE)  # fmt: skip
-# Lines of the simulator and the command line.
+# Patterns of messages that the simulator and `kernkit run` print.
 _REJECTED = re.compile(r"cannot run|is not supported|are not supported|not supported|cannot run without a GPU|unsupported")
 _ADVICE_ONLY = re.compile(r"the CUDA runtime is linked into the library statically|has machine code only .*its kernels do not run")
 _FAULT = re.compile(r"block \[\d+, \d+, \d+\]|does not end|end \d+ bytes? past its end|of freed memory")
@@ -84,17 +84,18 @@ def _beyond(text: str) -> str:
 
 
 def failure_line(text: str) -> str:
-    """The first line that reports a failed verification, or ""."""
+    """Returns the first line that reports a failed verification, or ""."""
     return next((line for line in _lines(text) if _FAILED.search(_NO_FAILURE.sub("", line))), "")
 
 
 def passes(text: str) -> bool:
-    """Whether a line reports a passed verification."""
+    """Returns whether a line reports a passed verification."""
     return any(_PASSED.search(line) or _NO_FAILURE.search(line) for line in _lines(text))
 
 
 def rejection(message: str) -> Outcome:
-    """The outcome of a rejected program; the reason is the message without names and places of the program."""
+    """Returns the outcome of a rejected program. Its reason is the message without the program's names and source
+    lines."""
     shown = re.sub(r" \([\w./+-]+:\d+(?: \(inlined at [^)]*\))?\)", "", message)
     shown = re.sub(r"^\S.* cannot run: (?=\S)", "", shown)
     shown = re.sub(r"^\S+/(\S+) (cannot run without a GPU|needs)", r"\2", shown)
@@ -103,8 +104,8 @@ def rejection(message: str) -> Outcome:
 
 
 def classify(run: Run) -> Outcome:
-    """The outcome of a run. Messages of the simulator come before the program's own: a program that fails after a
-    rejected call was rejected."""
+    """Returns the outcome of a run. Messages of the simulator take precedence over those of the program: a program
+    that fails after a rejected call counts as rejected."""
     said = _lines_of_kernkit(run.errors)
     libraries = [line for line in said if _ADVICE_ONLY.search(line)]
     rejected = [line for line in said if line not in libraries and _REJECTED.search(line)]
@@ -129,7 +130,7 @@ def classify(run: Run) -> Outcome:
 
 
 def _failed(code: int, text: str, failure: str) -> Outcome:
-    """The outcome of a program that reports an error and about which the simulator reports none."""
+    """Returns the outcome of a program that reports an error while the simulator reports none."""
     unsupported = next((line for line in _lines(text) if _UNSUPPORTED_ERROR.search(line)), "")
     if unsupported:
         return rejection(unsupported)
@@ -145,7 +146,7 @@ def _failed(code: int, text: str, failure: str) -> Outcome:
 
 
 def not_built(log: str) -> Outcome:
-    """The outcome of a program that was not built, from the output of the build."""
+    """Returns the outcome of a program that was not built, from the output of the build."""
     lines = _lines(log)
     patterns = (r"will not build|NOT FOUND|not found - ", r"fatal error|\berror\b.*:|: error", r"Error \d+|[Ee]rror", r".")
     reason = next((line for pattern in patterns for line in lines if re.search(pattern, line)), "no program")
@@ -153,6 +154,6 @@ def not_built(log: str) -> Outcome:
 
 
 def worst(outcomes: List[Outcome]) -> Outcome:
-    """The outcome of a folder with several programs: the last kind in the order of the table."""
+    """Returns the outcome of a folder with several programs: the outcome whose kind is last in the order of Kind."""
     order = list(Kind)
     return max(outcomes, key=lambda outcome: order.index(outcome.kind))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results as JSON and as a Markdown page."""
+"""Writes the results of a run as JSON and as a Markdown page, and reads the JSON."""
 
 import collections
 import json
@@ -13,23 +13,23 @@ from outcomes import BEYOND, Kind, Outcome
 class Result(NamedTuple):
     program: str
     outcome: Outcome
-    arguments: List[str]  # arguments of the run that gave the outcome
+    arguments: List[str]  # arguments of the program in the run that gave the outcome
     seconds: float  # time of that run [s]
 
 
 class Context(NamedTuple):
-    """The conditions of a measurement."""
+    """The conditions under which programs were selected and run."""
 
     suite: str  # name of the checkout's folder
     revision: str  # commit of the checkout, or ""
-    selection: str  # how the programs were selected
+    selection: str  # description of how the programs were selected
     processor: str
     limit: int  # time limit of a run [s]
 
 
 def judged(results: List[Result]) -> List[Result]:
-    """The programs by which the simulator is judged: built, within the time limit, with their input, and without a
-    need for what the simulator is not meant to have."""
+    """Returns the results by which the simulator is judged: programs that were built, ended within the time limit,
+    had their input, and need no feature that the simulator lacks by design."""
     outside = (Kind.NOT_BUILT, Kind.SLOW, Kind.NO_INPUT, Kind.WAIVED)
     return [result for result in results if result.outcome.kind not in outside and not result.outcome.beyond]
 
@@ -49,7 +49,7 @@ def as_json(context: Context, results: List[Result]) -> str:
 
 
 def read_json(file: pathlib.Path) -> List[Result]:
-    """The results of as_json(); [] without a file."""
+    """Reads the results from a file that as_json() wrote; [] if the file does not exist."""
     if not file.is_file():
         return []
     return [Result(row["program"], Outcome(Kind(row["outcome"]), row["reason"], row["beyond"]), row["arguments"], row["seconds"])
@@ -61,7 +61,8 @@ def _cell(text: str) -> str:
 
 
 def as_markdown(context: Context, results: List[Result]) -> str:
-    """Counts, causes with their programs, and all programs."""
+    """Returns a Markdown page: a table of counts, a table of causes with their programs, and a table of all
+    programs."""
     all_counts = counts(results)
     named = [kind for kind in Kind if all_counts[kind]]
     share = judged(results)

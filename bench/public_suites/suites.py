@@ -22,7 +22,7 @@ class Command(NamedTuple):
 
 
 def run_build(words: List[str], log: List[str]) -> bool:
-    """Whether a command of a build succeeds; its output is added to the log."""
+    """Runs a command of a build, and appends its output to the log. Returns whether the command succeeded."""
     try:
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=BUILD_SECONDS)
     except subprocess.TimeoutExpired:
@@ -33,7 +33,7 @@ def run_build(words: List[str], log: List[str]) -> bool:
 
 
 def is_program(path: pathlib.Path) -> bool:
-    """Whether a file is an executable or a script."""
+    """Returns whether a file is an executable or a script."""
     if not path.is_file() or not os.access(path, os.X_OK):
         return False
     with path.open("rb") as file:
@@ -41,7 +41,7 @@ def is_program(path: pathlib.Path) -> bool:
 
 
 class Suite(abc.ABC):
-    """A checkout of a suite."""
+    """A checkout of a suite: the names of its programs, their builds, and the commands that run them."""
 
     def __init__(self, checkout: pathlib.Path, work: pathlib.Path, capability: str) -> None:
         """`work`: folder for build products. `capability`: compute capability for Makefiles, such as "80"."""
@@ -49,10 +49,10 @@ class Suite(abc.ABC):
 
     @abc.abstractmethod
     def programs(self) -> List[str]:
-        """The names of the programs, sorted."""
+        """Returns the names of the programs, sorted."""
 
     def prepare(self, programs: List[str]) -> None:
-        """Called once, before the programs are built."""
+        """Prepares the build of these programs. Called once, before the first program is built."""
 
     @abc.abstractmethod
     def build(self, program: str, jobs: int) -> Tuple[bool, str]:
@@ -60,12 +60,13 @@ class Suite(abc.ABC):
 
     @abc.abstractmethod
     def commands(self, program: str) -> List[Command]:
-        """The commands of a built program with the arguments that the suite documents; [] without an executable."""
+        """Returns the commands that run a built program, with the arguments that the suite documents; [] without an
+        executable."""
 
 
 class CudaSamples(Suite):
-    """NVIDIA/cuda-samples, whose samples are CMake projects. One project adds the selected samples, since CMake examines
-    the compilers in each project. A sample with an error in CMake is configured alone."""
+    """NVIDIA/cuda-samples, whose samples are CMake projects. One project adds the selected samples, since CMake
+    examines the compilers in each project. A sample with an error in CMake is configured alone."""
 
     def __init__(self, checkout: pathlib.Path, work: pathlib.Path, capability: str) -> None:
         super().__init__(checkout, work, capability)
@@ -101,7 +102,8 @@ class CudaSamples(Suite):
 
     @staticmethod
     def _lines_about(program: str, log: str) -> str:
-        """The lines of CMake's output that name a sample, such as "OpenGL not found - will not build sample 'nbody'"."""
+        """Returns the lines of CMake's output that name a sample, such as "OpenGL not found - will not build sample
+        'nbody'"."""
         name = program.rpartition("/")[2]
         return "\n".join(line for line in log.splitlines() if f"'{name}'" in line)
 
@@ -130,8 +132,8 @@ class CudaSamples(Suite):
 
 
 class HeCBench(Suite):
-    """zjin-lcf/HeCBench, whose CUDA programs have a Makefile with a target `run`. Programs are built in the checkout, since
-    Makefiles name files of neighbouring folders."""
+    """zjin-lcf/HeCBench, whose CUDA programs have a Makefile with a target `run`. Programs are built in the checkout,
+    since Makefiles name files of neighbouring folders."""
 
     def programs(self) -> List[str]:
         return sorted(path.name for path in self.checkout.glob("src/*-cuda"))
@@ -149,7 +151,7 @@ class HeCBench(Suite):
         return run_build([*self._make(program), "-j", str(jobs)], log), "\n".join(log)
 
     def commands(self, program: str) -> List[Command]:
-        """The first command of the target `run`."""
+        """Returns the first command of the target `run`; [] without an executable."""
         shown = subprocess.run([*self._make(program), "-n", "run"], capture_output=True, text=True, errors="replace").stdout
         lines = [line.strip() for line in shown.splitlines()]
         found = next((line for line in lines if re.match(r"(?:\w+=\S+ )*\./", line)), "")
@@ -162,8 +164,9 @@ class HeCBench(Suite):
 
 
 def shortened(command: Command) -> List[Command]:
-    """The command with less work: the last number, which is a count of repetitions in most programs, is 2; then in
-    addition numbers of 64 and more are divided by 16."""
+    """Returns commands with less work, in the order in which they are tried. In the first command the last number,
+    which is a count of repetitions in most programs, is 2; in the second command other numbers of 64 and more are
+    also divided by 16. A command that equals an earlier command is left out."""
     words = list(command.words)
     numbers = [i for i, word in enumerate(words) if i > 0 and word.isdigit()]
     if not numbers:
@@ -179,7 +182,7 @@ def shortened(command: Command) -> List[Command]:
 
 
 def open_suite(checkout: pathlib.Path, work: pathlib.Path, capability: str) -> Suite:
-    """The suite of a checkout. ValueError: the folder is no checkout of a suite."""
+    """Returns the suite of a checkout. ValueError: the folder is not a checkout of a supported suite."""
     if (checkout / "Samples").is_dir():
         return CudaSamples(checkout, work, capability)
     if (checkout / "src").is_dir() and any(checkout.glob("src/*-cuda")):

@@ -32,7 +32,7 @@ TARGETS = ("scale_kernkit_objects", "scale_tvm_ffi", "scale_cuda", "scale_tvm_ff
 
 
 def commands(build):
-    """{file: the words of its command, without the output}, for the files of ops/."""
+    """Returns {file: the arguments of its compile command, without the output} for the files of TARGETS."""
     path = build / "compile_commands.json"
     entries = json.loads(path.read_text()) if path.exists() else []
     commands_of_files = {}
@@ -46,7 +46,7 @@ def commands(build):
 
 
 def without_dependencies(arguments):
-    """The command without options that write Ninja's list of headers."""
+    """Returns the command without the options that write Ninja's list of headers."""
     skipped, remaining = 0, []
     for argument in arguments:
         if skipped:
@@ -59,7 +59,7 @@ def without_dependencies(arguments):
 
 
 def compile_all(commands_of_files, files, build):
-    """Time to compile the files one after another [ns]."""
+    """Compiles the files one after another, and returns the total time [ns]."""
     total = 0
     with tempfile.TemporaryDirectory() as folder:
         for file in files:
@@ -71,7 +71,7 @@ def compile_all(commands_of_files, files, build):
 
 
 def lines(commands_of_files, files, build):
-    """The number of lines after preprocessing."""
+    """Returns the total number of lines of the files after preprocessing."""
     total = 0
     for file in files:
         command = [argument for argument in without_dependencies(commands_of_files[file]) if argument != "-c"]
@@ -100,7 +100,7 @@ def measure(rows, build, compiler):
             if not rows.wants(name):
                 continue
             if not all(file in commands_of_files for file in files):
-                rows.skip(name, f"{build.relative_to(ROOT)} was configured without it")
+                rows.skip(name, f"{build.relative_to(ROOT)} was configured without this file")
                 continue
             try:
                 rows.add(name, [compile_all(commands_of_files, files, build)])
@@ -124,7 +124,7 @@ def main():
         if shutil.which("clang++") and (ROOT / "build/clang/CMakeCache.txt").exists():
             measure(rows, ROOT / "build/clang", "clang++")
         else:
-            rows.skip("compiling/clang++", "there is no clang++, or no build of it in build/clang")
+            rows.skip("compiling/clang++", "clang++ is not installed, or build/clang is not configured")
 
 
 if __name__ == "__main__":

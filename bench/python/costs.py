@@ -97,8 +97,8 @@ def processor_seconds(command, cwd):
 
 
 def torch_command():
-    """The command that compiles TORCH_SOURCE, without its output: the flags of scale.cc, PyTorch's
-    folders, and C++20, which the headers of PyTorch require."""
+    """Returns the command that compiles TORCH_SOURCE, without its output. The command has the flags of scale.cc,
+    PyTorch's folders, and C++20, which the headers of PyTorch require."""
     from torch.utils import cpp_extension
 
     command = build_cost.without_dependencies(build_cost.commands(BUILD)["kernels/scale/scale.cc"])
@@ -109,7 +109,7 @@ def torch_command():
 
 
 def torch_library(folder):
-    """Compiles and links the extension; returns its path."""
+    """Compiles and links the PyTorch extension, and returns its path."""
     from torch.utils import cpp_extension
 
     out = folder / f"{TORCH_MODULE}.so"
@@ -157,7 +157,7 @@ def measure_compiling(rows, repetitions=3):
 
 
 def required(library):
-    """The shared libraries that a library requires besides those of every Linux."""
+    """Returns the names of the shared libraries that a library requires, except those that every Linux system has."""
     from kernkit.binaries.library import read_library
     from kernkit.binaries.rules import NEEDED
 
@@ -172,7 +172,8 @@ def build_wheel(folder, source, **environment):
 
 
 def own_wheel(folder):
-    """The wheel of a library with scale alone: `kernkit new`, and scale's files in place of the sample's."""
+    """Builds the wheel of a library from `kernkit new` that has the op scale in place of the sample; returns its
+    path."""
     tools = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")}
 
     def kernkit(*arguments, cwd=folder):
@@ -211,7 +212,7 @@ def tag(wheel):
 
 
 def measure_wheels(rows, folder):
-    """{whose: tag of the wheel}"""
+    """Builds and measures the wheels. Returns {implementation: platform tag of the wheel}."""
     tags = {}
     for implementation, build in {KERNKIT: own_wheel, PEER: peer_wheel, TORCH: torch_wheel}.items():
         wheel = build(folder)
@@ -222,7 +223,8 @@ def measure_wheels(rows, folder):
 
 
 def record(rows, extra):
-    """What README's table needs, as JSON: medians and their units."""
+    """Returns the record from which table() makes README's table: the medians of all rows with their units, and
+    `extra`."""
     import torch
 
     medians = {row["name"][len("cost/") :]: {"median": statistics.median(row["samples"]), "unit": row["unit"]}
@@ -234,7 +236,7 @@ def record(rows, extra):
 
 
 def table(record):
-    """README's table of costs, in Markdown, from a record."""
+    """Returns README's table of costs in Markdown, from a record."""
     rows, names = record["rows"], (KERNKIT, PEER, TORCH)
 
     def cells(group, factor, form):

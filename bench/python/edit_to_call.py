@@ -20,7 +20,7 @@ WITHOUT_COLD = {**HEADERS, "extra_cflags": ["-DKERNKIT_COMPILED", "-fvisibility=
 
 
 def edited(path):
-    """The file's text with a line that no earlier build had."""
+    """Returns the text of a file with an additional line that no earlier build had."""
     return path.read_text() + f"\n// edited at {time.time_ns()}\n"
 
 
@@ -68,14 +68,14 @@ def call(lib, kind):
 
 
 def sample(rows, name, load, kind):
-    """Time from the edit to the end of the call [ns]. None if the file cannot be compiled; the row then has the reason.
-    """
+    """Returns the time from the edit to the end of the call [ns]. None if the file cannot be compiled; the row then has
+    the reason."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             start, lib = load(kind, pathlib.Path(folder))
         except RuntimeError as error:
             if kind == "cu" and "CUDA" in str(error) and "nvcc" not in str(error):
-                rows.skip(name, "there is no CUDA toolkit")
+                rows.skip(name, "no CUDA toolkit was found")
             else:
                 rows.fail(name, str(error)[-300:])
             return None

@@ -38,7 +38,7 @@ from published import flashinfer_command, flashinfer_folders  # noqa: E402
 
 HOW = ("front end", "unoptimised", "whole")
 PTX = "arch=compute_90a,code=compute_90a"
-LIMITS = (30, 120, 480, 2000)  # seconds of a round: a file with a step that takes longer waits for the next
+LIMITS = (30, 120, 480, 2000)  # time limit of a step of nvcc in each round [s]; a slower file is measured in the next round
 SLOWER = 1.05
 
 
@@ -47,16 +47,16 @@ class TooLong(Exception):
 
 
 def has_error(output):
-    """Whether the output has an error with a line. Raises TooLong for an output without one, since the step was ended.
-    """
+    """Returns True if the compiler's output has an error message with a source line. Otherwise raises TooLong: the step
+    was ended at its time limit."""
     if re.search(r"\.\w+(:\d+:|\(\d+\):).* error", output):
         return True
     raise TooLong
 
 
 def made_of(csrc, flags, file, how, limit):
-    """(time [s], bytes of the object, number of kernels, device code), or None if nvcc rejects the file. `limit`: the
-    time limit of a step of nvcc [s]."""
+    """Compiles a file. Returns (time [s], size of the object [bytes], number of kernels, device code), or None if
+    nvcc rejects the file. `limit`: the time limit of a step of nvcc [s]."""
     until = [] if how == "whole" else ["-fdevice-syntax-only", "-Xcompiler", "-O0"]
     with tempfile.TemporaryDirectory() as folder:
         command = flashinfer_command(csrc, flags, csrc / file, f"{folder}/o", PTX)
@@ -71,14 +71,15 @@ def made_of(csrc, flags, file, how, limit):
 
 @functools.cache
 def included(path, folders):
-    """The files of the wheel that a file includes directly."""
+    """Returns the files of the wheel that a file includes directly."""
     names = re.findall(r'#include ["<]([^">]+)[">]', path.read_text(errors="replace"))
     paths = (next((at / name for at in (path.parent, *folders) if (at / name).is_file()), None) for name in names)
     return {path.resolve() for path in paths if path}
 
 
 def size(csrc, file):
-    """Total size of a file and of all files of the wheel that it includes [bytes], an estimate of the compile time."""
+    """Returns the total size of a file and of all files of the wheel that it includes [bytes], which estimates the
+    compile time."""
     folders, visited, unvisited = tuple(flashinfer_folders(csrc)), set(), {csrc / file}
     while unvisited:
         path = unvisited.pop()
@@ -88,7 +89,7 @@ def size(csrc, file):
 
 
 def compare(csrc, flags, file, how, limit):
-    """The measurements of a file, as a row."""
+    """Compiles a file with both sets of headers, and returns the times and the comparison as a row of the record."""
     row, codes = {"file": file, "how": how}, []
     for implementation in flags:
         if how == "front end":
@@ -102,7 +103,7 @@ def compare(csrc, flags, file, how, limit):
         if how != "front end":
             row.setdefault("bytes", {})[implementation], row["kernels"] = compiled[1:3]
             codes.append(compiled[2:])
-        limit *= 4  # the other headers may take longer
+        limit *= 4  # the second set of headers may take longer
     return row | ({"same": codes[0] == codes[1]} if codes else {})
 
 
@@ -139,7 +140,8 @@ def main():
         kernkit_flags = ["-DKERNKIT_COMPILED", "-I", sdk / "tvm_ffi_compat", "-I", sdk / "include", "-isystem", folder]
 
         def take(file, limit):
-            """Measures a file. Returns the file if it must wait for the next round, otherwise None."""
+            """Measures a file and records the row. Returns the file if it must be measured in the next round,
+            otherwise None."""
             if datetime.datetime.now().time() > options.until:
                 return file
             template = flashinfer_sources.TEMPLATE.search((csrc / file).read_text(errors="replace"))

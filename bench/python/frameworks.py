@@ -18,20 +18,20 @@ import timeit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS, CALLS = 20, 500
-# (measured function, function to compare with, largest ratio)
+# Pairs of cases that are compared: (measured case, case to compare with, largest ratio of their times).
 LIMITS = [
     ("operator of torch", "torch.mul(out=)", 1.0),
     ("operator of torch", "torch's custom_op", 0.3),
     ("plain function", "bare function", 2.5),
-    ("compiled graph of ten", "the same of custom_op", 0.45),
-    ("jit of ten", "the same of jnp", 1.3),
-    ("jit of ten in place", "the same of jnp", 1.3),
-    ("jit of ten", "the same of ops registered by hand", 1.0),
+    ("compiled graph of ten calls", "compiled graph of ten calls of a custom_op", 0.45),
+    ("jit of ten calls", "jit of ten multiplications of jnp", 1.3),
+    ("jit of ten calls in place", "jit of ten multiplications of jnp", 1.3),
+    ("jit of ten calls", "jit of ten calls of an op registered by hand", 1.0),
 ]
 
 
 def package():
-    """Package `shaped` of tests/interop: imported if a test has written it, otherwise written."""
+    """Returns the package `shaped` of tests/interop, which is written first unless it can be imported."""
     try:
         import shaped
     except ImportError:
@@ -68,7 +68,7 @@ def of_torch(shaped):
         "torch.mul(out=)": lambda: torch.mul(x, 2.0, out=y), "torch's custom_op": lambda: custom(y, x, 2.0),
         "bare function": lambda: bare(y, x, 2.0), "plain function": lambda: shaped.scale(y, x, 2.0),
         "operator of torch": lambda: op(y, x, 2.0),
-        "compiled graph of ten": ten(op), "the same of custom_op": ten(custom),
+        "compiled graph of ten calls": ten(op), "compiled graph of ten calls of a custom_op": ten(custom),
     }  # fmt: skip
 
 
@@ -96,13 +96,14 @@ def of_jax(shaped):
         return lambda: compiled(x).block_until_ready()
 
     return {
-        "jit of ten": ten(lambda x: ops.scale(x, 2.0)), "jit of ten in place": ten(lambda x: ops.scale_(x, 2.0)),
-        "the same of ops registered by hand": ten(by_hand), "the same of jnp": ten(lambda x: x * 2.0),
+        "jit of ten calls": ten(lambda x: ops.scale(x, 2.0)), "jit of ten calls in place": ten(lambda x: ops.scale_(x, 2.0)),
+        "jit of ten calls of an op registered by hand": ten(by_hand),
+        "jit of ten multiplications of jnp": ten(lambda x: x * 2.0),
     }  # fmt: skip
 
 
 def medians(cases):
-    """{case: seconds}"""
+    """Returns {case: median time of a call [s]}; the cases take turns."""
     for call in cases.values():
         call()
     runs = {name: [] for name in cases}

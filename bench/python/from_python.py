@@ -43,7 +43,7 @@ LIBRARY = ROOT / "build/release/lib/libkernkit_kernels.so"
 
 
 def random_values(n, seed):
-    """Whole numbers of 1 to 30 as float32: sums and doubles are exact in every dtype."""
+    """Returns n random integers from 1 to 30 as float32. Sums and doubles of such numbers are exact in every dtype."""
     return np.random.default_rng(seed).integers(1, 31, n).astype("float32")
 
 
@@ -55,13 +55,13 @@ class Call:
 
     def is_right(self, expected):
         if "y" in self.names:
-            self.names["y"][:] = 77  # neither a sum nor a double of the inputs
+            self.names["y"][:] = 77  # a value that is neither a sum nor a double of the inputs
         exec(self.statement, self.names)
         return np.array_equal(self.result(), expected)
 
 
 def numpy_calls(lib, op, dtype, a, b):
-    """{implementation: Call}; the functions for PyTorch and JAX return the same."""
+    """Returns {implementation: Call} for NumPy's arrays, as torch_calls() and jax_calls() do for other frameworks."""
     if dtype == "bfloat16":
         if not has("ml_dtypes"):
             return {}
@@ -140,7 +140,7 @@ def measure(rows, lib, makers, op, dtype, n):
                 calls[implementation] = timeit.Timer(call.statement, globals=call.names)
             else:
                 rows.fail(f"{start}/{implementation}/n:{n}", "the result is wrong")
-    time.sleep(0.02)  # time for the threads of the check to sleep
+    time.sleep(0.02)  # the threads of the check need this time to go to sleep
     times = interleaved(calls, 0.002 if n <= 1 << 14 else 0.02, 9 if n <= 1 << 20 else 3)
     moved = n * (4 if dtype == "float32" else 2) * (2 if op == "scale" else 3)
     for implementation, samples in times.items():
@@ -148,7 +148,7 @@ def measure(rows, lib, makers, op, dtype, n):
 
 
 def generated(folder):
-    """The module that `kernkit bindings` writes for the library."""
+    """Runs `kernkit bindings` for the library, and returns the module that the command writes."""
     env = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")}
     package = folder / "bound_kernels"
     command = [sys.executable, "-B", "-m", "kernkit", "bindings", LIBRARY, "--package", package.name]

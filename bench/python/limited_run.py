@@ -18,8 +18,8 @@ class LimitedRun(NamedTuple):
 
 def run_with_limit(words: List[str], limit: float, folder: Optional[os.PathLike] = None,
                    environment: Optional[Mapping[str, str]] = None) -> LimitedRun:  # fmt: skip
-    """Runs a program in a folder with a time limit [s]. No process that the program started remains. OSError: the program
-    cannot be started."""
+    """Runs a program in a folder with a time limit [s]. No process that the program started remains. OSError: the
+    program cannot be started."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,
@@ -29,7 +29,7 @@ def run_with_limit(words: List[str], limit: float, folder: Optional[os.PathLike]
             code = process.wait(limit)
         except subprocess.TimeoutExpired:
             code = None
-        try:  # also programs that the program started and left
+        try:  # ends programs that the program started and did not wait for
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass

@@ -46,7 +46,7 @@ def compiler():
 
 
 def compiled(nvcc, folder, count):
-    """(PTX, nanoseconds)"""
+    """Compiles a module of `count` kernels. Returns its PTX, and nvcc's time [ns]."""
     file, ptx = folder / "module.cu", folder / "module.ptx"
     file.write_text(source(count))
     start = time.perf_counter_ns()
@@ -56,13 +56,14 @@ def compiled(nvcc, folder, count):
 
 
 def fat_binary(ptx):
-    """As nvcc --no-compress writes it; see sdk/simulator/ptx/image/fat_binary.cc."""
+    """Returns a fat binary with this PTX, as nvcc --no-compress writes it; see
+    sdk/simulator/ptx/image/fat_binary.cc."""
     entry = struct.pack("<HHIQQIIQQQQ", 1, 0, 64, len(ptx) + 1, 0, 0, 80, 0, 0, 0, 0)
     return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(entry) + len(ptx) + 1) + entry + ptx + b"\0"
 
 
 def decode(runtime, ptx, name):
-    """Nanoseconds."""
+    """Loads a module and decodes one of its kernels in the simulator's runtime. Returns the time [ns]."""
     data = ctypes.create_string_buffer(fat_binary(ptx))
     wrapper = ctypes.create_string_buffer(struct.pack("<IIQQ", 0x466243B1, 1, ctypes.addressof(data), 0))
     key, attributes = ctypes.create_string_buffer(1), ctypes.create_string_buffer(1024)
@@ -82,7 +83,7 @@ def measure(rows):
     path = ROOT / "build/release/kernkit_cudart/libcudart.so.13"
     nvcc = compiler()
     if nvcc is None or not path.exists():
-        rows.skip(f"{subject}/kernkit-ptx", "nvcc, or the runtime that runs PTX, is not there")
+        rows.skip(f"{subject}/kernkit-ptx", "nvcc or the runtime that executes PTX was not found")
         return
     runtime = ctypes.CDLL(str(path))
     runtime.__cudaRegisterFatBinary.restype = ctypes.c_void_p

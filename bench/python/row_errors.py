@@ -38,7 +38,7 @@ WIDE = {
 
 
 def errors(torch, got, exact):
-    """(largest error of normal results [ulp], largest absolute error of subnormal results)"""
+    """Returns (largest error of normal results [ulp], largest absolute error of subnormal results)."""
     kind = torch.finfo(got.dtype)
     off, size = (got.double() - exact).abs(), exact.abs()
     # The ulp of 1 is eps, and the mantissa of frexp is at least 0.5.
@@ -49,7 +49,7 @@ def errors(torch, got, exact):
 
 
 def errors_of_float64(np, got, exact):
-    """The errors of a float64 array, like errors(). `exact` has a wider type."""
+    """Returns the errors of a float64 array in the form of errors(). `exact` has a wider type."""
     off, size = np.abs(got - exact), np.abs(exact).astype("float64")
     normal = size >= np.finfo("float64").smallest_normal
     worst = float((off / np.spacing(size))[normal].max())
@@ -57,7 +57,7 @@ def errors_of_float64(np, got, exact):
 
 
 def inputs(torch, dtype):
-    """For each row length and distribution: the variables that the statements read and write."""
+    """Yields, for each row length and distribution, the variables that the statements read and write."""
     kind = getattr(torch, dtype)
     drawn = torch.float64 if dtype == "float64" else torch.float32
     torch.manual_seed(1)
@@ -75,7 +75,7 @@ def greatest(greatest_errors, op, pair):
 
 
 def measure(torch, lib, dtype):
-    """{op: (kernkit's errors, PyTorch's errors)}, with the errors of errors()."""
+    """Returns {op: (kernkit's errors, PyTorch's errors)} in the form of errors()."""
     import numpy as np
 
     greatest_errors = {}
@@ -100,7 +100,7 @@ def measure(torch, lib, dtype):
 
 
 def measure_fp8(torch, lib, dtype):
-    """The errors of rms_norm_fp8's output, divided by its scale, and of the scale."""
+    """Returns the errors of rms_norm_fp8's output, divided by its scale, and the errors of the scale."""
     greatest_errors, fp8 = {}, torch.float8_e4m3fn
 
     def quantized(norm):

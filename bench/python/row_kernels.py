@@ -31,7 +31,7 @@ ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
 START = "from Python on one thread" if ONE_THREAD else "from Python"
 PINNED = os.environ.get("PIN_THREADS") == "1"
 PROCESSORS = sorted(os.sched_getaffinity(0))[:2]
-# The libraries of the targets kernkit_row_kernels and template_library.
+# Paths of the libraries that the targets kernkit_row_kernels and template_library build.
 LIBRARY, SAMPLE = (ROOT / f"build/release/lib/lib{name}.so" for name in ("kernkit_row_kernels", "template_library"))
 DTYPES = ["float32", "bfloat16", "float16"]
 # (rows, columns): 1 MiB of float32, with and without a multiple of a block as row length, and a matrix larger than the
@@ -44,7 +44,7 @@ INTO = {"softmax": "torch.softmax(x, -1, out=out)"}
 
 
 def statements():
-    """{op: (PyTorch's expression, kernkit's call, columns of x divided by columns of y)}"""
+    """Returns {op: (PyTorch's expression, kernkit's call, columns of x divided by columns of y)}."""
     return {
         "rms_norm": ("F.rms_norm(x, (d,), w, 1e-6)", "lib.rms_norm(y, x, w, 1e-6)", 1),
         "fused_add_rms_norm": (
@@ -61,12 +61,13 @@ def tasks():
 
 
 def waited():
-    """Time for which threads of this program were ready and had no processor [s]."""
+    """Returns the total time for which threads of this program were ready but waited for a processor [s]."""
     return sum(int(open(f"/proc/self/task/{task}/schedstat").read().split()[1]) for task in tasks()) / 1e9
 
 
 class Undisturbed:
-    """A timer that repeats a turn which other programs disturbed, up to six times; then the fastest turn counts."""
+    """A timer that repeats a turn if threads had to wait for a processor. After six disturbed turns the fastest
+    counts."""
 
     def __init__(self, timer):
         self.timer = timer
@@ -88,7 +89,7 @@ def pin_threads():
 
 
 def start_threads(lib, sample):
-    """Starts the libraries' threads: a library counts the processors of its first caller, once."""
+    """Starts the threads of the libraries before pin_threads(): a library counts the processors once, in its first call."""
     import torch
 
     y, x = torch.zeros(256, 4096), torch.zeros(256, 8192)

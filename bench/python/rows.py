@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def processor():
-    """The processor according to the system: vendor, family and model."""
+    """Returns vendor, family and model of the processor as the system reports them."""
     text = pathlib.Path("/proc/cpuinfo").read_text()
     vendor, family, model = (re.search(rf"^{key}\s*: (.+)$", text, re.M)[1] for key in ("vendor_id", "cpu family", "model"))
     vendor = {"GenuineIntel": "Intel", "AuthenticAMD": "AMD"}.get(vendor, vendor)
@@ -21,7 +21,7 @@ def processor():
 
 
 class Rows:
-    """Collects samples, and writes them at the end of the context: with Rows(__doc__) as rows: ..."""
+    """Collects rows of samples, and writes them to --benchmark_out at the end of `with Rows(__doc__) as rows: ...`."""
 
     def __init__(self, description):
         parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
@@ -41,7 +41,7 @@ class Rows:
         return re.search(self.filter, name) is not None
 
     def add(self, name, samples, unit="ns", moved=0):
-        """`moved`: number of bytes read and written."""
+        """Adds a row with its samples, and prints the median. `moved`: number of bytes that a call reads and writes."""
         self.rows.append({"name": name, "unit": unit, "samples": samples, "bytes": moved})
         print(f"{name:<56} {statistics.median(samples):12.1f} {unit}", flush=True)
 
@@ -55,8 +55,9 @@ class Rows:
 
 
 def interleaved(timers, seconds, repetitions, pause=0.0):
-    """{name: time of one call in each repetition [ns]}. `timers`: {name: timeit.Timer}; the timers take turns. A turn
-    lasts `seconds`, or one call if a call takes longer. A pause of `pause` seconds precedes each turn."""
+    """Returns {name: time of one call in each repetition [ns]}. `timers`: {name: timeit.Timer}; the timers take
+    turns. A turn lasts `seconds`, or one call if a call takes longer. A pause of `pause` seconds precedes each
+    turn."""
     counts, times = {}, {name: [] for name in timers}
     for name, timer in timers.items():
         once = min(timer.timeit(1) for _ in range(2 if seconds > 0.01 else 9))

@@ -35,7 +35,7 @@ LIBRARIES = ROOT / "build/release/lib"
 
 
 class Timers:
-    """Timed functions. Each function takes a number of calls and returns their time [s]."""
+    """The libraries whose functions are timed."""
 
     def __init__(self):
         self.library = tvm_ffi.load_module(str(LIBRARIES / "libkernkit_kernels.so"))
@@ -48,7 +48,8 @@ class Timers:
             self.copies.append(name.decode())
 
     def timers_for(self, y, x, size):
-        """{name: timer}, for arrays that begin at a page and have 64 bytes more than `size`."""
+        """Returns {name: timer} for arrays that begin at a page and have 64 bytes more than `size`. A timer takes a
+        number of calls and returns their time [s]."""
         arrays = [ctypes.c_void_p(array.ctypes.data) for array in (y, x)]
         bytes_ = ctypes.c_int64(size)
         timers = {}
@@ -63,7 +64,7 @@ class Timers:
 
 
 def array(size):
-    """An array that begins at a page and has 64 bytes more than `size`. All its pages are in memory."""
+    """Returns an array that begins at a page and has 64 bytes more than `size`. All its pages are in memory."""
     memory = np.full(size + 2 * PAGE, 1, "uint8")
     return memory[-memory.ctypes.data % PAGE :][: size + 64]
 
@@ -83,7 +84,7 @@ def check(y, x, size, timers):
 
 
 def measure(timers, size, rounds):
-    """{name: time of a call in each round [s]}"""
+    """Returns {name: time of a call in each round [s]}; the timers take turns in random order."""
     calls = max(1, int(SECONDS * 1e10 / size))  # assumes 10 GB/s per array
     times = {name: [] for name in timers}
     order = list(timers)
@@ -96,7 +97,7 @@ def measure(timers, size, rounds):
 
 
 def shares(seconds):
-    """{name: time of a peer divided by kernkit's time}"""
+    """Returns {name: time of a peer divided by kernkit's time}."""
     streaming = [taken for name, taken in seconds.items() if name.startswith("streaming")]
     peers = {"memcpy": seconds["memcpy"], **({"streaming": min(streaming)} if streaming else {})}
     ratios = {f"of_{name}": taken / seconds["kernkit"] for name, taken in {"copy": min(peers.values()), **peers}.items()}
@@ -113,12 +114,13 @@ def row_of(times, size):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("--record", type=pathlib.Path, help="the file that is written")
-    parser.add_argument("--rounds", type=int, default=41, help="default: %(default)s; a quarter of them from 64 MiB on")
-    parser.add_argument("--largest", type=int, default=SIZES[-1], help="bytes of the largest arrays")
+    parser.add_argument("--record", type=pathlib.Path, help="file for the record (default: none)")
+    parser.add_argument("--rounds", type=int, default=41,
+                        help="number of turns of each size, a quarter of them from 64 MiB on (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="size of the largest arrays in bytes (default: %(default)s)")
     options = parser.parse_args()
     if os.environ.get("KERNKIT_THREADS") != "1":
-        parser.error("KERNKIT_THREADS=1 is needed in the environment: the copies and NumPy have one thread")
+        parser.error("set KERNKIT_THREADS=1 in the environment: the copies and NumPy use one thread")
     timers, before, rows = Timers(), os.getloadavg()[0], []
     for size in (size for size in SIZES if size <= options.largest):
         y, x = array(size), array(size)

@@ -45,7 +45,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python"), "CUDAARCHS"
 
 
 def seconds(command, folder, shell=False):
-    """Processor time [s] and output of a command that must succeed."""
+    """Runs a command, and returns its processor time [s] and its output. Ends the program if the command fails."""
     took, code, log = timed(command, cwd=folder, shell=shell, env=ENVIRONMENT)
     if code != 0:
         sys.exit(f"{command}\n{log[-3000:]}")
@@ -70,25 +70,25 @@ class Library:
         return seconds(["cmake", "--build", "--preset", self.preset, "--target", *targets], self.folder)
 
     def bare(self, output):
-        """Processor time of the build's command that makes this file, without ninja and CMake [s]."""
+        """Runs the build's command that makes a file, without ninja and CMake, and returns its processor time [s]."""
         listing = seconds(["ninja", "-t", "commands", "-s", output], self.build)[1].splitlines()
         return seconds(listing[-1], self.build, shell=True)[0]
 
     def object_of(self, source):
-        """The object of a source file in the library itself."""
+        """Returns the object file of a source file in the library itself."""
         outputs = seconds(["ninja", "-t", "targets", "all"], self.build)[1]
         (output,) = [line.split(": ")[0] for line in outputs.splitlines() if f"{self.name}_objects.dir/{source}.o: " in line]
         return output
 
     def object_of_test(self, op):
-        """The object of the op's test in the program for the simulator."""
+        """Returns the object file of the op's test in the program for the simulator."""
         outputs = seconds(["ninja", "-t", "inputs", f"bin/{op}_cuda_test"], self.build)[1]
         (output,) = [line for line in outputs.split() if line.endswith(f"/{op}_test.cc.o")]
         return output
 
     def edit(self, source, op, *more):
-        """Processor time [s] from an edit until `more` is built and the op's tests, with the .cu file on the CPU, have
-        passed."""
+        """Edits a source file, builds the op's test program and the targets `more`, and runs the op's tests with the
+        .cu file on the CPU. Returns the processor time [s]."""
         program = f"{op}_cuda_test"
         self.run(program, *more)
         path, text = self.folder / source, (self.folder / source).read_text()
@@ -159,7 +159,8 @@ printf '%s\\n' "$*" >>"$TIMED_INTO/$$"
 
 
 def clean(rows, folder):
-    """Measures a build of all targets. A launcher records the times of each compiler and linker."""
+    """Measures a build of all targets, the tests and the wheel. A launcher records the time of each compiler and
+    linker."""
     library, times, launcher = folder / NAME, folder / "times", folder / "timed"
     shutil.rmtree(times, ignore_errors=True)
     shutil.rmtree(library / "build/clean", ignore_errors=True)

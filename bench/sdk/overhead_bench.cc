@@ -20,7 +20,7 @@ Function* host_function(const char* name) {
   return reinterpret_cast<Function*>(symbol(load_host(), name));
 }
 
-// A Tensor object of the host, as a framework's tensor arrives from Python.
+// Returns a Tensor object of the host as an argument, as a framework's tensor arrives from Python.
 KernkitAny tensor_argument(DLTensor* tensor) {
   auto* managed = new DLManagedTensorVersioned{};
   managed->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};

@@ -42,7 +42,7 @@ void record(benchmark::State& state, double seconds) {
   state.SetIterationTime(seconds);
 }
 
-// The host was loaded before, as in Python.
+// Loads the library after the host, as in Python.
 void load_library(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state, in_fresh_process([] { return load_host(); },
@@ -50,7 +50,7 @@ void load_library(benchmark::State& state, const std::string& library) {
   }
 }
 
-// The library and all libraries that it requires.
+// Loads the library and all libraries that it requires.
 void load_all(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state,
@@ -58,7 +58,7 @@ void load_all(benchmark::State& state, const std::string& library) {
   }
 }
 
-// A call without arguments, which returns -1.
+// Calls the op without arguments, which returns -1.
 void first_error(benchmark::State& state, const std::string& library) {
   for (auto _ : state) {
     record(state, in_fresh_process([&] { return load_op(library, "scale"); },

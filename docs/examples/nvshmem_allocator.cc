@@ -8,9 +8,9 @@
 namespace {
 
 // [nvshmem]
-/// Symmetric memory of this process's GPU. Both functions are collective: every PE has to make the
-/// same tensors in the same order, and has to let the last owner go in the same order too. So keep
-/// such a tensor in one place, and end its life there; do not leave that to a garbage collector.
+/// Symmetric memory of this process's GPU. Both functions are collective: every PE must create the
+/// same tensors in the same order, and must release the last owners in the same order. So keep such
+/// a tensor in one place and release it there; do not leave the release to a garbage collector.
 struct NVSHMEMNDAlloc {
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(kernkit::is_cuda(tensor->device), ValueError)

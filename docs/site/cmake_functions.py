@@ -27,7 +27,7 @@ def without_signs(comment: str) -> str:
 
 
 def functions_of(path: pathlib.Path) -> List[Function]:
-    """The public functions of a file, in its order."""
+    """Returns the public functions and macros of a file, in the order of the file."""
     found = []
     for comment, name in _DEFINITION.findall(path.read_text()):
         signature, _, text = without_signs(comment).partition("\n\n")
@@ -38,12 +38,12 @@ def functions_of(path: pathlib.Path) -> List[Function]:
 
 
 def public_functions() -> List[Function]:
-    """All public functions, by file."""
+    """Returns the public functions and macros of all files of sdk/cmake/, file by file."""
     return [function for path in sorted(FOLDER.glob("*.cmake")) for function in functions_of(path)]
 
 
 def introduction(path: pathlib.Path) -> str:
-    """The comment at the top of a file, after the licence."""
+    """Returns the comment at the top of a CMake file, without the licence line."""
     lines = path.read_text().splitlines()
     end = next(number for number, line in enumerate(lines) if not line.startswith("#"))
     return without_signs("\n".join(lines[1:end]))

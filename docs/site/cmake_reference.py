@@ -12,20 +12,20 @@ from sphinx.application import Sphinx
 
 
 def linked(text: str) -> str:
-    """A Markdown text with links from `kernkit_add_kernel()` to the function."""
+    """Returns a Markdown text in which each name of a public function, such as kernkit_add_kernel(), is a link."""
     names = "|".join(function.name for function in public_functions())
     return re.sub(rf"(?<![`\w])({names})\(\)", r"{cmake:command}`\1`", text)
 
 
 def reference(function: Function) -> str:
-    """The Markdown of a function. The call is shown if the function has arguments."""
+    """Returns the Markdown of a function, with the call if the function has arguments."""
     call = f"```cmake\n{function.signature}\n```\n\n" if "()" not in function.signature else ""
     return f"````{{cmake:command}} {function.name}\n\n{call}{linked(markdown(function.text))}\n````"
 
 
 def setup(app: Sphinx) -> Dict[str, Any]:
     def file_reference(file: str) -> str:
-        """The Markdown of a file's reference."""
+        """Returns the Markdown of all public functions of a file of sdk/cmake/."""
         functions = functions_of(FOLDER / file)
         if not functions:
             raise ValueError(f"{file} has no public function")

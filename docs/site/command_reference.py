@@ -11,12 +11,12 @@ from sphinx.application import Sphinx
 
 
 def commands() -> List[str]:
-    """The names of kernkit's commands."""
+    """Returns the names of kernkit's commands."""
     return list(importlib.import_module("kernkit.cli").COMMANDS)
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
-    """A parser of the command's arguments. ValueError: there is no such command."""
+    """Returns a parser of the command's arguments. ValueError: kernkit has no such command."""
     if command not in commands():
         raise ValueError(f"kernkit has no command {command}")
     module = importlib.import_module(f"kernkit.commands.{command}")
@@ -27,12 +27,12 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 def arguments_of(parser: argparse.ArgumentParser) -> List[argparse.Action]:
-    """The arguments that the help shows."""
+    """Returns the arguments of a parser that the help shows."""
     return [action for action in parser._actions if action.help != argparse.SUPPRESS]
 
 
 def spelling(action: argparse.Action) -> str:
-    """An argument as the help shows it: `--with LIST`, `NAME`."""
+    """Returns an argument as the help shows it: `--with LIST`, `NAME`."""
     value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.dest.upper())
     value = value if isinstance(value, str) else " ".join(value)
     if not action.option_strings:
@@ -47,7 +47,7 @@ def help_of(action: argparse.Action) -> str:
 
 
 def command_reference(command: str) -> str:
-    """The Markdown of a command."""
+    """Returns the Markdown of a command: its usage, its description and its arguments."""
     parser = parser_of(command)
     first, *others = parser.format_usage().removeprefix("usage: ").rstrip().split("\n")
     usage = "\n".join([first, *(line.removeprefix(" " * len("usage: ")) for line in others)])
@@ -58,7 +58,7 @@ def command_reference(command: str) -> str:
 
 
 def driver_reference(driver: str) -> str:
-    """The help of ./kk in kernkit's repository, or in a library."""
+    """Returns the Markdown with the help of ./kk: `driver` is "repository" or "library"."""
     return "```text\n" + importlib.import_module(f"kernkit.driver.{driver}").USAGE + "```"
 
 

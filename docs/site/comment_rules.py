@@ -6,7 +6,7 @@ from typing import Set
 
 from symbols import Symbol
 
-# Words that add nothing to a name.
+# Words that carry no information in a comment: a comment with only these words and the words of the name is a fault.
 _EMPTY = (
     "a an the of this that its it is are be to for in on as by with and or return returns get gets give gives set sets "
     "whether class struct type function method macro field value constant object member enum here one"
@@ -14,7 +14,7 @@ _EMPTY = (
 
 
 def words_of(text: str) -> Set[str]:
-    """The words of a text or of a name, in lower case and without a plural s."""
+    """Returns the words of a text or of a name, in lower case and without a plural s."""
     split = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", text.replace("'s ", " "))
     return {word.lower().rstrip("s") or word for word in re.findall(r"[A-Za-z0-9]+", split)}
 
@@ -23,7 +23,7 @@ _EMPTY_WORDS = words_of(_EMPTY)
 
 
 def fault_of(symbol: Symbol) -> str:
-    """The fault of a comment: "no comment", "only repeats the name", or "" for a good comment."""
+    """Returns the fault of a symbol's comment: "no comment", "only repeats the name", or "" for a good comment."""
     if not symbol.needs_comment or (symbol.group_comment and not symbol.comment):
         return ""
     if not symbol.comment:

@@ -4,7 +4,8 @@
 import re
 from typing import List
 
-# Code in backticks, a word with a placeholder such as <library>_test, an option, a page, a sign with a meaning in Markdown.
+# Parts of a text that Markdown needs in another form: code in backticks, a word with a placeholder such as
+# <library>_test, an option, the path of a page, and a sign with a meaning in Markdown.
 _SPECIAL = re.compile(
     r"(?P<code>`[^`]+`)|(?P<placeholder>[\w./:-]*<[\w ./-]+>[\w./:<>-]*\w|[\w./:-]*<[\w ./-]+>)"
     r"|\bdocs/(?P<page>[\w-]+\.md)|(?<![\w-])(?P<option>--[a-z][\w-]*)|(?P<sign>[*\[\]<]|(?<!\w)_|_(?!\w))"
@@ -12,7 +13,8 @@ _SPECIAL = re.compile(
 
 
 def escaped(text: str) -> str:
-    """A text in one line, without a meaning in Markdown besides code in backticks. Pages become links."""
+    """Returns the Markdown of a text in one line: signs are escaped, code stays code, and paths of pages become
+    links."""
 
     def replaced(found: "re.Match[str]") -> str:
         if found["code"]:
@@ -25,7 +27,7 @@ def escaped(text: str) -> str:
 
 
 def list_of(lines: List[str]) -> str:
-    """A list for an indented table, `name  text`; other indented lines are code."""
+    """Returns a Markdown list for indented lines of the form `name text`, and a code block for other indented lines."""
     margin = min(len(line) - len(line.lstrip()) for line in lines)
     rows: List[List[str]] = []
     for line in (line[margin:] for line in lines):
@@ -40,7 +42,8 @@ def list_of(lines: List[str]) -> str:
 
 
 def markdown(text: str) -> str:
-    """Paragraphs, lists and code blocks of a text. A block that is indented by two spaces or more is a list or code."""
+    """Returns the Markdown of a text of several lines. A block that is indented by two spaces or more is a list or
+    code."""
     parts: List[str] = []
     block: List[str] = []
 

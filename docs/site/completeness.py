@@ -16,7 +16,7 @@ _ANCHOR = re.compile(r'\bid="([^"]+)"')
 
 
 def pages_of_anchors(html: pathlib.Path) -> Dict[str, Set[str]]:
-    """{anchor: pages of the reference}."""
+    """Returns {anchor: names of the pages of the reference that have the anchor}."""
     found: Dict[str, Set[str]] = collections.defaultdict(set)
     for path in (html / "docs/reference").glob("*.html"):
         for anchor in _ANCHOR.findall(path.read_text(encoding="utf-8")):
@@ -29,7 +29,7 @@ def place(symbol: Symbol) -> str:
 
 
 def headers_without_page(symbols: List[Symbol], pages: Dict[str, Set[str]]) -> Set[str]:
-    """Headers with public names, none of which is on a page."""
+    """Returns the headers that have public names and of which no name is on a page."""
     shown = {symbol.header for symbol in symbols if symbol.identity in pages}
     return {symbol.header for symbol in symbols} - shown
 
@@ -51,7 +51,8 @@ def comment_problems(symbols: List[Symbol]) -> List[str]:
 
 
 def hidden_macros(symbols: List[Symbol]) -> List[str]:
-    """Macros that Doxygen does not list, for example of a branch of the preprocessor that is not active."""
+    """Returns a sentence for each public macro that Doxygen does not list, for example a macro in an inactive branch
+    of the preprocessor."""
     listed = {symbol.name for symbol in symbols if symbol.kind == "macro"}
     found = []
     for header in public_headers():
@@ -84,7 +85,7 @@ def problems_of_commands(pages: Dict[str, Set[str]]) -> List[str]:
 
 
 def problems(xml: pathlib.Path, html: pathlib.Path) -> List[str]:
-    """A sentence for each name that is missing in the reference. Empty for a complete reference."""
+    """Returns a sentence for each public name without a page, without a comment or on several pages."""
     symbols, pages = public_symbols(xml), pages_of_anchors(html)
     return [*problems_of_headers(symbols, pages), *comment_problems(symbols), *hidden_macros(symbols),
             *problems_of_cmake(pages), *problems_of_commands(pages)]  # fmt: skip

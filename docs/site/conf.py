@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from public_headers import ROOT  # noqa: E402
 
-sys.path.insert(0, str(ROOT / "sdk/python"))  # the command line, and the reader of addresses.toml
+sys.path.insert(0, str(ROOT / "sdk/python"))  # for the imports of the command line and of the reader of addresses.toml
 from kernkit import sdk  # noqa: E402
 from kernkit.release import addresses  # noqa: E402
 
@@ -39,9 +39,9 @@ extensions = [
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4
 nitpicky = True
-# Names without a page.
+# Names in declarations that no page documents, so that Sphinx cannot link them.
 nitpick_ignore_regex = [
-    # The C++ standard library, other projects, compilers.
+    # Names of the C++ standard library, of other projects and of compilers.
     (r"cpp:.*", r"std(::.*)?|u?int\d*_t|u?intptr_t|size_t|DL\w+|cuda\w+|dim3|(::)?benchmark(::.*)?|__builtin_\w+"),
     # Namespaces, which Sphinx links like types.
     (r"cpp:.*", r"(::)?(\w+::)*(kernkit|simulator|testing|contract|gpu|\w+_benchmark|shapes|schema|math|cuda|cpu|kind|host_api)"),
@@ -52,7 +52,7 @@ nitpick_ignore_regex = [
 ]
 highlight_language = "none"
 
-# build.py passes the folder of Doxygen's XML.
+# Default folder of Doxygen's XML, which build.py replaces by an option of sphinx-build.
 breathe_projects = {"kernkit": "build/docs/doxygen/xml"}
 breathe_default_project = "kernkit"
 breathe_domain_by_extension = {"h": "cpp", "cuh": "cpp"}

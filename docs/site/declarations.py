@@ -18,7 +18,7 @@ OWN = "kernkit::"  # the namespace that entries of "On this page" leave out
 
 
 class Lines:
-    """{Doxygen's id: line of the declaration}."""
+    """The lines of all public declarations, by Doxygen's id. Read once, at the start of a build."""
 
     of_id: Dict[str, int] = {}
 
@@ -35,7 +35,7 @@ def line_of(declaration: addnodes.desc) -> int:
 
 
 class Declarations(SphinxTransform):
-    default_priority = 870  # before DoctreeReadEvent, which collects the entries of "On this page"
+    default_priority = 870  # runs before DoctreeReadEvent, which collects the entries of "On this page"
 
     def apply(self, **_: Any) -> None:
         for section in self.document.findall(nodes.section):
@@ -51,7 +51,8 @@ class Declarations(SphinxTransform):
 
     @staticmethod
     def name(signature: addnodes.desc_signature, named: Set[str]) -> None:
-        """Gives a class its namespace. Members, specialisations, overloads and anonymous enums have no entry in "On this page"."""
+        """Shows a declaration with its namespace, and sets its entry in "On this page". Members, specialisations,
+        overloads and anonymous enums have no entry."""
         entry = signature.get("_toc_name", "")
         signature["_toc_name"] = ""
         if not isinstance(signature.parent.parent, nodes.section):
@@ -67,7 +68,7 @@ class Declarations(SphinxTransform):
 
     @staticmethod
     def sort(section: nodes.section) -> None:
-        """Sorts the declarations, each after its entries for the index."""
+        """Sorts the declarations of a section by line. The index entries before a declaration move with it."""
         first = next((n for n, child in enumerate(section) if isinstance(child, addnodes.desc)), None)
         if first is None or section[first].get("domain") not in ("cpp", "c"):
             return

@@ -8,7 +8,7 @@ import subprocess
 from public_headers import ROOT, grouped, public_headers, source_of
 from reference_xml import correct_all
 
-# Attributes, macros of attributes, and a macro of static assertions, which are no part of a declaration for a reader.
+# Attributes, macros for attributes, and a macro for static assertions, which the reference leaves out of declarations.
 ATTRIBUTES = (
     "KERNKIT_ACCESSOR KERNKIT_HOST_DEVICE KERNKIT_DEVICE KERNKIT_MATH KERNKIT_INLINE KERNKIT_ALL_INLINE KERNKIT_FLATTENED "
     "KERNKIT_COLD KERNKIT_LOCAL KERNKIT_UNROLLED KERNKIT_VECTORISED KERNKIT_VECTORISED_ROWS KERNKIT_UNFUSED "
@@ -16,7 +16,7 @@ ATTRIBUTES = (
     "KERNKIT_SHAPE_ERRORS(x) __attribute__(x) alignas(x)"
 ).split()
 
-# The branches of the preprocessor that Doxygen reads: g++ with optimisation and AddressSanitizer on x86-64.
+# Predefined macros that select the branches of the preprocessor: g++ with optimisation and AddressSanitizer on x86-64.
 BRANCHES = ["__cplusplus=201703L", "__GNUC__=12", "__OPTIMIZE__=1", "__x86_64__=1", "__SANITIZE_ADDRESS__=1"]
 
 SETTINGS = {
@@ -45,7 +45,7 @@ SETTINGS = {
 
 
 def run_doxygen(output: pathlib.Path) -> pathlib.Path:
-    """Writes the XML of the public headers to a folder in `output`, which is deleted before, and returns that folder.
+    """Deletes the folder `output`, writes Doxygen's XML of the public headers to output/xml, and returns that folder.
     RuntimeError: Doxygen is missing, fails or warns."""
     if not shutil.which("doxygen"):
         raise RuntimeError("doxygen is missing; install it: sudo apt-get install doxygen")
@@ -66,9 +66,9 @@ def run_doxygen(output: pathlib.Path) -> pathlib.Path:
     doxyfile = output / "Doxyfile"
     doxyfile.write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
     done = subprocess.run(["doxygen", doxyfile], capture_output=True, text=True)
-    # Doxygen names the copies; their lines are those of the headers.
+    # Doxygen's messages name the copies, whose line numbers are those of the headers.
     message = "\n".join(dict.fromkeys(done.stderr.replace(f"{copies}/", "").splitlines()))
     if done.returncode != 0 or message:
-        raise RuntimeError(f"doxygen reports about the comments of headers:\n{message}")
+        raise RuntimeError(f"doxygen reports problems in the headers' comments:\n{message}")
     correct_all(output / "xml")
     return output / "xml"

@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 
 
 def introduction(text: str) -> str:
-    """The comment at the top of a header, after the licence."""
+    """Returns the comment at the top of a header, without the licence line and the comment signs."""
     lines = []
     for line in text.split("\n"):
         if not re.match(r"/[/*]| \*", line):
@@ -23,7 +23,7 @@ def introduction(text: str) -> str:
 
 def setup(app: Sphinx) -> Dict[str, Any]:
     def reference(header: str) -> str:
-        """The Markdown of a header's reference."""
+        """Returns the Markdown of a header: its introduction and its public names."""
         source = source_of(header)
         begin = markdown(introduction((ROOT / source).read_text()))
         members = f"```{{doxygengroup}} {group_of(header)}\n:content-only:\n:members:\n```"

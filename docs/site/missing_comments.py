@@ -28,7 +28,7 @@ def main(beginnings: List[str]) -> int:
     total = collections.Counter(symbol.kind for symbol in chosen)
     wrong = collections.Counter(symbol.kind for symbol, _ in faults)
     counts = ", ".join(f"{kind} {total[kind] - wrong[kind]}/{total[kind]}" for kind in sorted(total))
-    lines.append(f"documented: {counts}; {len(faults)} missing")
+    lines.append(f"documented: {counts}; {len(faults)} without a good comment")
     sys.stdout.write("\n".join(lines) + "\n")
     return 1 if faults else 0
 

@@ -15,18 +15,18 @@ SUFFIXES = (".h", ".cuh")
 # Folders that no user includes from: implementations, and former names that only include the new ones.
 PRIVATE_FOLDERS = {"impl", "detail", "cuda_on_cpu"}
 
-# A struct with a second name for C; in the copies, the struct alone.
+# A struct with a typedef for C. The copies have the struct without the typedef.
 _C_STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\n\} \1;", re.DOTALL)
-# A macro that the header defines anew. The page of the header with the first definition has the macro.
+# A macro that a header redefines. The macro belongs to the page of the header with the first definition.
 _UNDEFINED = re.compile(r"^#undef (\w+)$", re.MULTILINE)
 _NAMESPACE = re.compile(r"^\s*namespace (\w+(?:::\w+)*) \{$")
 _DEFINITION = re.compile(r"^#\s*define (KERNKIT_\w+)")
-# Comments, strings and characters, whose braces open nothing. A quote between digits separates the digits.
+# Comments, strings and characters, whose braces do not count. A quote between digits is a separator of digits.
 _NO_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""", re.DOTALL)
 
 
 def public_headers() -> List[str]:
-    """The names of the public headers as sources include them, such as "kernkit/tensor.h", sorted."""
+    """Returns the names of the public headers as sources include them, such as "kernkit/tensor.h", sorted."""
     found = []
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*"):
@@ -37,18 +37,18 @@ def public_headers() -> List[str]:
 
 
 def source_of(header: str) -> pathlib.Path:
-    """The file of a header, relative to the repository."""
+    """Returns the path of a header's file, relative to the repository."""
     return next(pathlib.Path(folder, header) for folder in FOLDERS if (ROOT / folder / header).is_file())
 
 
 def group_of(header: str) -> str:
-    """The name of the header's Doxygen group: kernkit_cpu_rows_h for kernkit/cpu/rows.h."""
+    """Returns the name of the header's Doxygen group: kernkit_cpu_rows_h for kernkit/cpu/rows.h."""
     return re.sub(r"\W", "_", header)
 
 
 def without_private_macros(text: str) -> str:
-    """The text of a header without the macros that are defined in a namespace `detail`. An empty line remains for each
-    line."""
+    """Returns the text of a header without the macros that are defined in a namespace `detail`. An empty line
+    replaces each line of a macro."""
     result: List[str] = []
     end = ""  # the line that closes the outermost namespace `detail`
     for line in text.split("\n"):
@@ -64,14 +64,14 @@ def without_private_macros(text: str) -> str:
 
 
 def public_macros(header: str) -> List[str]:
-    """The names of the macros that a header defines."""
+    """Returns the names of the public macros that a header defines."""
     lines = without_private_macros((ROOT / source_of(header)).read_text()).split("\n")
     return [found[1] for found in map(_DEFINITION.match, lines) if found]
 
 
 def grouped(header: str, text: str) -> str:
-    """The text of a header with its declarations in the header's group, in the same lines. A namespace itself is in no
-    group: a group of a namespace would not list the namespace's members."""
+    """Returns the text of a header with its declarations in the header's group, at the same line numbers. A namespace
+    itself is in no group: a group with a namespace would not list the namespace's members."""
     text = _C_STRUCT.sub(r"struct \1 {\2\n};", text)
     text = without_private_macros(text)
     for macro in _UNDEFINED.findall(text):
@@ -81,7 +81,7 @@ def grouped(header: str, text: str) -> str:
     code = _NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text).split("\n")
     result: List[str] = []
     depth = 0
-    scopes: List[int] = []  # depths inside the enclosing namespaces
+    scopes: List[int] = []  # depth of braces inside each enclosing namespace
     for line, visible in zip(text.split("\n"), code):
         before, depth = depth, depth + visible.count("{") - visible.count("}")
         opening = _NAMESPACE.match(line)

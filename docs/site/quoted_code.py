@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 LOGGER = logging.getLogger(__name__)
-CUT_ANEW = "cut it anew: python tests/project/test_docs.py"
+CUT_ANEW = "copy the code again: python tests/project/test_docs.py"
 
 
 def check(document: str, text: str) -> None:
@@ -40,5 +40,5 @@ def add_captions(app: Sphinx, document: str, content: List[str]) -> None:
 
 
 def setup(app: Sphinx) -> Dict[str, Any]:
-    app.connect("source-read", add_captions, priority=400)  # before fences are written
+    app.connect("source-read", add_captions, priority=400)  # runs before fences are replaced
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,12 +13,12 @@ from sphinx.application import Sphinx
 _TABLE = re.compile(r"^\| (?:question|topic) \|.*?(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([\w/-]+\.md)(?:#[\w-]+)?\)")
 INDEXES = ("docs/reference/index", "docs/gallery")
-# Pages that README names outside of the table.
+# Group of the pages that README links outside of its table of pages.
 OTHERS = {"More": ["docs/glossary.md", "CONTRIBUTING.md", "CHANGELOG.md"]}
 
 
 def groups(text: str) -> Dict[str, List[str]]:
-    """{group: its pages} of README's table of pages, in the table's order."""
+    """Returns {group: its pages} from README's table of pages, in the order of the table."""
     found: Dict[str, List[str]] = {}
     for row in _TABLE.findall(text)[0].splitlines()[2:]:
         question, _, pages = row.strip("| ").partition(" | ")

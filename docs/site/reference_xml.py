@@ -18,14 +18,15 @@ def text_of(element: ElementTree.Element) -> str:
 
 
 def qualify(member: ElementTree.Element) -> None:
-    """Gives a member of a group its name with the namespace."""
+    """Replaces the name of a group's member by the qualified name."""
     name, qualified = member.find("name"), member.find("qualifiedname")
     if name is not None and name.text and qualified is not None:
         name.text = qualified.text
 
 
 def as_variable(member: ElementTree.Element) -> None:
-    """A variable with a constructor's argument, `Type name("text");`, is a function for Doxygen."""
+    """Changes a function to a variable if the declaration is `Type name("text");`, which Doxygen takes for a
+    function."""
     arguments = member.find("argsstring")
     if member.get("kind") == "function" and arguments is not None and (arguments.text or "").startswith('("'):
         member.set("kind", "variable")
@@ -33,14 +34,15 @@ def as_variable(member: ElementTree.Element) -> None:
 
 
 def with_short_value(member: ElementTree.Element) -> None:
-    """Leaves out initialisers that are no literal and no name."""
+    """Removes the initialiser of a variable unless the initialiser is a literal or a name."""
     value = member.find("initializer")
     if member.get("kind") == "variable" and value is not None and not _SHORT_VALUE.fullmatch(text_of(value).strip()):
         member.remove(value)
 
 
 def without_conditions(member: ElementTree.Element) -> None:
-    """Leaves out template parameters that only remove a function from overload resolution. The comment describes them."""
+    """Removes template parameters that only exclude a function from overload resolution, which the comment
+    describes."""
     parameters = member.find("templateparamlist")
     for parameter in list(parameters) if parameters is not None else []:
         if re.match(r"(typename )?std::enable_if_t<", text_of(parameter).strip()) and "decltype" in text_of(parameter):
@@ -48,7 +50,8 @@ def without_conditions(member: ElementTree.Element) -> None:
 
 
 def without_links(root: ElementTree.Element) -> None:
-    """Makes plain text of links to files and namespaces, which have no page, and removes the header of a class."""
+    """Replaces links to files and namespaces, which have no page, by their text, and removes the #include of a
+    class."""
     for compound in root.findall("compounddef"):
         for includes in compound.findall("includes"):
             compound.remove(includes)
@@ -74,7 +77,8 @@ def correct(path: pathlib.Path, classes: Set[str]) -> None:
             with_short_value(member)
             without_conditions(member)
             owner = (member.findtext("qualifiedname") or "").rpartition("::")[0]
-            # The class shows a function that another header defines. Names with __ are of another project's ABI.
+            # Removes a method that another header defines, because the page of the class shows the
+            # method, and names that begin with __, which belong to another project's ABI.
             if is_group and (owner in classes or member.findtext("name", "").startswith("__")):
                 section.remove(member)
             elif is_group:

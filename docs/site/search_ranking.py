@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The search shows a class or a function of a namespace before members, and no template parameters."""
+"""Orders the results of the search: a class or a function of a namespace comes before members of classes, and
+template parameters are left out."""
 
 from typing import Any, Dict, Iterator, Set, Tuple
 
@@ -12,7 +13,7 @@ _CLASSES = ("class", "union", "enum")
 
 
 class RankedCPPDomain(CPPDomain):
-    """Sphinx's domain of C++ with priorities for the search."""
+    """Sphinx's domain for C++ with priorities of the results of a search."""
 
     def get_objects(self) -> Iterator[Entry]:
         entries = [entry for entry in super().get_objects() if not entry[2].endswith("Param")]

@@ -7,7 +7,7 @@ from public_headers import ROOT
 
 
 def address_of(config: Any, path: str) -> str:
-    """The web address of a file or a folder of the repository; "" if no address is set."""
+    """Returns the web address of a file or a folder of the repository; "" if no address is set."""
     if not config.source_url:
         return ""
     kind = "tree" if (ROOT / path).is_dir() else "blob"
@@ -15,6 +15,6 @@ def address_of(config: Any, path: str) -> str:
 
 
 def source_link(config: Any, path: str, text: str) -> str:
-    """Markdown for a path or a name of a file, as code: a link to the file if an address is set."""
+    """Returns `text`, a path or a name of a file, as Markdown code: as a link to the file if an address is set."""
     address = address_of(config, path)
     return f"[`{text}`]({address})" if address else f"`{text}`"

@@ -17,13 +17,15 @@ from sphinx.transforms import SphinxTransform
 
 
 class SourceLinks(SphinxTransform):
-    """MyST makes downloads of links to files and broken references of links to folders. This transform runs before
-    Sphinx collects downloads."""
+    """Replaces links to files and folders of the repository by links to their web addresses. MyST turns a link to a
+    file into a download and a link to a folder into a broken reference, so the transform runs before Sphinx collects
+    downloads."""
 
     default_priority = 5
 
     def path_of(self, node: nodes.Element) -> Optional[str]:
-        """The path of a link's target in the repository; None for a page or an address."""
+        """Returns the path in the repository to which a link leads; None if the link leads to a page or a web
+        address."""
         target = node["reftarget"]
         if "://" in target or target.startswith("#"):
             return None

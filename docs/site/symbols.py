@@ -23,7 +23,7 @@ class Symbol:
     line: int
     comment: str  # text of the comment, parameters included; "" without a comment
     group_comment: str  # comment of the enum of an enumerator; otherwise ""
-    needs_comment: bool  # false where C++ or another declaration defines the meaning, such as a copy constructor
+    needs_comment: bool  # false if C++ or another declaration defines the meaning, as for a copy constructor
 
     @property
     def is_callable(self) -> bool:
@@ -31,7 +31,7 @@ class Symbol:
 
 
 def text_of(element: ElementTree.Element, *names: str) -> str:
-    """The text of some children, without tags, with single spaces."""
+    """Returns the text of the children with these names, without tags and with single spaces."""
     found = [part for name in names for child in element.findall(name) for part in child.itertext()]
     return " ".join(" ".join(found).split())
 
@@ -41,7 +41,8 @@ def comment_of(element: ElementTree.Element) -> str:
 
 
 def is_defined_by_language(member: ElementTree.Element, owner: str) -> bool:
-    """Whether C++ defines the meaning of a member function: destructors, copies and moves, and deleted functions."""
+    """Returns whether C++ defines the meaning of a member function: a destructor, a copy, a move, or a deleted
+    function."""
     name, arguments = text_of(member, "name"), text_of(member, "argsstring")
     if name.startswith("~") or arguments.replace(" ", "").endswith(("=delete", "=default")):
         return True
@@ -50,7 +51,8 @@ def is_defined_by_language(member: ElementTree.Element, owner: str) -> bool:
 
 
 def is_specialisation(name: str) -> bool:
-    """Whether a qualified name is of a specialisation, or of its member. The template has the comment."""
+    """Returns whether a qualified name belongs to a specialisation or to its member, whose comment is at the
+    template."""
     return "<" in name.replace("operator<", "")
 
 
@@ -59,7 +61,7 @@ def needs_comment(member: ElementTree.Element, owner: str) -> bool:
 
 
 def members_of(compound: ElementTree.Element, kind: str) -> Iterator[Symbol]:
-    """The public members of a class, a namespace or a file."""
+    """Yields the public members of a class, a namespace or a file."""
     owner = text_of(compound, "compoundname")
     scope = "" if kind == "file" else f"{owner}::"
     for member in compound.iter("memberdef"):
@@ -79,7 +81,7 @@ def members_of(compound: ElementTree.Element, kind: str) -> Iterator[Symbol]:
         assert location is not None
         place = (location.get("file", ""), int(location.get("line", 0)))
         if name.startswith("__"):
-            continue  # reserved by another project's ABI
+            continue  # a name of another project's ABI
         if name and not name.startswith("@"):  # an anonymous enum has no name; its enumerators have
             declaration = scope + name + (arguments if what in ("function", "method", "macro") else "")
             yield Symbol(member.get("id", ""), what, scope + name, declaration, *place, comment_of(member), "",
@@ -92,7 +94,7 @@ def members_of(compound: ElementTree.Element, kind: str) -> Iterator[Symbol]:
 
 
 def public_symbols(xml: pathlib.Path) -> List[Symbol]:
-    """All public symbols of the headers in Doxygen's XML, in the order of headers and lines."""
+    """Returns the public symbols of all headers in Doxygen's XML, in the order of headers and lines."""
     found: Dict[str, Symbol] = {}
     for path in sorted(xml.glob("*.xml")):
         compound = ElementTree.parse(path).getroot().find("compounddef")

@@ -17,7 +17,8 @@ Target = Tuple[str, str]  # page and anchor
 
 
 class UsedNames:
-    """The documented types and constants by each ending of their names: `schema::Type` and `Type`."""
+    """The documented types and constants. A symbol is found by each suffix of its name, such as `schema::Type` and
+    `Type`."""
 
     def __init__(self) -> None:
         self.targets: Dict[str, List[Target]] = collections.defaultdict(list)

@@ -47,13 +47,14 @@ struct FusedAddRmsNorm {
 };
 
 /// sum = x + residual, then y[i, j] = sum[i, j] / sqrt(mean of the squares of row i of sum + eps) *
-/// weight[j]. What one layer adds to the stream of a transformer, and what the next one reads.
+/// weight[j]. In a transformer, one layer adds x to the residual stream, and the next layer reads
+/// the norm y.
 ///
 /// x: [n, d], a dtype of FusedAddRmsNormTypes, rows any distance apart, on the CPU or a CUDA
 /// device. residual: like x. sum and y: like x, contiguous, apart from each other; either may be x
 /// or residual itself, but may not overlap them otherwise. weight: [d], dtype and device of x,
-/// contiguous, apart from sum and y; without it all are 1.
-/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// contiguous, apart from sum and y; without a weight, each factor is 1. Throws TypeError (dtype),
+/// ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void fused_add_rms_norm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                         const Optional<TensorView>& weight, double eps);
 

@@ -48,14 +48,15 @@ struct LayerNorm {
   }
 };
 
-/// y[i, j] = (x[i, j] - mean of row i) / sqrt(its variance + eps) * weight[j] + bias[j], with the
-/// variance of all d: Ba, Kiros and Hinton, "Layer Normalization", 2016.
+/// y[i, j] = (x[i, j] - mean of row i) / sqrt(its variance + eps) * weight[j] + bias[j], where the
+/// variance is the mean of the d squared differences: Ba, Kiros and Hinton, "Layer Normalization",
+/// 2016.
 ///
 /// x: [n, d], a dtype of LayerNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight, bias: [d],
-/// dtype and device of x, contiguous, apart from y; without them all are 1 and 0. A bias needs a
-/// weight. Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError
-/// (CUDA).
+/// dtype and device of x, contiguous, apart from y; without weight and bias, each factor is 1 and
+/// each term 0. A bias needs a weight. Throws TypeError (dtype), ValueError (shape, device, layout,
+/// overlap), RuntimeError (CUDA).
 void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
                 const Optional<TensorView>& bias, double eps);
 

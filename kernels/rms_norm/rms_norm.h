@@ -46,8 +46,8 @@ struct RmsNorm {
 ///
 /// x: [n, d], a dtype of RmsNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight: [d], dtype and
-/// device of x, contiguous, apart from y; without it all are 1. Throws TypeError (dtype),
-/// ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// device of x, contiguous, apart from y; without a weight, each factor is 1. Throws TypeError
+/// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void rms_norm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
 /// The CUDA implementation: arguments are checked and not empty. Defined in rms_norm.cu.

@@ -10,9 +10,10 @@ namespace kernkit::kernels {
 
 using RmsNormFp8Types = types<float16, bfloat16, float>;
 
-/// The largest number of float8_e4m3fn; and the smallest scale: rows whose largest result is below
-/// 1 / 512 use fewer of the numbers.
+/// The largest number of float8_e4m3fn.
 inline constexpr float kLargestFp8 = 448;
+/// The smallest scale of a row. A row whose largest result is below 1 / 512 does not reach
+/// kLargestFp8.
 inline constexpr float kSmallestScale = 1 / (kLargestFp8 * 512);
 
 /// The arithmetic of CPU and GPU, in float32, rounded once to float8.

@@ -10,8 +10,8 @@ namespace kernkit::kernels {
 
 using SoftmaxTypes = floating;
 
-/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once. The largest element is taken
-/// off first, so that no exp overflows.
+/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once. The largest element of a row is
+/// subtracted first, so that no exp overflows.
 template <class T>
 struct Softmax {
   using C = compute_t<T>;
@@ -34,8 +34,8 @@ struct Softmax {
   // [/body]
 };
 
-/// y[i, j] = exp(x[i, j]) / sum of exp of row i. A row with NaN or infinity, and one of -infinity
-/// alone, are NaN where PyTorch's are.
+/// y[i, j] = exp(x[i, j]) / sum of exp of row i. For a row with NaN or infinity, and for a row of
+/// -infinity only, the same results are NaN as in PyTorch.
 ///
 /// x: [n, d], a dtype of SoftmaxTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise. Throws TypeError

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adapts the copied tree to the library: its name and texts, its choices, its dlpack.h.
+"""Adapts the copied tree to the library: sets names and texts, applies the answers, copies dlpack.h.
 
 No source goes through Jinja, which would change C++ silently. Names are replaced as plain
 text, and lines are chosen by conditions in comments, so that the template itself builds.
@@ -29,18 +29,18 @@ SENTINEL_TEXTS = {
     "author": "template library author",
 }
 LICENCE_LINE = re.compile(rb"^(#|//) SPDX-License-Identifier: Apache-2.0\n", re.MULTILINE)
-# A line with the answers for which the next lines are kept: "//@ if cuda", "#@ else", "<!--@ end -->".
+# A line with the condition under which the next lines are kept: "//@ if cuda", "#@ else", "<!--@ end -->".
 CONDITION = re.compile(rb"^\s*(?:(?://|#)@ (if|else|end) ?(\w*)|<!--@ (if|else|end) ?(\w*) -->)$")
-# Lines that are commented out so that the template itself builds.
+# The sign at the start of a line that is commented out so that the template itself builds.
 COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
 DEVELOPMENT = os.path.join("third_party", "kernkit_dev")
 DLPACK = os.path.join("third_party", "dlpack", "include")
-RECORD = ".kernkit.json"  # `kernkit update` renders its answers again
+RECORD = ".kernkit.json"  # has the answers, with which `kernkit update` renders again
 
 
 def true_conditions(answers: dict) -> set:
-    """The words after "if" that are true."""
+    """Returns the conditions of lines (the words after "if") that these answers make true."""
     conditions = {answers["cuda"], answers["sdk"], answers["ci"].lower(), answers["licence"]}
     if answers["cuda"] != "none":
         conditions.add("cuda")
@@ -53,7 +53,7 @@ def true_conditions(answers: dict) -> set:
 
 
 def choose(text: bytes, conditions: set) -> bytes:
-    """Keeps the lines for these answers. Conditions do not nest."""
+    """Returns the text with the lines whose condition is true, without the lines of conditions. Conditions do not nest."""
     lines = []
     keep, conditional = True, False
     for line in text.split(b"\n"):
@@ -78,21 +78,21 @@ def substitute(text: bytes, answers: dict) -> bytes:
     for answer, sentinel in SENTINEL_TEXTS.items():
         new[sentinel.encode()] = answers[answer].encode()
     author = re.fullmatch("(.*) <(.*)>", answers["author"])
-    if author is not None:  # the notation of pyproject.toml
+    if author is not None:  # pyproject.toml has a table for a name with an address
         table = '{name = "%s", email = "%s"}' % author.groups()
         new[b'{name = "template library author"}'] = table.encode()
     return re.sub(b"|".join(new), lambda match: new[match.group()], text)
 
 
 def license_lines(text: bytes, licence: str) -> bytes:
-    """Replaces the licence at the top of a source and in pyproject.toml by the library's."""
+    """Replaces the licence at the top of a source and in pyproject.toml by the library's licence."""
     line = b"" if licence == "none" else b"\\1 SPDX-License-Identifier: %s\n" % licence.encode()
     text = text.replace(b'\nlicense = "Apache-2.0"\n', b'\nlicense = "%s"\n' % licence.encode())
     return LICENCE_LINE.sub(line, text, count=1)
 
 
 def remove_build_outputs() -> None:
-    """Removes outputs of a build in the template's own tree, which were copied."""
+    """Removes the copies of build outputs, which exist if the template itself was built."""
     for folder in ("build", ".venv", ".pytest_cache"):
         shutil.rmtree(folder, ignore_errors=True)
     for folder, folders, _ in os.walk("."):
@@ -102,7 +102,7 @@ def remove_build_outputs() -> None:
 
 
 def remove_other_files(answers: dict) -> None:
-    """Removes the files for other answers."""
+    """Moves the chosen licence to LICENSE, and removes the files and lines that the answers exclude."""
     licence = os.path.join("licences", answers["licence"])
     if os.path.exists(licence):
         os.rename(licence, "LICENSE")
@@ -142,7 +142,7 @@ def adapt(answers: dict) -> None:
 
 
 def load_tool(path: str):
-    """Loads a module of the SDK under the last part of its path."""
+    """Loads a module of the SDK's command line by its path, and returns it. Its name is the last part of the path."""
     name = os.path.basename(path)
     spec = importlib.util.spec_from_file_location(name, os.path.join(SDK, "python", "kernkit", path + ".py"))
     module = importlib.util.module_from_spec(spec)
@@ -171,7 +171,7 @@ def write_record(answers: dict, version: str) -> None:
 
 
 def has_dlpack(include: str) -> bool:
-    """Whether `include` has dlpack/dlpack.h of version 1.0 or newer."""
+    """Returns whether the folder `include` has dlpack/dlpack.h of version 1.0 or newer."""
     try:
         with open(os.path.join(include, "dlpack", "dlpack.h"), encoding="utf-8") as stream:
             version = re.search(r"#define\s+DLPACK_MAJOR_VERSION\s+(\d+)", stream.read())
@@ -181,7 +181,7 @@ def has_dlpack(include: str) -> bool:
 
 
 def folders_of_template(answers: dict) -> list:
-    """The template's folder, once for each answer of cookiecutter that is a path to the template."""
+    """Returns the parent folder of the template, once for each answer of cookiecutter that is a path to the template."""
     folders = []
     for key in ("_repo_dir", "_template"):
         # The template as the caller named it: a path, which can be relative to the caller's folder, or a URL.
@@ -207,7 +207,8 @@ def copy_sdk(answers: dict) -> None:
 
 
 def dlpack_candidates(answers: dict) -> list:
-    """Folders that can have dlpack.h: of this Python, of a .venv beside the template, of the system."""
+    """Returns the include folders in which dlpack.h is searched: of this Python, of a .venv beside the template, and of
+    the system."""
     candidates = []
     wheel = importlib.util.find_spec("tvm_ffi")  # does not import the package
     if wheel is not None:
@@ -252,7 +253,7 @@ def main() -> None:
     copy_dlpack(answers)
     remove_build_outputs()
     version = load_tool("sdk").version_of(pathlib.Path(SDK))
-    for imported in ("project/copies", "project/manifest"):  # the modules below import both
+    for imported in ("project/copies", "project/manifest"):  # the modules that are loaded next import both modules
         load_tool(imported)
     kept_rendering = load_tool("scaffold/kept_rendering")
     divide_sdk(answers["parts"])

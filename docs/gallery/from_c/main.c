@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   printf("%g %g %g\n", y[0], y[1], y[2]);
   // [/call]
 
-  if (scale(NULL, args, 2, &result) != -1) return fprintf(stderr, "two arguments were taken\n"), 1;
+  if (scale(NULL, args, 2, &result) != -1) return fprintf(stderr, "two arguments accepted\n"), 1;
   printf("%s\n", last_error());
   return 0;
 }

@@ -59,7 +59,7 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 /// float16 and bfloat16. An op that takes float16 gets the elements unconverted. Throws only what
 /// `op` throws.
 #if defined(__NVCC__)
-#pragma nv_exec_check_disable  // the op may be for the host alone, and so called there
+#pragma nv_exec_check_disable  // no warning for a host-only op, which the host calls
 #endif
 template <class Out, class Op, class... In>
 KERNKIT_HOST_DEVICE KERNKIT_INLINE Out apply_op(const Op& op, const In&... in) {

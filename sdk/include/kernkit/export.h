@@ -92,7 +92,7 @@ __attribute__((weak, used, visibility("default"))) const char* kernkit_last_erro
 }
 
 /// Sets the kernkit runtime whose kernkit_host_find() this library uses while tvm_ffi is not in the
-/// process. The first runtime stays; it is returned.
+/// process. A later call changes nothing. Returns the runtime of the first call.
 __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost kernkit_use_host(
     ::kernkit::detail::FindHost find) {
   return ::kernkit::detail::use_host(find);

@@ -66,8 +66,8 @@ class Function {
     static_assert(
         !(std::is_same_v<Args, TensorView> || ...) &&
             !(std::is_same_v<std::remove_const_t<std::remove_pointer_t<Args>>, DLTensor> || ...),
-        "kernkit: a callback may keep a tensor, so it gets no borrowed one; take the "
-        "parameter as a Tensor and pass that");
+        "kernkit: a callback may keep a tensor, so a borrowed tensor cannot be passed; take the "
+        "parameter as a Tensor and pass the Tensor");
     return call({AnyView(detail::pass(args))...});
   }
   /// Calls the function with these arguments, and returns its result. Throws HostError as

@@ -17,7 +17,7 @@ KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
 /// was a framework's tensor, as in a call with NumPy arrays. CPUNDAlloc then allocates.
 bool is_own_memory(DLDevice device);
 
-/// InternalError for an undefined tensor, ValueError for a read-only tensor.
+/// Throws InternalError for an undefined tensor, ValueError for a read-only tensor.
 [[noreturn, gnu::cold]] void throw_not_writable(const KernkitObject* object, const char* name);
 
 }  // namespace detail

@@ -35,7 +35,8 @@ TvmFfi<decltype(set_stream)> tvm_set_stream("TVMFFIEnvSetStream");
 TvmFfi<decltype(get_allocator)> tvm_get_allocator("TVMFFIEnvGetDLPackManagedTensorAllocator");
 TvmFfi<decltype(set_allocator)> tvm_set_allocator("TVMFFIEnvSetDLPackManagedTensorAllocator");
 
-// Streams that were set in tvm_ffi since then keep their value.
+// Sets the streams of this thread in tvm_ffi. A stream that was already set in tvm_ffi keeps its
+// value.
 void move_streams() {
   for (const Stream& entry : current) {
     if (tvm_get_stream.get()(entry.device_type, entry.device_id) == nullptr) {

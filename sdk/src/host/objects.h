@@ -12,7 +12,8 @@
 
 namespace kernkit::host {
 
-/// The deleter of an object of struct T. The runtime recognises its own objects by the deleter.
+/// Destroys an object of struct T: the deleter in its header, by which the runtime recognises its
+/// own objects.
 template <class T>
 void delete_object(void* self, int flags) noexcept {
   constexpr int kDestroy = 1, kFree = 2;
@@ -20,7 +21,7 @@ void delete_object(void* self, int flags) noexcept {
   if ((flags & kFree) != 0) std::free(self);
 }
 
-/// A new object with one owner, followed by `tail` bytes; null if memory is exhausted.
+/// Returns a new object with one owner, followed by `tail` bytes; null if memory is exhausted.
 template <class T, class... Args>
 T* make_object(size_t tail, Args&&... args) noexcept {
   void* memory = std::malloc(sizeof(T) + tail);

@@ -11,7 +11,7 @@
 namespace kernkit::host {
 namespace {
 
-// The allocator if none is set.
+// The allocator that is used if no allocator was set.
 struct UnsetAlloc : CPUNDAlloc {
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), RuntimeError)
@@ -44,7 +44,7 @@ int import_tensor(Managed* from, uint64_t flags, int32_t alignment, int32_t requ
   return give(make_object<TensorObject>(strides, from->dl_tensor, flags, from, destroy), out);
 }
 
-// Both managed structs own the object.
+// Returns a managed struct of DLPack, versioned or not, that owns the tensor object.
 template <class Managed>
 Managed* export_tensor(void* from) {
   auto* managed = new (std::nothrow) Managed{};

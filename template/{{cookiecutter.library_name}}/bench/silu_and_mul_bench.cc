@@ -10,7 +10,8 @@
 namespace template_library {
 namespace {
 
-// Rows and columns of y. The first fits every cache, the last none of most machines.
+// Adds the numbers of rows and columns of y as arguments. The first size fits every cache, the last
+// size exceeds the caches of most machines.
 void shapes(benchmark::internal::Benchmark* rows) {
   rows->ArgNames({"n", "d"})->Args({1, 4096})->Args({64, 4096})->Args({1024, 8192});
 }

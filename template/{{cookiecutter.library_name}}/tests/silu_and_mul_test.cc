@@ -25,7 +25,7 @@ using kernkit::testing::TestDevice;
 using kernkit::testing::TestTensor;
 
 //@ if cuda
-// On the CPU; in template_library_cuda_test the CUDA kernel, run on the CPU.
+// Tests the CPU code and, in template_library_cuda_test, the CUDA kernel in the simulator.
 //@ end
 class SiluAndMul : public ::testing::Test {
  protected:
@@ -67,7 +67,7 @@ class SiluAndMul : public ::testing::Test {
   void check_special_values() {
     constexpr double kInf = std::numeric_limits<double>::infinity();
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-    // exp(1000) overflows; what is divided by it is zero, with the sign of the product.
+    // exp(1000) overflows; a quotient by it is zero, with the sign of the product.
     EXPECT_EQ(value_of<T>(-1000, 2), 0);
     EXPECT_TRUE(std::signbit(value_of<T>(-1000, 2)));
     EXPECT_FALSE(std::signbit(value_of<T>(-1000, -2)));
@@ -96,7 +96,7 @@ TEST_F(SiluAndMul, SpecialValues) {
   check_special_values<double>();
 }
 
-// float16's largest number is 65504: what is beyond it becomes infinity in the last rounding only.
+// float16's largest number is 65504: only the last rounding turns a larger result into infinity.
 TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
   EXPECT_EQ(value_of<kernkit::float16>(60000, 2), std::numeric_limits<double>::infinity());
   EXPECT_NEAR(value_of<kernkit::float16>(-12, 60000), -12 / (1 + std::exp(12.0)) * 60000, 0.004);
@@ -104,8 +104,8 @@ TEST_F(SiluAndMul, ArithmeticIsWiderThanFloat16) {
 
 //@ if cuda
 #if defined(KERNKIT_ON_FIBERS)
-// More elements than 32 bits count. Memory exists where it is touched, and of the blocks some run,
-// the first and the last among them.
+// Tests tensors with more elements than 32 bits can count. The simulator has memory only where it
+// is touched, and runs some of the blocks, the first and the last among them.
 class SiluAndMulLarge : public SiluAndMul {
  protected:
   // Checks that the elements of y in `elements` have the expected values and that all other
@@ -157,7 +157,7 @@ TEST_F(SiluAndMulLarge, Tiles) {
 #endif
 
 //@ end
-// Two tensors that fit, for a test to spoil one of them.
+// Two valid tensors; each test makes one of them invalid.
 class SiluAndMulRejects : public ::testing::Test {
  protected:
   std::string error() {
@@ -256,9 +256,9 @@ TEST_F(SiluAndMulRejects, Overlap) {
 }  // namespace
 }  // namespace template_library
 
-// The contract of every op, tested with this call: layouts, overlaps, wrong arguments and more.
+// Tests the contract of every op with this call: layouts, overlaps, wrong arguments and more.
 //@ if cuda
-// In template_library_cuda_test, on CPU and CUDA: streams, devices and launches that fail as well.
+// In template_library_cuda_test also on CUDA: streams, devices and launches that fail.
 //@ end
 KERNKIT_TEST_CONTRACT(silu_and_mul, example<float>(4, 37), example<float>(4, 74))
 //@ if frameworks

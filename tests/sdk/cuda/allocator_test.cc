@@ -87,8 +87,9 @@ TEST_F(CudaAllocator, OtherErrors) {
               Tensor::FromNDAlloc(CUDANDAlloc(), {8}, dl_int8, {kDLCPU, 0});
             }),
             "ValueError: CUDANDAlloc: device cpu is not a CUDA device");
-  EXPECT_EQ(error_of([] { Tensor::FromNDAlloc(CUDAHostNDAlloc(), {8}, dl_int8, kGpu3); }),
-            "ValueError: CUDAHostNDAlloc: device cuda:3 is not host memory");
+  EXPECT_EQ(
+      error_of([] { Tensor::FromNDAlloc(CUDAHostNDAlloc(), {8}, dl_int8, kGpu3); }),
+      "ValueError: CUDAHostNDAlloc: device cuda:3 is not supported; expected cpu or cuda_host");
 }
 
 // Memory is freed in destructors, also at the end of the process, when every call fails: the error

@@ -143,8 +143,8 @@ TEST(LineRules, FindMismatchesWithTheLine) {
   const auto x = example<float>(4, 3);
   EXPECT_EQ(
       line_failure(CONTRACT_OF(line_add, x, x)),
-      "line_add() with something else in y before: of y, other bytes come; (out!) promises that "
-      "it is never read");
+      "line_add() with other old contents of y: of y, the bytes differ; expected that an (out!) "
+      "tensor is never read");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_turned, x)),
             "line_turned(): result y: shape [3, 4] does not match [n, d] with n = 4 (bound by x), "
             "d = 3 (bound by x)");
@@ -162,7 +162,7 @@ TEST(LineRules, ABatchGivesWhatItsItemsGive) {
   for (const std::string& failure : {line_failure(CONTRACT_OF(line_of_sum, x, x)),
                                      line_failure(CONTRACT_OF(line_of_largest, x, x))}) {
     EXPECT_NE(failure.find("in item "), std::string::npos) << failure;
-    EXPECT_NE(failure.find("of a batch of two; each... promises what two calls give"),
+    EXPECT_NE(failure.find("of a batch of two; expected the results of a call for each item"),
               std::string::npos)
         << failure;
   }

@@ -7,7 +7,7 @@
 // [size]
 constexpr int64_t kPiece = 256;
 
-/// Bytes of scratch that total() needs for x, whatever the device.
+/// Returns the size of the scratch that total() needs for x, on every device [bytes].
 inline int64_t total_scratch(kernkit::TensorView x) {
   return (x.numel() + kPiece - 1) / kPiece * static_cast<int64_t>(sizeof(float));
 }

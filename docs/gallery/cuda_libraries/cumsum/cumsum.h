@@ -3,10 +3,10 @@
 
 #include "kernkit/tensor.h"
 
-/// y[i] = x[0] + ... + x[i], in the order that CUB takes.
+/// y[i] = x[0] + ... + x[i], added in the order that CUB chooses.
 ///
-/// x: float32, [n], contiguous, on a CUDA device. y: like x, and no memory of x's.
-/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// x: float32, [n], contiguous, on a CUDA device. y: like x; it must not overlap x. Throws
+/// TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void cumsum(kernkit::TensorView y, kernkit::TensorView x);
 
 /// The CUDA implementation: arguments are checked and not empty.

@@ -6,8 +6,8 @@
 /// c = a @ b^T on tensor cores, summed in float32.
 ///
 /// a: float16, [m, k], contiguous, on a CUDA device; k is a multiple of 8. b: float16, [n, k],
-/// contiguous. c: float16, [m, n], contiguous; n is a multiple of 8, and it has no memory of a's or
-/// b's. Each has less than 2^31 elements. Throws TypeError (dtype), ValueError (shape, device,
+/// contiguous. c: float16, [m, n], contiguous; n is a multiple of 8. c must not overlap a or b.
+/// Each tensor has fewer than 2^31 elements. Throws TypeError (dtype), ValueError (shape, device,
 /// layout, overlap), RuntimeError (CUDA).
 void gemm(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorView b);
 

@@ -6,7 +6,7 @@
 /// c = a @ b.
 ///
 /// a: float32, [m, k], contiguous, on a CUDA device. b: float32, [k, n], contiguous. c: float32,
-/// [m, n], contiguous; it has no memory of a's or b's. Sizes are at most 2^31 - 1. Throws TypeError
+/// [m, n], contiguous; it must not overlap a or b. Sizes are at most 2^31 - 1. Throws TypeError
 /// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA, cuBLAS).
 void matmul(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorView b);
 

@@ -11,8 +11,8 @@ namespace kernkit::detail {
 // Errors about an argument have no line of the kernel; raise() reports the line of the export.
 [[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
                                                  const KernkitAny& any);
-/// An int of more than 64 bits, rounded to the nearest double. ValueError beyond the largest
-/// double.
+/// Returns an int of more than 64 bits, rounded to the nearest double. Throws ValueError beyond the
+/// largest double.
 [[gnu::cold]] double read_big_int(const KernkitAny& any, const char* name);
 [[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
                                                 int64_t min, uint64_t max);

@@ -8,7 +8,8 @@
 
 namespace kernkit::detail {
 
-/// An Array or List argument. Throws TypeError for anything else.
+/// Returns the list that an argument refers to, an Array or a List. Throws TypeError, which names
+/// `name`, for any other argument.
 inline KernkitAny read_list(const KernkitAny& any, const char* name, const char* expected) {
   const KernkitAny list = referent(any);
   const bool is_list = list.type_index == kKernkitArray || list.type_index == kKernkitList;

@@ -26,11 +26,12 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
 /// The default of a parameter as an argument. `names` is the text of terminate_names().
 [[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
 
-/// TypeError for a call with `got` arguments. `names` is null if the parameters have no names.
+/// Throws TypeError for a call with `got` arguments. `names` is null if the parameters have no
+/// names.
 [[noreturn, gnu::cold]] void throw_count(const schema::Signature& schema, const char* names,
                                          int32_t got);
 
-/// The first N elements of an array.
+/// A copy of the first N elements of an array.
 template <class T, size_t N>
 struct First {
   T at[N + 1] = {};  // an array must not be empty

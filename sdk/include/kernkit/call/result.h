@@ -11,7 +11,7 @@
 
 namespace kernkit::detail {
 
-/// RuntimeError: only a host can create `what`.
+/// Throws RuntimeError, because only a host can create `what`.
 [[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
 // The following four functions throw RuntimeError without a host, and errors of the host. On an

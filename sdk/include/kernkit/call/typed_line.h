@@ -10,7 +10,7 @@
 
 namespace kernkit::detail {
 
-/// The values that a function returns: the elements of a tuple, one, or none.
+/// The values that a function returns: the elements of a tuple, one value, or none for void.
 template <class R, class = void>
 struct Returned {
   static constexpr size_t kSize = std::is_void_v<R> ? 0 : 1;
@@ -24,8 +24,8 @@ struct Returned<R, std::enable_if_t<(std::tuple_size<R>::value > 0)>> {
   using At = std::tuple_element_t<I, R>;
 };
 
-/// The first matching type, in a list or not, optional or not. Type::kAny if no type matches, as
-/// for a list of lists.
+/// Returns the first schema type that `fits` accepts, alone, as a list, as an optional, or as an
+/// optional list. Type::kAny if `fits` accepts no type, as for a list of lists.
 template <class Fits>
 constexpr schema::Param matching_type(Fits fits) {
   schema::Param param;

@@ -29,7 +29,7 @@ struct CPUNDAlloc {
 
  private:
 #if defined(KERNKIT_ASAN)
-  // Exactly `size` bytes, so that AddressSanitizer reports the first byte past the end.
+  // Allocates exactly `size` bytes, so that AddressSanitizer reports the first byte past the end.
   static void* allocate(size_t size) {
     void* data = nullptr;
     return posix_memalign(&data, kAlignment, size) == 0 ? data : nullptr;

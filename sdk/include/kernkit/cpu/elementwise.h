@@ -113,7 +113,7 @@ void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
                 "elementwise: elements have at most 16 bytes");
   if (__builtin_expect(n < (detail::kFew<Out, In...>), 1)) {
-    // Few elements. Marked as the likely branch: a long loop does not notice the jump saved here.
+    // The branch for few elements is marked as likely: saving a jump matters for a short loop only.
     detail::scalar_loop(op, n, out, in...);
   } else {
     detail::start_loop<KERNKIT_INSTRUCTION_SETS>(n, op, out, in...);

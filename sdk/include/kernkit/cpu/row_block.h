@@ -93,7 +93,7 @@ struct BlockOf<kSet, true, float16> {
 template <class T>
 struct LastBlock {
   T part[kBlock];
-  KERNKIT_INLINE LastBlock() {}  // leaves `part` uninitialised, also by LastBlock()
+  KERNKIT_INLINE LastBlock() {}  // not defaulted: LastBlock() would then set `part` to 0
   KERNKIT_INLINE const T* pointer(const T* in, int64_t d) {
     if (__builtin_expect(d >= kBlock, 1)) return in + d - kBlock;
     return short_row(in, d);

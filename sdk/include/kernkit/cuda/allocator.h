@@ -9,7 +9,7 @@ namespace kernkit {
 
 namespace detail {
 
-// A failed request for memory is a MemoryError, anything else is a RuntimeError.
+// Throws MemoryError if a request for memory failed, RuntimeError for any other error of CUDA.
 inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, DLDevice device) {
   if (__builtin_expect(error == cudaErrorMemoryAllocation, 0)) {
     (void)cudaGetLastError();
@@ -49,17 +49,18 @@ struct CUDANDAlloc {
   }
 };
 
-/// Allocates pinned host memory for Tensor::FromNDAlloc(), which copies to and from any GPU
-/// asynchronously (cudaHostAllocPortable). The tensor's device is {kDLCUDAHost, 0}, or the CPU on
-/// request.
+/// Allocates pinned host memory for Tensor::FromNDAlloc(), from and to which any GPU can copy
+/// asynchronously (cudaHostAllocPortable). The tensor's device is {kDLCUDAHost, 0} or the CPU, as
+/// the caller requests.
 struct CUDAHostNDAlloc {
   /// Sets `data` to uninitialised pinned memory of the tensor's size; an empty tensor keeps its
-  /// null `data`. Throws ValueError if the device is neither of the two or the size exceeds 2^63 -
-  /// 1 bytes, MemoryError if no memory can be pinned, RuntimeError for other errors of CUDA.
+  /// null `data`. Throws ValueError if the device is neither pinned host memory nor the CPU or the
+  /// size exceeds 2^63 - 1 bytes, MemoryError if no memory can be pinned, RuntimeError for other
+  /// errors of CUDA.
   void AllocData(DLTensor* tensor) const {
     const bool fits = is_cpu(tensor->device) || tensor->device.device_type == kDLCUDAHost;
-    KERNKIT_CHECK(fits, ValueError)
-        << "CUDAHostNDAlloc: device " << tensor->device << " is not host memory";
+    KERNKIT_CHECK(fits, ValueError) << "CUDAHostNDAlloc: device " << tensor->device
+                                    << " is not supported; expected cpu or cuda_host";
     const size_t size = GetDataSize(*tensor);
     if (size == 0) return;
     const cudaError_t error = cudaHostAlloc(&tensor->data, size, cudaHostAllocPortable);

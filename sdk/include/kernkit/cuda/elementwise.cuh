@@ -19,7 +19,7 @@ struct Packs {
   Pack<T, kWidth> packs[kPacks];
 };
 
-// `count`: packs of the tile. kFull: the tile has kPacks of them.
+// `count`: number of packs of the tile. kFull: each thread has kPacks packs.
 template <bool kFull, int kWidth, int kPacks, class T>
 __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count) {
   Packs<T, kWidth, kPacks> result;

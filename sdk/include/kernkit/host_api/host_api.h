@@ -20,8 +20,8 @@ namespace kernkit::detail {
 /// kernkit_host_find() of a kernkit runtime (kernkit/host/runtime.h).
 using FindHost = void* (*)(const char* name);
 
-/// Sets the runtime that this library uses while tvm_ffi is not in the process. The first runtime
-/// stays; it is returned.
+/// Sets the runtime that this library uses while tvm_ffi is not in the process. A later call
+/// changes nothing. Returns the runtime of the first call.
 [[gnu::cold]] FindHost use_host(FindHost find);
 
 /// One function of the host. get() looks it up and keeps the result, unless it was not found, since

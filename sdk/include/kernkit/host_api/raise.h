@@ -16,11 +16,12 @@ Error& last_error();
 [[gnu::cold]] int raise(const char* name, const char* error_kind, const char* text,
                         SourceLocation location) noexcept;
 
-/// raise() for a caught Error. `otherwise` is the line of an error without a line.
+/// Raises a caught Error as raise() does. `otherwise` is the location for an error without a line.
 [[gnu::cold]] int raise_error(const char* name, const Error& error,
                               SourceLocation otherwise) noexcept;
 
-/// For a catch (...) block: raises the current exception, whatever its type.
+/// Raises the current exception, of any type, as raise() does. Call the function in a catch (...)
+/// block.
 [[gnu::cold]] int raise_current_exception(const char* name, SourceLocation otherwise) noexcept;
 
 }  // namespace kernkit::detail

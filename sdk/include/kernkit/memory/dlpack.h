@@ -12,21 +12,21 @@ inline constexpr uint64_t kReadOnly = 1;
 inline constexpr uint64_t kIsCopied = 2;
 inline constexpr uint64_t kSubbytePadded = 4;
 
-/// ValueError unless the major version is supported and kernkit keeps every flag. Reads no other
-/// member: another major version has another layout.
+/// Throws ValueError unless the major version is supported and kernkit keeps every flag. Reads no
+/// other member: another major version has another layout.
 void check_version(const DLManagedTensorVersioned& tensor);
 
-/// TypeError for a dtype without bits or lanes. ValueError for a negative rank or size, a missing
-/// shape or data, elements that cannot be counted or addressed, or a first element that is not
-/// aligned to its dtype. Strides may be missing. An empty tensor needs no data.
+/// Throws TypeError for a dtype without bits or lanes, and ValueError for a negative rank or size,
+/// a missing shape or data, elements that cannot be counted or addressed, or a first element that
+/// is not aligned to its dtype. Strides may be missing. An empty tensor needs no data.
 void check_tensor(const DLTensor& tensor);
 
-/// ValueError unless the tensor, checked before, has this alignment (0: any) and is contiguous if
-/// required.
+/// Throws ValueError unless the tensor, which check_tensor() has accepted, has this alignment
+/// [bytes; 0 requires nothing] and is contiguous if required.
 void check_wishes(const DLTensor& tensor, size_t require_alignment, bool require_contiguous);
 
-/// ValueError if elements have negative offsets or are past the end of memory for this shape.
-/// Strides may be missing. The sizes must have been checked.
+/// Throws ValueError if elements have negative offsets or are past the end of memory for this
+/// shape. Strides may be missing. The sizes must have been checked.
 void check_strides(ShapeView shape, ShapeView strides);
 
 }  // namespace kernkit::detail

@@ -12,11 +12,11 @@
 
 namespace kernkit::detail {
 
-/// MemoryError for a tensor with these properties.
+/// Throws MemoryError; the message has the dtype, shape and device of the tensor.
 [[noreturn, gnu::cold]] void throw_no_memory(const DLTensor& tensor);
 
-/// TypeError for a dtype without bits; ValueError if the shape has a negative size or its bytes
-/// exceed 2^63 - 1.
+/// Throws TypeError for a dtype without bits, ValueError if the shape has a negative size or its
+/// bytes exceed 2^63 - 1.
 void check_new_tensor(ShapeView shape, DLDataType dtype);
 
 /// Sets all members except the data. Copies shape and strides to `tail`, which has space for both.
@@ -25,7 +25,7 @@ void check_new_tensor(ShapeView shape, DLDataType dtype);
 void describe_tensor(DLTensor* tensor, int64_t* tail, ShapeView shape, const ShapeView* strides,
                      DLDataType dtype, DLDevice device);
 
-/// One block: the managed tensor, the allocator, shape and strides.
+/// One block of memory with the managed tensor, the allocator, the shape and the strides.
 template <class Alloc>
 class NDAllocation {
   struct Tail {
@@ -82,9 +82,9 @@ class NDAllocation {
   Alloc alloc_;
 };
 
-/// A TensorAllocator, as a framework registers it with its host: `*out` is a tensor like the
-/// prototype, with memory of an Alloc. Returns 0, or -1 after set_error(error_context, kind,
-/// message).
+/// Allocates a tensor with an Alloc. The function is a TensorAllocator, as a framework registers
+/// with its host: `*out` is a tensor like the prototype, with memory of an Alloc. Returns 0, or -1
+/// after set_error(error_context, kind, message).
 template <class Alloc>
 int allocate_with(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
                   void (*set_error)(void*, const char*, const char*)) noexcept {

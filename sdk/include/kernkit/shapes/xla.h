@@ -68,8 +68,8 @@ struct XlaOp {
 };
 
 /// Calls an op on a device of this type and on XLA's stream. Also answers XLA's query for the
-/// handler's properties, and rejects a program's attributes that are not the line's. Returns null,
-/// or XLA's error with the op's message. XLA calls from any thread.
+/// handler's properties, and rejects a program whose attributes are not those of the line. Returns
+/// null, or XLA's error with the op's message. XLA calls from any thread.
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 

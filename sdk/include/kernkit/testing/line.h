@@ -103,7 +103,7 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
       }
     }
   }
-  // Tensors, and the first tensor of each list.
+  // Collects the tensors, and the first tensor of each list, for the comparison with the line.
   for (const size_t i : contract.tensors()) {
     const Argument& argument = call.arguments[i];
     shapes::CallValue& call_value = values[results.which.size() + contract.parameter_of(i)];
@@ -152,13 +152,13 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
       (void)other.run();
       const std::string differs =
           first_difference(other, usual, [](const Elements& a, const Elements& b) {
-            return std::string(a.bytes == b.bytes ? "" : "other bytes come");
+            return std::string(a.bytes == b.bytes ? "" : "the bytes differ");
           });
       verdict->add(differs.empty()
                        ? ""
                        : contract.callee().name() + "()" + target->suffix() +
-                             " with something else in " + contract.name_of(i) +
-                             " before: " + differs + "; (out!) promises that it is never read");
+                             " with other old contents of " + contract.name_of(i) + ": " + differs +
+                             "; expected that an (out!) tensor is never read");
     }
   }
 }
@@ -233,17 +233,19 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     const std::string differs = batch_differs(contract, *target);
     verdict->add(differs.empty() ? ""
                                  : contract.callee().name() + "()" + target->suffix() + ": " +
-                                       differs + "; each... promises what two calls give");
+                                       differs + "; expected the results of a call for each item");
   }
 }
 
 /// Returns the rules of KERNKIT_TEST_LINE.
 inline std::vector<Rule> line_rules() {
-  return {{"Results", "results have the shape, dtype and device of the line", nullptr,
-           results_match_the_line},
-          {"OutputsAreNotRead", "(out!) is written and never read", nullptr, outputs_are_not_read},
-          {"ItemsAreComputedAlone", "a batch gives what a call for each item gives, for each...",
-           nullptr, items_are_computed_alone}};
+  return {
+      {"Results", "results have the shape, dtype and device of the line", nullptr,
+       results_match_the_line},
+      {"OutputsAreNotRead", "the old contents of an (out!) tensor do not change a result", nullptr,
+       outputs_are_not_read},
+      {"ItemsAreComputedAlone", "one call for a batch gives the results of a call for each item",
+       nullptr, items_are_computed_alone}};
 }
 
 /// Returns "" or the failure of the first rule of line_rules() that is broken. Reports a crash of

@@ -12,9 +12,9 @@ using kernkit::cuda::Pack;
 constexpr int kMaxThreads = 256;
 constexpr int kItems = 4;  // packs per thread
 
-// A tile is kItems * blockDim.x neighbours of one row of y, and a block's work; the loop is for
-// more tiles than a grid has blocks. Indices are 64-bit once per tile and 32-bit inside it. All of
-// them count packs of kWidth elements.
+// A block computes a tile at a time, kItems * blockDim.x adjacent packs of one row of y; the loop
+// serves calls with more tiles than a grid has blocks. Indices count packs of kWidth elements. They
+// are 64-bit once per tile and 32-bit inside a tile.
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kMaxThreads)
     silu_and_mul_kernel(int64_t tiles, int64_t tiles_per_row, int64_t d, Pack<T, kWidth>* y,
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kMaxThreads)
   }
 }
 
-// y and x as arrays of packs, of which a row of y has d.
+// Launches the kernel on y and x as arrays of packs. A row of y has d packs.
 template <class T, int kWidth>
 void launch_packs(const kernkit::cuda::Launch& launch, int64_t n, int64_t d, T* y, const T* x) {
   // Short rows get small blocks: whole warps, so that few threads are idle.
@@ -61,7 +61,7 @@ void silu_and_mul_cuda(kernkit::TensorView y, kernkit::TensorView x) {
     using T = kernkit::type_of<decltype(tag)>;
     T* out = y.data<T>();
     const T* in = x.data<const T>();
-    // 16 bytes at a time, where each row begins at a multiple of 16 bytes.
+    // A pack has 16 bytes if each row begins at a multiple of 16 bytes, otherwise one element.
     constexpr int kWidth = 16 / sizeof(T);
     const auto addresses = reinterpret_cast<uintptr_t>(out) | reinterpret_cast<uintptr_t>(in);
     if (d % kWidth == 0 && addresses % 16 == 0) {

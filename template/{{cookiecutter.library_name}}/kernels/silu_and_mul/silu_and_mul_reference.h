@@ -11,7 +11,8 @@
 
 namespace template_library {
 
-/// Digits of the significand, the hidden one included: rounding once errs by 2^-digits at most.
+/// Number of binary digits of the significand, with the hidden digit: the error of one rounding is
+/// at most 2^-digits.
 template <class T>
 inline constexpr int kDigits = std::numeric_limits<T>::digits;
 template <>
@@ -19,10 +20,10 @@ inline constexpr int kDigits<kernkit::float16> = 11;
 template <>
 inline constexpr int kDigits<kernkit::bfloat16> = 8;
 
-/// The tolerance of a correct result. Relative: the last rounding, and in the
-/// arithmetic's type silu (3.4 units in the last place, by kernkit/math.h: 7 roundings) and the
-/// product. Absolute: float16's smallest number, half of which the last
-/// rounding costs where results are subnormal; nothing of that size occurs in the other types.
+/// Returns the largest permitted error of a result. The relative part covers the last rounding, the
+/// product, and silu (3.4 units in the last place of the arithmetic's type by kernkit/math.h: 7
+/// roundings). The absolute part is the smallest number of float16: rounding a subnormal result
+/// costs half of it. Results of the other types are never subnormal here.
 template <class T>
 long double tolerance(long double exact) {
   const long double relative =
@@ -35,8 +36,8 @@ long double widen(T value) {
   return static_cast<long double>(static_cast<kernkit::compute_t<T>>(value));
 }
 
-/// Where y [n, d] is not silu_and_mul of x [n, 2 * d]: the first such index, or -1. Looks at every
-/// `step`th.
+/// Returns the index of the first element of y [n, d] that is not silu_and_mul of x [n, 2 * d]
+/// within the tolerance, or -1. Checks every `step`-th element.
 template <class T>
 int64_t first_wrong(kernkit::testing::HostTensor<T>& y, kernkit::testing::HostTensor<T>& x,
                     int64_t d, int64_t step = 1) {
@@ -44,7 +45,7 @@ int64_t first_wrong(kernkit::testing::HostTensor<T>& y, kernkit::testing::HostTe
     const int64_t row = i / d;
     const long double gate = widen(x[i + row * d]);
     const long double exact = gate / (1 + std::exp(-gate)) * widen(x[i + row * d + d]);
-    // Written so that NaN is wrong.
+    // The condition is negated so that a NaN counts as wrong.
     if (!(std::fabs(widen(y[i]) - exact) <= tolerance<T>(exact))) return i;
   }
   return -1;
@@ -55,13 +56,14 @@ T quiet_nan() {
   return T(std::numeric_limits<kernkit::compute_t<T>>::quiet_NaN());
 }
 
-/// Random values of either sign, of magnitude 0.125 to 8: no zero hides a missing factor. A large
-/// tensor repeats the first ones, which takes less time than the benchmark.
+/// Fills x with random values of either sign and of magnitude 0.125 to 8: no zero hides a missing
+/// factor. A large tensor repeats the first values, since random values would take longer than the
+/// benchmark.
 template <class T>
 void fill_random(kernkit::testing::HostTensor<T>& x) {
   std::mt19937 random(20);
   std::uniform_real_distribution<float> magnitude(0.125f, 8.0f);
-  constexpr int64_t kPeriod = 65521;  // a prime, so that no two rows are alike
+  constexpr int64_t kPeriod = 65521;  // a prime, so that no two rows are equal
   for (int64_t i = 0; i < x.size(); ++i) {
     if (i < kPeriod) {
       x[i] = T(random() % 2 == 0 ? magnitude(random) : -magnitude(random));

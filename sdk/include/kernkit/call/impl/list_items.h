@@ -6,7 +6,7 @@
 
 namespace kernkit::detail {
 
-/// False for a null object too: reading such an element throws.
+/// Returns whether a list element is an object that is not null. Reading a null object throws.
 inline bool is_object(const KernkitAny& any) {
   return any.type_index >= kKernkitObject && any.v.object != nullptr;
 }

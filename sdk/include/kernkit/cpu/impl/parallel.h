@@ -42,7 +42,7 @@ struct Job {
 // pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: number of threads in a loop; only the first gets helpers
+  int callers = 0;  // atomic: number of threads in a loop; the first gets helpers
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // guards the members below
   pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
   pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves

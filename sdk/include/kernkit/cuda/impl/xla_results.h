@@ -14,12 +14,12 @@ namespace kernkit::shapes {
 
 namespace detail {
 
-/// The number of XLA's current call on this thread, from 1, or 0.
+/// Returns the number of XLA's current call on this thread, counted from 1; 0 outside of a call.
 KERNKIT_LOCAL inline uint64_t& xla_call() {
   static thread_local uint64_t call = 0;
   return call;
 }
-/// The allocator before that call.
+/// Returns the allocator that was current before XLA's current call.
 KERNKIT_LOCAL inline TensorAllocator& allocator_before_xla() {
   static thread_local TensorAllocator allocator = nullptr;
   return allocator;

@@ -44,7 +44,7 @@ namespace detail {
   return nullptr;
 }
 
-/// TypeError if a program's attributes are not the line's.
+/// Throws TypeError if the attributes of a program are not those of the line.
 [[gnu::cold]] KERNKIT_LOCAL inline void check_names(const KernkitXlaAttributes& attributes,
                                                     const char* const* names, int num_names) {
   Message expected;

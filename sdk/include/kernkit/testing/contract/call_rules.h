@@ -154,7 +154,7 @@ inline std::vector<Rule> cpu_rules() {
        inputs_are_not_written},
       {"StaysInside", "nothing around the tensors is written", nullptr, nullptr,
        nothing_outside_is_written},
-      {"RowAlone", "by_row(): a row has the same bits in every run, alone and among others",
+      {"RowAlone", "by_row(): a row has the same bits in every run, alone and among other rows",
        nullptr, depends_on_the_row_alone},
   };
   rules.insert(rules.begin(), more_rules.begin(), more_rules.end());

@@ -82,9 +82,9 @@ class CudaTarget : public Target {
   }
   /// Restores the stream and the allocator that were current before enter(). Never throws.
   void leave() override { guards_.reset(); }
-  /// Deletes the records of the runtime and returns true if the target is as good as new: false
-  /// after a fault or an error, with another current device than device 0, and while memory is
-  /// allocated. The caller then makes a new target.
+  /// Deletes the records of the runtime and returns true if the target is in its initial state.
+  /// Returns false after a fault or an error, with another current device than device 0, and while
+  /// memory is allocated: the caller then makes a new target.
   bool renew() override {
     int current = 0;
     runtime.clear();

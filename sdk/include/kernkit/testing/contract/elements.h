@@ -112,7 +112,7 @@ inline std::string difference(const Elements& actual, const Elements& expected) 
     return "it has another dtype or another number of elements";
   }
   if (!is_number(actual.dtype)) {
-    return actual.bytes == expected.bytes ? "" : "its bytes are other ones";
+    return actual.bytes == expected.bytes ? "" : "its bytes differ";
   }
   const size_t n = actual.bytes.size() * 8 / dtype_bits(actual.dtype);
   double largest = 0;

@@ -73,7 +73,7 @@ inline std::vector<Rule> rules() {
       {"RunsOnCuda", "the CUDA implementation accepts the example", nullptr, runs_on_cuda},
       {"CallersStream", "work goes to the caller's stream", nullptr, callers_stream},
       {"Capture", "a call can be captured into a graph, and replayed", nullptr, is_captured},
-      {"Note", "KERNKIT_EXAMPLES names a file for the example", nullptr, note_example},
+      {"Note", "the example is appended to the file KERNKIT_EXAMPLES", nullptr, note_example},
   };
 }
 

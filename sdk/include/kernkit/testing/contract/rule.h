@@ -59,8 +59,8 @@ struct Rule {
   void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
-/// Calls visit() for each variation of the example on each target, which is as good as new.
-/// NamedVariation names the variation meanwhile. Throws the errors of Call::run(), and the
+/// Calls visit() for each variation of the example on each target, which is in its initial state.
+/// NamedVariation names the variation during the visit. Throws the errors of Call::run(), and the
 /// exceptions of `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,

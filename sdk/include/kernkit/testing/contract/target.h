@@ -16,7 +16,7 @@ namespace kernkit::testing::contract {
 /// CudaTarget is a CUDA device.
 class Target {
  public:
-  /// A target ends after the calls that use it.
+  /// Destroys the target. The calls that use the target must have been destroyed before.
   virtual ~Target() = default;
 
   /// Returns the device of tensors, here the CPU.
@@ -47,8 +47,8 @@ class Target {
   virtual void enter() {}
   /// Resets what enter() set, after a call. Does nothing on the CPU.
   virtual void leave() {}
-  /// Makes the target as good as new and returns true; returns false if that is impossible, and the
-  /// caller makes a new target.
+  /// Restores the initial state of the target and returns true. Returns false if that is
+  /// impossible: the caller then makes a new target.
   virtual bool renew() { return true; }
   /// Makes threads of a device run in the order of this seed from now on. Does nothing on the CPU.
   virtual void reorder(unsigned) {}

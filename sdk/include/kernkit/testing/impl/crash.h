@@ -60,7 +60,7 @@ inline std::string op_of(const std::string& test) {
   return test.substr(begin.size(), test.find_first_of("/.", begin.size()) - begin.size());
 }
 
-/// The crash of this test, or of another rule of its op, or null.
+/// Returns the crash of this test, or of another rule of its op; null if there is none.
 inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::string& test) {
   for (const Crash& crash : crashes) {
     if (crash.test == test) return &crash;
@@ -115,7 +115,8 @@ struct CrashPlan {
     static_cast<void>(written);
   }
 
-  /// Does not return on success.
+  /// Replaces the process by a new run of the program. Returns if can_continue is false or execve()
+  /// fails.
   void continue_in_new_process() const {
     if (!can_continue) return;
     sigset_t none;
@@ -139,7 +140,7 @@ inline const char* signal_name(int signal) {
   }
 }
 
-/// Whether a signal ends a call of a test. False in a child of the process.
+/// Returns whether a CrashGuard exists and a call was made; false in a child of the process.
 inline bool is_in_test(const CrashPlan& plan) {
   const CurrentCall& call = current_call();
   return call.is_watched && call.size > 0 && plan.process == getpid();
@@ -153,13 +154,13 @@ inline void on_crash(int signal, siginfo_t* info, void*) {
   const bool has_handler = (before.sa_flags & SA_SIGINFO) != 0 ||
                            (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
   if (is_in_test(plan)) {
-    while (plan.is_handling.exchange(true)) pause();  // another thread's signal ends the process
+    while (plan.is_handling.exchange(true)) pause();  // the handling thread ends the process
     plan.print(signal_name(signal));
     // A sanitizer reports first, and then calls on_death().
     if (!has_handler) plan.continue_in_new_process();
   }
   sigaction(signal, &before, nullptr);
-  if (info->si_code <= 0) raise(signal);  // otherwise the instruction raises it again
+  if (info->si_code <= 0) raise(signal);  // a faulting instruction raises the signal again
 }
 
 /// The death callback of a sanitizer, called after its report.

@@ -46,8 +46,8 @@ class ShapeView : public detail::ShapeOf<kernkit::ShapeView> {
   using detail::ShapeOf<kernkit::ShapeView>::ShapeOf;
 };
 
-/// Sizes that a kernel owns, tvm-ffi's Shape over kernkit::Shape, with the members of ShapeView. As
-/// a result it becomes a Shape of the host.
+/// Owns sizes: tvm-ffi's Shape over kernkit::Shape, with the members of ShapeView. A function that
+/// returns a Shape gives the caller a Shape object of the host.
 class Shape : public detail::ShapeOf<kernkit::Shape> {
  public:
   using detail::ShapeOf<kernkit::Shape>::ShapeOf;

@@ -172,7 +172,7 @@ class TensorView : public detail::TensorAccess<detail::ViewBase> {
   /// A view of a tensor, valid while an owner exists. Throws InternalError for an undefined tensor,
   /// ValueError for a read-only tensor.
   TensorView(const Tensor& x) : TensorAccess(defined(x).view()) {}  // NOLINT(runtime/explicit)
-  /// A temporary has no view, which would dangle.
+  /// Deleted: the view of a temporary would dangle.
   TensorView(Tensor&&) = delete;
   /// A view of a DLTensor that the caller keeps alive. Throws InternalError for null.
   TensorView(const DLTensor* x) : TensorAccess(not_null(x)) {}  // NOLINT(runtime/explicit)
