@@ -13,7 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
-# The slowest files, with which ./kk test begins, so that no worker ends with one of these files alone.
+# The slowest test files. ./kk test starts with these files, so that at the end no worker runs one of them while the
+# other workers are idle.
 LONG = ("builds", "frameworks_builds", "headers", "simulator", "fuzz", "format", "cuda_code", "vectorised",
         "examples", "wheel", "gallery", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
 
@@ -26,8 +27,8 @@ def pytest_collection_modifyitems(items: list) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def skip_without_git(item: pytest.Item):
-    """Skips a test that ends with an error where git is not installed and the error reports that. All
-    other tests run."""
+    """Skips a test that fails with the error that git is not installed, if git is not installed. Tests that do not need
+    git run."""
     try:
         return (yield)
     except Exception as error:
@@ -48,7 +49,7 @@ def root() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def library() -> pathlib.Path:
-    """The reference kernels: $LIBRARY, or what `./kk build` leaves."""
+    """The library of reference kernels: $LIBRARY, or the library built by `./kk build`."""
     path = pathlib.Path(
         os.environ.get("LIBRARY", ROOT / "build/release/lib/libkernkit_kernels.so")
     )
@@ -70,7 +71,8 @@ def dlpack_include() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def compat_includes(root, dlpack_include, tmp_path_factory) -> list:
-    """The include paths of code for tvm-ffi on kernkit's headers, none of tvm-ffi's own among them."""
+    """Compiler options for the include paths of kernkit's headers under tvm-ffi's names, without tvm-ffi's own
+    headers."""
     folder = tmp_path_factory.mktemp("dlpack")
     (folder / "dlpack").symlink_to(dlpack_include / "dlpack")
     return ["-I", root / "sdk/tvm_ffi_compat", "-I", root / "sdk/include", "-isystem", folder]

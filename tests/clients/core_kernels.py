@@ -187,7 +187,7 @@ def test_tensor_cores_int8():
     np.testing.assert_array_equal(c.numpy(), a.astype(np.int32) @ b.astype(np.int32))
 
 
-# The fragments of mma as PTX ISA describes them: lane / 4 is a row of A, lane % 4 a pair of columns.
+# The layout of mma's fragments according to the PTX ISA: lane / 4 selects the row of A, lane % 4 a pair of columns.
 MMA = """
 __device__ unsigned pair(const unsigned short* x, int step) { return x[0] | unsigned(x[step]) << 16; }
 extern "C" __global__ void bfloat16(const unsigned short* a, const unsigned short* b, float* c) {
@@ -260,7 +260,8 @@ def test_attention():
         np.float32(depth**-0.5), shmem_size=4 * length)  # fmt: skip
     scores = q.astype(np.float64) @ k.T.astype(np.float64) * depth**-0.5
     weights = softmax(np.where(np.tril(np.ones((length, length), bool)), scores, -np.inf))
-    # A score has 64 terms, and its error changes a weight by the same share; the second sum has at most 48 terms.
+    # A score is a sum of 64 terms, and a score's absolute error is the relative error of its weight. The second sum has
+    # at most 48 terms.
     largest = (np.abs(q) @ np.abs(k).T).max() * depth**-0.5
     assert_close(out.numpy(), weights @ v, (2 * 64 * largest + 64) * EPS32 * (weights @ np.abs(v)))
 

@@ -12,7 +12,7 @@ cp.cuda.set_allocator(None)
 
 
 def raw_kernel(name, code):
-    """A RawKernel whose lines are those of this file. `code` begins with the end of a line, that of this call."""
+    """Returns a RawKernel with the line numbers of this file: `code` starts at the line that calls raw_kernel()."""
     line = inspect.currentframe().f_back.f_lineno + 1
     return cp.RawKernel(f'#line {line} "{__file__}"{code}', name, options=("-lineinfo",))
 

@@ -11,7 +11,7 @@ import pytest
 from checks import EPS16, EPS32, assert_close, product_bound, softmax, sum_bound
 from cupyx import jit
 
-# Without CUB in kernels of reductions, which NVRTC compiles in seconds each; test_reduction_kernel() switches it on.
+# Reductions run without CUB, whose kernels NVRTC compiles in seconds each; test_reduction_kernel() enables CUB.
 cp._core.set_reduction_accelerators([])
 rng = np.random.default_rng(38)
 EPS64 = float(np.finfo(np.float64).eps)

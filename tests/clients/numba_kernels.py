@@ -164,12 +164,12 @@ def test_atomics():
     columns = x.reshape(-1, 4)
     assert largest[0] == x.max() and bits[0] == 0xFFFFFFFF
     assert_close(sums, columns.sum(0), sum_bound(64, np.abs(columns).sum(0), EPS64))
-    np.testing.assert_array_equal(owners // 2, np.arange(128))  # one of the two threads
+    np.testing.assert_array_equal(owners // 2, np.arange(128))  # either thread of a pair may be the owner
 
 
 @cuda.jit
 def transpose(x, out):
-    tile = cuda.shared.array((32, 33), float64)  # a row more, against bank conflicts
+    tile = cuda.shared.array((32, 33), float64)  # an additional column avoids bank conflicts
     row, column = cuda.blockIdx.y * 32, cuda.blockIdx.x * 32
     for i in range(cuda.threadIdx.y, 32, cuda.blockDim.y):
         if row + i < x.shape[0] and column + cuda.threadIdx.x < x.shape[1]:
@@ -224,7 +224,7 @@ def test_random_numbers():
     estimate_pi[2, 64](create_xoroshiro128p_states(128, seed=1), 100, hits)
     share, samples = math.pi / 4, 128 * 100
     assert abs(hits.sum() / samples - share) < 5 * math.sqrt(share * (1 - share) / samples)  # 5 standard deviations
-    assert len(set(hits.tolist())) > 10  # threads have different sequences
+    assert len(set(hits.tolist())) > 10  # the threads' random sequences differ
 
 
 @cuda.jit(device=True)
@@ -252,7 +252,7 @@ def test_mandelbrot():
         inside = np.abs(z) < 2
         expected += inside
         z[inside] = z[inside] ** 2 + c[inside]
-    assert (out != expected).mean() < 0.02  # a point on the border may take a step more by one rounding
+    assert (out != expected).mean() < 0.02  # rounding may add a step for a point on the border
 
 
 @vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
@@ -347,7 +347,7 @@ def test_records():
 
 @cuda.jit
 def reverse(x):
-    shared = cuda.shared.array(0, float32)  # its size is given by the launch
+    shared = cuda.shared.array(0, float32)  # the launch specifies the size
     i = cuda.threadIdx.x
     shared[i] = x[i]
     cuda.syncthreads()

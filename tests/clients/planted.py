@@ -5,8 +5,8 @@ import sys
 
 
 def run(kernels, error_type):
-    """Calls the named ones of `kernels`, {name: function}, with whether the fault is switched on. Prints an error of the
-    client, whose type is `error_type`."""
+    """Calls those functions of `kernels`, {name: function}, that the command line names, with True if the fault is
+    switched on. Prints an exception of type `error_type`, which the client raises."""
     has_fault = sys.argv[1] == "fault"
     try:
         for name in sys.argv[2:]:

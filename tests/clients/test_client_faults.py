@@ -9,8 +9,8 @@ import pytest
 
 pytestmark = pytest.mark.all
 
-# For each client, the faults that end their kernels, each of which needs a process, and those that do not; with the tools
-# that report each fault.
+# {client: {fault: the tools that report the fault}}. A fault in STOPPING ends its kernel, and so needs a process of its
+# own; a fault in RUNNING does not.
 STOPPING = {
     "triton": {"store_out_of_bounds": {"memcheck"}, "load_out_of_bounds": {"memcheck"}},
     "numba": {"read_out_of_bounds": {"memcheck"}, "freed_memory": {"memcheck"}, "wrong_mask": {"synccheck"}},
@@ -26,7 +26,8 @@ RUNS = [*((client, {name: tools}) for client, faults in STOPPING.items() for nam
 
 @pytest.fixture
 def findings(run_client, tmp_path):
-    """findings(client, "fault" or "correct", names): the process and its findings as (tool, sentence)."""
+    """Returns findings(client, "fault" or "correct", names), which runs the kernels and returns the process and its
+    findings as (tool, sentence)."""
 
     def run(client, mode, names):
         report = tmp_path / "report.json"
@@ -38,14 +39,14 @@ def findings(run_client, tmp_path):
 
 
 def place_of(root, client, name):
-    """The place of the line that is marked as the fault, as in "(numba_faults.py:12)"."""
+    """Returns the file and line of the code marked with the fault's name, such as "(numba_faults.py:12)"."""
     lines = (root / f"tests/clients/{client}_faults.py").read_text().splitlines()
     (line,) = [number for number, text in enumerate(lines, 1) if re.search(rf"FAULT {name}$", text)]
     return f"({client}_faults.py:{line})"
 
 
 def quoted_reports(root):
-    """The reports in the page as regular expressions; … matches any text."""
+    """Returns the tools' reports that the page quotes, as regular expressions; … matches any text."""
     text = (root / "docs/triton-cupy-numba.md").read_text()
     lines = re.findall(r"^(?:memcheck|racecheck|initcheck|synccheck): .*", text, re.MULTILINE)
     return [re.escape(line).replace("…", ".*") for line in lines]

@@ -57,7 +57,7 @@ def test_silu_and_mul():
     silu_and_mul[(5,)](Array(x), out, 100, BLOCK=128)
     gate, value = np.split(x.astype(np.float64), 2, axis=1)
     expected = gate / (1 + np.exp(-gate)) * value
-    assert_close(out.numpy(), expected, EPS16 * np.abs(expected) + 2.0**-24)  # one rounding to float16; its subnormals
+    assert_close(out.numpy(), expected, EPS16 * np.abs(expected) + 2.0**-24)  # one rounding; subnormals are 2^-24 apart
 
 
 @triton.jit
@@ -138,7 +138,7 @@ def test_matmul_tf32():
     # A tensor core reads 10 bits of fraction. Triton truncates or rounds: an operand changes by at most 2^-10 of its size.
     assert_close(product, a.astype(np.float64) @ b.astype(np.float64), product_bound(a, b, 2 * 2.0**-10))
     exact = to_tf32(a), to_tf32(b)
-    product = multiply(Array(exact[0]), Array(exact[1]), zeros((33, 40)))  # operands that tf32 holds
+    product = multiply(Array(exact[0]), Array(exact[1]), zeros((33, 40)))  # these operands are exact in tf32
     assert_close(product, exact[0].astype(np.float64) @ exact[1].astype(np.float64), product_bound(*exact))
 
 
@@ -383,7 +383,7 @@ def test_rotary_embedding():
     angles = np.arange(10)[:, None] * 10000.0 ** (-np.arange(32) / 32)
     turned = (x[..., ::2] + 1j * x[..., 1::2].astype(np.float64)) * np.exp(1j * angles)[:, None]
     expected = np.stack([turned.real, turned.imag], -1).reshape(x.shape)
-    # The angle, at most 9, is rounded a few times; a change of the angle turns by as much.
+    # The angle, at most 9, is rounded a few times. An error of the angle [radians] is the relative error of the result.
     assert_close(out.numpy(), expected, 64 * EPS32 * np.repeat(np.abs(turned), 2, -1))
 
 

@@ -39,7 +39,8 @@ void check(bool holds, const char* rule, const std::string& detail) {
   if (!holds) fail(rule, detail);
 }
 
-// Takes the call's error out of the host or the library: "TypeError: scale(): ...".
+// Returns the text of the call's error, such as "TypeError: scale(): ...", and clears the error in
+// the host or in the library.
 std::string take_error() {
   if (with_host) {
     const auto error = kernkit::detail::take_raised("a call");
@@ -51,7 +52,8 @@ std::string take_error() {
   return text;
 }
 
-// The callback's behaviour, and the error that it raises itself, which must be passed on unchanged.
+// The behaviour of the callback, and the error that the callback raises. The error must be passed
+// on unchanged.
 int how_callback_behaves = 0;
 constexpr int kRaises = 2;
 constexpr char kRaised[] = "TypeError: scale(): takes 3 arguments (y, x, factor), got 0";
@@ -62,7 +64,8 @@ void check_error(const std::string& op, const std::string& names, const std::str
   check(kind == "TypeError" || kind == "ValueError" || kind == "RuntimeError", "kind", text);
   check(text.compare(kind_end + 2, op.size() + 4, op + "(): ") == 0, "op", text);
   const std::string remaining = text.substr(kind_end + 2 + op.size() + 4);
-  // An argument of the op, or the op's own "takes", "returns" and callback errors.
+  // The text starts with the name of an argument, or it is an error of the op itself: "takes ...",
+  // "returns ..." or an error of a callback.
   bool named = remaining.find("takes ") == 0 || remaining.find("a callback ") == 0 ||
                remaining.find("returns ") == 0 || remaining.find("value: ") == 0;
   for (size_t begin = 0; begin < names.size();) {
@@ -81,7 +84,7 @@ struct Outcome {
   KernkitAny result{};
 };
 
-// `names`: the names of the arguments, separated by blanks.
+// `names`: the names of the arguments, separated by spaces.
 Outcome call(KernkitFunction function, const char* op, const char* names,
              std::vector<KernkitAny> args, Values* values, bool needs_host = false) {
   auto count = static_cast<int32_t>(args.size());
@@ -259,7 +262,8 @@ int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result
 void call_twice(Values* values) {
   how_callback_behaves = 0;
   if (values->once_in(4)) how_callback_behaves = 1 + static_cast<int>(values->below(6));
-  // Without a host its error has no slot, and kernkit_last_error() would return it instead.
+  // Without a host there is no slot for the callback's error, and kernkit_last_error() would return
+  // this error instead of the op's.
   if (!with_host && how_callback_behaves == kRaises) how_callback_behaves = 1;
   const Outcome outcome =
       call(__tvm_ffi_twice, "twice", "f n",

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "add/add.cc"         // one file, one compilation
+#include "add/add.cc"         // compiles the ops in one file
 #include "add/add_export.cc"  // NOLINT(bugprone-suspicious-include)
 #include "kernkit/bytes.h"
 #include "kernkit/export.h"
@@ -40,7 +40,7 @@ inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView
   return sum;
 }
 
-/// A result of several values, which requires a host.
+/// Returns several values, which requires a host.
 inline std::tuple<int64_t, std::string> facts(std::string_view text, kernkit::BytesView raw,
                                               const kernkit::Any& any, DLDataType dtype,
                                               DLDevice device, bool flag) {

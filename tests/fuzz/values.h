@@ -32,7 +32,7 @@ class Values {
  public:
   explicit Values(Input* in) : in_(*in) {}
 
-  /// Whether a value was invalid: the call may then be rejected.
+  /// Whether a value was invalid, so that the call may be rejected.
   bool hostile() const { return hostile_; }
   bool once_in(uint32_t n) {
     const bool yes = in_.once_in(n);
@@ -74,7 +74,7 @@ class Values {
       case kKernkitDevice: bad.v.i64 = static_cast<int64_t>(in_.number()); break;
       case kKernkitSmallStr:
       case kKernkitSmallBytes: bad.small_size = static_cast<uint32_t>(in_.number()); break;
-      default:  // either null, or an object with a random cell
+      default:  // a null pointer, or an object with a random cell
         if (bad.type_index >= kKernkitStr && bad.type_index != kKernkitError && in_.below(2) == 1) {
           bad.v.object = nonsense(bad.type_index);
         }
@@ -104,15 +104,15 @@ class Values {
       for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) created.strides[i] = stride;
       x.strides = created.strides.data();
     }
-    if (x.data != nullptr && in_.below(4) == 1) {  // the same elements, through byte_offset
+    if (x.data != nullptr && in_.below(4) == 1) {  // the same elements, addressed by byte_offset
       x.data = static_cast<char*>(x.data) - 64;
       x.byte_offset = 64;
     }
     created.object.header.type_index = kKernkitTensor;
     return created;
   }
-  /// The tensor as an argument, sometimes with invalid fields. It never claims memory that it
-  /// lacks.
+  /// Returns the tensor as an argument, sometimes with invalid fields. The fields never describe
+  /// more memory than the tensor has.
   KernkitAny argument(TestTensor& tensor, bool owned = false) {
     DLTensor& x = tensor.object.cell;
     if (once_in(12)) spoil(&tensor);
@@ -165,7 +165,7 @@ class Values {
   }
 
   std::deque<TestTensor>& tensors() { return tensors_; }
-  /// Whether every object has one owner, as before the call.
+  /// Whether every object has exactly one owner, as it had before the call.
   bool balanced() const {
     const auto all = [](const auto& objects) {
       for (const auto& object : objects) {
@@ -209,7 +209,7 @@ class Values {
     object.header.type_index = type_index;
     const bool negative = in_.below(2) == 1;
     object.cell = {nullptr, negative ? -1 : 3, 3, nullptr};
-    if (type_index == kKernkitTensor) {  // its size is not a pointer
+    if (type_index == kKernkitTensor) {  // a tensor's size is not a pointer
       object.cell = {nullptr, 0, -1, nullptr};
     }
     return &object.header;

@@ -17,7 +17,7 @@ class Case {
   /// bytes.
   static constexpr int64_t kAlignments = 16 / static_cast<int64_t>(sizeof(T));
 
-  /// Up to `most` elements.
+  /// Creates a case of up to `most` elements.
   explicit Case(int64_t most, int device = 0)
       : Case(random_bits<T>(most, 1), random_bits<T>(most, 2), device) {}
   Case(std::vector<T> x_values, std::vector<T> y_values, int device = 0)
@@ -52,14 +52,14 @@ class Case {
     const StreamGuard guard(stream.device(), stream.get());
     Op::call(out.view("out"), x.view("x"), y.view("y"));
   }
-  /// "" if the output is correct and the inputs are unchanged.
+  /// Returns "" if the output is correct and the inputs are unchanged, otherwise the difference.
   std::string wrong() const {
     std::string problem = out.wrong(expected_.data(), stream);
     if (problem.empty() && !x.wrong(x_values_.data(), stream).empty()) problem = "x was written";
     if (problem.empty() && !y.wrong(y_values_.data(), stream).empty()) problem = "y was written";
     return problem;
   }
-  /// place(), call() and wrong(); "" if all is correct.
+  /// Calls place() and call(), and returns the result of wrong().
   std::string run(int64_t n, int64_t out_first = 0, int64_t x_first = 0, int64_t y_first = 0) {
     place(n, out_first, x_first, y_first);
     call();

@@ -12,8 +12,8 @@ struct Range {
   int64_t first, end;
 };
 
-/// Returns the ranges of n elements to check: the whole range if all elements are computed. Another
-/// definition is linked with a runtime that skips blocks of a large grid.
+/// Returns the ranges of n elements to check: the whole range if all elements are computed.
+/// Programs whose runtime skips blocks of a large grid link another definition of this function.
 std::vector<Range> checked_ranges(int64_t n);
 
 }  // namespace kernkit::gpu

@@ -116,8 +116,9 @@ class DeviceTensor {
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(dl_.data, values, static_cast<size_t>(n_) * sizeof(T),
                                        cudaMemcpyHostToDevice, stream.get()));
   }
-  /// "" if the elements have the bits of `expected` (any NaN for a NaN) and nothing around them was
-  /// written; otherwise the difference. With a null `expected`: "" if nothing was written.
+  /// Returns "" if the elements have the bits of `expected` (any NaN matches a NaN) and no byte
+  /// around the elements was written, otherwise the difference. With a null `expected`, returns ""
+  /// if nothing was written.
   std::string wrong(const T* expected, const Stream& stream) const {
     const CUDADeviceGuard guard(dl_.device.device_id);
     std::vector<unsigned char> bytes(bytes_);
@@ -150,7 +151,7 @@ class DeviceTensor {
   static constexpr size_t kGuard = 256;
   static constexpr unsigned char kPattern = 0xa5;
 
-  // At most 64 KiB on each side, because each kernel takes time for memory that it may not access.
+  // Closes at most 64 KiB on each side: inaccessible memory adds to the time of each kernel.
   void close_around(const Stream& stream) const {
     if (kernkit_close_to_kernels == nullptr) return;  // NVIDIA's runtime
     constexpr ptrdiff_t kMost = 1 << 16;
@@ -169,7 +170,7 @@ class DeviceTensor {
   DLTensor dl_{};
 };
 
-/// n elements of random bits, the same for the same seed.
+/// Returns n elements of random bits, which depend on the seed only.
 template <class T>
 std::vector<T> random_bits(int64_t n, unsigned seed) {
   std::mt19937_64 random(seed);

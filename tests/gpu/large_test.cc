@@ -10,11 +10,11 @@
 namespace kernkit::gpu {
 namespace {
 
-// A period that divides no power of two, so that an element that was read from or written to a
-// wrong place differs.
+// The period divides no power of two, so that an access to a wrong address yields a different
+// value.
 constexpr int64_t kPeriod = (1 << 18) - 5;
 
-// n elements in device memory with periodic contents.
+// n elements in device memory, with contents that repeat after kPeriod elements.
 template <class T>
 class Periodic {
  public:
@@ -44,7 +44,7 @@ class Periodic {
       KERNKIT_CUDA_CHECK(cudaMemset(data() + range.first, 0x7e, bytes));
     }
   }
-  /// Index of the first element that differs from the period, or -1.
+  /// Returns the index of the first element that differs from the periodic contents, or -1.
   int64_t first_wrong(const std::vector<T>& period) {
     std::vector<T> read(static_cast<size_t>(kPeriod));
     for (const Range& range : checked_ranges(n_)) {
@@ -81,7 +81,8 @@ class GpuLarge : public GpuTest {
  protected:
   using T = typename Op::Element;
 
-  // With `x_first` = 1 the pointers have different alignments, which takes the slow path.
+  // With `x_first` = 1 the pointers have different alignments, so that the kernel uses its slow
+  // path.
   void run(int64_t n, int64_t x_first) {
     const auto needed = static_cast<size_t>(n + 1) * sizeof(T) * (Op::kBinary ? 3 : 2);
     size_t available = 0, total = 0;
@@ -91,7 +92,7 @@ class GpuLarge : public GpuTest {
     }
     std::vector<T> x_period, y_period, expected_period;
     for (int64_t i = 0; i < kPeriod; ++i) {
-      // Finite in every dtype, and different at i and i + 1.
+      // The values are finite in every dtype, and adjacent values differ.
       x_period.push_back(static_cast<T>(static_cast<float>((i * 7 + i / 251) % 120)));
       y_period.push_back(static_cast<T>(static_cast<float>(i % 113)));
       expected_period.push_back(Op::expected(x_period.back(), y_period.back()));

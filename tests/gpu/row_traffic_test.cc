@@ -16,8 +16,8 @@ namespace {
 
 using simulator::over_budget;
 
-/// Rows in contiguous memory. The first element is at a given number of elements after a 16-byte
-/// boundary.
+/// Rows in contiguous memory. `first` is the offset of the first element from a 16-byte boundary
+/// [elements].
 template <class T>
 class Matrix : public DeviceTensor<T> {
  public:
@@ -119,7 +119,8 @@ TYPED_TEST(GpuRowTraffic, GeluAndMul) {
   }
 }
 
-// A pack of 16 bytes becomes 16 / s bytes of fp8. Each row also has a scale, so rows are long.
+// A pack of 16 bytes of x becomes 16 / s bytes of fp8. Each row also has a scale of 4 bytes, so
+// this test uses long rows.
 TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   if constexpr (!this->kIsDouble) {
     this->sweep(
@@ -139,7 +140,7 @@ TYPED_TEST(GpuRowTraffic, RmsNormFp8) {
   }
 }
 
-// The template's sample works element by element on unaligned rows.
+// For unaligned rows, the template's sample loads and stores single elements.
 TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   this->sweep([this, &n = this->n, &d = this->d, s = this->s] {
     auto y = this->matrix(n, d), x = this->matrix(n, 2 * d);
@@ -154,8 +155,9 @@ TYPED_TEST(GpuRowTraffic, SiluAndMul) {
   });
 }
 
-// A thread has the same elements at any alignment of a row, for the same bits. Lanes that load
-// single elements are therefore 16 bytes apart: a sector is moved for each pair of lanes.
+// A thread handles the same elements at any alignment of a row, so that the results have the same
+// bits. Lanes that load single elements are therefore 16 bytes apart, and a sector is moved for
+// each pair of lanes.
 TYPED_TEST(GpuRowTraffic, RowsThatAreNotAligned) {
   std::string over;
   this->sweep([this, &n = this->n, &d = this->d, s = this->s, &over] {

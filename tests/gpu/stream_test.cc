@@ -34,7 +34,8 @@ TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
 }
 // [/stream]
 
-// Without a caller's stream the op uses the default stream, which does not wait for other streams.
+// Without a caller's stream the op uses the default stream, which is not synchronised with the
+// test's other streams.
 TYPED_TEST(GpuStream, WithoutAStreamUsesTheDefaultStream) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
@@ -47,8 +48,8 @@ TYPED_TEST(GpuStream, WithoutAStreamUsesTheDefaultStream) {
   EXPECT_EQ(c.out.wrong(c.expected(), observer), "");
 }
 
-// There is no call before the capture: the first launch of a process may be captured. (`./kk gpu`
-// also runs this test in a process of its own.)
+// No call precedes the capture: the first launch of a process may be captured. (`./kk gpu` also
+// runs this test in a separate process.)
 TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
   Case<TypeParam> c(kSize);
   c.place(kSize);
@@ -72,7 +73,8 @@ TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// The caller's stream joins the capture of another stream, whose graph then has the op's work.
+// The caller's stream joins the capture of another stream, and the captured graph contains the op's
+// work.
 TYPED_TEST(GpuStream, JoinsACapture) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
@@ -111,7 +113,7 @@ TYPED_TEST(GpuStream, JoinsACapture) {
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
 }
 
-// The stream of one thread waits, while the work of the other thread finishes.
+// The stream of one thread is blocked while the work of the other thread finishes.
 TYPED_TEST(GpuStream, EachThreadHasItsOwn) {
   Case<TypeParam> delayed(kSize), independent(kSize);
   ASSERT_EQ(delayed.run(kSize), "");
@@ -148,7 +150,8 @@ TYPED_TEST(GpuStream, OnEveryDevice) {
 TYPED_TEST(GpuStream, ThousandCallsAllocateNothing) {
   Case<TypeParam> c(kSize);
   ASSERT_EQ(c.run(kSize), "");
-  // Other processes may use the device as well: one undisturbed round of five is enough.
+  // Other processes may use the device too, so one round of five without their allocations is
+  // sufficient.
   bool quiet = false;
   for (int round = 0; round < 5 && !quiet; ++round) {
     size_t before = 0, after = 1, total = 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of frameworks, on a GPU and a side stream, through tvm_ffi. ./kk gpu runs this file."""
+"""The reference kernels, called through tvm_ffi with frameworks' tensors on a GPU and on a side stream. ./kk gpu runs
+this file."""
 
 import warnings
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from kernkit.on_gpu.frameworks import SPIN, SPIN_CYCLES, framework
 
-N = 1 << 26  # large enough that work that does not wait for its input reads the old values
+N = 1 << 26  # large enough that a kernel that does not wait for its input reads old values
 
 
 @pytest.fixture
@@ -64,8 +65,8 @@ def test_lines_rejected_for_torch(kernels, torch):
         kernels.scale(y, x, 2.0)
 
 
-# A generic __dlpack__ argument has no stream. The test determines what the kernel reads: if x and y are
-# CuPy's, the work comes either after CuPy's stream or before it.
+# tvm_ffi gets no stream from an argument that it imports by __dlpack__. The test determines whether a kernel on CuPy's
+# arrays runs after the earlier work on CuPy's current stream.
 def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     x = cupy.full(N, 1, "float32")
     y = cupy.zeros_like(x)
@@ -90,7 +91,7 @@ def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     record_property("seen", summary)
     print(summary)
     if not in_order:
-        # tvm_ffi has to set the stream: a kernel library cannot.
+        # Only tvm_ffi can set the stream, not a kernel library.
         warnings.warn(summary)
         pytest.xfail(summary)
 

@@ -19,7 +19,7 @@ class GpuTraffic : public GpuTest {
   using T = typename Op::Element;
   static constexpr int64_t kSize = (1 << 17) + 3;
 
-  // "" or the excess over the limit. The parameters are the tensors' distances from a 16-byte
+  // Returns "" or the excess over the limit. The parameters are the tensors' offsets from a 16-byte
   // boundary [elements].
   std::string over(int64_t out_first, int64_t x_first, int64_t y_first) {
     case_.place(kSize, out_first, x_first, y_first);

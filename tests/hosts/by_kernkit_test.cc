@@ -42,7 +42,7 @@ std::string error_of(Call&& call) {
   return testing::error_of(call);
 }
 
-// Uses every host function that a library needs.
+// Calls ops that together use every host function that a library needs.
 void check(const Module& module) {
   testing::HostTensor<float> x({3}, {}, 2);
   EXPECT_EQ(module["sum"](x.view("x")).cast<double>(), 6);
@@ -80,7 +80,7 @@ void check(const Module& module) {
   const Function fails = make_function("fails", [](double v) { KERNKIT_THROW(ValueError) << v; });
   EXPECT_EQ(error_of([&] { module["apply"](fails, 1.5); }), "ValueError: fails(): 1.5");
 
-  // The stream that this thread has set; another thread has none.
+  // The stream is set for this thread only.
   int stream = 0;
   set_stream(kCuda1, &stream);
   EXPECT_EQ(module["stream_of"](kCuda1).cast<int64_t>(), reinterpret_cast<int64_t>(&stream));
@@ -130,7 +130,8 @@ void check_allocator(const Module& module) {
     EXPECT_EQ(module["sum"](x).cast<double>(), 0);
   }
   EXPECT_EQ(allocations, 0);
-  // kernkit's library puts the requested tensor before the allocator's message.
+  // In a library built on kernkit, the description of the requested tensor precedes the allocator's
+  // message.
   const std::string rejected = error_of([&] { module["allocate"](1001); });
   EXPECT_EQ(rejected.substr(0, 13), "MemoryError: ");
   EXPECT_EQ(rejected.substr(rejected.size() - 8), "too much");
@@ -176,7 +177,7 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
   memset(early.view().data_ptr(), 0, 400);
   if (order != "later") return;
 
-  // Objects that the runtime made, and settings made, before tvm_ffi was loaded.
+  // Objects that the runtime created, and settings that were made, before tvm_ffi was loaded.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
   const Any text = std::string("a text longer than seven");
   int stream = 0;

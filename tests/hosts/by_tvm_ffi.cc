@@ -34,10 +34,11 @@ std::string error_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const ffi::Error& error) {
-    // One frame: the library does not unwind the stack. (An error raised by the host has more
-    // frames.)
+    // The backtrace has one frame, because the library does not unwind the stack. (An error raised
+    // by the host has more frames.)
     const std::string backtrace = error.backtrace();
-    const bool is_callback = error.message() == "of the callback" || error.message() == "not three";
+    const bool is_callback =
+        error.message() == "of the callback" || error.message() == "only 3 elements are supported";
     EXPECT(is_callback || backtrace.find("ops.cc\", line ") != std::string::npos);
     EXPECT(is_callback || std::count(backtrace.begin(), backtrace.end(), '\n') == 1);
     return error.kind() + ": " + error.message();
@@ -53,7 +54,8 @@ struct Ones {
 int allocations = 0;
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
              void (*set_error)(void*, const char*, const char*)) {
-  if (prototype->shape[0] != 3) return set_error(context, "MemoryError", "not three"), -1;
+  if (prototype->shape[0] != 3)
+    return set_error(context, "MemoryError", "only 3 elements are supported"), -1;
   ++allocations;
   ffi::Tensor x = ffi::Tensor::FromNDAlloc(Ones(), {3}, prototype->dtype, prototype->device);
   *out = x.ToDLPackVersioned();
@@ -100,15 +102,16 @@ void check(const char* path) {
   TVMFFIEnvSetDLPackManagedTensorAllocator(allocate, 0, &before);
   EXPECT(get(module, "allocate")(3).cast<ffi::Tensor>().numel() == 3);
   EXPECT(allocations == 1);
-  EXPECT(error_of([&] { get(module, "allocate")(4); }) ==
-         "MemoryError: allocate(): cannot allocate float32 [4] on cpu: not three");
+  EXPECT(
+      error_of([&] { get(module, "allocate")(4); }) ==
+      "MemoryError: allocate(): cannot allocate float32 [4] on cpu: only 3 elements are supported");
   TVMFFIEnvSetDLPackManagedTensorAllocator(before, 0, nullptr);
 
   EXPECT(module->GetFunctionDoc("sum").value() == "The sum of x.");
   EXPECT(module->GetFunctionMetadata("sum").has_value());
 }
 
-// The library is closed while tensors exist whose deleter is the library's code.
+// The module is released while tensors exist whose deleter is code of the library.
 ffi::Tensor outlives_everything;
 void check_tensor_after_module(const char* path) {
   ffi::Tensor outlives_module;

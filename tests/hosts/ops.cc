@@ -41,7 +41,7 @@ int64_t stream_of(DLDevice device) {
 int64_t deleted = 0;
 int64_t count_deleted() { return deleted; }
 
-// Memory of this library, whose deleter is the library's code.
+// Returns a tensor in memory of this library; the tensor's deleter is code of this library.
 Tensor own_memory(int64_t n) {
   struct Block {
     DLManagedTensorVersioned managed;
@@ -63,7 +63,7 @@ Tensor own_memory(int64_t n) {
   return Tensor::FromDLPackVersioned(&block->managed);
 }
 
-// Memory of the caller's framework.
+// Returns a tensor in memory that the caller's framework allocates.
 Tensor allocate(int64_t n) { return kernkit::alloc_tensor({n}, kernkit::dl_float32, {kDLCPU, 0}); }
 
 }  // namespace

@@ -26,6 +26,6 @@ def build(
 
 
 def load(source: str, folder: pathlib.Path, *options: str) -> tvm_ffi.Module:
-    """Compiles tests/interop/<source> in `folder` and loads it through the real tvm_ffi."""
+    """Compiles tests/interop/<source> in `folder` and loads the library by tvm_ffi."""
     path = ROOT / "tests/interop" / source
     return tvm_ffi.load_module(str(build(path, folder / f"lib{path.stem}.so", "-fvisibility=hidden", *options)))

@@ -29,7 +29,7 @@ def shaped(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def plain(shaped):
-    """The functions in _ops.py of package `shaped`."""
+    """The Python package `shaped`, whose functions are in its _ops.py."""
     return importlib.import_module("shaped")
 
 
@@ -75,7 +75,7 @@ def _imported(module, namespace=None):
 
 
 class Device:
-    """A device of the simulator, in the library of package `on_rows`."""
+    """Access to a device of the simulator, through the library of package `on_rows`."""
 
     def __init__(self, folder):
         self.library = folder / "on_rows/libkernkit_row_kernels_on_cpu.so"
@@ -90,7 +90,7 @@ class Device:
         return array
 
     def calls(self, run):
-        """The launches of a call, on a new current stream."""
+        """Returns the number of kernel launches by run() on the current stream, which is a new one."""
         stream = self.module.new_stream()
         self.module.launches(stream)
         with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of ops that are not elementwise, and results that are not new memory, for every caller."""
+"""For every caller: batches of ops that are not elementwise, and ops whose result is not new memory."""
 
 
 import compiled
@@ -9,7 +9,7 @@ import pytest
 
 X = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
 OF_SUM = np.stack([x / x.sum() for x in X])
-# Ops whose result is not new memory, and the expected error.
+# {op whose result is not new memory: the expected error}
 SHARED = {
     "scaled": r"scaled\(\): y: the result shares memory with the argument x",
     "same": r"same\(\): y: the result shares memory with the argument x",
@@ -47,7 +47,7 @@ def test_plain_results_are_new_memory(batches, op):
         getattr(batches[0], op)(X.copy())
     y = np.from_dlpack(batches[0].scaled(X, 2.0))
     np.testing.assert_array_equal(y, 2 * X)
-    # Without a shape in the line the op is not a framework operator, and may return its argument.
+    # The op is not a framework operator, because its line has no shape, so it may return its argument.
     np.testing.assert_array_equal(np.from_dlpack(batches[0].given_back(X)), X)
 
 
@@ -79,7 +79,7 @@ def test_results_in_vmap_are_new_memory(torch_batches):
     assert (torch.vmap(lambda row: torch_batches.scaled(row, 2.0))(x) == 2 * x).all()
 
 
-# XLA passes no owning tensor.
+# The ops "same" and "written" are not tested here: they take an owning tensor, which XLA does not pass.
 @pytest.mark.parametrize("op", ["scaled", "twice", "kept"])
 def test_results_in_jax_are_new_memory(jax_batches, op):
     import jax

@@ -117,7 +117,8 @@ def test_any(ops, value, text):
 
 
 def test_a_kept_value_is_owned(ops):
-    """Values from Python and back: text, bytes, a list, a callable. Each exists while the library keeps it."""
+    """A library can keep and return text, bytes, a list or a callable from Python; the value exists while the library
+    keeps it."""
 
     def callback():
         return 41

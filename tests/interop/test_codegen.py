@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text generated for PyTorch and JAX, without either framework: cases that other tests' libraries lack."""
+"""The text generated for PyTorch and JAX, without importing either framework: cases that the libraries of other tests
+do not cover."""
 
 import pathlib
 
@@ -10,7 +11,7 @@ from lines import parse, parse_all
 
 
 def of_torch(*lines, **backwards):
-    """The text after the part that all modules share."""
+    """Returns the generated text for these lines, without the part that is the same in all modules."""
     text = torch_ops.source("package", "lib.so", "space", parse_all(lines), backwards)
     return text.split("\n    return count\n")[1]
 
@@ -148,7 +149,7 @@ def test_lists_that_must_have_a_tensor():
     assert '__kk_has_items(xs, "op", "xs", "m")' in of_torch("op(Tensor x[n], Tensor[] xs[m]) -> ()")
     assert '__kk_has_items(xs, "op", "xs", "...")' in of_torch("op(Tensor x[n], Tensor[] xs[...]) -> ()")
     assert "has_items" not in of_torch("op(Tensor x[n], Tensor[]? xs[m]) -> ()")
-    # The dtype of the list matters only if an output without a dtype is allocated.
+    # The dtype of the list is needed only for allocating an output that has no dtype in the line.
     text = of_torch("op(Tensor[] xs, Tensor(out!) y[3], Tensor(out!) z[4]: int8) -> ()")
     assert text.count('__kk_has_items(xs, "op", "xs", "the dtype of y")') == 1
     assert "xs[0].new_empty((3,)), xs[0].new_empty((4,), dtype=__kk_torch.int8)" in text
@@ -161,7 +162,7 @@ def test_lists_that_must_have_a_tensor():
 def test_dtypes_of_a_tensor_of_a_parameter_and_of_the_line():
     text = of_torch("op(Tensor(out!) y[n]: t or w or int8, Tensor x[n], Tensor? w, ScalarType? t=None) -> ()")
     assert "dtype=(t if t is not None else (w.dtype if w is not None else __kk_torch.int8)))" in text
-    # The word is the dtype, although a parameter has the same name.
+    # int8 names the dtype here, although a parameter has the same name.
     assert "dtype=__kk_torch.int8)" in of_torch("op(Tensor(out!) y[n]: int8, Tensor x[n], Tensor int8) -> ()")
 
 
@@ -176,7 +177,7 @@ def test_a_backward_of_two_results():
                      "    return __kk_grad_x, __kk_grad_w if w is not None else None, None\n", 'register_autograd("space::f",'):  # fmt: skip
         assert expected in text, expected
     assert "no_formula" not in text
-    # A single output, through the form that allocates it.
+    # An op with a single output: the gradient belongs to the form that allocates the output.
     code = of_torch("f(Tensor x[n], Tensor v[n], Tensor(out!) y[n]) -> ()",
                     "g(Tensor grad_y[n], Tensor(out!) grad_x[n]) -> ()", f="g")  # fmt: skip
     for expected in ("    y = __kk_output\n", "__kk_torch.ops.space.g.functional(__kk_grad_y.contiguous())",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several libraries in one process: the same library twice, two with the same op, two built with different
-versions of kernkit. No library affects another."""
+"""Several libraries in one process do not affect each other: two copies of one library, libraries that export the same
+op, and libraries built with different versions of kernkit."""
 
 import ctypes
 import shutil
@@ -30,8 +30,8 @@ KERNKIT_EXPORT(reject, "(int n=NUMBER) -> ()", "", reject)
 
 
 def other_version(root, folder):
-    """A copy of the headers like those of another version: the layouts of errors and of kept host functions
-    differ."""
+    """Creates a copy of the headers that represents another version: errors and kept host functions have different
+    layouts."""
     include = folder / "include"
     shutil.copytree(root / "sdk/include", include)
 
@@ -66,7 +66,7 @@ def libraries(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def open_libraries(root, tmp_path_factory):
-    """Libraries compiled without -fvisibility=hidden, as a run-time compiler does it."""
+    """Libraries compiled without -fvisibility=hidden, as by a compiler at run time."""
     return build(root, tmp_path_factory.mktemp("open"))
 
 
@@ -137,8 +137,8 @@ int main(int argc, char** argv) {
 
 @pytest.mark.parametrize("linked", [False, True])
 def test_cpp(root, libraries, tmp_path, dlpack_include, linked):
-    """Both libraries are loaded by a program, or linked into the program, where the symbols of the first library come
-    first."""
+    """A C++ program uses two libraries, which it loads or is linked with. If linked, the symbols of the first library
+    take precedence."""
     main = tmp_path / "main.cc"
     main.write_text(MAIN)
     program = tmp_path / "main"

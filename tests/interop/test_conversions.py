@@ -35,7 +35,7 @@ def ops(tmp_path_factory):
 
 
 def assert_same(actual, expected, is_nan):
-    """Equal bits, except that any NaN equals any other."""
+    """Fails if the bits differ where `is_nan` is false."""
     different = (actual != expected) & ~is_nan
     assert not different.any(), (actual[different][:5], expected[different][:5])
 
@@ -59,7 +59,7 @@ def encode_and_compare(ops, name, values):
     with np.errstate(all="ignore"):
         expected = values.astype(dtype).view(codes.dtype)
     different = codes != expected
-    if different.any():  # except for two NaN
+    if different.any():  # only NaN may differ
         actual, expected_codes = codes[different], expected[different]
         is_nan = [np.isnan(array.view(dtype).astype("float32")) for array in (actual, expected_codes)]
         np.testing.assert_array_equal(*is_nan)
@@ -68,7 +68,8 @@ def encode_and_compare(ops, name, values):
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_floats_encode(ops, name):
-    """Values around every value and every midpoint between two values, and a few million patterns."""
+    """Conversion from float32 gives ml_dtypes' bits for the floats around every value and every midpoint between two
+    values, and for a few million bit patterns."""
     dtype = reference(name)
     codes = np.arange(1 << ml_dtypes.finfo(dtype).bits, dtype=f"uint{8 * dtype.itemsize}")
     with np.errstate(all="ignore"):
@@ -84,7 +85,7 @@ def test_floats_encode(ops, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_float_encodes(ops, name):
-    """All 2^32 bit patterns of float32."""
+    """Conversion from float32 gives ml_dtypes' bits for all 2^32 bit patterns."""
     for start in range(0, 1 << 32, 1 << 26):
         patterns = np.arange(start, start + (1 << 26), dtype="uint64").astype("uint32")
         encode_and_compare(ops, name, patterns.view("float32"))

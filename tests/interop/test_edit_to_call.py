@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page "From edit to call in a second": its commands, an edit, and the CUDA file."""
+"""The commands, the edit and the CUDA file of the page "From edit to call in a second" work."""
 
 import os
 import re
@@ -14,7 +14,7 @@ EXAMPLE = "docs/examples/edit_to_call.py"
 
 @pytest.fixture
 def page(root, tmp_path, monkeypatch, capsys):
-    """The functions that the page's lines define, run with an empty cache."""
+    """Runs the page's Python file with an empty cache and returns its global names."""
     monkeypatch.chdir(root)
     monkeypatch.setenv("TVM_FFI_CACHE_DIR", str(tmp_path / "cache"))
     functions = runpy.run_path(EXAMPLE)
@@ -33,7 +33,7 @@ def test_an_edit_is_in_the_next_load_and_the_old_module_stays(root, tmp_path, pa
         y = np.full(2, 77, "float32")
         lib.leaky_relu(y, x, 0.5)
         assert y.tolist() == expected
-    new.leaky_relu(y, x)  # slope=0.01 is the schema's default
+    new.leaky_relu(y, x)  # uses the schema's default slope=0.01
     np.testing.assert_allclose(y, [-0.02, 1])
     with pytest.raises(TypeError, match=r"leaky_relu\(\): y: dtype float64 does not match x \(float32\)"):
         new.leaky_relu(np.zeros(2), x, 0.5)

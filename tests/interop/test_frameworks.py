@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reference kernels on tensors of other frameworks: ./kk test --with torch,jax."""
+"""The reference kernels on tensors of other frameworks. These tests need ./kk test --with torch,jax."""
 
 import importlib.util
 import os
@@ -25,7 +25,8 @@ def test_torch(kernels, dtype):
 
 
 def test_torch_tensors_without_memory(kernels):
-    """Tensors with which torch.compile traces: sizes and a dtype, and a null data pointer."""
+    """An op rejects tensors that have sizes and a dtype but a null data pointer, such as those with which torch.compile
+    traces."""
     torch = pytest.importorskip("torch")
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -42,7 +43,7 @@ BITS = """
 import sys, torch, tvm_ffi
 kernels = tvm_ffi.load_module(sys.argv[1])
 every = torch.arange(1 << 16, dtype=torch.int32).to(torch.int16)
-ties = 1 + torch.arange(64) / 4096  # products that end in a tie, or beside one
+ties = 1 + torch.arange(64) / 4096  # products that are ties of the rounding, or adjacent to a tie
 factors = [0.0, -1.0, 0.1, 3.1e4, 1e30, 2.0**-14, 2.0**-24, 2.0**-126, 1e-39, float("inf"), float("nan")]
 for dtype in (torch.float16, torch.bfloat16):
     x = every.view(dtype)
@@ -64,7 +65,8 @@ for dtype in (torch.float16, torch.bfloat16):
 @pytest.mark.all
 @pytest.mark.parametrize("instructions", ["baseline", "avx2", "avx512"])
 def test_torch_bit_for_bit(library, instructions):
-    """All 2^16 values of the 16-bit floats, with every instruction set of the machine."""
+    """For all 2^16 values of the 16-bit floats, results are bit for bit torch's, with every instruction set of the
+    machine."""
     if not importlib.util.find_spec("torch"):
         pytest.skip("torch is not installed")
     env = {**os.environ, "KERNKIT_INSTRUCTION_SET": instructions}
@@ -80,13 +82,13 @@ def test_jax_as_input(kernels):
 
 
 def test_jax_as_output_is_written(kernels):
-    """A JAX array looks like a writable tensor, so it is written: the page on ownership warns about this."""
+    """An op writes to a JAX array, because the array looks writable; the page on ownership warns about this."""
     jax = pytest.importorskip("jax")
     y = jax.numpy.zeros(4, "float32")
     plus_y = jax.jit(lambda x: x + y)
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
     kernels.scale(y, np.ones(4, "float32"), 2.0)
-    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # although JAX assumes that arrays never change
+    np.testing.assert_array_equal(y, [2, 2, 2, 2])  # although JAX assumes that arrays are immutable
     np.testing.assert_array_equal(plus_y(0), [0, 0, 0, 0])
 
 

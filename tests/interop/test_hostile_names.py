@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops, parameters, sizes and results named like builtins, modules, Python keywords and names of the
-generated modules: every generated function works."""
+"""Every generated function works for ops, parameters, sizes and results that have names of builtins, modules, Python
+keywords or of objects in the generated modules."""
 
 import importlib.util
 import inspect
@@ -47,7 +47,7 @@ void in_place(TensorView x, TensorView w, int64_t k) {
 
 
 def rotated(i):
-    """Five names, different for each i."""
+    """Returns five names, which differ for each i."""
     at = 5 * i
     return [NAMES[(at + k) % len(NAMES)] for k in range(5)]
 
@@ -80,12 +80,13 @@ def hostile(root, tmp_path_factory):
 
 
 def python(name):
-    """The name of an op's Python function."""
+    """Returns the name of an op's Python function."""
     return {"lambda": "lambda_", "None": "None_", "import": "import__"}.get(name, name)
 
 
 def kinds():
-    """The ops with their kind: with a gradient, with or without a free dtype, in place."""
+    """Returns (Python name, kind, index) of each op. Kind 0 has a gradient, kind 1 may have a free dtype, kind 2 works
+    in place."""
     return [(python(op), i % 3, i) for i, op in enumerate(OPS)]
 
 
@@ -127,7 +128,7 @@ def test_operators_of_torch(hostile):
             assert torch.equal(y, 3 * x), name
         assert torch.equal(call(x), 3 * x), name
         assert torch.equal(torch.vmap(call)(torch.stack([x, 2 * x])), torch.stack([3 * x, 6 * x])), name
-        if i < 9:  # three of each kind
+        if i < 9:  # three ops of each kind
             torch._dynamo.reset()
             assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(x), 3 * x), name
         if kind == 0:

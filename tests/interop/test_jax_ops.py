@@ -63,7 +63,8 @@ def test_values(ops, jit):
 
 @pytest.mark.parametrize("jit", [lambda f: f, jax.jit], ids=["eager", "jit"])
 def test_ops_that_return_tensors(ops, jit):
-    """Results are in XLA's memory, allocated before the call."""
+    """Ops that return tensors work eagerly and under jit, vmap and x64. Results are in memory that XLA allocates before
+    the call."""
     x, w = normal(3, 8), normal(8)
     close(jit(ops.rms_norm)(x), rms(x))
     close(jit(lambda x, w: ops.rms_norm(x, w, eps=1e-3))(x, w), rms(x, w, 1e-3))
@@ -80,7 +81,7 @@ def test_ops_that_return_tensors(ops, jit):
 
 
 def test_a_result_is_copied_to_where_xla_has_it(shaped):
-    """The op may allocate its results in any order."""
+    """XLA's handler returns each result in XLA's buffer, in whatever order the op allocates its results."""
     library = shaped / "shaped/libshaped.so"
     x, y = np.ones((2, 4), "float32"), np.zeros((2, 4), "float32")
     Handler(library, "rms_norm")([of_numpy(y)], [of_numpy(x)], **{"?given": 0, "eps": 1e-6})
@@ -124,7 +125,8 @@ def test_the_reference_library(root, library, tmp_path):
 
 
 def test_xlas_handler_works_on_the_callers_stream(device):
-    """Uses tensors of the simulator, since JAX has no such device."""
+    """XLA's handler launches kernels on the stream of the call. The tensors are the simulator's, since JAX does not
+    support the simulator as a device."""
     x, w = np.asarray(normal(3, 8)), np.asarray(normal(8))
     on_device = [device.put(array) for array in (np.zeros_like(x), np.zeros_like(x), x, x + 1, w)]
     y, total, x_on_device, more, w_on_device = [(tensor.data_ptr(), tensor.dtype, tensor.shape) for tensor in on_device]
@@ -147,7 +149,7 @@ def test_xlas_handler_works_on_the_callers_stream(device):
 
 
 def test_functions_on_a_gpu(root, tmp_path):
-    """JAX's own arrays and streams, with a library of nvcc's kernels."""
+    """Functions for JAX work with JAX's arrays and streams on a GPU and a library compiled by nvcc."""
     if all(device.platform != "gpu" for device in jax.devices()):
         pytest.skip("JAX sees no GPU")
     library = root / "build/release/lib/libkernkit_row_kernels.so"
@@ -165,7 +167,8 @@ def test_a_result_that_does_not_match_the_line(ops):
 
 
 def test_attributes_of_each_type_and_optional_tensors(ops):
-    """Each argument contributes to the factor: b + k * f + len(s) + bits of t."""
+    """Attributes of each type and optional tensors reach the op, which multiplies x by b + k * f + len(s) + bits of
+    t."""
     x, y = normal(3, 8), normal(3, 8) + 1
     close(ops.many(x), (1 + 2 + 32) * x)
     for dtype in ("float64", jnp.float64, np.dtype("float64")):
@@ -282,7 +285,7 @@ def test_errors_of_the_op_itself_have_its_message(ops):
 
 
 def test_64_bits_need_x64(root, tmp_path):
-    """Without x64, JAX would pass 32-bit memory to the op."""
+    """A result of int64 is an error unless x64 is enabled, because JAX would pass 32-bit memory to the op."""
     import compiled
 
     library = compiled.build(root / "tests/interop/frameworks/indices.cc", tmp_path / "libindices.so", "-fvisibility=hidden")
@@ -302,13 +305,13 @@ def test_export_with_sizes_that_vary(ops):
     exported = export.export(jax.jit(ops.silu_and_mul), disabled_checks=[check])(jax.ShapeDtypeStruct((a, 2 * b), jnp.float32))
     for shape in ((3, 8), (5, 2)):
         close(exported.call(normal(*shape)), silu(normal(*shape)))
-    unknown = jax.ShapeDtypeStruct((a, b), jnp.float32)  # b may be odd
+    unknown = jax.ShapeDtypeStruct((a, b), jnp.float32)  # b is unknown and may be odd
     with pytest.raises(ValueError, match=r"shape \[a, b\] does not match \[n, 2 \* d\]"):
         export.export(jax.jit(ops.silu_and_mul), disabled_checks=[check])(unknown)
 
 
 def test_an_export_is_reloaded_in_another_process(shaped, tmp_path):
-    """It is sufficient to import shaped.jax in the other process."""
+    """Another process can load an exported program after importing shaped.jax."""
     pytest.importorskip("flatbuffers", reason="jax.export writes with flatbuffers, which tests/requirements-frameworks.txt names")
     save = """
 import jax, shaped.jax as ops
@@ -330,7 +333,8 @@ assert run.call(jax.numpy.ones(5)).tolist() == [2] * 5
 
 
 def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
-    """Such a program comes from an older build of the library."""
+    """A program that was compiled for other attributes than those of the line, by an older build of the library, is
+    rejected."""
     def call(**attributes):
         return jax.ffi.ffi_call("shaped.scale", jax.ShapeDtypeStruct((3,), "float32"))(normal(3), **attributes).block_until_ready()
 
@@ -340,11 +344,12 @@ def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"expected attributes \[factor\], got \[bias, factor\]"):
         call(factor=2.0, bias=1)
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"scale\(\): factor: XLA's attribute is of another type"):
-        call(factor=3)  # passes 2 where the program was built with 2.0
+        call(factor=3)  # an int, where the program was built with a float
 
 
 def test_values_reach_the_op_as_they_are(ops):
-    """0.1 is not exact in float32, and 2**53 + 1 is not exact in float64."""
+    """An int of 54 bits, a double and a device reach the op unchanged: 0.1 is not exact in float32, and 2**53 + 1 is
+    not exact in float64."""
     for device in ("cuda:1", tvm_ffi.device("cuda", 1)):
         assert float(ops.exactly(jnp.zeros(1), 2**53 + 1, 0.1, device)[0]) == 1
     with pytest.raises(jax.errors.JaxRuntimeError, match=r'exactly\(\): d: expected a device such as cuda:1, got "gpu"'):
@@ -352,7 +357,7 @@ def test_values_reach_the_op_as_they_are(ops):
 
 
 def test_every_dtype_reaches_the_op(ops):
-    """The op writes the dtype as a number: code * 100 + bits."""
+    """Every dtype of JAX reaches the op, which returns the dtype as a number, code * 100 + bits."""
     for dtype, expected in {"bool": 608, "int8": 8, "uint32": 132, "int64": 64, "float16": 216, "bfloat16": 416, "float32": 232,
                             "float64": 264, "complex64": 564, "complex128": 628, "float8_e4m3fn": 1008, "float8_e5m2": 1208,
                             "float8_e4m3": 808, "float8_e3m4": 708, "float8_e8m0fnu": 1408, "float8_e4m3b11fnuz": 908,
@@ -376,7 +381,7 @@ def test_many_threads_call_at_once(ops):
 
 
 def test_the_structs_of_xla_are_those_of_its_header(root, tmp_path):
-    """The header is part of jaxlib."""
+    """kernkit's declarations of XLA's structs agree with the header in jaxlib."""
     import compiled
 
     folder = jax.ffi.include_dir()
@@ -462,7 +467,7 @@ t.close(jax.jit(ops.silu_and_mul)(jax.device_put(x, NamedSharding(mesh, P("d")))
 
 @pytest.mark.all
 def test_several_devices(shaped, root, tmp_path):
-    """shard_map, pmap, and a sharded array, in a process with four devices."""
+    """Functions work under shard_map and pmap and for a sharded array, in a process with four devices."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shaped), str(root / "tests/interop")]), "JAX_PLATFORMS": "cpu",
            "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}  # fmt: skip
     result = subprocess.run([sys.executable, "-c", SEVERAL_DEVICES], env=env, capture_output=True, text=True, cwd=tmp_path)

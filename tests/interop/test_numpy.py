@@ -40,7 +40,7 @@ def test_add(kernels, dtype, shape):
 
 
 class Counted(np.ndarray):
-    """Counts its exports by DLPack."""
+    """An array that counts its exports by DLPack."""
 
     handed_over = 0
 
@@ -89,7 +89,7 @@ def same_bits(a, b):
 @pytest.mark.parametrize("factor", [1.0, -1.0, 0.1, 3.0, 1 / 3, 1e-3, 60000.0, 1e-8])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_every_16_bit_float(kernels, dtype, factor):
-    """All 2^16 values against the conversions of NumPy and ml_dtypes."""
+    """scale gives the results of NumPy and ml_dtypes for all 2^16 values of a 16-bit float."""
     numpy_dtype = np.float16 if dtype == "float16" else ml_dtypes.bfloat16
     bits = np.arange(1 << 16, dtype=np.uint16)
     out = np.zeros_like(bits)
@@ -107,13 +107,13 @@ def test_every_16_bit_float(kernels, dtype, factor):
 
 
 def retyped(tensor, dtype):
-    """The same memory with another dtype of the same width (NumPy has no bfloat16)."""
+    """Returns a tensor with the same memory and another dtype of the same width (NumPy lacks bfloat16)."""
     assert dtype == "bfloat16"
     return relabelled(tensor, code=4)
 
 
 def relabelled(tensor, code=None, device=None):
-    """The same memory, with another dtype code or another (type, id) of the device in its DLTensor."""
+    """Returns a tensor with the same memory, in whose DLTensor the dtype's code or the device is replaced."""
     capsule = tensor.__dlpack__()
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -199,7 +199,8 @@ CPU, CUDA, ROCM = 1, 2, 10
     ],
 )
 def test_wrong_device(kernels, y_device, x_device, text):
-    """The tensors only claim to be on the device, and are rejected before any access."""
+    """Tensors on unsupported or different devices are rejected before any access. The tensors are in CPU memory and
+    only their DLTensor names the device."""
     x, y = (
         relabelled(tvm_ffi.from_dlpack(np.ones(4, "float32")), device=device)
         for device in (x_device, y_device)
@@ -226,7 +227,7 @@ def test_overlap(kernels):
 
 
 def test_read_only_array(kernels):
-    """The host rejects the array, even as an input; the page on ownership documents alternatives."""
+    """tvm_ffi rejects a read-only array, even as an input; the page on ownership documents alternatives."""
     x = F4.copy()
     x.flags.writeable = False
     with pytest.raises(BufferError):
@@ -237,7 +238,8 @@ def test_read_only_array(kernels):
     "y, file", [(F5, "scale_export.cc"), (F4[::-1], "scale.cc")], ids=["of the line", "of the function"]
 )
 def test_traceback_ends_in_the_kernel(kernels, y, file):
-    """The last frame is the line of the failed check, without unwinding the stack."""
+    """The last frame of the traceback is the line of the failed check. kernkit creates the frame without unwinding the
+    stack."""
     try:
         kernels.scale(y, F4, 1.0)
     except ValueError as error:
@@ -256,7 +258,7 @@ def test_metadata_and_doc(kernels):
 
 
 def test_two_libraries_keep_apart(kernels, library, tmp_path):
-    """A second copy of the library in one process, with its own ops and errors."""
+    """Two copies of a library in one process have separate ops and errors."""
     copy = tmp_path / "libsecond.so"
     shutil.copy(library, copy)
     second = tvm_ffi.load_module(str(copy))

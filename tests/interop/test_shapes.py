@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parsed form of schema lines: from the compiler to the library, and from there to Python."""
+"""The parsed form of schema lines, which the compiler generates, the library contains and Python reads."""
 
 import dataclasses
 import random
@@ -19,7 +19,7 @@ from lines import line_of, parse_all
 
 @pytest.fixture(scope="module")
 def cases(root):
-    """The text of the C++ tests, with its string literals joined."""
+    """The source text of the C++ tests, with adjacent string literals joined."""
     text = (root / "tests/sdk/schema/shape_line_test.cc").read_text()
     return re.sub(r'"\s*\n\s*"', "", text)
 
@@ -46,7 +46,7 @@ PIECES = [
 
 
 def mutated(line, source):
-    """The line with one to three pieces inserted, removed or replaced."""
+    """Returns the line after one to three random insertions, removals or replacements of tokens."""
     for _ in range(source.choice([1, 1, 1, 2, 3])):
         begin = source.randint(0, len(line))
         end = min(len(line), begin + source.choice([0, 0, 1, 1, 2, 5]))
@@ -59,8 +59,8 @@ def without_line(op):
 
 
 def test_python_reads_all_of_a_line(cases):
-    """The line that a test writes from a parsed form has the same parsed form, for lines of the C++ tests and random
-    variations of them."""
+    """line_of(parsed form) has the same parsed form, for the lines of the C++ tests and for random variations of these
+    lines."""
     source = random.Random(1)
     some = re.findall(r'"(\([^"\n]* -> [^"\n]*)"', cases)
     good = [line for line, op in zip(some, parse_all(some)) if op is not None]
@@ -84,7 +84,7 @@ def test_which_lines_at_the_limits_are_rejected():
 
 @pytest.fixture(scope="module")
 def library(root, tmp_path_factory):
-    """The library of frameworks.cc."""
+    """The library compiled from frameworks/frameworks.cc."""
     path = tmp_path_factory.mktemp("parsed") / "libshaped.so"
     return compiled.build(root / "tests/interop/frameworks/frameworks.cc", path, "-fvisibility=hidden")
 
@@ -104,7 +104,8 @@ def test_metadata_and_sections_have_the_parsed_line(library):
 
 
 def test_generated_files_need_only_the_parsed_line(library):
-    """The line is in docstrings and comments, where any other text can be in its place."""
+    """The generated files depend on the parsed form only: the text of the line appears in docstrings and comments
+    alone."""
     ops = [op for op in read_ops(library) if not re.search("['\"\\\\]", op.line)]
     marked = [dataclasses.replace(op, line=f"<<{i}>>") for i, op in enumerate(ops)]
 
@@ -120,7 +121,7 @@ def test_generated_files_need_only_the_parsed_line(library):
 
 
 def test_only_kernkit_add_parses_a_line(root):
-    """Each other command reads the parsed form from a library."""
+    """Only `kernkit add` uses the parser of schema lines. All other commands read the parsed form from a library."""
     folder = root / "sdk/python/kernkit"
     users = {path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if re.search("line_parser|parse_lines", path.read_text())}
     assert users == {"codegen/cpp/line_parser.py", "codegen/cpp/typed_schema.py"}
@@ -139,7 +140,7 @@ def test_a_library_of_an_earlier_kernkit(library, tmp_path):
 
 @pytest.mark.all
 def test_nvcc_takes_a_line_with_shapes(root, dlpack_include, tmp_path):
-    """The op is exported in its .cu file."""
+    """nvcc compiles a file that exports ops with shapes in their lines."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not installed")

@@ -26,7 +26,7 @@ def ops(folder):
 
 
 def random_array(rng):
-    """A view of any rank, strides (negative and zero too), offset and size."""
+    """Returns a view with random rank, strides (also negative or zero), offset and sizes."""
     shape = rng.integers(0 if rng.random() < 0.2 else 1, 6, rng.integers(0, 5))
     base = np.zeros(rng.integers(2, 4) * shape + rng.integers(0, 3, len(shape)), rng.choice(DTYPES))
     steps = [slice(rng.integers(0, 2), None, rng.choice([1, 1, 2, -1, -2])) for _ in shape]
@@ -63,7 +63,7 @@ def test_accessors_match_numpy(ops):
     assert min(counts.values()) > 100, counts
 
 
-# Capsules and their pointers. A separate handle, because other modules set other types on ctypes.pythonapi.
+# Access to capsules and their pointers, by a separate handle: other modules set other types on ctypes.pythonapi.
 python = ctypes.PyDLL(None)
 python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 python.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -75,14 +75,14 @@ USED = {NAME: b"used_dltensor_versioned", LEGACY: b"used_dltensor"}
 
 
 def take(capsule, name=NAME):
-    """The capsule's pointer, which the caller now owns."""
+    """Consumes the capsule and returns its pointer, which the caller owns."""
     pointer = python.PyCapsule_GetPointer(capsule, name)
     python.PyCapsule_SetName(capsule, USED[name])
     return pointer
 
 
 class Producer:
-    """An object for np.from_dlpack() with the given pointer."""
+    """An object that np.from_dlpack() accepts, with the given pointer."""
 
     def __init__(self, pointer, name=NAME):
         self.capsule = python.PyCapsule_New(pointer, name, None)
@@ -95,7 +95,7 @@ class Producer:
 
 
 class Managed(ctypes.Structure):
-    """DLManagedTensorVersioned with all members at one level."""
+    """DLManagedTensorVersioned with the members of its nested structs at one level."""
 
     DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     _fields_ = [
@@ -177,7 +177,7 @@ def test_the_host_does_not_write_memory_of_a_gpu(ops):
         major=1, data=4096, device_type=2, ndim=1, code=2, bits=32, lanes=1,
         shape=ctypes.addressof(shape),
     )  # fmt: skip
-    REFERENCES.extend([shape, managed])  # outlives the traceback, which keeps the tensor
+    REFERENCES.extend([shape, managed])  # the traceback keeps the tensor, which needs both
     x = ops.import_versioned(ctypes.addressof(managed))
     with pytest.raises(ValueError) as caught:
         ops.zeros_like(x)
@@ -186,7 +186,7 @@ def test_the_host_does_not_write_memory_of_a_gpu(ops):
 
 def test_requirements(ops):
     x = np.zeros(100, "float32")
-    start = (-x.ctypes.data // 4) % 16 + 1  # one element after a multiple of 64
+    start = (-x.ctypes.data // 4) % 16 + 1  # one element past a multiple of 64 bytes
     view = x[start:][:9].reshape(3, 3)
     ops.import_versioned(take(view.__dlpack__(max_version=(1, 0))), 4, True)
     with pytest.raises(ValueError, match=r"data at 0x\w+4 is not aligned to 64 bytes$"):
@@ -212,7 +212,7 @@ def test_allocation_by_torch(ops):
 def test_allocation_with_jax(ops):
     jax = pytest.importorskip("jax")
     y = ops.zeros_like(jax.numpy.ones(3))
-    assert isinstance(y, tvm_ffi.Tensor)  # JAX sets no allocator
+    assert isinstance(y, tvm_ffi.Tensor)  # JAX has no allocator for ops
     np.testing.assert_array_equal(jax.numpy.from_dlpack(y), [0, 0, 0])
 
 

@@ -13,7 +13,8 @@ from torch_cases import CASES, REFERENCE, ROWS, after_all_kinds, normal, overloa
 @pytest.mark.all
 @pytest.mark.parametrize("backend, dynamic", [("aot_eager", True), ("inductor", True), ("inductor", False)])
 def test_one_graph_has_all_operators(torch_ops, torch_rows, torch_reference, backend, dynamic):
-    """Each result is read after it is written. A second call with the same sizes compiles nothing."""
+    """One graph contains the operators of all libraries, and gives the results of eager calls; results are used after
+    they are written. A second call with the same sizes compiles nothing."""
     all_of_them = ((torch_ops, CASES), (torch_rows, ROWS), (torch_reference, REFERENCE))
     cases = {(owner, case): make for owner, cases_of_owner in all_of_them for case, make in cases_of_owner.items()}
 
@@ -130,7 +131,7 @@ for size in (2, 5):
 
 @pytest.mark.all
 def test_export_and_reload_with_a_size_that_varies(torch_ops, torch_rows, torch_reference, root, tmp_path):
-    """The other process has only the packages and the exported file."""
+    """Another process, which has only the packages and the exported file, runs an exported graph with varying sizes."""
 
     class Model(torch.nn.Module):
         def forward(self, x):

@@ -29,7 +29,7 @@ def test_opcheck_of_the_reference_library(torch_reference, case):
 
 @pytest.mark.parametrize("case", ROWS)
 def test_opcheck_of_the_kernels_of_rows(torch_rows, case):
-    """All utilities, except with an argument of float8, which torch's test_schema cannot compare."""
+    """Row kernels pass all utilities of opcheck, except test_schema for float8, which torch cannot compare."""
     arguments = ROWS[case]()
     utilities = UTILITIES[any(x.dtype == torch.float8_e4m3fn for x in tensors(arguments)):]
     outcomes = torch.library.opcheck(overload(torch_rows, case), arguments, test_utils=utilities)
@@ -51,7 +51,8 @@ def test_functional_forms_of_the_kernels_of_rows(torch_rows):
 
 
 def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
-    """Called like torch's dispatcher, but with tensors of the simulator, since torch has no such device."""
+    """Kernels for CUDA tensors run on the caller's stream. The test calls them as torch's dispatcher would, with
+    tensors of the simulator, which torch does not support as a device."""
     written = importlib.import_module("on_rows._torch")
     assert torch._C._dispatch_has_kernel_for_dispatch_key("on_rows::rms_norm", "CUDA")
     marked = []
@@ -65,7 +66,7 @@ def test_cuda_kernels_use_the_callers_stream(torch_rows, device, monkeypatch):
 
 
 def test_ops_on_a_gpu(root, library, tmp_path):
-    """The tensors and streams are torch's own."""
+    """Operators work with torch's CUDA tensors on a side stream, called directly and compiled by torch.compile."""
     if not torch.cuda.is_available():
         pytest.skip("torch sees no GPU")
     write_package(root, library, tmp_path, "on_gpu_ops", "--torch")
@@ -91,7 +92,7 @@ def test_ops_on_a_gpu(root, library, tmp_path):
 @pytest.mark.parametrize("of, case", [("torch_ops", case) for case in CASES] + [("torch_rows", case) for case in ROWS]
                          + [("torch_reference", case) for case in REFERENCE])  # fmt: skip
 def test_meta_tensors_run_no_kernel(request, of, case):
-    """Meta tensors get the shapes, dtypes and strides of the kernel's results."""
+    """For meta tensors, operators return the shapes, dtypes and strides of the kernel's results."""
     op = overload(request.getfixturevalue(of), case)
     arguments = {"torch_ops": CASES, "torch_rows": ROWS, "torch_reference": REFERENCE}[of][case]()
     expected = op(*copy.deepcopy(arguments))
@@ -144,7 +145,8 @@ def test_python_keywords_and_defaults_that_torch_cannot_express(torch_ops, plain
 
 
 def test_ops_without_an_operator(shaped, plain, torch_ops):
-    """A comment in the generated module gives the reason."""
+    """An op that cannot be an operator of torch is a plain function, and a comment in the generated module gives the
+    reason."""
     assert plain.total(torch.ones(3)) == 3.0
     assert not hasattr(torch_ops, "total")
     text = (shaped / "shaped/_torch.py").read_text()
@@ -174,7 +176,7 @@ def test_inference_tensors_are_written(torch_ops):
 
 
 def test_import_needs_no_framework(shaped, tmp_path):
-    """Imports the package itself while torch and jax cannot be imported."""
+    """The package itself can be imported while torch and jax cannot."""
     program = """
 import sys
 sys.modules["torch"] = sys.modules["jax"] = None

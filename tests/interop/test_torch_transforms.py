@@ -34,7 +34,7 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
 
 
 def test_a_plain_function_is_opaque_to_torch(torch_ops, plain):
-    """torch learns neither that the function writes nor what its gradient is."""
+    """torch notices neither writes nor gradients of a plain function, but both of an operator."""
     x, y = normal(3, 8).requires_grad_(), normal(3, 4)
     before = y._version
     plain.silu_and_mul(y, x)
@@ -81,8 +81,9 @@ for reference, op in ((t.reference_silu, ops.silu_and_mul.functional), (t.refere
 
 @pytest.mark.all
 def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_path):
-    """Covers forms that make their results and an op that returns a result, with the backward that the op names and
-    with a registered backward. Runs in a process of its own, without earlier calls."""
+    """Training steps compiled by torch.compile equal torch's own, for forms that allocate their results and for an op
+    that returns a result, with a backward that the op names and with a registered backward. The steps run in a process
+    without earlier calls."""
     path = os.pathsep.join([str(shaped), str(rows), str(root / "tests/interop")])
     result = subprocess.run([sys.executable, "-c", TRAIN], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
                             cwd=tmp_path)  # fmt: skip
@@ -91,7 +92,8 @@ def test_training_steps_through_compile_equal_torchs(shaped, rows, root, tmp_pat
 
 @pytest.mark.parametrize("with_weight", [False, True])
 def test_gradients_of_the_named_backward_are_torchs(torch_ops, with_weight):
-    """The incoming gradient may be non-contiguous, like that of a sum."""
+    """Gradients by the backward that an op names equal torch's, also if the incoming gradient is not contiguous, like
+    that of a sum."""
     def gradients(f):
         x, weight = normal(3, 8).requires_grad_(), normal(8).requires_grad_() if with_weight else None
         f(x, weight, 1e-3).sum().backward()

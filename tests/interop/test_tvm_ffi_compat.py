@@ -17,7 +17,7 @@ from compiled import COMPILE, PACKAGE, TVM_FFI_FLAGS
 
 @pytest.fixture(scope="module")
 def modules(kernkit_flags, tmp_path_factory):
-    """The ops on kernkit's headers and on tvm-ffi's headers."""
+    """The library built with kernkit's headers and the library built with tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("tvm_ffi_compat")
     source = compiled.ROOT / "tests/interop/tvm_ffi/ops.cc"
     paths = folder / "libours.so", folder / "libtheirs.so"
@@ -50,7 +50,7 @@ def plain(value):
 
 
 def answer(module, name, args):
-    """The function's result, or the kind and the text of its error."""
+    """Returns the function's result, or the type and the text of its error."""
     try:
         return plain(getattr(module, name)(*args))
     except Exception as error:
@@ -94,7 +94,8 @@ def test_writes_through_strides(modules):
         np.testing.assert_array_equal(y, np.stack([0 * X, 2 * X], 1))
 
 
-# Messages of the build with tvm-ffi's headers. kernkit's messages have the function's name before the text.
+# Values of `how`, each of which makes the op throw in another way. kernkit's message is the function's name followed by
+# the message of the build with tvm-ffi's headers.
 HOW = [
     "check", "check alone", "icheck", "icheck eq", "icheck ne", "icheck lt", "icheck le", "icheck gt", "icheck ge",
     "check eq", "literal", "throw", "other kind", "log", "class", "std", "error", "not null",
@@ -223,8 +224,8 @@ class Any(ctypes.Structure):
 
 
 def call_by_c(path, name, sizes, *ints):
-    """Calls with a float32 tensor of these sizes, without strides and memory, and ints; returns an int, or
-    None."""
+    """Calls an exported function with a float32 tensor of these sizes, without strides and memory, and with ints.
+    Returns the resulting int, or None after an error."""
     shape = (ctypes.c_int64 * len(sizes))(*sizes)
     tensor = DLTensor(None, (1, 0), len(sizes), (2, 32, 1, 0), shape, None, 64)
     values = [Any(7, 0, ctypes.addressof(tensor)), *(Any(1, 0, value) for value in ints)]
@@ -235,7 +236,8 @@ def call_by_c(path, name, sizes, *ints):
 
 
 def test_a_stride_of_a_tensor_without_strides_is_computed(modules):
-    """tvm-ffi reads through the null pointer."""
+    """stride() of a tensor without strides returns the stride of a contiguous tensor, where tvm-ffi reads through the
+    null pointer."""
     strides = [call_by_c(PATHS[0], "stride_at", (2, 3), i) for i in (0, 1, -1)]
     assert strides == [3, 1, 1]
 
@@ -251,7 +253,7 @@ def test_a_product_beyond_64_bits_is_an_error(modules):
 
 
 def test_a_number_that_does_not_fit_is_an_error(modules):
-    """tvm-ffi truncates the number."""
+    """An int that does not fit into the parameter's type is an error, where tvm-ffi truncates the number."""
     actual, reference = (answer(module, "narrow", (2**32 + 5,)) for module in modules)
     assert reference == 5
     assert actual == (ValueError, "narrow(): argument 1: int 4294967301 is out of range [-2147483648, 2147483647]")

@@ -45,7 +45,7 @@ EXPORT = "TVM_FFI_DLL_EXPORT_TYPED_FUNC(NAME, helper);\n"
 
 @pytest.fixture(scope="module")
 def objects(kernkit_flags, tmp_path_factory):
-    """An op compiled against kernkit's headers, and another op compiled against tvm-ffi's."""
+    """Objects of one op compiled with kernkit's headers and of another op compiled with tvm-ffi's headers."""
     folder = tmp_path_factory.mktemp("objects")
     result = {}
     for owner, flags in (("ours", kernkit_flags), ("theirs", TVM_FFI_FLAGS)):
@@ -73,13 +73,14 @@ def test_both_in_one_library_do_not_link(objects, order, linker, tmp_path):
 
 
 def test_beside_a_linked_runtime(objects, tmp_path):
-    """A library that still links libtvm_ffi works, and uses nothing of it."""
+    """A library that is still linked with libtvm_ffi works, and refers to none of its symbols."""
     library = tmp_path / "library.so"
     host = PACKAGE / "lib/libtvm_ffi.so"
     subprocess.run(["c++", "-shared", objects["ours"], "-Wl,--no-as-needed", host, "-o", library], check=True)
     symbols = subprocess.run(["nm", "-D", library], check=True, capture_output=True, text=True).stdout
     assert "TVMFFI" not in symbols
-    # An else belongs to the if before the check, unlike with tvm-ffi's macros.
+    # With kernkit's macros, an else after a check belongs to the preceding if; with tvm-ffi's macros it belongs to the
+    # check.
     tvm_ffi.load_module(str(library)).ours(X, False, False)
 
 
@@ -91,7 +92,8 @@ def test_an_else_after_a_check_belongs_to_the_if_before(objects, tmp_path):
 
 
 def test_the_device_code_of_an_export_has_the_kernels_of_its_template(compat_includes, tmp_path):
-    """In the device pass nvcc compiles a file without the calls of exported functions."""
+    """nvcc's PTX of a file has the instances of a kernel template that an exported function calls, and not the export
+    itself."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     source = tmp_path / "templates.cu"
@@ -153,7 +155,8 @@ def test_the_page_lists_supported_and_unsupported_headers():
 
 
 def test_calls_of_the_kept_run_match_the_page():
-    """The run compiled the same source with either headers by the same compiler."""
+    """The ratios in the page are those of the recorded run, which compiled one source with kernkit's and with tvm-ffi's
+    headers by the same compiler."""
     rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
     median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()

@@ -129,7 +129,7 @@ def plain(value):
 
 
 def answer(module, name, args):
-    """The result, or the kind of the error and its text."""
+    """Returns (None, the result), or (the type of the error, its text)."""
     try:
         return None, plain(getattr(module, name)(*args))
     except Exception as error:
@@ -141,7 +141,8 @@ def integer(name):
 
 
 def unnamed(code):
-    """tvm-ffi has no name for complex dtypes; kernkit has no name for custom dtypes."""
+    """Returns whether tvm-ffi or kernkit has no name for the dtype: tvm-ffi lacks names for complex, kernkit for custom
+    dtypes."""
     return code == 5 or code > 17
 
 
@@ -228,7 +229,8 @@ def modules(paths):
 
 @pytest.fixture(scope="module")
 def shown(modules):
-    """For each function: the number of calls, the listed differences that they show, and unlisted differences."""
+    """Returns for each function the number of calls, the listed differences that the calls show, and unlisted
+    differences."""
     result = {}
     for name in FUNCTIONS:
         calls = [(argument,) for argument in ARGUMENTS] if name in ONE_ARGUMENT else CALLS[name]
@@ -282,7 +284,8 @@ def test_the_page_lists_the_members_that_are_missing(modules):
 
 
 def test_a_short_str_is_a_str(modules):
-    """With tvm-ffi's headers, std::string results are instances of tvm_ffi's own str class, however short."""
+    """A result of std::string is a str. With tvm-ffi's headers it is an instance of tvm_ffi's subclass of str, however
+    short."""
     kinds = [type(module.echo_std_string("abc")) for module in modules]
     assert kinds[0] is str
     assert kinds[1] is not str and issubclass(kinds[1], str)
@@ -297,26 +300,26 @@ def crashes(path, call):
 
 
 def test_an_undefined_tensor_is_an_error(modules, paths):
-    """tvm-ffi reads through the null pointer."""
+    """A call with an undefined tensor is an error, where tvm-ffi reads through the null pointer."""
     text = "owned_size_of(): tensor: an undefined Tensor was used"
     assert answer(modules[0], "owned_size_of", (None, 0)) == (RuntimeError, text)
     assert crashes(paths[1], "owned_size_of(None, 0)")
 
 
 def test_a_tensor_without_strides(modules, paths):
-    """tvm-ffi reads through the null pointer."""
+    """A tensor without strides is contiguous, where tvm-ffi reads through the null pointer."""
     assert modules[0].null_strides() == 3
     assert crashes(paths[1], "null_strides()")
 
 
 def test_an_unnamed_dtype_in_a_message(modules, paths):
-    """tvm-ffi throws during a throw, which ends the process."""
+    """A message can contain any dtype, where tvm-ffi throws during a throw, which ends the process."""
     assert modules[0].message_of_dtype(5, 64, 1) == "complex64"
     assert crashes(paths[1], "message_of_dtype(5, 64, 1)")
 
 
 def test_a_read_only_tensor_is_not_written(modules):
-    """tvm-ffi drops the read-only flag of a DLPack tensor."""
+    """Writable access to a read-only DLPack tensor is an error, where tvm-ffi drops the read-only flag."""
     actual, reference = (answer(module, "address_of_read_only", (TENSOR,)) for module in modules)
     assert actual == (ValueError, "address_of_read_only(): tensor: is read-only; read_only_view() and data<const T>() read it")
     assert reference == (None, "bool True")
@@ -330,12 +333,13 @@ def test_the_destructor_of_a_guard_does_not_throw():
 
 
 def test_signed_and_unsigned_integers(modules):
-    """-1 is below 1u with kernkit; tvm-ffi converts -1 to the largest number."""
+    """kernkit compares signed with unsigned integers as numbers, so that -1 is below 1u, where tvm-ffi converts -1 to
+    the largest number."""
     assert [module.is_below(-1, 1) for module in modules] == [True, False]
 
 
 def test_a_tensor_goes_to_numpy(modules):
-    """Allocation in a call with NumPy arrays, as with a KERNKIT_EXPORT."""
+    """A tensor that a call with NumPy arguments allocates can be exported to NumPy and passed to another call."""
     y = modules[0].from_env((2, 3), "float32", "cpu")
     array = np.from_dlpack(y)
     array[:] = 7

@@ -28,7 +28,7 @@ def valued(root, tmp_path_factory):
 
 
 class Caller:
-    """Calls ops. Each framework has a subclass."""
+    """Calls ops with NumPy arrays. Each framework has a subclass."""
 
     def tensor(self, array):
         return array.copy()
@@ -82,7 +82,7 @@ def run_default(caller, function, op, arguments):
 
 
 def chosen(op, arguments):
-    """The additional sizes and dtypes that the caller of a form without outputs passes."""
+    """Returns the sizes and dtypes that a caller passes in addition, because the form allocates the outputs."""
     texts = " ".join(map(shape_text, op.parameters))
     sizes = {name: table.SIZES[name] for name in re.findall(r"(\w+)\?", texts)}
     return {**sizes, **{f"{v.name}_dtype": str(arguments[v.name].dtype) for v in op.parameters if v.has_any_dtype}}
@@ -99,7 +99,7 @@ def check(name, arguments, actual):
 
 
 def supported(name, caller):
-    """Skips callers that the row excludes."""
+    """Skips the test if the row of the table excludes the caller."""
     if caller in table.ROWS[name].without.split():
         pytest.skip("the table leaves this caller out")
 
@@ -126,7 +126,7 @@ def test_plain(plain, name):
     supported(name, "plain")
     op = table.op_of(name)
     for case, arguments in table.cases(name).items():
-        for _ in range(2):  # the second call uses what the op keeps
+        for _ in range(2):  # the second call uses what the op kept
             result = run_default(Numpy(), getattr(plain, name), op, arguments)
             check(name, arguments, Numpy().arrays(result))
 
@@ -160,7 +160,7 @@ def torch_valued(valued):
 
 
 def forms(ops, name):
-    """The overloads of an operator: {form: f(caller, op, arguments, around)}; `around` wraps a function of
+    """Returns {form: f(caller, op, arguments, around)} for the overloads of an operator; `around` wraps a function of
     tensors."""
     packet = getattr(ops, name)
 
@@ -179,7 +179,8 @@ def forms(ops, name):
 
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_eager(torch_valued, plain, name):
-    """The operator, its functional form, and the plain function with torch's tensors."""
+    """The operator, its functional form and the plain function give the table's values, called eagerly with torch's
+    tensors."""
     supported(name, "torch_eager")
     op, caller = table.op_of(name), Torch()
     for arguments in table.cases(name).values():
@@ -207,7 +208,8 @@ def compiled_values(torch_valued, plain, name, backend):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_compiled(torch_valued, plain, name):
-    """The operator, its functional form and the plain function in a graph, without generated code."""
+    """The operator, its functional form and the plain function give the table's values in a graph, without generated
+    code."""
     supported(name, "torch_compiled")
     compiled_values(torch_valued, plain, name, "aot_eager")
 
@@ -221,7 +223,8 @@ def test_torch_inductor(torch_valued, plain, name, monkeypatch):
 
 
 def batches(op, arguments):
-    """Arguments of BATCH calls, and the tensors that differ between the calls: all inputs, or only the first."""
+    """Yields the names of the tensors that differ between the calls of a batch (all inputs, or only the first) and the
+    arguments of BATCH calls."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_list and arguments.get(v.name) is not None]
     first = next(v for v in read if not v.is_only_written)
     for batched in ([v for v in read], [v for v in read if v is first or v.is_written]):
@@ -230,7 +233,7 @@ def batches(op, arguments):
 
 
 def stacked(name, calls):
-    """The values of all calls, stacked."""
+    """Returns the values of all calls, stacked along a new first axis."""
     expected = [table.expected(name, arguments) for arguments in calls]
     return {k: np.stack([w[k] for w in expected]) for k in expected[0]}
 
@@ -246,7 +249,8 @@ def check_batch(name, calls, actual):
 
 @pytest.mark.parametrize("name", table.ROWS)
 def test_torch_vmap(torch_valued, name):
-    """Forms that return their outputs, with a batch as the first dimension of each tensor."""
+    """Forms that return their outputs give the table's values under vmap, with the batch as the first dimension of each
+    tensor."""
     supported(name, "torch_vmap")
     op, caller = table.op_of(name), Torch()
     run = forms(torch_valued, name).get("default" if op.results else "functional")
@@ -276,7 +280,7 @@ def test_torch_vmap(torch_valued, name):
 
 
 def lazy_tensors(torch):
-    """Tensors whose values depend on flags that DLPack does not export."""
+    """Returns tensors whose values depend on flags that DLPack does not export."""
     x = torch.tensor([1 + 2j, 3 - 4j])
     return {"conjugate": x.conj(), "negative": torch._neg_view(torch.tensor([1.0, 2.0])), "imag": x[:1].conj().imag,
             "parameter": torch.nn.Parameter(x.conj(), requires_grad=False)}  # fmt: skip
@@ -338,7 +342,7 @@ def test_lazy_tensors_are_not_written(torch_valued, plain, kind):
 
 
 def test_an_empty_list_that_binds_a_size_is_an_error(torch_valued, plain):
-    """The op's message, also from a graph."""
+    """An empty list whose first tensor would determine a size raises the op's error, also in a graph."""
     torch, ops = Torch().torch, torch_valued.list_and_optional
     w, expected = torch.zeros(3), r"list_and_optional\(\): xs: is empty, but m is determined by the first tensor"
     with pytest.raises(ValueError, match=expected):
@@ -372,7 +376,7 @@ def jax_valued(valued):
 
 
 def without_function(op):
-    """The reason why an op has no function for JAX: XLA passes no list, and allocates results before the call."""
+    """Returns whether the op has no function for JAX: XLA passes no list, and allocates all results before the call."""
     outputs = [v for v in op.parameters if v.is_written]
     return any(v.is_list for v in op.parameters) or any(v.is_optional for v in outputs)
 
@@ -385,7 +389,7 @@ def run_jax(functions, name, arguments, around):
     others = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
     result = around(lambda passed: getattr(functions, name)(**passed, **others))(tensors)
     for k, before in tensors.items():
-        np.testing.assert_array_equal(before, arguments[k])  # JAX's arrays never change
+        np.testing.assert_array_equal(before, arguments[k])  # arrays of JAX are immutable
     return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))
 
 
@@ -421,7 +425,8 @@ def test_jax_vmap(jax_valued, name):
 
 
 def test_a_gpu_op_keeps_no_memory_of_xla(device):
-    """XLA's handler with tensors of the simulator, for an op that keeps its first allocated tensor."""
+    """An op that keeps its first allocated tensor keeps no memory of XLA. The test calls XLA's handler with tensors of
+    the simulator."""
     first = device.put(np.array([1, 2, 3], "float32"))
     for call in range(3):
         x = first if call == 0 else device.put(np.full(3, 7 + call, "float32"))

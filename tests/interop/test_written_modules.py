@@ -31,8 +31,7 @@ def jax_ops(folder):
     return packages.imported(folder, "written.jax")
 
 
-# The op, k, the error of the form that allocates the output, and the error for an output that the caller
-# passes.
+# (op, k, the error of the form that allocates the output, the error for an output that the caller passes)
 SIZES = [
     ("quotient", 0, r"quotient\(\): y: n / k: a divisor is not positive", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
     ("quotient", -2, r"quotient\(\): y: n / k: a divisor is not positive", r"quotient\(\): y: shape \[4\] does not match \[n / k\]"),
@@ -202,7 +201,8 @@ def test_scalars_of_numpy_in_operators_of_torch(torch_ops):
 
 
 def test_an_op_that_keeps_a_tensor_is_no_function_of_jax(folder):
-    """XLA's memory is valid for one call; an owning Tensor would outlive it."""
+    """An op that takes an owning Tensor has no function for JAX: the tensor would outlive XLA's memory, which is valid
+    for one call."""
     text = (folder / "written/_jax.py").read_text()
     assert "# No function for JAX: x takes an owning Tensor, and XLA's memory is valid for one call: take a TensorView." in text
     assert "def owned(" not in text and "def made(" in text

@@ -6,7 +6,7 @@ import os
 import pytest
 
 torch = pytest.importorskip("torch")
-# Changed overload sets would meet the cache of an earlier run.
+# Disables inductor's cache, whose entries from an earlier run may be for other overloads of an operator.
 os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"
 UTILITIES = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static",
              "test_aot_dispatch_dynamic")  # fmt: skip

@@ -9,7 +9,7 @@ DTYPES = {"bool": 1, "int8": 2, "int32": 4, "int64": 5, "float16": 10, "float32"
 
 
 class Struct(ctypes.Structure):
-    """Begins with its size and the first of its extensions."""
+    """A struct of XLA's interface, which starts with its size and the pointer to the first of its extensions."""
 
     def __init__(self, *values):
         super().__init__(ctypes.sizeof(self), None, *values)
@@ -36,7 +36,7 @@ class Scalar(ctypes.Structure):
 
 
 class Metadata(Struct):
-    """Arguments of the queries for a stream and a device; `context` is unused."""
+    """Arguments of the queries for a stream or a device; `context` is unused."""
 
     _fields_ = [("size", SIZE), ("extension", P), ("context", P), ("answer", I64)]
 
@@ -59,7 +59,7 @@ class Frame(Struct):
 
 
 class XlaError(Exception):
-    """`code` is a code of absl::Status."""
+    """An error returned by a handler; `code` is a code of absl::Status."""
 
     def __init__(self, code, message):
         super().__init__(message)
@@ -75,7 +75,8 @@ def pointer(array):
 
 
 class Handler:
-    """kernkit_xla_<device>_<op> of a library, called with (address, dtype, shape) of results and operands."""
+    """The function kernkit_xla_<device>_<op> of a library. A call takes (address, dtype, shape) of each result and
+    operand."""
 
     def __init__(self, library, op, device="cpu"):
         self.function = getattr(ctypes.CDLL(str(library)), f"kernkit_xla_{device}_{op}")

@@ -41,7 +41,7 @@ Tensor of_sum_made(TensorView x) {
 }
 void of_sum_in_place(TensorView x) { of_sum(x, x); }
 
-// x * factor, or a tensor in the memory of x if the values are the same.
+// Returns x * factor, or for factor 1 a tensor that shares the memory of x.
 struct MemoryOf {
   TensorView x;
   void AllocData(DLTensor* tensor) const { tensor->data = x.data_ptr(); }
@@ -66,7 +66,7 @@ std::tuple<Tensor, Tensor> twice(TensorView x) {
   multiply(y, x, 1);
   return {y, y};
 }
-// Returns its earlier result again: the op keeps the result.
+// Returns the same tensor in each call: the op keeps its result.
 Tensor kept(TensorView x) {
   static auto* memory = new Tensor();  // never destroyed
   if (!memory->defined() || memory->sizes() != x.sizes()) *memory = new_like(x);

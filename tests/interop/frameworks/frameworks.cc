@@ -147,7 +147,8 @@ std::tuple<Tensor, Tensor> row_max(TensorView x) {
   }
   return {std::move(values), std::move(indices)};
 }
-/// Allocates the second result first, so that each result is allocated in the place of the other.
+/// Allocates the second result before the first, so that an allocator that hands out buffers in the
+/// order of the results gives each result the buffer of the other result.
 std::tuple<Tensor, Tensor> halves(TensorView x) {
   check(x);
   const int64_t n[] = {x.size(0) / 2};

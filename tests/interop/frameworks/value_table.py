@@ -22,9 +22,9 @@ import numpy as np
 from kernkit.schema import Op, Value
 from lines import dtype_words, parse, shape_text
 
-RUN = (2, 3)  # the sizes of "..."
+RUN = (2, 3)  # the sizes that replace "..." in a shape
 SIZES = {"n": 3, "d": 4, "m": 2, "k": 2, "e": 5, "group": 2}
-NONE, EMPTY = 30, 20  # the numbers that stand for None and for an empty list
+NONE, EMPTY = 30, 20  # the numbers that represent None and an empty list
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Row:
     """An op of the table."""
 
     line: str  # the schema without the op's name
-    keeps: str = ""  # "before" or "after": the op allocates a table before or after the result, and keeps it
+    keeps: str = ""  # "before" or "after": the op allocates a table before or after the result, and keeps the table
     # For ops that compute something else: the body of the C++ function, and f(arguments) -> {name: value}.
     body: str = ""
     expected: Optional[Callable[[Dict[str, object]], Dict[str, np.ndarray]]] = None
     sizes: Dict[str, int] = dataclasses.field(default_factory=dict)  # overrides SIZES
-    without: str = ""  # names of callers that do not support the row, with the reason in a comment
+    without: str = ""  # names of callers that do not support the row; a comment at the row has the reason
 
 
 _PLUS_SUM = """  float sum = 0;
@@ -45,18 +45,19 @@ _PLUS_SUM = """  float sum = 0;
   for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] = x.data<const float>()[i] + sum;"""
 
 ROWS: Dict[str, Row] = {
-    # Elementwise, with the promise that one call serves a batch.
+    # Elementwise ops that declare, by "each...", that one call computes a batch.
     "each": Row("(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()"),
     "each_two": Row("(Tensor(out!) z[each...], Tensor x[each...], Tensor y[each...]) -> ()"),
     "each_returned": Row("(Tensor x[each...]) -> Tensor y[each...]"),
     "each_returned_two": Row("(Tensor x[each...], Tensor w[each...]) -> (Tensor y[each...], Tensor z[each...]: float64)"),
     "each_in_place": Row("(Tensor(a!) x[each...], float factor) -> ()"),
     "each_optional": Row("(Tensor(out!) y[each...], Tensor x[each...], Tensor? w[each...]=None) -> ()"),
-    # Each element plus the sum of all elements: any shape; a batch differs from its items.
+    # Each element plus the sum of all elements: the op accepts any shape, and the result of a batch differs from the
+    # results of its items.
     "plus_sum": Row("(Tensor(out!) y[...], Tensor x[...]) -> ()", body=_PLUS_SUM, expected=lambda inputs: {"y": inputs["x"] + inputs["x"].sum()}),
     "plus_sum_returned": Row("(Tensor x[...]) -> Tensor y[...]", expected=lambda inputs: {"y": inputs["x"] + inputs["x"].sum()},
                              body="  Tensor y = kernkit::alloc_tensor(x.sizes(), x.dtype(), x.device());\n" + _PLUS_SUM + "\n  return y;"),
-    # Elementwise, without the promise.
+    # Elementwise ops that do not declare that one call computes a batch.
     "scaled": Row("(Tensor(out!) y[...], Tensor x[...], float factor) -> ()"),
     "added": Row("(Tensor(out!) z[...], Tensor x[...], Tensor y[...]) -> ()"),
     "output_last": Row("(float factor, Tensor x[...], Tensor(out!) y[...]) -> ()"),
@@ -82,7 +83,7 @@ ROWS: Dict[str, Row] = {
     "made_square": Row("(Tensor x[n]) -> Tensor y[n, n]"),
     "made_two": Row("(Tensor x[2*n]) -> (Tensor first[n], Tensor second[n])"),
     "made_three": Row("(Tensor x[n, d]) -> (Tensor a[n], Tensor b[d]: int64, Tensor c[n, d]: float64)"),
-    # Sizes that the caller chooses.
+    # Sizes that the caller passes.
     "chosen": Row("(Tensor(out!) y[n, k?], Tensor x[n, d]) -> ()"),
     "chosen_once": Row("(Tensor(out!) y[n, k?], Tensor(out!) z[n, k]: int32, Tensor x[n, d]) -> ()"),
     # Optional tensors in each position, also where they bind a size.
@@ -125,7 +126,7 @@ ROWS: Dict[str, Row] = {
     "dtype_of_optional": Row("(Tensor(out!) y[n]: w or float64, Tensor x[n], Tensor? w[n]: int32=None) -> ()"),
     "dtype_chosen": Row("(Tensor(out!) y[n]: ?, Tensor x[n]) -> ()"),
     "dtypes": Row("(Tensor(out!) y[n]: uint8, Tensor(out!) z[n]: float64, Tensor x[n]: int64, Tensor w[n]: int8) -> ()"),
-    # Tables that the op allocates once and keeps.
+    # Ops that allocate a table once and keep the table.
     "keeps_before": Row("(Tensor x[n]) -> Tensor y[n]", keeps="before"),
     "keeps_after": Row("(Tensor x[n]) -> Tensor y[n]", keeps="after"),
     "keeps_of_two": Row("(Tensor x[n]) -> (Tensor y[n], Tensor z[n])", keeps="before"),
@@ -144,10 +145,10 @@ for _kind, _texts in DEFAULTS.items():
     _both = ", ".join(f"{_kind} p{i}={text}, {_kind}? q{i}={text}" for i, text in enumerate(_texts))
     ROWS[f"defaults_{_kind.lower()}"] = Row(f"(Tensor(out!) y[n], Tensor x[n], {_both}, {_kind}? none=None) -> ()")
 ROWS["device"] = Row("(Tensor(out!) y[n], Tensor x[n], Device p, Device? none=None) -> ()")
-# The default also follows a parameter that is left out.
+# A default also applies if the call omits the preceding parameters.
 ROWS["defaults_all"] = Row("(Tensor x[n], float? f=inf, int? i=7, bool? b=True, str? s='\\', ScalarType? t=uint16, float g=nan) -> Tensor y[n]")
 
-# A value of each type that is not a default above.
+# For each type, a value that differs from all defaults above.
 VALUES = {"int": 3, "float": 1.5, "bool": False, "str": "xyz", "ScalarType": "int32", "Device": "cuda:1"}
 
 
@@ -172,13 +173,13 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
 
 
 def _like(op: Op) -> Optional[Value]:
-    """The tensor that gives its dtype to an output without a dtype in the line."""
+    """Returns the tensor whose dtype is that of an output without a dtype in the line."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_only_written and not v.is_optional]
     return next((v for v in read if not v.is_list), read[0] if read else None)
 
 
 def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
-    """The dtype of a tensor, from the line or from the caller."""
+    """Returns the dtype of a tensor, which the line or the caller determines."""
     named = {v.name: v for v in op.parameters}
     if value.dtype == ("?",):
         return "float64"
@@ -194,7 +195,7 @@ def dtype_of(op: Op, value: Value, arguments: Dict[str, object]) -> str:
 
 
 def default_of(value: Value) -> object:
-    """The value of a parameter that a call leaves out."""
+    """Returns the default of a parameter as a Python value; None if the parameter has no default."""
     text = value.default or "None"
     if text == "None":
         return None
@@ -212,12 +213,12 @@ def tensor(op: Op, name: str, value: Value, arguments: Dict[str, object], empty:
 
 
 def cases(name: str) -> Dict[str, Dict[str, object]]:
-    """{case: arguments}. A missing argument is left out of the call."""
+    """Returns {case: arguments}. A parameter without an entry is omitted from the call."""
     op = op_of(name)
 
     def call(empty: bool = False, none: tuple = (), is_left_out: bool = False, no_items: tuple = (), values: Dict[str, object] = {}) -> Dict[str, object]:
         inputs: Dict[str, object] = {}
-        # Dtypes of tensors may depend on other parameters.
+        # Tensors come last, because their dtypes may depend on other parameters.
         for value in sorted(op.parameters, key=lambda v: (v.type == "Tensor") + v.is_written + v.is_only_written):
             seed = op.parameters.index(value) + 1
             if value.name in none:
@@ -233,7 +234,7 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
             elif value.is_list:
                 inputs[value.name] = [2, 5]
             else:
-                named = SIZES.get(value.name)  # a parameter that is also a size
+                named = SIZES.get(value.name)  # the parameter's value is also a size
                 inputs[value.name] = named or values.get(value.name, VALUES[value.type])
         return {v.name: inputs[v.name] for v in op.parameters if v.name in inputs}
 
@@ -255,7 +256,7 @@ def cases(name: str) -> Dict[str, Dict[str, object]]:
 
 
 def _must_have_items(op: Op, value: Value) -> bool:
-    """Whether the first item binds a size, so that the list must not be empty."""
+    """Returns whether the first item of the list binds a size, so that the list must not be empty."""
     if value.type != "Tensor" or value.is_optional:
         return False
     other_tensors = [v for v in op.parameters if v.type == "Tensor" and v is not value and not (v.is_list or v.is_only_written or v.is_optional)]
@@ -265,7 +266,7 @@ def _must_have_items(op: Op, value: Value) -> bool:
 # The computation of the ops.
 
 def number(value: Value, argument: object) -> float:
-    """The contribution of a value that is not a tensor."""
+    """Returns the number that represents an argument other than a tensor in total()."""
     if argument is None:
         return NONE
     if isinstance(argument, list):
@@ -287,8 +288,8 @@ def number(value: Value, argument: object) -> float:
 
 
 def expected(name: str, arguments: Dict[str, object]) -> Dict[str, object]:
-    """{output: array or list of arrays} after a call, without outputs that were left out. Does not change
-    the arguments."""
+    """Returns {output: array or list of arrays} after a call, without outputs that the call omits. Does not change the
+    arguments."""
     row, op = ROWS[name], op_of(name)
     full = {v.name: arguments.get(v.name, default_of(v)) for v in op.parameters}
     if row.expected is not None:
@@ -483,7 +484,7 @@ def _cpp_type(value: Value) -> str:
 
 
 def _cpp_sizes(op: Op) -> List[str]:
-    """Declares variables for the sizes of required tensors."""
+    """Returns C++ declarations of variables for the sizes of required tensors."""
     lines, ints = [], {v.name for v in op.parameters if v.type == "int"}
     for value in op.parameters:
         if value.type != "Tensor" or value.is_optional or value.is_list or value.is_only_written:
@@ -497,7 +498,7 @@ def _cpp_sizes(op: Op) -> List[str]:
 
 
 def _cpp_made(op: Op, value: Value) -> str:
-    """The expression that allocates a result."""
+    """Returns the C++ expression that allocates a result."""
     like = _like(op)
     sizes = shape_text(value)
     if sizes in ("...", "each..."):
