@@ -7,7 +7,7 @@ import random
 import re
 from typing import Dict, Iterator, List, Optional, Tuple
 
-# Headers that C also reads, or that only tests include.
+# Files without mutants: headers that C code also includes, and headers that only tests include.
 LEFT_OUT = re.compile(
     r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_simulator/"
 )
@@ -40,14 +40,14 @@ EXCHANGED_IN_PYTHON = [
 
 @dataclasses.dataclass
 class Mutant:
-    """A change of an expression, and its outcome."""
+    """A small change of an expression, and the outcome of the tests with this change."""
 
     file: str
     line: int  # line number, from 1
     old: str
     new: str
     start: int  # offset of the expression in the file
-    constant: bool = False  # evaluated at compile time: a choice at run time has no effect
+    constant: bool = False  # evaluated at compile time, so that it cannot be selected at run time
     fate: str = ""
     by: str = ""
     seconds: float = 0
@@ -63,7 +63,8 @@ class Mutant:
 
 
 def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
-    """C++: conditions, returned values and initial values, as offset, text, constant, condition."""
+    """Yields the conditions, returned values and initial values of C++ code as (offset, text, whether it is constant,
+    whether it is a condition)."""
     starts = re.compile(
         r"^(?!\s*(?://|#|static_assert|using |template)).*?"
         r"(?:\b(?:if|while)(?P<constexpr> constexpr)? (?P<paren>\()|\breturn (?P<value>)"
@@ -88,7 +89,7 @@ def expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
 
 
 def closing(text: str, start: int) -> int:
-    """The offset of the parenthesis that closes the one at start."""
+    """Returns the offset of the parenthesis that closes the parenthesis at `start`."""
     depth = 0
     for position in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[position], 0)
@@ -98,7 +99,8 @@ def closing(text: str, start: int) -> int:
 
 
 def python_expressions(text: str) -> Iterator[Tuple[int, str, bool, bool]]:
-    """Python, including Python code in string literals."""
+    """Yields the conditions and returned values of Python code, like expressions(). Python code in string literals is
+    included."""
     starts = (
         r"^ *(?:el)?(?:if|while) (?P<condition>.+):$|\breturn (?P<value>(?:(?! for ).)+)$"
         r"| if (?P<choice>[^\[\]\n]+?)(?: else |\]$|\)$)"
@@ -116,7 +118,7 @@ def outside_quotes(text: str, at: int) -> bool:
 
 
 def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List[Mutant]:
-    """All mutants of the files in the folders, sorted."""
+    """Returns all mutants of the files in the folders, sorted by file."""
     result = []
     for name in sorted(files):
         is_python = name.endswith(".py")
@@ -133,7 +135,7 @@ def candidates(root: pathlib.Path, files: List[str], folders: List[str]) -> List
                 result.append(Mutant(name, line, old, new, start, constant))
 
             for operator, replacement in EXCHANGED_IN_PYTHON if is_python else EXCHANGED:
-                pattern = re.escape(operator.rstrip()) + r"\s(?!not )"  # an operator may end its line
+                pattern = re.escape(operator.rstrip()) + r"\s(?!not )"  # the operator may be the end of a line
                 for match in re.finditer(pattern, old):
                     at = match.start()
                     if outside_quotes(old, at):
@@ -161,7 +163,8 @@ def draw(mutants: List[Mutant], folders: List[str], count: int, seed: int) -> Li
 
 
 def find(mutant: Mutant, mutants: List[Mutant]) -> Optional[Mutant]:
-    """Finds a mutant of another tree in this tree, whose files may have other names and lines."""
+    """Returns the mutant of this tree that equals a mutant of another tree, in which files may have other paths and
+    lines; None if there is none."""
     alike = [
         m
         for m in mutants
@@ -174,7 +177,7 @@ def find(mutant: Mutant, mutants: List[Mutant]) -> Optional[Mutant]:
 
 
 def planted(text: str, mutants: Dict[int, Mutant]) -> str:
-    """C++ in which a number selects the active mutant. Line numbers do not change."""
+    """Returns C++ code with all mutants, one of which a number selects at run time. Line numbers do not change."""
     for number, mutant in sorted(mutants.items(), key=lambda item: -item[1].start):
         end = mutant.start + len(mutant.old)
         assert text[mutant.start : end] == mutant.old, mutant
@@ -188,7 +191,7 @@ def planted(text: str, mutants: Dict[int, Mutant]) -> str:
 
 
 def changed(text: str, mutant: Mutant) -> str:
-    """The file with only this mutant."""
+    """Returns the file's text with only this mutant."""
     end = mutant.start + len(mutant.old)
     assert text[mutant.start : end] == mutant.old, mutant
     return text[: mutant.start] + mutant.new + text[end:]

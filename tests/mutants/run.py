@@ -49,9 +49,10 @@ FOLDERS = [
     "sdk/python/kernkit/codegen/frameworks/",
     "sdk/simulator/ptx/",
 ]
-# The state of a mutant that must be planted alone.
+# The value of Mutant.by for a mutant that must be planted alone.
 NOT_REACHED = "not reached at run time"
-# A pytest file that uses what sdk/python/kernkit/codegen/frameworks writes, by its name or by a fixture.
+# Pytest files that build a library with generated modules, and those that use sdk/python/kernkit/codegen/frameworks: by
+# an import, an option or a fixture.
 BUILDS_A_LIBRARY = r"import (packages|compiled)|[(, ](shaped|plain|torch_\w+)[,)]"
 USES_FRAMEWORKS = (
     r"kernkit\.codegen\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
@@ -59,7 +60,7 @@ USES_FRAMEWORKS = (
 
 
 class Results:
-    """The mutants and their outcomes, in files."""
+    """Writes the mutants and their outcomes to results.json and results.txt in the folder."""
 
     def __init__(self, folder: pathlib.Path, options: argparse.Namespace, mutants: List[Mutant]):
         self.folder, self.mutants = folder, mutants
@@ -112,11 +113,11 @@ class Run:
 
     @staticmethod
     def is_chosen(mutant: Mutant) -> bool:
-        """Whether a program can select the mutant at run time."""
+        """Returns whether a mutant can be selected at run time."""
         return not mutant.is_python and not mutant.constant
 
     def texts(self, mutants: Dict[int, Mutant]) -> Dict[str, str]:
-        """The files with all their mutants, selected by number."""
+        """Returns {file: its text with all these mutants, which are selected by number}."""
         header = self.options.folder / "together/tests/mutants/mutant.h"
         texts = {}
         for name in sorted({mutant.file for mutant in mutants.values()}):
@@ -126,11 +127,11 @@ class Run:
         return texts
 
     def together(self) -> None:
-        """Tries the mutants of C++ that are selected at run time."""
+        """Tests all mutants of C++ that are selected at run time, in one build."""
         if not any(self.is_chosen(m) and m.by != NOT_REACHED for m in self.to_do().values()):
             return
         tree = Tree(self.options.tree, self.options.folder / "together", self.options.jobs)
-        # Mutants with an outcome stay planted, so that a resumed run compiles nothing again.
+        # Mutants that already have an outcome stay in the build, so that a resumed run compiles nothing again.
         planted_mutants = {
             number: m
             for number, m in self.all.items()
@@ -200,7 +201,8 @@ class Run:
         self.results.write()
 
     def alone(self) -> None:
-        """Tries the mutants of Python, and the mutants of C++ that take effect at compile time."""
+        """Tests the mutants of Python, and the mutants of C++ that take effect at compile time, each in a separate
+        build."""
         remaining = list(self.to_do().values())
         if not remaining:
             return
@@ -211,7 +213,8 @@ class Run:
         if result.returncode != 0:
             sys.exit(result.stdout[-5000:])
         tree.read_dependencies()
-        # First all mutants of Python with the fast files: the slow files take minutes for each mutant.
+        # All mutants of Python are first tested by the fast pytest files, because a slow file takes minutes for each
+        # mutant.
         for most in (10, 60, float("inf")):
             for mutant in sorted(remaining, key=lambda m: not m.is_python):
                 if mutant.fate or (not mutant.is_python and most < float("inf")):
@@ -226,7 +229,8 @@ class Run:
                     self.results.set(mutant, fate, by, started)
 
     def pytest_files(self, tree: Tree, mutant: Mutant, most: float) -> List[str]:
-        """The pytest files that take at most `most` seconds. Files named after the mutant's file come first."""
+        """Returns the pytest files that take at most `most` seconds, starting with files whose name contains that of
+        the mutant's file."""
         stem = pathlib.Path(mutant.file).stem.removesuffix("_head")
         order = []
         for name in files_of(self.options.tree):
@@ -241,7 +245,8 @@ class Run:
         return [name for *_, name in sorted(order)]
 
     def fate_alone(self, tree: Tree, mutant: Mutant, targets: List[str]) -> tuple:
-        """Tries programs with the mutant. The limit does not apply to building their other inputs."""
+        """Returns the outcome of a mutant that is planted alone, and what determined the outcome. The time limit
+        excludes the building of the programs' other inputs."""
         time_left = self.options.limit
         file = tree.folder / mutant.file
         text = file.read_text()
@@ -255,7 +260,7 @@ class Run:
             try:
                 file.write_text(changed(text, mutant))
                 if not mutant.is_python and tree.build([target], time_left).returncode != 0:
-                    return "killed", "the compiler"  # a static_assert failed, or another branch does not compile
+                    return "killed", "the compiler"  # by a static_assert, or in another branch of an if constexpr
                 if ending := tree.fails(target, took):
                     return "killed", ending
             except OutOfTime:
@@ -275,34 +280,34 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=20261125)
     parser.add_argument(
-        "--folders", nargs="+", default=FOLDERS, help="beginnings of paths (default: %(default)s)"
+        "--folders", nargs="+", default=FOLDERS, help="prefixes of paths (default: %(default)s)"
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument(
-        "--limit", type=float, default=600, help="seconds of a mutant (default: %(default)s)"
+        "--limit", type=float, default=600, help="time limit of a mutant [s] (default: %(default)s)"
     )
     parser.add_argument(
-        "--tree", type=pathlib.Path, default=ROOT, help="the repository (default: this)"
+        "--tree", type=pathlib.Path, default=ROOT, help="the repository to test (default: this one)"
     )
     parser.add_argument(
         "--folder",
         type=pathlib.Path,
         default=ROOT / "build/mutants",
-        help="for copies, builds and results (default: %(default)s)",
+        help="folder for copies, builds and results (default: %(default)s)",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="go on with the mutants in the folder"
+        "--resume", action="store_true", help="continue the run whose results are in the folder"
     )
     parser.add_argument(
-        "--again", nargs="+", default=[], metavar="FATE", help="with --resume: try these again"
+        "--again", nargs="+", default=[], metavar="FATE", help="with --resume: outcomes whose mutants are tested again"
     )
     parser.add_argument(
-        "--mutants", type=pathlib.Path, help="results of a run, whose mutants to plant"
+        "--mutants", type=pathlib.Path, help="results.json of a run; plants the mutants of this run"
     )
     parser.add_argument(
-        "--compare", type=pathlib.Path, help="results of another run; fails where one is lost"
+        "--compare", type=pathlib.Path, help="results.json of a run; an error if a kill of this run is lost"
     )
-    parser.add_argument("--list", action="store_true", help="print the mutants and end")
+    parser.add_argument("--list", action="store_true", help="list the mutants without testing them")
     options = parser.parse_args()
     options.folder, options.tree = options.folder.resolve(), options.tree.resolve()
     old = options.mutants or (options.folder / "results.json" if options.resume else None)
@@ -318,7 +323,7 @@ def main() -> int:
         if current is None and options.resume and mutant.fate:
             current = dataclasses.replace(
                 mutant, start=-1
-            )  # keeps its outcome, and is not planted
+            )  # keeps its outcome, but is not planted
         if current is None:
             print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
             continue

@@ -11,7 +11,8 @@ import sys
 import time
 from typing import Dict, List, Optional, Set, Union
 
-# Excludes programs that need a GPU, that depend on a host of their own, or that are no tests.
+# The programs with which mutants are tested. Excludes programs for a GPU, ucontext_test, and programs that are not
+# tests.
 PROGRAMS = re.compile(
     r"^programs/|^bin/(?!gpu_test|gpu_row_traffic_test|ptx_forms_gpu_test|ucontext_test)\w+_test$"
 )
@@ -64,7 +65,7 @@ def call(
 
 
 def files_of(root: pathlib.Path) -> List[str]:
-    """The repository's files in their present state, including files that are not committed."""
+    """Returns the paths of the repository's files, including files that are not committed."""
     listed = call(
         "git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"
     ).stdout
@@ -72,7 +73,7 @@ def files_of(root: pathlib.Path) -> List[str]:
 
 
 class Tree:
-    """The copy. Its files are the present files of the root, except for planted mutants."""
+    """A copy of the repository with its own build. Files equal those of the root, except for planted mutants."""
 
     def __init__(self, root: pathlib.Path, folder: pathlib.Path, jobs: int):
         self.root, self.folder, self.jobs = root, folder, jobs
@@ -81,7 +82,8 @@ class Tree:
         self._files_of: Dict[str, Set[str]] = {}
 
     def update(self, texts: Dict[str, str]) -> None:
-        """Writes only files that differ, for ninja. `texts` has the files with mutants."""
+        """Updates the copy; `texts` has the contents of files with mutants. Writes only files that differ, so that
+        ninja builds nothing else."""
         if not (self.folder / ".git").exists():
             call("git", "clone", "--quiet", "--shared", "--no-checkout", self.root, self.folder)
         for name in files_of(self.root):
@@ -129,7 +131,7 @@ class Tree:
         )
 
     def targets(self) -> List[str]:
-        """The GoogleTest programs, and the programs that `kernkit run` runs."""
+        """Returns the GoogleTest programs, and the programs that `kernkit run` runs."""
         listed = call("ninja", "-C", self.build_folder, "-t", "targets", "all").stdout
         programs = re.findall(
             r"^(bin/\w+|programs/\w+): (?:CXX|CUDA)_EXECUTABLE", listed, re.MULTILINE
@@ -137,7 +139,7 @@ class Tree:
         return [name for name in sorted(set(programs)) if PROGRAMS.match(name)]
 
     def read_dependencies(self) -> None:
-        """The source files of each object, from ninja's log of a finished build."""
+        """Reads the source files of each object from ninja's log of a finished build."""
         objects: Dict[str, Set[str]] = {}
         current: Set[str] = set()
         for line in call("ninja", "-C", self.build_folder, "-t", "deps").stdout.splitlines():
@@ -149,11 +151,12 @@ class Tree:
                 current.add(os.path.relpath(path, self.folder))
         for target in self.targets():
             inputs = call("ninja", "-C", self.build_folder, "-t", "inputs", target).stdout.split()
-            # A shared library that the program loads also counts as an input, with its objects.
+            # The inputs include shared libraries that the program loads, and their objects.
             self._files_of[target] = set().union(*(objects.get(name, set()) for name in inputs))
 
     def programs_of(self, file: str) -> List[str]:
-        """The programs that are compiled from the file, those with a test of the same name first."""
+        """Returns the programs that are compiled from the file, starting with programs that have a test of the file's
+        name."""
         stem = pathlib.Path(file).stem
         folder = pathlib.Path(file).parent.name.replace(
             "impl", pathlib.Path(file).parent.parent.name
@@ -171,9 +174,9 @@ class Tree:
         )
 
     def run(self, target: str, limit: float, **environment: str) -> Union[int, str]:
-        """The exit code of a program or of a pytest file, or that it did not end."""
+        """Returns the exit code of a program or of pytest on a file, or "did not end" after the time limit."""
         if target.endswith(".py"):
-            # Tests of a minute and more run later, for the mutants that survive.
+            # Excludes tests that take a minute or more.
             arguments = [
                 sys.executable,
                 "-m",
@@ -208,13 +211,13 @@ class Tree:
         name, ends = pathlib.Path(target).name, set()
         for _ in range(2):
             end = self.run(target, 30 + 5 * took, **environment)
-            if end in (0, 5):  # 5: pytest chose no test
+            if end in (0, 5):  # pytest's exit code 5: no test was selected
                 return ""
             ends.add(end)
         return f"{name} (did not end)" if "did not end" in ends else name
 
     def time_of(self, target: str, **environment: str) -> Optional[float]:
-        """Time of a program without a mutant, which is built first [s]; None if it fails three times."""
+        """Builds a program without a mutant and returns its run time [s], or None if the program fails three times."""
         if target not in self.took:
             self.took[target] = None
             if not target.endswith(".py") and self.build([target]).returncode != 0:

@@ -18,7 +18,7 @@ from commands import timed
 
 SUITE = "bookworm"
 PACKAGES = ("python3-venv", "g++")  # required by README, without git
-# Network settings that a root copies from this machine.
+# Network settings of this machine that are copied into a root folder.
 FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 VARIABLES = re.compile(
     "PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT)"
@@ -36,7 +36,7 @@ exec chroot --userspec="$3:$3" "$1" /bin/sh -c 'cd "$0" && exec "$@"' "$2" "${@:
 
 
 def missing() -> str:
-    """The reason why this machine cannot create a root, or ""."""
+    """Returns the reason why this machine cannot create a root folder, or ""."""
     if os.geteuid() != 0:
         return "making a root of Debian requires root"
     for program in ("debootstrap", "unshare", "chroot"):
@@ -55,7 +55,7 @@ def missing() -> str:
 
 
 def mirror() -> str:
-    """The mirror from which this machine's apt installs Debian 12, or ""."""
+    """Returns the address of the mirror from which this machine's apt installs Debian 12, or ""."""
     command = [
         "apt-get",
         "indextargets",
@@ -82,7 +82,8 @@ class Completed:
 
 
 class System:
-    """A root folder. Its commands get no environment variable of this machine except for network settings."""
+    """A root folder of Debian. Commands in the root folder get no environment variable of this machine except for
+    network settings."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
@@ -130,7 +131,7 @@ class System:
         return result.printed
 
     def copy(self, folder: pathlib.Path, packages: List[str]) -> "System":
-        """Another root with the same content and additional packages."""
+        """Copies the root folder and installs additional packages in the copy."""
         subprocess.run(["cp", "-a", "--reflink=auto", self.folder, folder], check=True)
         copied = System(folder)
         if packages:
@@ -147,7 +148,7 @@ class System:
 
 
 def make(folder: pathlib.Path) -> System:
-    """A root of Debian 12 in a new folder, with only PACKAGES installed."""
+    """Creates a root folder of Debian 12 in which only PACKAGES are installed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     command = [
         "debootstrap",

@@ -23,8 +23,8 @@ def kernkit(*arguments, **options):
 
 
 def synthetic_run(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
-    """A run of a machine that is `speed` times as fast, with the times of the rows in `slower` multiplied.
-    Each round has random noise, which a row and its comparison share."""
+    """Returns a run of a machine that is `speed` times as fast as the default. `slower` has factors for the times of
+    some rows. All rows of a round share a random factor."""
     rng = random.Random(seed)
     luck = [rng.uniform(1, 1.4) for _ in range(rounds)]
 
@@ -51,7 +51,7 @@ def synthetic_run(seed, speed=1.0, slower=None, rounds=5, noise=0.02):
 
 
 def of_library(library="my_kernels"):
-    """A run of a library's benchmarks, compared with memcpy of each dtype."""
+    """Returns a run of a library's benchmarks, which compare an op with memcpy for each dtype."""
     rows = []
     for n in (1, 64, 1024):
         for dtype, size, rate in (("float32", 4, 20), ("float16", 2, 10)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands for tests, which use their output or the text of a failure."""
+"""Functions that run commands; the error of a failed command contains the command's output."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-# The environment of this Python as if it were activated; its wheel contains dlpack.h.
+# The environment variables of this Python environment as if it were activated; dlpack.h is in its wheel.
 ENVIRONMENT = {**os.environ, "VIRTUAL_ENV": sys.prefix}
 
 
@@ -21,7 +21,8 @@ def run(*command):
 
 
 def build_target(root, target):
-    """The folder of `./kk build`, with a target that `all` does not build; one worker at a time builds it."""
+    """Builds a target that is not part of `all` in the folder of `./kk build`, one worker at a time; returns the
+    folder."""
     folder = root / "build/release"
     with (folder / "lock-of-tests").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -30,8 +31,8 @@ def build_target(root, target):
 
 
 def path_without(folder, *names):
-    """PATH without these programs: each folder of PATH with such a program is replaced by a folder below
-    `folder` with links to its other programs."""
+    """Returns PATH without these programs: each folder of PATH that contains such a program is replaced by a folder
+    below `folder` with links to the other programs."""
     folders = []
     for number, entry in enumerate(os.environ["PATH"].split(os.pathsep)):
         programs = {path.name: path for path in pathlib.Path(entry).glob("*")} if entry else {}
@@ -47,7 +48,8 @@ def path_without(folder, *names):
 
 
 def timed(command, **options):
-    """Processor time of a command and its child processes [s], its exit code, and its output. Thread-safe."""
+    """Runs a command and returns the processor time of the command and its child processes [s], the exit code and the
+    output. Thread-safe."""
     with tempfile.TemporaryFile("w+") as printed:
         process = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, **options)
         _, status, usage = os.wait4(process.pid, 0)

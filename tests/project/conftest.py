@@ -13,7 +13,8 @@ import rendering
 from commands import run
 from published import download
 
-# Python's default: a command or a hook that writes bytecode into a library is seen.
+# As by default, Python may write bytecode, so that tests notice a command or a hook that writes bytecode into a
+# library.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 WHEEL = "flashinfer-python==0.7.2.post1"
@@ -38,7 +39,7 @@ def template(root: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """Isolates cookiecutter: the tests do not read the user's settings, and leave nothing in the user's
+    """Environment variables with which cookiecutter neither reads the user's settings nor writes into the user's
     folders."""
     folder = tmp_path_factory.mktemp("cookiecutter")
     config = folder / "config.yaml"
@@ -50,7 +51,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict:
 
 @pytest.fixture(scope="session")
 def driver_environment(environment):
-    """The environment of ./kk: that of this Python, with the packages of a library's requirements.txt."""
+    """Environment variables for ./kk: the environment of this Python, which has the packages of a library's
+    requirements.txt."""
     inherited = {key: value for key, value in environment.items() if key not in ("LIBRARY", "KK_VENV")}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
     limits = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "CUDAARCHS": "80;120-real"}  # halves nvcc's time
@@ -59,7 +61,7 @@ def driver_environment(environment):
 
 @pytest.fixture(scope="module")
 def default_library(template, environment, tmp_path_factory):
-    """A rendering with the default answers."""
+    """A library rendered with the default answers."""
     output = tmp_path_factory.mktemp("default")
     result = rendering.render(template, output, environment, library_name=rendering.NAME)
     assert result.returncode == 0, result.stdout
@@ -68,7 +70,7 @@ def default_library(template, environment, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def csrc(tmp_path_factory):
-    """The sources of FlashInfer, from its wheel: none of them is in this repository."""
+    """The folder of FlashInfer's sources, extracted from its wheel. No source of FlashInfer is in this repository."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path_factory.mktemp("flashinfer")
@@ -79,7 +81,8 @@ def csrc(tmp_path_factory):
 
 @pytest.fixture
 def load_hook(template):
-    """A hook before Jinja renders it; only main() needs Jinja."""
+    """Returns load(name), which loads a hook of the template without rendering it: only main() contains Jinja's
+    syntax."""
 
     def load(name: str) -> types.ModuleType:
         path = template / "hooks" / f"{name}_gen_project.py"
@@ -93,7 +96,7 @@ def load_hook(template):
 
 @pytest.fixture
 def kernkit_new(root, environment, tmp_path):
-    """Runs `kernkit new` in an empty folder."""
+    """Returns a function that runs `kernkit new` in an empty folder."""
 
     def new(*arguments):
         tools = {**environment, "PYTHONPATH": str(root / "sdk/python")}
@@ -105,6 +108,6 @@ def kernkit_new(root, environment, tmp_path):
 
 @pytest.fixture
 def copy(template: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """A copy of the template, for a test to change."""
+    """A copy of the template that a test may change."""
     shutil.copytree(template, tmp_path / "template", ignore=lambda *_: rendering.BUILD_OUTPUTS)
     return tmp_path / "template"

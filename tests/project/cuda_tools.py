@@ -13,7 +13,8 @@ from commands import build_target
 
 
 def tool(name):
-    """A tool of the CUDA toolkit: on PATH, from the toolkit, or from the toolkit's or triton's wheel."""
+    """Returns the path of a tool of the CUDA toolkit: from PATH, from the toolkit, or from the wheel of the tool or of
+    triton."""
     packages = pathlib.Path(sys.prefix).glob("lib/python*/site-packages")
     wheels = (f"nvidia/cu13/bin/{name}", f"triton/backends/nvidia/bin/{name}")
     candidates = [package / wheel for package in packages for wheel in wheels]
@@ -24,14 +25,14 @@ def tool(name):
 
 
 def build(root, target):
-    """The folder of `./kk build`, with a target that requires nvcc; see build_target()."""
+    """Builds a target that requires nvcc in the folder of `./kk build`; see build_target()."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     return build_target(root, target)
 
 
 def include_of(header):
-    """The include folder with this header: of a CUDA toolkit or of one of NVIDIA's wheels."""
+    """Returns the include folder with this header, of a CUDA toolkit or of one of NVIDIA's wheels."""
     nvcc = shutil.which("nvcc")
     toolkit = [pathlib.Path(nvcc).resolve().parents[1] / "include"] if nvcc else []
     wheels = pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/include")
@@ -56,8 +57,8 @@ def cuobjdump(library, *options):
 
 
 def fatbin(*entries, name="code", magic=0xBA55ED50):
-    """A fat binary as C++ source, without code, in the section named by a macro IN; entries are (1 for PTX
-    or 2 for SASS, architecture, flags)."""
+    """Returns C++ source of a fat binary without code, in the section that a macro IN names. entries: (1 for PTX or 2
+    for SASS, architecture, flags)."""
     body = b"".join(
         struct.pack("<HHIQ12xI8xQ16x", kind, 0x101, 64, 8, architecture, flags) + b"\1" * 8
         for kind, architecture, flags in entries

@@ -5,8 +5,7 @@ compilations that differ in host code."""
 import re
 
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
-# Numbers that depend on earlier declarations, and the hash of a file's options in the names of its local
-# symbols.
+# Numbers that depend on preceding declarations, and the hash of a file's options in the names of local symbols.
 NUMBERED = re.compile(r"(__cuda_local_var_|__T|__C)\d+(?:_\d+(?=_))?|(_INTERNAL_)[0-9a-f]{8}_\w+?_[0-9a-f]{8}")
 ATTRIBUTE = re.compile(r"\b(?:__\w+|___device__)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
 
@@ -16,7 +15,7 @@ def unnumbered(text):
 
 
 def functions(text):
-    """{name: definition} of the functions that the front end has written."""
+    """Returns {name: definition} of the functions in the front end's output."""
     definitions, lines, depth = {}, [], 0
     for line in text.splitlines():
         if line.startswith("#"):
@@ -35,7 +34,7 @@ def functions(text):
 
 
 def device_code(text):
-    """(kernels, {name: definition} of the kernels and of all functions that they call)."""
+    """Returns the kernels, and {name: definition} of the kernels and of all functions that they call."""
     defined = functions(unnumbered(text))
     kernels = {name for name, definition in defined.items() if "__global__" in definition.partition("{")[0]}
     unvisited, reached = set(kernels), set()

@@ -37,11 +37,11 @@ class Format:
         sign, man, exp, count = mp.mpf(x)._mpf_
         unit = max(exp + count - self.bits, self.least - self.bits + 1)
         if exp + count > self.greatest_exponent:
-            steps, remainder = 1 << self.bits, 0  # beyond the largest number
+            steps, remainder = 1 << self.bits, 0  # larger than the largest number
         elif exp >= unit:
             steps, remainder = man << (exp - unit), 0
         elif exp + count < unit - 1:
-            steps, remainder = 0, -1  # below half of the smallest number
+            steps, remainder = 0, -1  # smaller than half of the smallest number
         else:
             steps, part, half = man >> (unit - exp), man & ((1 << (unit - exp)) - 1), 1 << (unit - exp - 1)
             remainder = 0 if part == 0 else 2 if part == half else 1 if part > half else -1
@@ -62,12 +62,12 @@ class Format:
         return math.ldexp((1 << self.bits) - 1, self.greatest_exponent - self.bits)
 
     def ordered(self, x):
-        """An integer that grows by 1 from each number to the next. Both zeros are 0."""
+        """Returns an integer that increases by 1 from each number to the next; 0 for both zeros."""
         (number,) = struct.unpack(self.integer, struct.pack(self.code, x))
         return number if number >= 0 else -(number & ((1 << (8 * struct.calcsize(self.code) - 1)) - 1))
 
     def steps(self, x, count):
-        """The number `count` numbers after x."""
+        """Returns the number that is `count` numbers after x."""
         number = self.ordered(x) + count
         top = 1 << (8 * struct.calcsize(self.code) - 1)
         return struct.unpack(self.code, struct.pack(self.integer, number if number >= 0 else -number - top))[0]
@@ -81,12 +81,12 @@ DOUBLE = Format("double", "", "<d", "<q", 53, -1022)
 class Function:
     expression: str  # uses the arguments x, y, z, w
     arity: int
-    reference: Optional[Callable] = None  # takes mpf; without it, the C library's function of this name
+    reference: Optional[Callable] = None  # takes mpf; None: the C library's function of this name
     bounds: tuple = (0, 0)  # float, double [ulp]
     inputs: str = "wide"  # see INPUTS of the test
-    special: Optional[Callable] = None  # results for infinities or zeros, if the C library lacks the function
-    absolute: tuple = (0.0, 0.0)  # float, double: a permitted absolute difference instead
-    inverse_of: Optional[Callable] = None  # takes mpf: the monotonic function whose inverse this is
+    special: Optional[Callable] = None  # results for infinities and zeros, if the C library lacks the function
+    absolute: tuple = (0.0, 0.0)  # for float and double: a permitted absolute difference, in place of the bound
+    inverse_of: Optional[Callable] = None  # takes mpf: the monotonic function of which this function is the inverse
     c_name: str = ""  # the C library's name, if different
     covers: tuple = ()  # other names of the header that the expression calls
     formats: tuple = (FLOAT, DOUBLE)
@@ -94,7 +94,7 @@ class Function:
 
 
 def c_function(name, fmt, arguments, result=None):
-    """The C library's function, or None."""
+    """Returns the C library's function, or None if the C library lacks the function."""
     try:
         function = getattr(_LIBM, name + fmt.suffix)
     except AttributeError:
@@ -122,12 +122,12 @@ def _special_rnorm(*x):
 
 
 def _periodic(value):
-    """The result of sinpi or cospi at an infinity, a NaN or a zero."""
+    """Returns the result of sinpi or cospi at an infinity, a NaN or a zero."""
     return lambda x: value(x) if math.isfinite(x) else math.nan
 
 
 def _table(rows):
-    """The result at infinities and zeros, by argument as text."""
+    """Returns a function for the results at infinities and zeros, from a table whose keys are the arguments as text."""
     return lambda x: rows.get(repr(x), math.nan)
 
 
@@ -144,7 +144,7 @@ def _lgamma(x):
 
 
 def _erfcx(x):
-    """exp(x^2) erfc(x). Far from zero, the first terms of the asymptotic series."""
+    """Returns exp(x^2) erfc(x), far from zero by the first terms of the asymptotic series."""
     if x > 10**20:
         return 1 / (x * mpmath.sqrt(mpmath.pi))
     if x < -1000:
@@ -179,7 +179,7 @@ UNARY = {
     "erfcx": (_erfcx, (4, 4), "wide", _table({"inf": 0.0, "-inf": math.inf, "0.0": 1.0, "-0.0": 1.0})),
     "normcdf": (_normcdf, (5, 5), "wide", _table({"inf": 1.0, "-inf": 0.0, "0.0": 0.5, "-0.0": 0.5})),
     "tgamma": (_gamma, (5, 10), "gamma"),
-    # Near its zeros between -23 and -2.2 the error is larger: the guide gives no bound there.
+    # The error is larger near the zeros between -23 and -2.2, for which the guide gives no bound.
     "lgamma": (_lgamma, (6, 4), "lgamma"),
     "cyl_bessel_i0": (lambda x: mpmath.besseli(0, x), (6, 6), "small", _table({"inf": math.inf, "-inf": math.inf, "0.0": 1.0, "-0.0": 1.0})),
     "cyl_bessel_i1": (lambda x: mpmath.besseli(1, x), (6, 6), "small", _table({"inf": math.inf, "-inf": -math.inf, "0.0": 0.0, "-0.0": -0.0})),
@@ -216,8 +216,8 @@ FUNCTIONS.update({
     "rnorm3d": Function("rnorm3d{f}(x, y, z)", 3, lambda *x: 1 / _norm(*x), (2, 1), special=_special_rnorm),
     "norm4d": Function("norm4d{f}(x, y, z, w)", 4, _norm, (3, 2), special=_special_norm),
     "rnorm4d": Function("rnorm4d{f}(x, y, z, w)", 4, lambda *x: 1 / _norm(*x), (2, 1), special=_special_rnorm),
-    # The guide gives no bound for any number of arguments. For three arguments: norm3d's bound, and one more
-    # than rnorm3d's.
+    # For an arbitrary number of arguments the guide gives no bound. For three arguments the bounds used here are
+    # norm3d's, and rnorm3d's plus one.
     "norm": Function("({T p[3] = {x, y, z}; norm{f}(3, p);})", 3, _norm, (3, 2), special=_special_norm),
     "rnorm": Function("({T p[3] = {x, y, z}; rnorm{f}(3, p);})", 3, lambda *x: 1 / _norm(*x), (3, 2), special=_special_rnorm),
     "sincos": Function("({T s, c; sincos{f}(x, &s, &c); s;})", 1, mpmath.sin, (2, 2), c_name="sin"),
@@ -235,7 +235,7 @@ def _divided(x, y):
     return x / y
 
 
-# Exact functions: the same results as the C library.
+# Exact functions, whose results equal those of the C library.
 for _name in ("fabs", "sqrt", "floor", "ceil", "trunc", "round", "rint", "nearbyint", "logb"):
     FUNCTIONS[_name] = Function(f"{_name}{{f}}(x)", 1)
 for _name in ("fmin", "fmax", "fmod", "remainder", "fdim", "copysign", "nextafter"):
@@ -256,7 +256,7 @@ def _remquo(fmt, x, y):
 
 
 def _integer(name, fmt, x):
-    """lround() and similar functions, on numbers that the result can hold."""
+    """Returns the reference of lround() and similar functions, for results that fit into the result's type."""
     function = getattr(_LIBM, name + fmt.suffix)
     function.restype = ctypes.c_int if name == "ilogb" else ctypes.c_longlong
     function.argtypes = [ctypes.c_float if fmt is FLOAT else ctypes.c_double]
@@ -296,7 +296,7 @@ EQUAL = {
     "nan": ('nan{f}("")', 1, "", lambda fmt, x: math.nan, "whole"),
 }  # fmt: skip
 
-# Intrinsics of one operation in each rounding: the name without the rounding, by format.
+# Operations with an intrinsic for each rounding mode: {name without the mode: (number of arguments, reference)}.
 OPERATIONS = {
     "add": (2, lambda x, y: x + y), "sub": (2, lambda x, y: x - y), "mul": (2, lambda x, y: x * y), "div": (2, lambda x, y: x / y),
     "fma": (3, lambda x, y, z: x * y + z), "rcp": (1, lambda x: 1 / x), "sqrt": (1, mpmath.sqrt),
@@ -311,7 +311,7 @@ def intrinsic(operation, fmt, mode):
 
 
 def _near_one(ulp, absolute):
-    """The bound of a logarithm: absolute for arguments of 0.5 to 2."""
+    """Returns the bound of a logarithm, which is absolute for arguments of 0.5 to 2."""
     return lambda x, expected: (0, absolute) if 0.5 <= x <= 2 else (ulp, 0.0)
 
 
@@ -320,7 +320,7 @@ def _absolute(bound):
 
 
 def _of_power(x, y, expected):
-    """The errors of x and of log2(x), multiplied by y, reach exp2()."""
+    """Returns the bound of __powf(): exp2() gets the errors of x and of log2(x), multiplied by y."""
     return 3 + 2 * abs(y * (abs(math.log2(x)) + 1)), 0.0
 
 
@@ -345,7 +345,7 @@ FAST = {
     "__powf": ("__powf(x, y)", mpmath.power, _of_power, "base"),
 }  # fmt: skip
 
-# Names of the header that another row covers, or that are not functions of floats for kernels.
+# Names in the header that other rows cover, or that are not functions of floats in device code.
 OTHER_NAMES = {
     "fdividef": "fdivide",
     "__isinff": "isinf", "__isnanf": "isnan", "__isfinited": "isfinite", "__isfinitef": "isfinite", "__signbitd": "signbit",

@@ -9,8 +9,8 @@ import pytest
 
 
 def environment_with(root, requirements):
-    """The folder of an environment with the packages of tests/<requirements>. The environment remains in build/ for other
-    runs. Skips the test if pip cannot install the packages."""
+    """Returns the folder of a Python environment with the packages of tests/<requirements>, which remains in build/ for
+    later runs. Skips the test if pip cannot install the packages."""
     file = root / "tests" / requirements
     digest = hashlib.sha256(file.read_bytes() + sys.version.encode()).hexdigest()[:12]
     folder = root / "build/environments" / f"{file.stem}-{digest}"

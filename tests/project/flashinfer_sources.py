@@ -13,7 +13,7 @@ import tempfile
 from commands import timed
 from published import flashinfer_command
 
-# A file that FlashInfer renders from a template; a header that neither set of headers has.
+# An include of a file that FlashInfer renders from a template.
 TEMPLATE = re.compile(r'#include ["<](\w+\.inc)[">]')
 
 
@@ -25,8 +25,8 @@ def on_tvm_ffi(csrc):
 
 
 def rendered(csrc, workspace, *attention, architecture="9.0a"):
-    """{rendered file: its folder below the workspace}, one instance of each template; or for one kind of
-    attention with its dtype and head size."""
+    """Renders one instance of each template, or the templates of one kind of attention with its dtype and head size.
+    Returns {rendered file: its folder below the workspace}."""
     program = pathlib.Path(__file__).with_name("flashinfer_templates.py")
     environment = {**os.environ, "FLASHINFER_CUDA_ARCH_LIST": architecture, "FLASHINFER_WORKSPACE_BASE": str(workspace)}
     command = [sys.executable, program, csrc.parents[2], *attention]
@@ -35,8 +35,8 @@ def rendered(csrc, workspace, *attention, architecture="9.0a"):
 
 
 def front_end(csrc, flags, file, limit=10000):
-    """Time of nvcc's front end (preprocessor and cudafe++, for host and device) [s], and its output: "" if
-    it accepts the file. Generates no code. Each step may take `limit` seconds."""
+    """Runs nvcc's front end (preprocessor and cudafe++, for host and device), which generates no code. Returns its time
+    [s] and its output, which is "" if the file is accepted. `limit`: time limit of each step [s]."""
     took = 0
     with tempfile.TemporaryDirectory() as folder:
         command = [*flashinfer_command(csrc, flags, csrc / file, f"{folder}/o"), "--dryrun", "--keep", "--keep-dir", folder]

@@ -16,7 +16,7 @@ import jinja2
 import torch
 
 wheel = pathlib.Path(sys.argv[1]).resolve() / "flashinfer"
-# Its __init__.py needs packages that rendering does not need.
+# Replaces FlashInfer's __init__.py, which imports packages that rendering does not need.
 package = types.ModuleType("flashinfer")
 package.__path__ = [str(wheel)]
 sys.modules["flashinfer"] = package
@@ -27,7 +27,7 @@ from flashinfer.jit.mamba import checkpointing_ssu, replayssm_materialize, selec
 half, i32, i64 = torch.float16, torch.int32, torch.int64
 f32, bf16 = torch.float32, torch.bfloat16
 TYPES = (half, half, half)
-PLAIN = (0, False, False)  # no positions, no window, no cap
+PLAIN = (0, False, False)  # no positional encoding, no sliding window, no cap of logits
 
 
 def print_folders():
@@ -61,7 +61,7 @@ checkpointing_ssu.gen_checkpointing_ssu_module(bf16, bf16, bf16, bf16, f32, i32,
 replayssm_materialize.gen_replayssm_materialize_module(bf16, bf16, f32, 64, 128, 8, 8)
 selective_state_update.gen_selective_state_update_sm90_module(bf16, bf16, bf16, f32, i32, None, 64, 128, 1, i32, i32)
 
-# The template that no function of this version renders.
+# Renders the only template that no function of this version renders.
 folder = env.FLASHINFER_GEN_SRC_DIR / "batch_decode_mla"
 folder.mkdir(parents=True, exist_ok=True)
 template = jinja2.Template((env.FLASHINFER_CSRC_DIR / "batch_decode_mla_config.jinja").read_text())

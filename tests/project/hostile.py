@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries whose metadata, files and repository are damaged or hostile, made from a seed."""
+"""Creates libraries whose metadata, files and repository are damaged or hostile; a seed determines the damage."""
 
 import base64
 import bz2
@@ -14,7 +14,7 @@ import subprocess
 
 from kernkit.project import copies, manifest
 
-# Paths that leave the library; {0} is an absolute path to the folder around the library.
+# Paths that lead out of the library; {0} is the absolute path of the folder around the library.
 ESCAPES = ["../../sentinel", "../sentinel.txt", "../../../../sentinel.txt", "{0}/sentinel", "{0}/sentinel.txt", "/", "..",
            "../", "a/../../../sentinel", "silu_and_mul/../../../sentinel", ".git/config", ".git/hooks/post-merge",
            "third_party/kernkit/../../../sentinel.txt", "x\0y", "", ".", "~", "kernels\n/x", "\udcff", "a" * 300]  # fmt: skip
@@ -29,7 +29,7 @@ PATHS = (*METADATA, "kernels", "kernels/silu_and_mul", "kernels/silu_and_mul/sil
 
 
 def snapshot(folder: pathlib.Path, without: str = "") -> dict:
-    """Kind, mode, modification time and content of everything in a folder; links are not followed."""
+    """Returns the kind, mode, modification time and content of everything in a folder; links are not followed."""
     states = {}
     for parent, folders, names in os.walk(folder):
         if without and parent == str(folder):
@@ -47,19 +47,19 @@ def snapshot(folder: pathlib.Path, without: str = "") -> dict:
 
 
 def around(folder: pathlib.Path, library: str) -> dict:
-    """The surroundings of the library."""
+    """Returns the snapshot of everything around the library."""
     return snapshot(folder, library)
 
 
 def git(folder, *arguments, limit=3):
     """Runs git in the repository of the folder itself, never in an enclosing repository, for at most `limit` seconds."""
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
-    with contextlib.suppress(subprocess.TimeoutExpired):  # git waits for a pipe that replaces its file
+    with contextlib.suppress(subprocess.TimeoutExpired):  # git waits if a pipe replaces one of its files
         subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, check=False, timeout=limit)
 
 
 class Mutation:
-    """Changes a library in some of the ways below; `notes` lists the changes."""
+    """Applies some of the changes below to a library; `notes` lists the changes."""
 
     def __init__(self, library: pathlib.Path, seed: int) -> None:
         self.library, self.generator, self.notes = library, random.Random(seed), []
@@ -75,7 +75,7 @@ class Mutation:
                 self.notes.append(f"{change.__name__} not possible: {error!r}")
             else:
                 self.notes.append(change.__name__)
-        if self.generator.random() < 0.7:  # as in a clone
+        if self.generator.random() < 0.7:  # the changes are committed, as in a clone
             git(self.library, "add", "--all")
             git(self.library, "commit", "--quiet", "--no-verify", "-m", "Mutated")
 
@@ -83,7 +83,7 @@ class Mutation:
         return self.generator.choice(ESCAPES).replace("{0}", str(self.outside))
 
     def record_value(self) -> None:
-        """Replaces a value at some place of the record."""
+        """Replaces or removes a random value of the record."""
         path = self.library / ".kernkit.json"
         record = json.loads(path.read_text())
         mapping = self.generator.choice([record, record["answers"]])
@@ -160,7 +160,7 @@ class Mutation:
             path.write_text(path.read_text().rstrip("\n") + " " + call)
 
     def odd_file(self) -> None:
-        """Replaces a file or a folder by a link, a pipe, a folder, nothing or an unreadable file."""
+        """Replaces a random file or folder by a link, a pipe, a folder, nothing or an unreadable file."""
         path = self.library / self.generator.choice(PATHS)
         how = self.generator.choice(["link", "link", "link", "dangling", "cycle", "pipe", "folder", "file", "nothing", "unreadable", "empty"])
         store = self.outside / "kept"

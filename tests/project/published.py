@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published files of other projects, for tests: none of them is in this repository."""
+"""Downloads files that other projects have published. None of them is in this repository."""
 
 import subprocess
 import sys
@@ -10,8 +10,8 @@ FEATURES = ("F16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E8M0", "FP4_E2M1")
 
 
 def download(folder, expected, *options):
-    """The single file of a distribution, "name==version", without its dependencies. Skips the test if the
-    file is not available."""
+    """Downloads the file of a distribution, "name==version", without its dependencies, and returns its path. Skips the
+    test if the file is not available."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "-q", "-d", folder, *options, expected]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
         pytest.skip(f"{expected} cannot be downloaded")
@@ -20,8 +20,8 @@ def download(folder, expected, *options):
 
 
 def install(folder, expected):
-    """The folder, into which pip installs a distribution without its dependencies. Skips the test if the distribution is not
-    available."""
+    """Installs a distribution without its dependencies into the folder, and returns the folder. Skips the test if the
+    distribution is not available."""
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--disable-pip-version-check", "--target", folder, expected]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
         pytest.skip(f"{expected} cannot be installed")
@@ -38,7 +38,7 @@ def flashinfer_folders(csrc):
 
 
 def flashinfer_command(csrc, flags, file, output, architecture="arch=compute_90a,code=sm_90a"):
-    """nvcc's command line for a file of FlashInfer, as in FlashInfer's own build."""
+    """Returns nvcc's command line for a file of FlashInfer, with the options of FlashInfer's own build."""
     command = ["nvcc", "-std=c++17", "-O3", f"-gencode={architecture}", "-DNDEBUG", "--expt-relaxed-constexpr"]
     command += [f"-DFLASHINFER_ENABLE_{feature}" for feature in FEATURES]
     command += [f"-DENABLE_{feature}" for feature in ("BF16", "FP8", "FP4")] + flags

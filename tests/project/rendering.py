@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Renders the template, for tests of the result."""
+"""Functions that render the template."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 
 NAME = "fast_ops"
 CHOICES = ["licence", "cuda", "sdk", "ci"]
-# A call of the template's op in a package, and its output.
+# A program that calls the op of the rendered package, and its output.
 CALL = """
 import numpy, {name}
 x = numpy.array([[1, -2, 3, 4]], "float32")
@@ -39,8 +39,8 @@ def check(*command, **options) -> str:
 
 
 def render(template, output, env, *options, python=sys.executable, **answers):
-    """Renders by cookiecutter, without the component ptx unless `parts` names it: its tests build for half
-    a minute longer."""
+    """Renders the template by cookiecutter. The component ptx, whose tests take half a minute to build, is only
+    included if `parts` names it."""
     arguments = [f"{key}={value}" for key, value in {"parts": "", **answers}.items()]
     output.mkdir(exist_ok=True)
     options = ["--no-input", "--output-dir", output, *options]
@@ -48,7 +48,7 @@ def render(template, output, env, *options, python=sys.executable, **answers):
 
 
 def files_below(folder: pathlib.Path) -> dict:
-    """Relative path and content of every file, following links, without build outputs."""
+    """Returns {relative path: content} of every file except build outputs, following links."""
     contents = {}
     for parent, folders, files in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name not in BUILD_OUTPUTS]
@@ -59,5 +59,5 @@ def files_below(folder: pathlib.Path) -> dict:
 
 
 def source_tree(template: pathlib.Path) -> pathlib.Path:
-    """The template's files for a rendering."""
+    """Returns the folder of the template's files for a library."""
     return template / "{{cookiecutter.library_name}}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Row kernels and the template's sample, by nvcc's PTX: their memory traffic
-(tests/gpu/row_traffic_test.cc), and the tests that also run as compiled for the CPU."""
+"""Row kernels and the template's sample, run by nvcc's PTX, stay within their limits of memory traffic
+(tests/gpu/row_traffic_test.cc) and pass the tests that also run compiled for the CPU."""
 
 import subprocess
 

@@ -32,13 +32,15 @@ def test_architectures(library, architectures):
 
 
 def test_default_architectures(root):
-    """Machine code for every architecture from Ampere to consumer Blackwell; PTX for those between and beyond."""
+    """By default a library has machine code for every architecture from Ampere to consumer Blackwell, and PTX for
+    architectures between and after these."""
     text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
     assert "set(CMAKE_CUDA_ARCHITECTURES 80 90-real 100-real 120)" in text
 
 
 def test_cuda_runtime_is_inside(library):
-    """Linked statically: its functions are in the library, and (test_exports) no shared library is needed."""
+    """The CUDA runtime is linked statically: the library contains its functions, and needs no shared library
+    (test_exports)."""
     cuobjdump(library, "--list-elf")
     assert b"libcudart.so" not in library.read_bytes()
     assert b"cudaErrorInsufficientDriver" in library.read_bytes()
@@ -55,7 +57,7 @@ def test_kernels_spill_no_registers(library):
 
 @pytest.fixture(scope="module")
 def kernels(library):
-    """(architecture, kernel): its loads and stores of global memory in order, as ("LDG", 16)."""
+    """Returns {(architecture, kernel): its loads and stores of global memory in order, such as ("LDG", 16)}."""
     sass = cuobjdump(library, "-sass")
     kernels, architecture = {}, None
     for line in sass.splitlines():
@@ -70,7 +72,7 @@ def kernels(library):
 
 
 def elementwise(name):
-    """(elements per pack, packs) of an elementwise kernel's mangled name, or None."""
+    """Returns (elements per pack, packs) from the mangled name of an elementwise kernel, or None for another kernel."""
     match = re.search(r"elementwise_kernelILi(\d+)ELi(\d+)E", name)
     return match and (int(match[1]), int(match[2]))
 
@@ -78,7 +80,7 @@ def elementwise(name):
 @pytest.mark.all
 def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
     fast = {key: elementwise(key[1]) for key in kernels if (elementwise(key[1]) or (1,))[0] > 1}
-    # 4 kernels of scale and 9 of add.
+    # scale has 4 kernels, add has 9.
     assert len(fast) == 13 * len(architectures)
     for (architecture, name), (width, packs) in fast.items():
         accesses = kernels[architecture, name]
@@ -104,7 +106,7 @@ def test_scalar_path_has_eight_loads_in_flight(kernels, architectures):
 
 @pytest.mark.all
 def test_architecture_of_one_kernel(root, library, tmp_path):
-    """ARCHITECTURES 90a: the kernel has code for sm_90a in addition to the library's architectures."""
+    """A kernel with ARCHITECTURES 90a has code for sm_90a in addition to code for the library's architectures."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     cuobjdump(library, "--list-elf")

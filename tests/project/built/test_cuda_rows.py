@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine code of row kernels: the page's RMS norm, and the kernels in kernels/. Nothing runs on a GPU."""
+"""The machine code of row kernels: the RMS norm of the page, and the kernels in kernels/. Nothing runs on a GPU."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ template void cuda::rows<bfloat16>(const cuda::Launch&, int64_t, int64_t, const 
 
 @pytest.fixture(scope="module")
 def kernels(root, dlpack_include, tmp_path_factory):
-    """{(threads of a row, packs of a thread): (registers, count of each instruction)} of the kernels."""
+    """Returns {(threads of a row, packs of a thread): (registers, {instruction: count})} of the kernels."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     test = (root / "tests/sdk/cuda/rows_test.cc").read_text()
@@ -35,7 +35,8 @@ def kernels(root, dlpack_include, tmp_path_factory):
 
 
 def machine_code(path):
-    """{(mangled body, threads of a row, elements of a pack, packs of a thread): (registers, instructions)}"""
+    """Returns {(mangled name of the body, threads of a row, elements of a pack, packs of a thread): (registers,
+    instructions)}."""
     usage = dict(re.findall(r"Function (\S+):\s+REG:(\d+)", cuobjdump(path, "--dump-resource-usage", "-arch", "sm_90")))
     rows = {}
     for function in cuobjdump(path, "-sass", "-arch", "sm_90").split("Function : ")[1:]:
@@ -49,19 +50,21 @@ def machine_code(path):
 @pytest.mark.all
 def test_a_row_is_loaded_once_by_16_bytes_and_stays_in_registers(kernels):
     assert {(t, p) for t, _, p in kernels} == {(32, 2), (32, 4), (256, 4), (1024, 4), (1024, 0)}
-    assert len(kernels) == 10  # each for float and bfloat16
+    assert len(kernels) == 10  # 5 kernels each for float and bfloat16
     for (threads, width, packs), (registers, code) in kernels.items():
         wide = [i for i in code if i.startswith(("LDG", "STG")) and i.endswith("128")]
         stores = sum(i.startswith("STG") for i in wide)
         assert stores == max(packs, 1), (threads, width, packs)
-        # The row and the weight. A long row is read twice and unrolled by the compiler's choice.
+        # A thread loads each pack of the row and of the weight. For a long row, which is read twice, the compiler
+        # chooses how often the loop is unrolled.
         assert packs == 0 or len(wide) - stores == 2 * packs, (threads, width, packs)
         assert sum(i.startswith("BAR") for i in code) == (0 if threads == 32 else 2)
         assert not [i for i in code if i.startswith(("LDL", "STL"))], "registers are spilled"
         assert registers <= (64 if threads == 1024 else 96), (threads, width, packs, registers)
 
 
-# Loads and stores of a row's own dtype. Stores count in all branches, as with and without a weight.
+# The numbers of (loads, stores) of the row's own dtype. Stores in all branches are counted, for example with and
+# without a weight.
 ACCESSES = {"RmsNorm": (2, 2), "RmsNormFp8": (2, 0), "FusedAddRmsNorm": (3, 3), "LayerNorm": (4, 3),
             "Softmax": (1, 1), "GeluAndMul": (2, 1)}  # fmt: skip
 INSTANCE = "template __global__ void rows_kernel<1024, 8, 4, kernels::{0}>(int64_t, int64_t, kernels::{0});"
@@ -90,7 +93,7 @@ def test_rows_of_1024_threads_fit_into_64_registers(arch, root, dlpack_include, 
     assert re.findall(r"(\d+) bytes spill stores", errors) == ["0"] * len(bodies), errors
 
 
-@pytest.mark.slow  # nvcc builds the library for minutes
+@pytest.mark.slow  # nvcc compiles the library for minutes
 def test_kernels_of_rows_load_each_input_once_by_16_bytes(root):
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
@@ -100,13 +103,13 @@ def test_kernels_of_rows_load_each_input_once_by_16_bytes(root):
 
 
 def check_kernels(kernels):
-    assert len(kernels) == 5 * (4 * 4 + 2 * 3)  # lengths of rows; ops with four dtypes, and ops with three
+    assert len(kernels) == 5 * (4 * 4 + 2 * 3)  # 5 lengths of rows; 4 ops with four dtypes, 2 ops with three
     for (name, threads, width, packs), (registers, code) in kernels.items():
         body = re.search(r"7kernels\d+([A-Za-z0-9]+?)I", name)[1]
         reads, writes = ACCESSES[body]
         wide = [i for i in code if i.startswith(("LDG", "STG")) and i.endswith("128")]
         stores = sum(i.startswith("STG") for i in wide)
-        if packs:  # each pass reads a long row
+        if packs:  # each of the passes reads the whole row
             assert (len(wide) - stores, stores) == (reads * packs, writes * packs), (name, wide)
         assert not [i for i in code if i.startswith(("LDL", "STL"))], name
         assert registers <= (64 if threads == 1024 else 96), (name, registers)

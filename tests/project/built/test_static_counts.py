@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The number of loads and stores in a kernel's PTX, which the counters count, and in ptxas' machine code
-for sm_80. Nothing runs."""
+"""The numbers of loads and stores in a kernel's PTX, which the counters report, are compared with the numbers in ptxas'
+machine code for sm_80. Nothing runs."""
 
 import collections
 import re
@@ -36,8 +36,8 @@ def kernels_of_sass(text):
 
 
 def differences(folder, program):
-    """{kernel: {instruction: (in PTX, in machine code)}} of an object's PTX for sm_80; and the number of
-    kernels."""
+    """Returns {kernel: {instruction: (count in PTX, count in machine code)}} of the counts that differ in an object's
+    code for sm_80, and the number of kernels."""
     tools = {name: tool(name) for name in ("cuobjdump", "nvdisasm", "ptxas")}
     if None in tools.values():
         pytest.skip(f"{[name for name, unequal_by_kernel in tools.items() if unequal_by_kernel is None]} not installed")
@@ -61,7 +61,7 @@ def built(root, target, op):
 
 
 def test_a_difference_is_found():
-    """A difference is found, as if a store were merged with the next store."""
+    """Counts of PTX and machine code that differ, as if ptxas had merged two stores, are reported."""
     ptx = ".entry k(\n)\n{\nld.param.u64 %r1, [p];\n@%p1 ld.global.nc.v4.u32 {%r1}, [%r2];\nst.shared.u32 [%r1], %r2;\n}\n"
     sass = "\n.text.k:\n        /*0000*/      LDG.E.128 R4, [R2.64] ;\n        /*0010*/      @!P0 LDG.E R4, [R2.64] ;\n"
     assert kernels_of_ptx(ptx) == {"k": {"ld.global": 1, "st.shared": 1}}
@@ -79,8 +79,8 @@ def test_kernels_of_elements(root, tmp_path, target, op, count):
 @pytest.mark.parametrize("op, count", [("softmax", 20), ("gelu_and_mul", 15), ("rms_norm", 20), ("rms_norm_fp8", 15),
                                        ("fused_add_rms_norm", 20), ("layer_norm", 20)])  # fmt: skip
 def test_kernels_of_rows(root, tmp_path, op, count):
-    """A block adds up its warps' results in a loop that ptxas unrolls: the same number of shared memory
-    loads runs."""
+    """The counts differ only for ld.shared in kernels that use a whole block per row: ptxas unrolls the loop that adds
+    up the results of warps, and the number of executed loads is the same."""
     unequal_by_kernel, kernels = differences(tmp_path, built(root, "gpu_row_kernels", op))
     assert kernels == count
     for name, unequal in unequal_by_kernel.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All tools report nothing for this repository's tests by PTX and for the sample's tests."""
+"""The tools report no finding for this repository's tests that run by PTX, nor for the sample's tests."""
 
 import argparse
 
@@ -9,10 +9,9 @@ from kernkit.commands import sanitize
 from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 
 TOOLS = [*sanitize.TOOLS, "counters"]
-# Excluded tests: those of faults and of the tools themselves, and one that needs more processors than the
-# tools use.
+# Excluded are tests of faults, tests of the tools, and a test that needs more processors than the tools use.
 OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
-# Host calls that fail on purpose, which memcheck reports.
+# Excluded are tests whose host calls fail on purpose, because memcheck reports such calls.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"
                     "DriverModules.AKernelOfPtxTextRuns:"
@@ -22,7 +21,7 @@ OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSl
 PROGRAMS = {"contract_on_ptx_test": "", "cuda_on_ptx_test": OF_ERRORS, "driver_test": OF_DRIVER_ERRORS, "gpu_on_ptx_test": "", "gpu_row_traffic_test": "",
             "ptx_test": OF_FAULTS, "row_kernels_on_ptx_test": "", "sample_on_ptx_test": "", "seeds_on_ptx_test": ""}  # fmt: skip
 
-# Programs that nvcc compiles, or that run, for half a minute.
+# Programs that nvcc compiles for half a minute or that run for half a minute.
 LONG = ("gpu_on_ptx_test", "gpu_row_traffic_test", "row_kernels_on_ptx_test", "sample_on_ptx_test")
 
 
@@ -57,8 +56,7 @@ def test_programs(root):
 
 @pytest.mark.all
 def test_all_are_named(root):
-    """Every test program that contains the tools is listed, except for those of the machine under
-    ThreadSanitizer."""
+    """The list contains every test program that has the tools, except for ptx_races_test."""
     programs = (build(root, "contract_on_ptx_test") / "bin").glob("*_test")
     have_tools = {path.name for path in programs if TOOLS_FOLDER.encode() in path.read_bytes()}
     assert {"contract_on_ptx_test"} <= have_tools <= {*PROGRAMS, "ptx_races_test"}

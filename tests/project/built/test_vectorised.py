@@ -44,8 +44,8 @@ ON(silu_and_mul, float) ON(silu_and_mul, float16) ON(silu_and_mul, bfloat16)
 ON(all_of_them, float) ON(all_of_them, float16) ON(all_of_them, bfloat16)
 }
 """
-# Each op's loop for three instruction sets, except for float16, whose AVX2 loop also serves AVX-512, and for
-# bfloat16, which has an additional loop.
+# The number of loops: each op has a loop for each of three instruction sets, except that the AVX2 loop of float16 also
+# serves AVX-512, and bfloat16 has an additional loop.
 LOOPS = 3 * (15 + 1 + 1 + 2) + 2 * 2 + 4 * 2
 
 SCALAR = (
@@ -56,13 +56,13 @@ PACKED = r"v?(?:add|sub|mul|div|sqrt|min|max|cmp\w*|cvt\w+)p[sd]\w*"
 
 
 def flags(root):
-    """The options that CMake's functions give to each file of a library."""
+    """Returns the compiler options that CMake's functions give to each file of a library."""
     text = (root / "sdk/cmake/KernkitLibrary.cmake").read_text()
     return re.findall(r"-f\S+", re.search(r"set\(host (-Wall[^)]*)\)", text)[1])
 
 
 def loops(compiler, level, root, dlpack_include, object_file, source=OPS, pattern="LoopsOf<"):
-    """The instructions of each loop."""
+    """Compiles a source and returns {loop: its instructions}."""
     if not shutil.which(compiler) or os.uname().machine != "x86_64":
         pytest.skip(f"{compiler} is not installed, or this is no x86-64")
     command = [compiler, "-x", "c++", "-std=c++17", level, *flags(root), "-DKERNKIT_COMPILED",
@@ -122,11 +122,12 @@ void scaled(int64_t n, int64_t d, float* y, const float* x) {
 
 @pytest.mark.parametrize("compiler", ["g++", pytest.param("clang++", marks=pytest.mark.all)])
 def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include, tmp_path):
-    """A called body would be compiled for the baseline instruction set."""
+    """The body of a row op is inlined into the loop of each instruction set: a function that is called would be
+    compiled for the baseline instruction set."""
     code_by_loop = loops(compiler, "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
     loops_of_sets = {name: code for name, code in code_by_loop.items() if "::best(" not in name}
     assert len(loops_of_sets) == 4 * 3
-    # 16-bit floats without AVX2 are computed element by element.
+    # Without AVX2, 16-bit floats are converted element by element.
     not_vectorised = {name for name in loops_of_sets if "::baseline(" in name and re.search("::b?float16>", name)}
     assert len(not_vectorised) == 2
     for name, instructions in loops_of_sets.items():
@@ -136,7 +137,8 @@ def test_a_body_of_rows_is_inlined_into_each_loop(compiler, root, dlpack_include
 
 
 def test_halves_are_added_in_registers(root, dlpack_include, tmp_path):
-    """g++ keeps sums in memory around an asm that writes converted values to memory: 0.6 of the speed."""
+    """Sums of 16-bit floats stay in registers. With an asm that writes converted values to memory, g++ keeps the sums
+    in memory too, at 0.6 of the speed."""
     code_by_loop = loops("g++", "-O3", root, dlpack_include, tmp_path / "rows.o", ROWS, "RowsOf<")
     halves = [code for name, code in code_by_loop.items() if "::float16>" in name and "::avx" in name]
     assert len(halves) == 2

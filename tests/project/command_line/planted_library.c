@@ -92,7 +92,7 @@ static int fail(const char* kind, const char* message, Any* result) {
 static int is_tensor(const Any* value) { return value->type_index == 7 || value->type_index == 70; }
 static int is_number(const Any* value) { return value->type_index >= 1 && value->type_index <= 3; }
 
-// op(DLTensor* y, float factor): checks its arguments and does nothing else.
+// op(DLTensor* y, float factor) checks its arguments and computes nothing.
 EXPORTED int __tvm_ffi_op(void* self, const Any* args, int32_t num_args, Any* result) {
   (void)self;
 #ifdef FAULT_THREADS_SHARE_STATE

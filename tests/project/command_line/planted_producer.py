@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A producer of DLPack in Python, on arrays of NumPy. It keeps every rule of `kernkit conformance --dlpack`; planted_producer:NAME
-is the producer with the fault of this name, planted_producer:good the one without a fault."""
+"""A producer of DLPack in Python, based on NumPy arrays. planted_producer:good keeps every rule of `kernkit conformance
+--dlpack`; planted_producer:NAME has the fault of this name."""
 
 import ctypes
 import functools
@@ -14,7 +14,7 @@ from kernkit.conformance.dlpack.exchange_rules import _ALLOCATOR, _BORROW, _FROM
 api = ctypes.PyDLL(None)
 api.PyCapsule_New.restype = ctypes.py_object
 api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]  # of a capsule that is deleted
+api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]  # for calls in the destructor
 api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
@@ -23,7 +23,7 @@ OTHER_NAME, USED = ctypes.c_char_p(b"tensor"), {key: ctypes.c_char_p(b"used_" + 
 STRUCTURES = {False: dl.DLManagedTensor, True: dl.DLManagedTensorVersioned}
 DESTRUCTOR = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-owners, shared, references = {}, {}, []  # {address of a structure: its array}
+owners, shared, references = {}, {}, []  # owners: {address of a structure: its array}
 TABLE_NAME = ctypes.c_char_p(b"dlpack_exchange_api")
 MISSING = object()
 BITS = {"int4": [0, 1, 2, 3], "float4_e2m1fn": [0, 2, 4, 5]}
@@ -57,7 +57,7 @@ def destructor_of(faults):
             is_used = api.PyCapsule_IsValid(capsule, USED[is_versioned])
             if api.PyCapsule_IsValid(capsule, name) or (is_used and "destructor_ignores_name" in faults):
                 address = api.PyCapsule_GetPointer(capsule, USED[is_versioned] if is_used else name)
-                deleter = DESTRUCTOR(STRUCTURES[is_versioned].from_address(address).deleter)  # with the GIL held
+                deleter = DESTRUCTOR(STRUCTURES[is_versioned].from_address(address).deleter)  # called with the GIL held
                 for _ in range(0 if "capsule_leaks" in faults else 2 if "capsule_deletes_twice" in faults else 1):
                     deleter(address)
 
@@ -65,7 +65,7 @@ def destructor_of(faults):
 
 
 class Array:
-    """An array with faults, of a dtype that NumPy may lack."""
+    """An array that exports itself by DLPack with a planted fault. Its dtype may be one that NumPy lacks."""
 
     def __init__(self, array, dtype, shape, faults, is_read_only=False):
         self.array, self.dtype, self.shape, self.faults, self.is_read_only = array, dtype, tuple(shape), faults, is_read_only
@@ -286,7 +286,7 @@ def __getattr__(fault):
         numpy_type = getattr(ml_dtypes, dtype) if dtype == "bfloat16" or dtype.startswith("float8") else np.dtype(dtype)
         values = np.arange(count) % 2 if dtype == "bool" else np.arange(count)
         size = np.dtype(numpy_type).itemsize
-        memory = np.zeros(count * size + 512, "uint8")  # the elements begin 16 bytes past a multiple of 256
+        memory = np.zeros(count * size + 512, "uint8")  # the elements begin 16 bytes after a multiple of 256
         first = (16 - memory.ctypes.data) % 256
         array = memory[first : first + count * size].view(numpy_type)
         array[:] = values.astype(numpy_type)

@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """The part of a library that the command reads."""
+    """The files of a library that `kernkit add` reads."""
     for folder in ("kernels", "tests", "bench"):
         (tmp_path / folder).mkdir()
     (tmp_path / "kernels/CMakeLists.txt").write_text("kernkit_add_library(fast_ops)\n")
@@ -251,7 +251,7 @@ def test_a_pasted_schema_is_understood(library, schema, left_out, capsys):
     assert f'KERNKIT_EXPORT(attend, "{ATTEND}",' in export
 
 
-# Names that an op's generated files use themselves, here as names of an op and of its parameters.
+# Names that the generated files of an op use, for use as names of ops and parameters.
 USUAL = "error, bytes, decode, load, compute, sizes, count, T, op, i, element, total, rows, state"
 DEFAULTS = (
     "(Tensor(a!) y, Tensor x, int low=-9223372036854775808, float a=-1.5e-3, float b=inf, "
@@ -277,7 +277,7 @@ def usual_names(op):
 
 
 def compiles(library, names, root, dlpack_include):
-    """Includes all files of these ops in one file; returns the compiler's output."""
+    """Compiles one file that includes all files of these ops; returns the compiler's output."""
     lines = ["#define KERNKIT_CONTRACT_IN_CUDA_TEST"]
     for path in sorted(FILES, key=lambda path: path.endswith(".cu")):
         if path.endswith(".cu"):
@@ -295,7 +295,8 @@ def compiles(library, names, root, dlpack_include):
 
 @pytest.mark.parametrize("schema", ["(Tensor[] xs) -> Tensor", "(float[] w, Callable f) -> ()"])
 def test_each_file_includes_headers_of_its_names(library, schema):
-    """Next to other files of a program a missing include would not be noticed."""
+    """Each generated file includes the headers of the names that it uses. Compilation in one program with other files
+    would hide a missing include."""
     assert add("swish", schema, "--kind", "custom") == 0
     for path in FILES:
         text = (library / path).read_text() if (library / path).exists() else ""
@@ -316,8 +317,8 @@ NUMBERS = itertools.count()
 
 
 def add_all(library, ops):
-    """Adds each (name, schema, kind) to a library of its own, since names of ops may be equal. Returns
-    those that were accepted."""
+    """Adds each (name, schema, kind), and returns the names of the accepted ops. The record names another library
+    before each addition, because ops of different libraries may have equal names."""
     record = library / ".kernkit.json"
     added = []
     for name, schema, kind in ops:
@@ -328,7 +329,8 @@ def add_all(library, ops):
 
 
 def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_include):
-    """The most common names; the next test has all names."""
+    """The generated files of ops compile if ops and parameters have the names that the files use, and for parameters of
+    every type. This fast test uses the most common names; the next test uses all names."""
     ops = [("compute", usual_names("compute"), "elementwise"),
            ("squares", usual_names("squares"), "row"),
            ("load", usual_names("load"), "row_reduction"),
@@ -369,7 +371,7 @@ def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind,
         probe = f"(Tensor(a!) yy, Tensor xx, float {candidate}) -> ()"
         if add_all(library, [(f"probe{len(usable)}", probe, kind)]):
             usable.append(candidate)
-    for shift in range(3):  # so that each name is a tensor, an int, a float and a bool
+    for shift in range(3):  # each name is used as a tensor, an int, a float and a bool
         for start in range(0, len(usable), 50):
             some = usable[start : start + 50]
             some = some[17 * shift :] + some[: 17 * shift]
@@ -383,7 +385,7 @@ def test_every_name_is_rejected_or_compiles(library, root, dlpack_include, kind,
 
 
 def test_macros_of_the_compilers_are_listed(root, dlpack_include):
-    """Names that the preprocessor would replace in an op's files, according to this machine's headers."""
+    """Names that this machine's headers define as macros are on the list of names that `kernkit add` rejects."""
     headers = ["gtest/gtest.h", "benchmark/benchmark.h", "kernkit/cpu/elementwise.h", "kernkit/export.h",
                "kernkit/function.h", "kernkit/testing/contract.h", "kernkit/testing/benchmark.h",
                "kernkit/testing/list.h", "kernkit/testing/sweep.h", "kernkit/testing/test_device.h",

@@ -137,7 +137,8 @@ json.dump({{"context": {{"ours": "my_kernels"}}, "benchmarks": rows}}, open(opti
 
 
 def test_runs_on_a_disturbed_machine_are_the_same_and_a_quarter_more_time_is_found(tmp_path):
-    """The runs have the rounds and repetitions of `kernkit bench`, and 15 of 100 measurements are disturbed."""
+    """`kernkit compare` finds a quarter more time, and no difference between equal runs, if a disturbance affects 15 of
+    100 measurements. The runs have the rounds and repetitions of `kernkit bench`."""
     runs_found = []
     for name, slow in (("first", False), ("same", False), ("slow", True)):
         program = tmp_path / f"{name}/op_bench.py"

@@ -49,7 +49,7 @@ def test_a_counter_that_was_zero(compare):
 
 
 def test_divergence_is_worse(compare):
-    """More active lanes are not worse; fewer active lanes for the same number of instructions are."""
+    """Fewer active lanes for the same number of instructions are reported as worse; more active lanes are not."""
     code, out = compare([kernel()], [kernel(ptx_lanes=3100)])
     assert code == 1 and "scale: idle_lanes 0 -> 100" in out
 

@@ -39,7 +39,8 @@ def test_a_correct_library_passes_every_rule(planted):
     assert [result.rule for result in outcomes] == [rule.name for rule in KINDS["library"].rules]
 
 
-# (rule, fault, the reason's beginning). The rule is applied in the process of the test.
+# (rule, fault, the beginning of the reason). These faults do not harm the process of the test, in which the rule is
+# applied.
 FAULTS = [
     ("exported-functions", "METADATA_WITHOUT_FUNCTION", "other: metadata or documentation, but no function"),
     ("unique-symbols", "UNIQUE_SYMBOL", "planted_shared: shared by all libraries of a process"),
@@ -70,7 +71,7 @@ FAULTS = [
     ("error-after-success", "ERROR_AFTER_SUCCESS", "__tvm_ffi__metadata_op() returns 0 and leaves RuntimeError: planted"),
 ]  # fmt: skip
 
-# (rule, fault, the reason). The library ends its process, or changes its state.
+# (rule, fault, the reason). These libraries end their process or change its state.
 ENDS = [
     ("process-state", "ENVIRONMENT", "loading the library changes: environment variables"),
     ("process-state", "CURRENT_FOLDER", "loading the library changes: current folder"),
@@ -82,7 +83,7 @@ ENDS = [
     ("small-tensors", "READS_PAST_A_TENSOR", "crashed (SIGSEGV) in op() with 2 arguments of type index 7"),
 ]  # fmt: skip
 
-# {rule: the flags without which the library breaks the rule, and a flag that breaks the rule}
+# {rule: the flags without which the library breaks the rule, and the flags that make the library break the rule}
 FLAGS_OF = {"bound-to-itself": ("-Wl,-z,nodelete",), "stays-mapped": ("-Wl,-Bsymbolic",), "startup-code": (*FLAGS, "-ffast-math")}
 
 
@@ -200,6 +201,6 @@ def test_a_host_that_is_not_installed_is_reported(planted, monkeypatch):
 
 
 def test_a_library_on_tvm_ffis_own_headers():
-    """The testing library in the wheel of apache-tvm-ffi keeps every required rule."""
+    """The testing library in the wheel of apache-tvm-ffi passes every required rule."""
     path = pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi_testing.so"
     assert [result for result in run("library", str(path)) if result.status == results.FAIL] == []

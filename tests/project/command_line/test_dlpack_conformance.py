@@ -83,7 +83,7 @@ CRASHES = {"deleter-without-gil": ("deleter_needs_gil", "crashed (SIGSEGV) in th
 
 @pytest.fixture(autouse=True)
 def on_path(monkeypatch):
-    """Child processes find the planted producers."""
+    """Adds the planted producers to the import path of child processes."""
     monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(__file__).parent))
 
 
@@ -120,7 +120,7 @@ def test_numpy_keeps_every_required_rule(capsys):
 
 
 def test_a_package_without_exports_is_not_accused(monkeypatch):
-    """A producer may reject consumers without a version."""
+    """A producer that rejects consumers without a version passes: the rule about legacy capsules does not apply."""
 
     class OnlyVersioned:
         def __dlpack__(self, **keywords):

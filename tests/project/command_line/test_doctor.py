@@ -43,7 +43,7 @@ FLAGS = ["-fvisibility=hidden", "-Wl,-Bsymbolic", "-Wl,-z,nodelete"]
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """Compiles a library once for each source and flags."""
+    """Returns make(source, flags), which compiles a library once for each source and flags."""
     folder, built = tmp_path_factory.mktemp("made"), {}
 
     def make(source=GOOD, flags=FLAGS):
@@ -57,7 +57,7 @@ def compiled(tmp_path_factory):
 
 
 def failed(path, **options):
-    """The failed rules with their messages."""
+    """Returns {rule: message} of the failed rules."""
     findings = doctor.examine(read_library(path), **options)
     assert all(finding.text for finding in findings)
     return {finding.rule: finding.text for finding in findings if not finding.ok}
@@ -79,7 +79,7 @@ def test_a_library_of_an_earlier_kernkit_is_accepted(compiled):
 
 
 def test_an_export_without_documentation_is_accepted(compiled):
-    """Ops without a schema line, such as code written for tvm-ffi, have no documentation."""
+    """An op without documentation passes: ops without a schema line, such as code written for tvm-ffi, have none."""
     documented = re.compile(r"EXPORTED int __tvm_ffi__doc.*\n|IN\(\"kernkit_doc.*\n")
     assert len(documented.findall(GOOD)) == 2
     assert failed(compiled(documented.sub("", GOOD))) == {}
@@ -88,7 +88,8 @@ def test_an_export_without_documentation_is_accepted(compiled):
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
 @pytest.mark.parametrize("option", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations"])
 def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
-    """The code is found by its name or, in a stripped file, by its bytes."""
+    """Start-up code that flushes subnormal numbers to zero is reported. The code is recognised by its name or, in a
+    stripped file, by its bytes."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     path = tmp_path / "lib.so"
@@ -104,7 +105,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
 
 
 def test_other_start_up_code_is_accepted(compiled):
-    """A function that is not start-up code may set the mode temporarily."""
+    """Other start-up code, and a function that sets the mode but does not run at start-up, are accepted."""
     source = GOOD + """
     __attribute__((constructor)) static void start() { kernkit_last_error(); }
     IN(".text.mode") static void mode() {
@@ -239,7 +240,8 @@ def test_a_too_new_glibc_is_named_with_the_symbols_that_need_it(compiled):
 
 
 def test_packed_relocations_require_a_glibc_that_supports_them(compiled):
-    """A special version, which no symbol has, marks such a file."""
+    """A file with packed relocations requires glibc 2.36. The file needs the version GLIBC_ABI_DT_RELR, which no symbol
+    has."""
     source = GOOD + "#include <stdio.h>\nint f() { return puts(line); } int (*g)() = f;"
     path = compiled(source, [*FLAGS, "-Wl,-z,pack-relative-relocs"])
     if "GLIBC_ABI_DT_RELR" not in read_library(path).versions:
@@ -346,8 +348,8 @@ def test_other_files_than_libraries_are_rejected(compiled, tmp_path, capsys):
 
 
 def damaged(intact):
-    """Copies of the file that are truncated or have changed bytes, mostly at offsets that a reader uses:
-    (description, copy)."""
+    """Yields (description, copy) for copies of the file that are truncated or have changed bytes, mostly at offsets
+    that a reader uses."""
     generator = random.Random(1)
     (headers,) = struct.unpack_from("<Q", intact, 40)
     ranges = [(0, 64), (headers, len(intact))]
@@ -368,7 +370,8 @@ def damaged(intact):
 
 
 def test_a_damaged_file_is_a_sentence(compiled, tmp_path, capsys):
-    """All readable content is checked; no damaged file crashes the program."""
+    """`kernkit doctor` and `kernkit bindings` of a damaged file end with exit code 0 or 1, or with exit code 3 and a
+    message of one line."""
     use = "\n#include <stdio.h>\nint f() { return puts(line); }"
     intact = compiled(GOOD + fatbin((2, 80, 0), (1, 90, 0)) + use).read_bytes()
     path, codes = tmp_path / "lib.so", set()

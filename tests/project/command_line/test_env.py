@@ -12,7 +12,7 @@ IDENTITY = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Libraries of two versions, and a library that was not linked by kernkit_add_library()."""
+    """The folder of libraries of two versions, and of a library that was not linked by kernkit_add_library()."""
     folder = tmp_path_factory.mktemp("files")
     for version in ("0.1.0", "0.2.0", ""):
         text = f'__attribute__((section(".kernkit"))) const char text[] = "{IDENTITY.format(version)}";' if version else ""
@@ -23,7 +23,8 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def package(files, tmp_path, monkeypatch):
-    """Puts the package fast_ops, installed or not, before earlier packages on the path."""
+    """Returns put(), which creates a package fast_ops, with or without the record of its installation, and adds the
+    package at the start of the import path."""
 
     def put(name, of_file, installed=""):
         folder = tmp_path / name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged and hostile libraries: the commands change nothing outside the library, and end with a message."""
+"""Commands on damaged and hostile libraries change nothing outside the library, and end with a message."""
 
 import json
 import os
@@ -26,17 +26,17 @@ COMMANDS = [["update"], ["update", "--with", "scratch"], ["remove", "silu_and_mu
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A library in a repository of its own, surrounded by files of other projects."""
+    """A library in a separate repository, in a folder with files of other projects."""
     folder = tmp_path_factory.mktemp("original")
     settings = folder / "gitconfig"
-    line_parser.parse("op", SCHEMA)  # compiles the parser before a test replaces the folder of temporary files
+    line_parser.parse("op", SCHEMA)  # compiles the parser before a test replaces the temporary folder
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n[gc]\nauto = 0\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_CONFIG_GLOBAL", str(settings))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
         history.begin(folder / "fast_ops")
-        hostile.git(folder / "fast_ops", "gc", "--quiet", limit=60)  # fewer files to copy
+        hostile.git(folder / "fast_ops", "gc", "--quiet", limit=60)  # reduces the number of files to copy
         shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
         (folder / "sentinel/deeper").mkdir(parents=True)
         (folder / "kept").mkdir()
@@ -59,7 +59,7 @@ def workspace(original, tmp_path, monkeypatch):
 
 @pytest.fixture
 def rendered_once(monkeypatch):
-    """Renders each set of answers once, for all tests."""
+    """Replaces rendering.render() by a function that renders each set of answers only once for all tests."""
     real = rendering.render
 
     def render(answers, output):
@@ -83,7 +83,7 @@ _RENDERED = {}
 
 
 def run(arguments):
-    """The exit code, or the text of the exception."""
+    """Returns the exit code, or the traceback of an exception."""
     try:
         return cli.main(arguments)
     except BaseException:
@@ -91,7 +91,7 @@ def run(arguments):
 
 
 def try_mutation(original, folder, seed, monkeypatch):
-    """A description of the failure, or ""."""
+    """Returns a description of the failure, or ""."""
     shutil.copytree(original, folder, symlinks=True)
     library = folder / "fast_ops"
     mutation = hostile.Mutation(library, seed)
@@ -122,7 +122,7 @@ def try_all(original, folder, seeds, monkeypatch, capsys):
 
 @pytest.fixture
 def in_memory(tmp_path, monkeypatch):
-    """A folder for many copies, in memory if the system has such a folder: ten times as fast as a disk."""
+    """A folder for many copies, in memory if possible, which is ten times as fast as a disk."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path) as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield pathlib.Path(folder)
@@ -159,7 +159,7 @@ def test_a_removed_op_is_a_name(workspace, path, arguments, capsys):
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
 def test_what_was_rendered_is_in_the_library(workspace, path, capsys):
-    """Also where the manifest was written again."""
+    """A kept rendering with a path outside the library is rejected, even if the manifest agrees with the file."""
     copy = workspace / "fast_ops/third_party/kernkit"
     content = {path.replace("{0}", str(workspace)): [False, "theirs\n"]}
     (copy / "RENDERED").write_bytes(kept_rendering.base64.b64encode(kept_rendering.bz2.compress(json.dumps(content).encode())))
@@ -204,7 +204,8 @@ def test_add_does_not_write_through_a_link(workspace, capsys):
 
 
 def test_a_licence_in_the_record_is_a_licence(workspace, capsys):
-    """The licence must not become code in the files that `kernkit add` writes."""
+    """An unsupported licence in the record is rejected, so that its text cannot become code in the files that `kernkit
+    add` writes."""
     record = workspace / "fast_ops/.kernkit.json"
     record.write_text(record.read_text().replace('"Apache-2.0"', r'"MIT\nint theirs;"'))
     assert run(["add", "swish", SCHEMA]) == 3
@@ -213,7 +214,7 @@ def test_a_licence_in_the_record_is_a_licence(workspace, capsys):
 
 def test_folders_that_are_nested_deeply(workspace, capsys):
     folder, limit = workspace / "fast_ops/kernels", sys.getrecursionlimit()
-    sys.setrecursionlimit(1000)  # Python's default, which frameworks raise
+    sys.setrecursionlimit(1000)  # Python's default; frameworks increase the limit
     try:
         os.chdir(folder)
         for _ in range(1500):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk gpu: its messages without a GPU, and its evaluation of the programs' results."""
+"""./kk gpu: its messages without a GPU, and its evaluation of results of test and benchmark programs."""
 
 import argparse
 import functools
@@ -30,7 +30,7 @@ def no_gpu():
 
 @pytest.fixture(scope="module")
 def library(template, environment, tmp_path_factory):
-    """A rendering with the component gpu; nothing is built."""
+    """A library rendered with the component gpu. Nothing is built."""
     output = tmp_path_factory.mktemp("rendered")
     result = render(template, output, environment, library_name=NAME, parts="gpu")
     assert result.returncode == 0, result.stdout
@@ -60,7 +60,7 @@ def test_build_without_a_gpu_requires_the_architecture(root, project, no_gpu, re
     )
 
 
-# The part of the driver that is used: one GPU of compute capability 9.0.
+# A replacement for the functions of the CUDA driver that ./kk gpu uses, with one GPU of compute capability 9.0.
 DRIVER = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ def driver(tmp_path_factory):
 
 
 def test_the_gpus_are_queried_once(root, driver, tmp_path):
-    """The query precedes all preparations; then a build for these GPUs begins."""
+    """./kk gpu queries the GPUs once, before all preparations, and then builds for these GPUs."""
     for name, text in {"python": f'exec {sys.executable} "$@"', "nvcc": "",
                        "cmake": 'echo "cmake version 3.25.1 $*"; [ "$*" = --version ]'}.items():  # fmt: skip
         program(tmp_path / "bin" / name, text)
@@ -128,9 +128,9 @@ def test_one_command_adds_the_component(root, default_library, tmp_path):
 
 
 def test_everything_of_a_library_is_tried_on_a_gpu_too(monkeypatch):
-    """Its tests run too if nvcc is available; they are skipped without CUDA."""
+    """./kk all of a library also runs the tests on a GPU if there is a GPU and nvcc, unless CUDA is disabled."""
     called = []
-    monkeypatch.delenv("KERNKIT_CUDA", raising=False)  # as ./kk test --no-cuda sets it
+    monkeypatch.delenv("KERNKIT_CUDA", raising=False)  # ./kk test --no-cuda sets KERNKIT_CUDA
     monkeypatch.setattr(devices, "find", lambda: [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}])
     monkeypatch.setattr(driver_gpu, "build", lambda *arguments: called.append(arguments))
     monkeypatch.setattr(driver_gpu, "kernkit", lambda *arguments: called.append(arguments))
@@ -172,7 +172,8 @@ echo "$0 $@" >>"$LOG"
 
 
 def test_a_library_s_programs_run_and_are_recorded(library, driver, tmp_path):
-    """Fake programs replace the driver, each program and compute-sanitizer."""
+    """The programs of a library run, and their results are recorded. Fake programs replace the CUDA driver, the
+    library's programs and compute-sanitizer."""
     for name in ("fast_gpu_test", "fast_gpu_bench"):
         program(library / "build/gpu/bin" / name, OP)
     (library / "build/gpu/commit").write_text("abc123\n")
@@ -204,7 +205,7 @@ def test_without_programs_the_command_to_build_them_is_printed(library, driver, 
 
 
 class Numbers(frameworks.Framework):
-    """A framework with NumPy arrays: its stream is busy, and its copies arrive late."""
+    """A framework of NumPy arrays that imitates a busy stream, on which copies arrive late."""
 
     def __init__(self, in_order=True, is_busy=True):
         self.in_order, self.is_busy = in_order, is_busy
@@ -227,14 +228,14 @@ class Numbers(frameworks.Framework):
 
 
 def test_an_op_out_of_order_is_found():
-    """The frameworks test, which calls an op with its example, finds the op."""
+    """The test with a framework reports an op whose work is out of order on the framework's stream."""
     tensor = {"dtype": "float32", "shape": [4, 3], "values": [], "cpu": False}
     example = {"op": "twice", "arguments": [tensor, [tensor], 2.0, None, {**tensor, "scratch": True}]}
     calls = []
 
     def twice(y, xs, factor, nothing, scratch):
         calls.append(xs)
-        scratch[...] = len(calls)  # no rule compares it
+        scratch[...] = len(calls)  # no rule compares scratch memory
         y[...] = xs[0] * factor
         return y + 1
 
@@ -247,8 +248,8 @@ def test_an_op_out_of_order_is_found():
 
 @pytest.mark.all
 def test_an_op_out_of_order_is_found_by_jax():
-    """Without a GPU no stream is busy, so an op that uses the inputs of the call before represents an op
-    out of order."""
+    """The test with JAX reports an op whose work is out of order. The op uses the inputs of its previous call, because
+    without a GPU no stream is busy."""
     jax, _ = pytest.importorskip("jax"), pytest.importorskip("jax_tvm_ffi")
 
     class OnCpu(frameworks.Jax):
@@ -299,7 +300,7 @@ DEVICES = [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}]
 
 @pytest.fixture
 def build(tmp_path):
-    """Programs that leave results like the real programs."""
+    """Returns make(), which creates programs that write results like those of the real programs."""
 
     def make(tests=GTEST.format(more=""), code=0, rows=ROWS):
         (tmp_path / "bin").mkdir()
@@ -420,8 +421,8 @@ def test_built_programs_run_elsewhere(root, tmp_path):
 
 @pytest.mark.all
 def test_a_library_is_built_for_a_gpu_that_is_elsewhere(library, no_gpu, tmp_path):
-    """The library has the component as rendered: code for that GPU, programs that find their libraries beside them, and
-    a run that skips everything without a GPU."""
+    """./kk gpu --build builds a library for a GPU of another machine: code for this GPU, and programs that find their
+    libraries relative to their own path. Without a GPU a run skips everything."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path / NAME

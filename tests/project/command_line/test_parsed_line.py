@@ -26,7 +26,7 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def good():
-    """{op: its parsed line}."""
+    """Returns {op: its parsed line}."""
     return dict(zip(LINES, map(json.loads, line_parser.parse_texts(list(LINES.values())))))
 
 
@@ -151,7 +151,7 @@ def test_an_expression_with_many_levels(good):
 
 
 def paths(value, path=()):
-    """The paths of all values in a parsed line."""
+    """Yields the paths of all values in a parsed line."""
     yield path
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from paths(inner, (*path, key))
@@ -162,12 +162,13 @@ VALUES = [None, True, False, 0, 1, 2, -1, 2**63, 1.5, "", "n", "d", "y", "2", "_
 
 
 def names_called(text):
-    """The names of the functions that a module calls."""
+    """Returns the names of the functions that a module calls."""
     return {node.func.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
 
 def test_random_damage_gives_an_error_or_a_module(good):
-    """A module that is written is valid Python and calls no function of the file."""
+    """A randomly changed parsed line is rejected, or yields a module that is valid Python and does not call the
+    function that the line names."""
     source, num_read = random.Random(1), 0
     for _ in range(1000):
         name = source.choice(list(good))
@@ -186,7 +187,7 @@ def test_random_damage_gives_an_error_or_a_module(good):
 
 
 def built(path, parsed):
-    """A library with the lines, and with texts {op: JSON} in the section of parsed lines."""
+    """Compiles a library with LINES in its section of lines and {op: JSON} in its section of parsed lines."""
     sections = "".join(
         f'__attribute__((used, section("kernkit_{section}"))) static const char {section}_{name}[] = {json.dumps(text)};\n'
         for name in LINES
@@ -206,7 +207,8 @@ def bindings(library, folder):
 
 
 def test_bindings_of_mutated_sections(library, tmp_path, capsys):
-    """Each mutation is of one to three bytes in the sections of the lines and of the parsed lines."""
+    """`kernkit bindings` reports an error or writes valid Python if one to three bytes of the sections of lines and of
+    parsed lines are changed."""
     content, source = library.read_bytes(), random.Random(2)
     begin, end = content.index(b"add: {") - 400, content.rindex(b'"like": 1}') + 10
     codes = []

@@ -35,7 +35,7 @@ def library(tmp_path, without_git, monkeypatch, capsys):
 
 
 def test_commands_that_call_git(library, capsys):
-    """Commands that need git end with an error; other commands leave out git's information."""
+    """Without git, commands that need git end with an error, and other commands omit git's information."""
     (library / "op_bench.py").write_text(PROGRAM.format(more=""))
     for arguments, code, text in [
         (["env"], 0, "cmake 3."),
@@ -64,7 +64,7 @@ def test_a_build_for_a_gpu_without_git(library, monkeypatch):
 
 
 def driver(library, *arguments, path):
-    """The command of ./kk on a prepared machine."""
+    """Runs a command of ./kk as if the machine were prepared."""
     environment = {**os.environ, "PATH": str(path), "PYTHONPATH": str(library / "third_party/kernkit/python"),
                    "KK_ROOT": str(library), "KK_LIBRARY": "fast_ops", "VIRTUAL_ENV": ""}  # fmt: skip
     command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]
@@ -103,7 +103,7 @@ def test_a_tool_that_is_missing(rendered, tmp_path, arguments, existing, message
 
 
 def test_a_wheel_without_auditwheel(rendered, tmp_path):
-    """A fake scikit-build-core makes the archive."""
+    """./kk wheel without auditwheel ends with an error. A fake scikit-build-core creates the archive."""
     program(tmp_path / "bin/cmake")
     folder = tmp_path / "packages/scikit_build_core"
     folder.mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_a_wheel_without_auditwheel(rendered, tmp_path):
 
 
 def test_a_file_that_the_driver_cannot_write(rendered, tmp_path):
-    """An error of the system becomes an error message, as in `kernkit`."""
+    """An error of the operating system becomes an error message of ./kk, like that of `kernkit`."""
     (rendered / "build").write_text("a file, not a folder")
     program(tmp_path / "bin/cmake")
     result = driver(rendered, "test", "silu_and_mul", path=tmp_path / "bin")
@@ -160,8 +160,9 @@ def test_a_program_that_cannot_be_started_is_named(tmp_path):
 
 
 def test_programs_are_started_in_one_place(root):
-    """Missing programs become error messages there. `kernkit run` replaces itself with the program, and
-    `kernkit conformance` starts this Python, whose end is a result."""
+    """Only programs.py starts programs, where a missing program becomes an error message. Exceptions are `kernkit run`,
+    which replaces itself with the program, and `kernkit conformance`, which starts this Python and reports how the
+    process ended."""
     sources = pathlib.Path(root / "sdk/python/kernkit").rglob("*.py")
     starts = re.compile(r"subprocess\.(?:run|call|check_\w+|Popen)\(|os\.(?:system|popen|spawn\w*|posix_spawn\w*|exec\w+)\(")
     calls_by_file = {path.name: starts.findall(path.read_text()) for path in sources}

@@ -17,7 +17,7 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def before(library):  # noqa: F811
-    """A library with an op of a similar name, committed; returns its files."""
+    """Creates a committed library with an op of a similar name; returns the library's files."""
     assert cli.main(["add", "swish_more", SCHEMA]) == 0
     (library / "kernels/CMakeLists.txt").open("a").write("\n# the end\n")
     git(library, "init", "--quiet")
@@ -116,7 +116,7 @@ def test_a_call_that_does_not_end_is_an_error(library, capsys):  # noqa: F811
 
 @pytest.mark.parametrize("hidden", ["ignored", "untracked", "assumed", "skipped", "nested"])
 def test_files_that_git_does_not_hold_are_not_removed(library, hidden, capsys):  # noqa: F811
-    """The files are kept even if `git status` does not list them."""
+    """`kernkit remove` keeps files whose content git does not have, even if `git status` does not list them."""
     assert cli.main(["add", "swish", SCHEMA]) == 0
     git(library, "init", "--quiet")
     (library / ".gitignore").write_text("*.dat\n")

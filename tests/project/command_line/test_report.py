@@ -68,7 +68,8 @@ def test_without_matplotlib_the_report_prints_a_message(tmp_path):
 
 
 def test_kept_results_are_those_of_their_page(tmp_path):
-    """Each kept run matches its page. The plots need matplotlib and are not drawn again."""
+    """The page of each recorded run is the page that `kernkit report` writes now. Plots, which need matplotlib, are not
+    compared."""
     for path in (ROOT / "bench/results").glob("*/run.json"):
         page = markdown(measurements.load(path), plots=True)
         assert (path.parent / "report.md").read_text() == page, f"old: kernkit report {path}"

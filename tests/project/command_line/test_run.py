@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit run`: the programs that it runs, and its errors for others. CTest's programs.* are compiled by
-nvcc; here g++ builds files that look like them."""
+"""`kernkit run`: the programs that it runs, and its errors for other programs. CTest's programs.* are compiled by nvcc;
+here g++ builds files with the same sections."""
 
 import os
 import re
@@ -17,12 +17,13 @@ from kernkit.binaries.fatbin import newest_ptx, read_architectures
 IN = '#define IN(name) __attribute__((used, section(name)))\n'
 CALLS = 'extern "C" int cudaFree(void*);\nint main() { return cudaFree(nullptr) + 7; }\n'
 ALONE = "int main() { return 0; }\n"
-STRIPPED = "-s"  # in place of a SONAME
+STRIPPED = "-s"  # used in place of a SONAME
 
 
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory):
-    """Compiles a program that is linked with an empty library of this SONAME, or that is stripped."""
+    """Returns make(source, soname), which compiles a program linked with an empty library of this SONAME, or a stripped
+    program."""
     folder = tmp_path_factory.mktemp("programs")
 
     def make(source, soname=""):
@@ -81,7 +82,8 @@ def test_the_reason_why_a_program_cannot_run_is_reported(linked, message_of, sou
 
 
 def test_the_capability_is_that_of_the_objects_of_a_separable_program(linked):
-    """libcudadevrt.a, which nvcc -rdc=true links, has machine code and later PTX."""
+    """The compute capability is that of the program's own PTX, not of libcudadevrt.a, which nvcc -rdc=true links and
+    which has machine code and newer PTX."""
     objects = fatbin((1, 80, 0), name="own") + fatbin((2, 75, 0), (2, 90, 0), (1, 121, 0), name="device_runtime")
     program = linked(ALONE + fatbin((2, 75, 0)) + objects.replace(".nv_fatbin", "__nv_relfatbin"), "libcudart.so.13")
     assert read_architectures(program) == ["sm_75", "sm_90", "compute_80", "compute_121"]
@@ -100,8 +102,8 @@ def test_libraries_of_a_program_are_inspected(linked, message_of, tmp_path):
 
 
 def test_a_library_with_machine_code_only_does_not_prevent_the_start(linked, message_of, tmp_path):
-    """The library is like libcublas, whose runtime is linked statically: the program starts and then lacks the runtime.
-    """
+    """A library with machine code only and a static CUDA runtime, such as libcublas, causes a warning, and the start
+    continues. Here the start fails later, because the file of --runtime does not exist."""
     library = tmp_path / "libmath.so"
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)], input=IN + SASS, text=True, check=True)
     program = tmp_path / "program"
@@ -131,7 +133,7 @@ def test_missing_files_are_reported(linked, message_of):
 
 @pytest.mark.parametrize("damage", [b"\xff", b"a"], ids=["not UTF-8", "without an end"])
 def test_a_program_with_damaged_names_is_rejected(linked, message_of, damage):
-    """Each byte of .dynstr is changed in turn, including the zero that ends a name."""
+    """A program is rejected if the names in .dynstr are invalid UTF-8 or lack the terminating zero."""
     program = linked(ALONE, "libcudart.so.13")
     content, names = program.read_bytes(), read_section(program, ".dynstr")
     assert content.count(names) == 1
@@ -155,7 +157,8 @@ def kernkit_run(root, *arguments, **environment):
 
 
 def test_the_runtime_takes_the_place_and_the_exit_code_is_the_programs(root, runtime, linked):
-    """The library's call returns cudaErrorNoDevice, which is 100, and the program adds 7."""
+    """The program uses kernkit's runtime, and its exit code is returned. Without a device the runtime returns
+    cudaErrorNoDevice, 100, to which the program adds 7."""
     program = linked(CALLS + PTX, "libcudart.so.13")
     assert subprocess.run([program]).returncode == 7
     assert kernkit_run(root, "--runtime", runtime, program).returncode == 7
@@ -266,7 +269,8 @@ def test_a_python_program_calls_the_driver(root, runtime, driver):
 
 
 def test_a_program_of_the_driver_needs_its_library(root, runtime, linked, tmp_path):
-    """A build without cuda.h has no libcuda.so.1."""
+    """A program that uses libcuda.so.1 is rejected if the runtime was built without cuda.h, and so has no
+    libcuda.so.1."""
     alone = tmp_path / "libcudart.so.13"
     shutil.copy(runtime, alone)
     program = linked(ALONE, "libcuda.so.1")
@@ -276,7 +280,8 @@ def test_a_program_of_the_driver_needs_its_library(root, runtime, linked, tmp_pa
 
 
 def test_functions_reported_as_missing_are_missing(root):
-    """If the program were linked from objects, the linker would use these stubs before the runtime's functions."""
+    """No function is both defined by the runtime and on the list of missing functions: in a program linked from
+    objects, the stub could replace the function."""
     folder = root / "sdk/simulator"
     missing = set(names_of_missing(root))
     sources = [*folder.glob("runtime/*.cc"), *folder.glob("libcudart/*.cc")]
@@ -380,7 +385,8 @@ int main(int words, char**) {
 
 
 def test_a_program_runs_that_has_kernels_with_textures(root, runtime, tmp_path):
-    """A launch of such a kernel names the instruction, and the user's lines from the innermost one on."""
+    """A program with kernels that use textures runs, as long as it does not launch them. The error of a launch names
+    the instruction and the user's lines, starting with the innermost line."""
     program = compiled(tmp_path, TEXTURES)
     result = kernkit_run(root, "--runtime", runtime, program)
     assert (result.stdout, result.stderr) == ("31 cudaSuccess\n", "")
@@ -463,7 +469,7 @@ int main() {
 def test_a_launch_of_machine_code_names_library_kernel_and_architectures(root, runtime, tmp_path, monkeypatch, architecture):
     if tool("nvcc") is None:
         pytest.skip("no nvcc")
-    monkeypatch.chdir(tmp_path)  # relative path to the library
+    monkeypatch.chdir(tmp_path)  # the library's path is relative
     (tmp_path / "twice.cu").write_text(MACHINE_CODE)
     code = f"arch=compute_{architecture},code=sm_{architecture}"
     subprocess.run([tool("nvcc"), "-cudart", "shared", "-gencode", code, "-shared", "-Xcompiler", "-fPIC",
@@ -527,7 +533,8 @@ def test_functions_of_nvidias_libraries_return_errors_and_are_named_once(root, r
 
 @pytest.mark.slow
 def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
-    """CMake compiles it into the user's cache; the second call uses the cache."""
+    """Where no runtime is found, CMake compiles the runtime into the user's cache. A second call uses the cached
+    runtime."""
     if shutil.which("ccache"):
         os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
     arguments = [sys.executable, "-c", QUERY]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit run` with Python programs: settings of packages that compile kernels themselves."""
+"""`kernkit run` with Python programs: settings for packages that compile kernels themselves."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ def driver(root):
 
 
 def run_python(root, folder, *arguments, cwd=None, **environment):
-    """A run of this Python with the libraries of a folder."""
+    """Runs this Python by `kernkit run` with the runtime in a folder."""
     environment = {**os.environ, "PYTHONPATH": str(root / "sdk/python"), **environment}
     environment.pop("KK_ROOT", None)
     command = ["-B", "-m", "kernkit", "run", "--runtime", folder / "libcudart.so.13", sys.executable, *arguments]
@@ -76,7 +76,8 @@ def test_a_gpu_of_the_machine_is_reported(tmp_path, monkeypatch, capsys):
 
 
 def test_compilers_work_in_a_run(root, driver, tmp_path):
-    """The libraries that a run preloads do not change what a compiler writes."""
+    """A compiler that a program starts writes the same output as without `kernkit run`, although libraries are
+    preloaded."""
     (tmp_path / "one.cc").write_text("int one() { return 1; }\n")
     command = ["g++", "-c", "-o", "-", "one.cc", "-S"]
     expected = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -113,7 +114,8 @@ print(linker.nvJitLinkDestroy(ctypes.byref(handle)), handle.value)
 
 
 def test_the_linker_of_device_code_joins_ptx(root, driver):
-    """NVIDIA's nvJitLink.h has the numbers of the results."""
+    """The simulator's nvJitLink functions link PTX and reject other input. The first number of a line is a result of
+    NVIDIA's nvJitLink.h."""
     result = run_python(root, driver.parent.parent, "-c", LINKER)
     assert result.stderr == ""
     assert result.stdout.splitlines() == [

@@ -157,7 +157,8 @@ def test_a_stripped_library_that_python_loads_is_reported(kernkit, folder, tmp_p
 
 
 def test_a_program_needs_a_library_whose_constructors_run_first(kernkit, folder, tmp_path):
-    """The loader runs the constructors of the library before those of kernkit's runtime."""
+    """A program runs if it needs a library with a static CUDA runtime, although the loader runs the library's
+    constructors before those of kernkit's runtime."""
     (tmp_path / "main.cc").write_text('extern "C" int twice(float*);\nint main() { return twice(nullptr) == 700 ? 5 : 6; }\n')
     subprocess.run(["g++", "-o", tmp_path / "main", tmp_path / "main.cc", folder / "libtwice.so", f"-Wl,-rpath,{folder}"],
                    check=True)  # fmt: skip
@@ -211,7 +212,8 @@ print(*x)
 
 
 def test_a_stripped_library_of_kernkit_runs(kernkit, library, tmp_path):
-    """As in its installed wheel: a table that the library exports has the functions of the runtime."""
+    """A stripped library of kernkit runs, such as the library in an installed wheel: the library exports a table with
+    the functions of the CUDA runtime."""
     if b".nv_fatbin" not in library.read_bytes():
         pytest.skip("the library was built without CUDA")
     stripped = tmp_path / library.name

@@ -26,7 +26,7 @@ TOOLS = ("sh", "mkdir", "touch", "cp", "sleep")
 
 
 class Place:
-    """A folder with an environment that is not on PATH, the only folder on PATH, and a cache."""
+    """A folder with a Python environment, a folder of programs that is the only folder on PATH, and a cache."""
 
     def __init__(self, root, folder):
         folder.mkdir(exist_ok=True)
@@ -50,7 +50,8 @@ class Place:
         program.chmod(0o755)
 
     def install_prebuilt(self, **changed):
-        """Installs a package kernkit_simulator, with the digest of the sources of this kernkit."""
+        """Installs a package kernkit_simulator whose record has the digest of this kernkit's sources, except for the
+        changed entries."""
         (packages,) = self.folder.glob("venv/lib/python3*/site-packages")
         package = packages / "kernkit_simulator"
         (package / "driver").mkdir(parents=True)
@@ -132,7 +133,8 @@ def test_two_processes_at_once_compile_once(place):
 
 
 def test_a_prebuilt_runtime_is_used_in_its_place(place):
-    """Neither CMake nor Ninja is installed, and nothing is written into the cache."""
+    """A prebuilt runtime is used although neither CMake nor Ninja is installed, and nothing is written into the
+    cache."""
     package = place.install_prebuilt()
     libraries = f"{package}/libcudart.so.13:{package}/driver/libcuda.so.1"
     assert place.run(SHOW="1") == (0, f"ran\n{libraries}\n", "")
@@ -145,7 +147,8 @@ OTHER_SOURCES = ("kernkit: the runtime of kernkit-simulator 0.0.9 is not used: i
 
 @pytest.mark.parametrize("record", [{"digest": "0123", "version": "0.0.9"}, {"digest": None, "version": "0.0.9", "form": 2}])
 def test_a_prebuilt_runtime_of_other_sources_is_not_used(place, record):
-    """The runtime is compiled; later runs print nothing."""
+    """A prebuilt runtime of other sources is not used: the runtime is compiled, with a message, and later runs print
+    nothing."""
     place.install("cmake", CMAKE)
     place.install("ninja")
     place.install_prebuilt(**record)
@@ -164,7 +167,8 @@ def test_a_prebuilt_runtime_that_cannot_be_preloaded_is_not_used(root, tmp_path)
 
 
 def test_a_library_s_copy_has_the_digest_of_the_installed_kernkit(root, tmp_path):
-    """A prebuilt runtime serves a library's copy of the simulator, too."""
+    """The simulator's sources in a library's copy have the same digest as those of the installed kernkit, so that a
+    prebuilt runtime also serves the copy."""
     copy, development = tmp_path / "kernkit", tmp_path / "kernkit_dev"
     shutil.copytree(root / "sdk", copy, ignore=lambda *_: {"__pycache__"})
     components.remove_others(str(copy), "ptx")

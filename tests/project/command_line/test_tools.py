@@ -98,7 +98,8 @@ def test_files_without_ptx(capfd, tmp_path):
     assert f"PTX not found in {tmp_path / 'empty.o'}; compile with nvcc -arch=compute_80" in capfd.readouterr().err
 
 
-# A grid of launches: registers, threads, static and dynamic shared memory, barriers.
+# Prints the blocks per multiprocessor by NVIDIA's cuda_occupancy.h, for combinations of registers, threads, static and
+# dynamic shared memory, and barriers.
 CALCULATOR = """
 #include <cstdio>
 #include <cstdlib>
@@ -173,7 +174,7 @@ def test_findings_of_a_tool(run, tmp_path, kernel, tool_of, sentence):
 
 
 def test_threads_that_end_before_a_barrier(run):
-    """Such a barrier is no error; synccheck warns about it at the warning level."""
+    """synccheck reports a barrier after some threads have ended only at the warning level."""
     result = run("sanitize", kernel="early")
     assert result.returncode == 0 and "kernkit sanitize: 0 findings (" in result.stderr, result.stderr
     result = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
@@ -228,7 +229,7 @@ def test_nothing_found_and_the_programs_exit_code(run):
 
 
 def test_a_shell_that_runs_no_kernel_has_a_complete_report(run):
-    """dash ends by _exit()."""
+    """The report is complete if the program ends by _exit(), as dash does."""
     result = run("sanitize", ran="sh", kernel="-c  true")
     assert result.returncode == 0 and result.stderr.startswith("kernkit sanitize: 0 findings ("), result.stderr
 

@@ -31,7 +31,7 @@ def commit(folder, message="Edits"):
 
 @pytest.fixture(autouse=True)
 def git_settings(monkeypatch, tmp_path):
-    """Git without any user's settings."""
+    """Replaces the user's settings of git by settings for tests."""
     settings = tmp_path / "gitconfig"
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
@@ -40,7 +40,7 @@ def git_settings(monkeypatch, tmp_path):
 
 @pytest.fixture
 def library(tmp_path):
-    """A library of this kernkit in a repository of its own, with edits and a kernel."""
+    """A library of this kernkit in a separate repository, with edits of rendered files and an additional kernel."""
     rendering.render({**rendering.questions(), "library_name": "fast_ops"}, tmp_path)
     folder = tmp_path / "fast_ops"
     output = history.begin(folder)
@@ -57,7 +57,7 @@ def library(tmp_path):
 
 @pytest.fixture
 def newer(root, tmp_path, monkeypatch):
-    """Turns this kernkit into the next version, whose template is a copy to change."""
+    """Makes this kernkit the next version. Returns the folder of its template, a copy that a test may change."""
     shutil.copytree(root / "template", tmp_path / "template",
                     ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))  # fmt: skip
     monkeypatch.setattr(rendering, "template_folder", lambda: tmp_path / "template")
@@ -96,7 +96,8 @@ def test_edits_stay_and_the_template_comes(library, newer, capsys):
 
 
 def test_without_a_git_author_the_first_commit_is_kernkits(tmp_path, monkeypatch):
-    """Git must not construct a name from the user's and the machine's names."""
+    """Without settings of git, kernkit is the author of the first commit: git must not derive an author from the user's
+    and the machine's names."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for name in [name for name in os.environ if name.startswith(("GIT_AUTHOR", "GIT_COMMITTER"))]:
         monkeypatch.delenv(name)
@@ -115,14 +116,15 @@ def test_a_second_update_starts_from_the_first(library, newer):
     (library / "docs/new.md").open("a").write("and ours\n")
     (library / "kernels/CMakeLists.txt").write_text(f"{LINE}\n# ours\n")
     commit(library)
-    run(library, code=1)  # one line changed on both sides; the other file only in the library
+    run(library, code=1)  # a line is changed on both sides; the other file exists in the library only
     assert git(library, "diff", "--name-only", "--diff-filter=U") == "docs/new.md\n"
     assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
 
 
 @pytest.mark.all
 def test_updates_after_squash_merges(library, newer, monkeypatch):
-    """The commits of renderings are lost; the record in the vendored copy replaces them."""
+    """Updates work after squash merges, in which the commits of renderings are lost: the record in the vendored copy is
+    used instead."""
     for number, text in (("0.9.0", "first\n"), ("0.10.0", "second\n"), ("0.11.0", "third\n")):
         monkeypatch.setattr(update, "version", lambda number=number: number)
         (newer / "docs/new.md").write_text(text * 5)
@@ -196,8 +198,8 @@ def test_uncommitted_files_are_not_changed(library, newer, capsys):
 
 @pytest.mark.all
 def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, monkeypatch, capsys):
-    """The first rendering is recorded in the vendored copy. Without the record, the kernkit of that
-    rendering records it."""
+    """Updates work for a library in a folder of a larger repository: the vendored copy records the first rendering. If
+    the record is missing, it is restored by the kernkit of this rendering."""
     shutil.rmtree(library / ".git")
     outer = tmp_path / "whole"
     (outer / "libs").mkdir(parents=True)
@@ -227,7 +229,8 @@ def test_a_library_in_a_folder_of_a_repository(root, library, newer, tmp_path, m
 
 
 def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
-    """The commit of the rendering may be lost, as after a squash merge: then only the copy keeps the rendering."""
+    """An update replaces a manifest under its former name, in a repository whose commit of the rendering is lost, so
+    that only the vendored copy records the rendering."""
     copy = library / "third_party/kernkit"
     (copy / "MANIFEST").rename(copy / "SEAL")
     git(library, "update-ref", "-d", "HEAD")
@@ -239,8 +242,8 @@ def test_the_manifest_of_an_earlier_kernkit_is_replaced(library, newer):
 
 
 def test_a_rendering_that_was_amended_is_none(library, newer, capsys):
-    """If git took the amended rendering as a base, it would treat the amended changes as the template's, and remove
-    them."""
+    """An amended commit of a rendering is not used as the base of an update: git would treat the amended changes as the
+    template's and remove them."""
     (library / "third_party/kernkit/RENDERED").write_text("touched\n")
     commit(library)
     git(library, "reset", "--quiet", "--soft", "HEAD~2")
@@ -284,7 +287,7 @@ def test_changes_in_the_copy_of_the_sdk_are_reported(library, newer, capsys):
 
 @pytest.fixture
 def single_folder(root, tmp_path, monkeypatch):
-    """A library of an earlier kernkit, with third_party/kernkit only and with edits in that copy."""
+    """A library of an earlier kernkit, which has only third_party/kernkit, with edits in this folder."""
     template = tmp_path / "earlier"
     shutil.copytree(root / "template", template, ignore=shutil.ignore_patterns("build", "__pycache__", ".*_cache"))
     with monkeypatch.context() as patch:
@@ -311,10 +314,11 @@ def single_folder(root, tmp_path, monkeypatch):
 
 
 def test_a_library_with_one_folder_gets_two(single_folder, capsys):
-    """Changes made by hand follow the files."""
+    """An update moves development files from third_party/kernkit to third_party/kernkit_dev, and changes made by hand
+    move with their files."""
     folder = single_folder
     assert not (folder / "third_party/kernkit_dev").exists()
-    run(folder, code=1)  # git reports the file that the library added to a moved folder
+    run(folder, code=1)  # git reports the file that was added to a moved folder
     output = capsys.readouterr().out
     assert output.startswith("third_party/kernkit was changed by hand: changed: simulator/executor.h; added: simulator/added.h\n")
     assert "third_party/kernkit_dev/simulator/added.h\n" in output
@@ -354,7 +358,7 @@ def test_development_files_leave_and_come_back(library, capsys):
 
 
 def test_a_kept_rendering_needs_both_folders(library, tmp_path):
-    """A kept rendering with a changed or missing folder is not a rendering."""
+    """A kept rendering is not restored if one of the two folders is changed or missing."""
     (tmp_path / "whole").mkdir()
     assert kept_rendering.restore(str(library), str(tmp_path / "whole"))
     copied = "third_party/kernkit_dev/simulator/executor.h"
@@ -364,7 +368,7 @@ def test_a_kept_rendering_needs_both_folders(library, tmp_path):
     (library / copied).open("a").write("// ours\n")
     (tmp_path / "none").mkdir()
     assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
-    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # as if another rendering had this folder
+    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # as if the folder belonged to another rendering
     assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
     shutil.rmtree(library / "third_party/kernkit_dev")
     assert not kept_rendering.restore(str(library), str(tmp_path / "none")) and not any((tmp_path / "none").iterdir())
@@ -390,7 +394,7 @@ def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeyp
 
 @pytest.fixture
 def checkout(root, tmp_path):
-    """The repository of the next kernkit."""
+    """A repository of the next version of kernkit."""
     folder = tmp_path / "next kernkit"
     for part in ("sdk", "template"):
         shutil.copytree(root / part, folder / part, symlinks=True, ignore=lambda *_: BUILD_OUTPUTS)
@@ -429,7 +433,7 @@ def test_a_vendored_library_is_updated_from_a_checkout(library, checkout):
 
 
 def test_a_vendored_library_is_updated_by_an_installed_kernkit(library, checkout):
-    """The installed kernkit is on Python's path."""
+    """A library with a vendored copy is updated by an installed kernkit, which is on Python's path."""
     installed = checkout / "sdk/python"
     assert "fast_ops has kernkit 0.9.0" in kk_update(library, PYTHONPATH=str(installed))
     assert is_new(library)
@@ -454,7 +458,7 @@ def test_without_another_kernkit_kk_names_the_required_one(library):
 
 
 def test_former_names_are_replaced(library, newer):
-    """Names are replaced in files of the library's authors, not in the copy of the SDK."""
+    """An update replaces former names in files of the library's authors, but not in the copy of the SDK."""
     (library / "tests/mine_test.cc").write_text(
         '#include "kernkit/cuda_on_cpu/runtime.h"\n#if defined(KERNKIT_CUDA_ON_CPU)\n'
         "kernkit::cuda_on_cpu::CudaRuntime runtime;\n#endif\n// my_cuda_on_cpu_note\nkernkit::Where line;\n"

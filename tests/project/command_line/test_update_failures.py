@@ -14,7 +14,7 @@ from test_update import commit, git, git_settings, library, newer, run  # noqa: 
 
 
 def state(folder):
-    """The state that a failed update must not change."""
+    """Returns the state of a library, which a failed update must not change."""
     return (git(folder, "rev-parse", "HEAD"), git(folder, "status", "--porcelain", "--ignored"), files_below(folder),
             os.path.lexists(folder / ".git/MERGE_HEAD"))  # fmt: skip
 
@@ -30,7 +30,7 @@ def fails(folder, capsys, *arguments):
 
 
 def forget_renderings(folder):
-    """Replaces the history by one commit without the line that records a rendering, like a squash merge."""
+    """Replaces the history by one commit that records no rendering, as after a squash merge."""
     shutil.rmtree(folder / ".git")
     git(folder, "init", "--quiet")
     commit(folder, "Squashed")
@@ -138,7 +138,8 @@ def test_files_that_are_elsewhere(library, newer, tmp_path, capsys):  # noqa: F8
 @pytest.mark.all
 @pytest.mark.parametrize("damage", ["HEAD", "all"])
 def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, capsys):  # noqa: F811
-    """git then finds the outer repository, which belongs to another project."""
+    """An update with a damaged repository changes nothing, although git finds the repository of the enclosing folder,
+    which belongs to another project."""
     git(tmp_path, "init", "--quiet")
     (tmp_path / "mine").write_text("mine")
     git(tmp_path, "add", "mine")
@@ -156,7 +157,7 @@ def test_a_damaged_repository_inside_another(library, newer, tmp_path, damage, c
 
 @pytest.mark.all
 def test_the_repository_is_that_of_the_folder(library, newer, tmp_path, monkeypatch):  # noqa: F811
-    """The update ignores the repository in the environment variables of a hook or of `git rebase --exec`."""
+    """An update ignores a repository that environment variables name, as in a hook or in `git rebase --exec`."""
     unrelated = tmp_path / "other"
     unrelated.mkdir()
     git(unrelated, "init", "--quiet")
@@ -191,7 +192,8 @@ def test_a_repository_elsewhere_that_names_the_folder(library, newer, tmp_path, 
 @pytest.mark.all
 @pytest.mark.parametrize("how", ["file", "link"])
 def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tmp_path, how, capsys):  # noqa: F811
-    """Such a repository is, for example, a user's repository to which the `.git` file of an archive refers."""
+    """An update rejects a repository that is elsewhere and does not belong to the folder, for example a user's
+    repository to which the `.git` file of an archive refers."""
     clone = tmp_path / "other"
     shutil.copytree(library, clone)
     shutil.rmtree(library / ".git")
@@ -229,7 +231,7 @@ def test_a_file_that_was_moved_out_of_the_library_is_not_changed(library, newer,
 
 @pytest.mark.all
 def test_a_rendering_in_the_history_that_has_files_outside_the_library(library, newer, tmp_path, capsys):  # noqa: F811
-    """If git took the rendering as a base, git would remove these files."""
+    """A commit of a rendering is rejected if it has files outside the library: git would remove these files."""
     outer = in_another_repository(library, tmp_path)
     (outer / "mine").write_text("mine")
     (outer / "fast_ops/third_party/kernkit/RENDERED").write_text("touched\n")
@@ -249,7 +251,8 @@ def test_without_git(library, newer, monkeypatch, capsys):  # noqa: F811
 
 
 def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
-    """The library is rendered; the error contains git's message."""
+    """If git cannot create a repository, `kernkit new` still renders the library, and the message contains git's
+    error."""
     settings = tmp_path / "settings"
     settings.write_text("[init]\ndefaultBranch = a..b\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
@@ -260,7 +263,8 @@ def test_new_where_git_cannot_make_a_repository(tmp_path, monkeypatch, capsys):
 
 
 def test_an_update_that_is_interrupted(library, newer, monkeypatch, capsys):  # noqa: F811
-    """The interruption comes after git has merged, and before the command has checked the merge."""
+    """An update that is interrupted after git has merged, but before the command has checked the merge, restores the
+    earlier state."""
 
     def interrupt(*_):
         assert (library / "docs/new.md").exists()
@@ -280,7 +284,7 @@ def test_new_writes_nothing_into_the_home_of_the_user(tmp_path, monkeypatch):
 
 
 def test_no_other_module_calls_git(root):
-    """All calls are in project/git.py, which checks each exit code."""
+    """Only project/git.py calls git, and it checks each exit code."""
     sources = (root / "sdk/python").rglob("*.py")
     callers = [path.name for path in sources if '"git"' in path.read_text() and path.name != "git.py"]
     assert callers == [] and "attempt" in dir(git_calls)

@@ -14,7 +14,7 @@ TO_DEVICE, TO_HOST = 1, 2  # cudaMemcpyKind
 OF_ML_DTYPES = {ml_dtypes.bfloat16: 4, ml_dtypes.float8_e4m3fn: 10, ml_dtypes.float8_e5m2: 12}
 OF_KIND = {"i": 0, "u": 1, "f": 2, "b": 6}
 
-results = hashlib.sha256()  # all bytes that kernels wrote
+results = hashlib.sha256()  # hash of all bytes that kernels wrote
 
 
 class DLTensor(ctypes.Structure):
@@ -42,7 +42,7 @@ def call(name, *arguments):
 
 
 class Exported:
-    """A device array for export by DLPack."""
+    """A device array that exports itself by DLPack."""
 
     def __init__(self, address, array):
         code = OF_ML_DTYPES.get(array.dtype.type, OF_KIND.get(array.dtype.kind))
@@ -79,7 +79,7 @@ class Stream:
              ctypes.c_void_p(getattr(source, "value", source)), ctypes.c_size_t(size), kind, self.handle)  # fmt: skip
 
     def get(self):
-        """All arrays after the work of the stream, in the order of put()."""
+        """Returns the contents of all arrays after the work of the stream, in the order of the calls of put()."""
         arrays = [np.empty_like(array) for _, array, _ in self.taken]
         for array, (address, _, _) in zip(arrays, self.taken):
             if array.nbytes:
@@ -96,7 +96,7 @@ class Stream:
 
 
 def run_exported(function, *arguments):
-    """Calls an exported function on a stream with arrays as device tensors; returns the arrays' contents
+    """Calls an exported function on a new stream, with a device tensor for each array; returns the arrays' contents
     after the call."""
     stream = Stream()
     passed = [stream.put(argument)[0] if isinstance(argument, np.ndarray) else argument for argument in arguments]
@@ -109,7 +109,7 @@ def run_exported(function, *arguments):
 
 
 def run_plain(function, *arguments):
-    """Like run_exported(), for a C function that takes pointers, int64 and finally a stream."""
+    """Like run_exported(), but calls a C function whose parameters are pointers and int64, followed by a stream."""
     stream = Stream()
     passed = [stream.put(argument)[1] if isinstance(argument, np.ndarray) else ctypes.c_int64(argument) for argument in arguments]
     error = function(*passed, stream.handle)

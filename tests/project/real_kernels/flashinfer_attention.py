@@ -16,8 +16,9 @@ OF_KEYS = {"": None, "_float8_e4m3fn": ml_dtypes.float8_e4m3fn, "_float8_e5m2": 
 SIZES = (64, 128, 256)
 I32 = np.int32
 NHD = 0  # layout (tokens, heads, size)
-# Probabilities are rounded to the dtype before the multiplication with v, and so is the result; exp2 is an
-# approximation with an error of two units in the last place of float.
+# The largest permitted difference [distances between adjacent numbers of the dtype]: probabilities are rounded to the
+# dtype before the multiplication with v, the result is rounded again, and exp2 has an error of up to two units in the
+# last place of float.
 STEPS = 4
 
 
@@ -45,7 +46,7 @@ def normal(random, dtype, *shape):
 
 
 def scales(size):
-    """Parameters: no cap of logits, their scale, and unused parameters of positions."""
+    """Returns parameters of a call: no cap of logits, the scale of logits, and unused parameters of positions."""
     return 0.0, size**-0.5, 1.0, 1.0
 
 
@@ -82,7 +83,8 @@ class Pages:
 
 
 def workspaces():
-    """Workspaces for floats and for integers on the device, and the host's copy of the latter."""
+    """Returns workspaces for floats and for integers on the device, and the host's copy of the workspace for
+    integers."""
     return np.zeros(1 << 24, "uint8"), np.zeros(1 << 20, "uint8"), on_host(np.zeros(1 << 20, "uint8"))
 
 

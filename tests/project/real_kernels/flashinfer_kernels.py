@@ -175,7 +175,7 @@ ROPES = {f"{name}{how}": (*dtype, interleaved) for name, dtype in BOTH.items()
 
 
 def check_rotated(out, q, k, table, interleaved):
-    # The angles are computed in float, with approximations of the sine.
+    # The kernel computes the angles in float, with approximations of sine and cosine.
     for actual, x in ((out[2], q), (out[3], k)):
         np.testing.assert_allclose(wide(actual), rotated(x, *table, interleaved), rtol=2e-2, atol=2e-2)
 
@@ -229,8 +229,8 @@ def _(rope, random, to, interleaved):
 
 
 def pages(random, lengths, size):
-    """The pages of requests with these lengths: the pages, the first page of each request, the length of each last
-    page, and the request and position of each token."""
+    """Assigns pages to requests of these lengths. Returns the list of all requests' pages, the start of each request in
+    this list, the number of tokens in the last page of each request, and the request and position of each token."""
     counts = [-(-length // size) for length in lengths]
     indptr = np.cumsum([0, *counts]).astype(I32)
     indices = random.permutation(indptr[-1] + 2)[: indptr[-1]].astype(I32)
@@ -337,7 +337,7 @@ def _(quantization, random, order):
     assert_same(out, np.concatenate(parts))
 
 
-# sampling: probabilities are multiples of 2^-16, so that their sums are exact in any order.
+# Sampling. Probabilities are multiples of 2^-16, so that their sums are exact in any order.
 
 SEED, OFFSET = 123456789, 8
 UNIT = 2**16
@@ -355,8 +355,8 @@ def first_above(probs, chosen, u):
 
 
 def by_rejection(probs, numbers, is_enough):
-    """FlashInfer's sampling from the largest probabilities without sorting, according to its documentation
-    of sampling."""
+    """Returns a sample from the largest probabilities, by the algorithm without sorting that FlashInfer's documentation
+    of sampling describes."""
     low, high, q = F32(0), F32(1), F32(1)
     while low < high:
         sampled = first_above(probs, probs > low, F32(next(numbers) * q))
@@ -456,7 +456,7 @@ def _(sampling, random, size):
 @kernel("sampling", "top_k_mask_logits", {"float32": (F32,), "bfloat16": (BF16,)})
 def _(sampling, random, dtype):
     x = np.array([random.permutation(1000) for _ in range(3)]).astype(F32) if dtype is F32 else None
-    if x is None:  # distinct numbers of bfloat16
+    if x is None:  # distinct in bfloat16
         x = np.array([random.permutation(np.arange(0x3c00, 0x3c00 + 1000, dtype="uint16")) for _ in range(3)]).view(BF16)
     out = run_exported(sampling.top_k_mask_logits, x, empty(x.shape, dtype), None, 17, empty(1 << 20, "uint8"))[1]
     selected = wide(x) >= np.sort(wide(x), 1)[:, -17:-16]
@@ -488,7 +488,7 @@ def _(sampling, random):
 
 
 def different(random, dtype, rows, size):
-    """Numbers that are distinct within each row."""
+    """Returns numbers that are distinct within each row."""
     if dtype is F32:
         return np.array([random.permutation(size) for _ in range(rows)]).astype(F32) - size // 2
     return np.array([random.permutation(np.arange(0x2000, 0x2000 + size, dtype="uint16")) for _ in range(rows)]).view(dtype)

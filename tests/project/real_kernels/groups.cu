@@ -37,8 +37,8 @@ __global__ void tile_scan(const int* x, int* inclusive, int* exclusive) {
   exclusive[global_index()] = cg::exclusive_scan(tile, x[global_index()]);
 }
 
-// The number of odd elements of a warp, and the rank of each odd element; one lane adds the number
-// by an atomic.
+// For each odd element: the number of odd elements in its warp, and its rank among them. One lane
+// of each warp adds the number to `total`.
 __global__ void coalesced_counts(const int* x, int* rank, int* size, int* total) {
   const int i = global_index();
   rank[i] = size[i] = -1;
@@ -62,7 +62,7 @@ __global__ void labeled_partition(const int* labels, int* y) {
   y[global_index()] = static_cast<int>(group.size()) * 100 + static_cast<int>(group.thread_rank());
 }
 
-// Every block writes, then reads elements that other blocks wrote, twice.
+// In two rounds, every block writes elements and then reads elements that other blocks wrote.
 __global__ void grid_reversed(const int* x, int* between, int* y, int n) {
   const auto grid = cg::this_grid();
   for (int i = global_index(); i < n; i += static_cast<int>(grid.size())) between[i] = x[n - 1 - i];
@@ -101,7 +101,8 @@ struct Node {
   Node* next;
 };
 
-// A list in the device's heap; y: its sum, and the bytes that were zero at an odd place.
+// Each thread builds a list in the device's heap. y: the sum of the list, and the number of zero
+// bytes at odd addresses.
 __global__ void list_in_the_heap(const int* lengths, int* y) {
   Node* first = nullptr;
   for (int i = 0; i < lengths[global_index()]; ++i) {

@@ -9,7 +9,7 @@ ROUNDS = 10
 
 
 def block(seed, subsequence, step):
-    """Four 32-bit numbers for each subsequence."""
+    """Returns four 32-bit numbers for each subsequence."""
     subsequence = np.asarray(subsequence, "uint64")
     counter = [np.full_like(subsequence, step & 0xFFFFFFFF), np.full_like(subsequence, step >> 32),
                subsequence & MASK, subsequence >> np.uint64(32)]  # fmt: skip
@@ -23,13 +23,13 @@ def block(seed, subsequence, step):
 
 
 def uniform(number):
-    """Numbers in (0, 1], in float, computed like curand_uniform()."""
+    """Returns numbers in (0, 1] of type float, computed like curand_uniform()."""
     return number.astype("float32") * np.float32(2**-32) + np.float32(2**-33)
 
 
 def uniforms(seed, subsequence, offset, count=None):
-    """The uniform numbers of one subsequence, or `count` numbers of each subsequence, from an offset that is a multiple
-    of 4."""
+    """Returns the uniform numbers of one subsequence, or `count` numbers of each subsequence, starting at an offset
+    that is a multiple of 4."""
     if count is not None:
         return np.stack([uniform(number) for number in block(seed, subsequence, offset // 4)])[:count]
     return one_by_one(seed, subsequence, offset)

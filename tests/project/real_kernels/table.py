@@ -3,7 +3,7 @@
 
 import numpy as np
 
-TABLE = {}  # name: the library, and a function of the library and a random generator
+TABLE = {}  # {name: (the library, a function of the library and of a random generator)}
 
 
 def kernel(library, name, *cases):
@@ -20,15 +20,15 @@ def kernel(library, name, *cases):
 
 
 def steps_of(dtype):
-    """The relative distance between two adjacent numbers of a dtype."""
+    """Returns the relative distance between two adjacent numbers of a dtype."""
     import ml_dtypes
 
     return float(ml_dtypes.finfo(dtype).eps)
 
 
 def assert_near(actual, expected, dtype=None, steps=1.0):
-    """Compares element by element. The largest difference is `steps` distances between adjacent numbers of the result's
-    dtype."""
+    """Compares element by element. The permitted difference is `steps` distances between adjacent numbers of the
+    result's dtype."""
     dtype = dtype or actual.dtype
     expected = np.asarray(expected, "float64")
     bound = steps * steps_of(dtype)

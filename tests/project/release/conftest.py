@@ -7,5 +7,5 @@ from environments import environment_with
 
 @pytest.fixture(scope="session")
 def workflow_tools(root):
-    """The folder of the programs in tests/requirements-workflows.txt."""
+    """The folder with the programs of tests/requirements-workflows.txt."""
     return environment_with(root, "requirements-workflows.txt") / "bin"

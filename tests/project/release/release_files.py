@@ -15,19 +15,19 @@ ADDRESSES = {
 
 
 def addresses_file(**values):
-    """The content of addresses.toml with these values in place of those of ADDRESSES."""
+    """Returns the content of addresses.toml in which these values replace those of ADDRESSES."""
     return "".join(f'{key} = "{value}"\n' for key, value in {**ADDRESSES, **values}.items())
 
 
 def git(folder, *arguments):
-    """The output of git in a folder, with a committer."""
+    """Runs git in a folder, with a committer, and returns the output."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, env=inherited).stdout
 
 
 def commit(folder, message="a change"):
-    """Commits all files of a folder, in which git starts a repository if there is none."""
+    """Commits all files of a folder, in which git creates a repository if there is none."""
     if not (folder / ".git").exists():
         git(folder, "init", "--quiet")
     git(folder, "add", "--all")

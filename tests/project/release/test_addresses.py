@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""addresses.toml, and what the package's metadata and page take from it."""
+"""The metadata and the page of the package take their addresses from addresses.toml."""
 
 import re
 import shutil
@@ -105,7 +105,7 @@ def test_links_of_the_package_s_page(tmp_path, source, first, second):
 
 
 def relative_links(page):
-    """Targets of links without a scheme, outside code."""
+    """Returns the targets of links without a scheme, except those in code."""
     text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page, flags=re.DOTALL | re.MULTILINE)
     return [target for target in re.findall(r"\]\(([^)\s]*)", text) if not re.match("https://|mailto:", target)]
 

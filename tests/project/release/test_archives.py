@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Archives of a release: the same bytes in every folder, and a message for archives that depend on their folder."""
+"""Archives of a release have the same bytes in every folder, and archives whose bytes depend on their folder are
+rejected with a message."""
 
 import io
 import os
@@ -120,7 +121,7 @@ def test_the_first_different_file_is_named(tmp_path, make, names, options, place
 
 @pytest.mark.slow
 def test_kernkit_s_archives_are_reproducible(root, tmp_path):
-    """The last commit, built five times."""
+    """Five builds of the last commit give the same archives."""
     if subprocess.run(["git", "rev-parse"], cwd=root, capture_output=True).returncode != 0:
         pytest.skip("this copy has no git repository")
     names = [path.suffix for path in release.reproducible_archives("HEAD", tmp_path)]

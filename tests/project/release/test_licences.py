@@ -8,7 +8,7 @@ import sys
 import pytest
 
 requirements = pytest.importorskip("packaging.requirements", reason="packaging is not installed")
-# {licence: words in a package's metadata or licence text, or in the page}.
+# {licence: regular expression of its name in a package's metadata, in a licence text or in the page}
 LICENCES = {
     "Apache": r"Apache",
     "BSD": r"\bBSD\b|Redistribution and use in source and binary forms",
@@ -26,7 +26,7 @@ def licences_in(text):
 
 
 def licences_of(package):
-    """The licences in a package's metadata, or in its licence text if the metadata names none."""
+    """Returns the licences in a package's metadata, or in its licence text if the metadata names no licence."""
     metadata = importlib.metadata.metadata(package)
     named = [metadata.get("License-Expression") or "", (metadata.get("License") or "").partition("\n")[0]]
     named += [line for line in metadata.get_all("Classifier") or [] if line.startswith("License ::")]
@@ -35,7 +35,7 @@ def licences_of(package):
 
 
 def required(names):
-    """The packages with these names, and all packages that they require."""
+    """Returns the packages with these names, and all packages that they require."""
     required_names, new = set(), set(names)
     while new:
         required_names |= new
@@ -48,14 +48,14 @@ def required(names):
 
 @pytest.fixture(scope="module")
 def own_table(root):
-    """The packages that kernkit requires by itself."""
+    """The packages that kernkit requires directly."""
     (listed,) = re.findall(r"^dependencies = \[(.*)\]$", (root / "pyproject.toml").read_text(), re.MULTILINE)
     return [requirements.Requirement(text).name for text in re.findall('"(.*?)"', listed)]
 
 
 @pytest.fixture(scope="module")
 def table(root):
-    """{package: the cell of the page with its licence}."""
+    """{package: the licence in the page's table}."""
     section = (root / "docs/licences.md").read_text().partition("## Packages that kernkit installs")[2]
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
     return {package: licence for licence, packages in rows[1:] for package in packages.split(", ")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk release --check: each requirement of a release, planted as missing."""
+"""./kk release --check reports each requirement of a release that is not met. Each test plants one such fault."""
 
 import os
 import subprocess
@@ -26,7 +26,8 @@ FILES = {
 
 @pytest.fixture
 def repository(tmp_path):
-    """Commits and tags FILES with these changes: {path: (a text of the file, its replacement)}."""
+    """Returns commit_files(changes), which commits and tags FILES after the changes {path: (a text of the file, its
+    replacement)}."""
 
     def commit_files(changes=(), tag="v1.2.3"):
         for path, text in FILES.items():
@@ -87,7 +88,7 @@ def test_uncommitted_changes_are_listed(repository):
 
 
 def kk(root, folder, *arguments):
-    """./kk of the repository's driver, for another folder and without preparation."""
+    """Runs ./kk with the driver of the repository, for another folder and without preparation."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "KK_"))}
     settings = {"KK_ROOT": str(folder), "KK_DRIVER": "repository", "PYTHONPATH": str(root / "sdk/python")}
     command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]
@@ -120,5 +121,5 @@ def test_a_check_prepares_nothing(root):
 
 
 def test_the_repository_cites_its_version(root):
-    """The version and addresses in CITATION.cff, whether a release is prepared or not."""
+    """CITATION.cff has the repository's version."""
     assert [problem for problem in readiness.problems(root) if problem.startswith("CITATION.cff: version")] == []

@@ -27,7 +27,7 @@ NAME = "rehearsed_ops"
 
 
 def environment_without(*names, **values):
-    """This process's environment without the variables of pip, of ./kk and of the compiled library."""
+    """Returns this process's environment variables without those of pip, of ./kk and of the compiled library."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "VIRTUAL_ENV", *names)) and key != "LIBRARY"}
     return {**inherited, **values}
 
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def clone(root, folder):
-    """The last commit in a clone, before addresses and dates are entered."""
+    """A clone of the last commit, without the addresses and dates of a release."""
     if subprocess.run(["git", "rev-parse"], cwd=root, capture_output=True).returncode != 0:
         pytest.skip("this copy has no git repository")
     git(folder, "clone", "--quiet", "--no-hardlinks", root, "kernkit")
@@ -66,10 +66,10 @@ def version(clone):
 
 @pytest.fixture(scope="module")
 def dist(clone, version):
-    """dist/ after ./kk release of the tagged commit."""
+    """The folder dist/ after ./kk release of the tagged commit."""
     result = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
     missing = [line for line in result.stdout.splitlines() if 'is "unset"' in line]
-    if result.returncode == 1 and len(missing) == len(ADDRESSES):  # as long as the repository has no addresses
+    if result.returncode == 1 and len(missing) == len(ADDRESSES):  # while the repository has no addresses
         enter(clone, version)
     else:
         assert missing == [], result.stdout
@@ -92,7 +92,7 @@ def test_the_bill_of_materials_lists_each_package_with_its_licence(dist, version
     assert {"apache-tvm-ffi", "cookiecutter", "auditwheel", "text-unidecode"} <= components.keys()
     assert not {"pip", "setuptools", "kernkit"} & components.keys() and "file:" not in json.dumps(document)
     without = {name for name, component in components.items() if not component.get("licenses")}
-    assert without <= {"cookiecutter"}  # its metadata names no licence
+    assert without <= {"cookiecutter"}  # no licence in its metadata
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -102,7 +102,7 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served(folder):
-    """The address of a web server for a folder, on the loopback interface."""
+    """Returns the address of a web server on the loopback interface that serves a folder."""
     handler = functools.partial(QuietHandler, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -156,7 +156,7 @@ def test_the_installed_package_has_the_addresses(installed, version):
 
 
 def test_a_library_uses_the_installed_kernkit(installed, dist, folder, version):
-    """Runs all steps from `kernkit new` to a call of the library's wheel."""
+    """All steps from `kernkit new` to a call of the library's wheel work with the installed kernkit."""
     variables = environment_without("PIP_FIND_LINKS", PIP_FIND_LINKS=str(dist))
     assert check(installed / "bin/kernkit", "--version") == f"kernkit {version}\n"
     check(installed / "bin/kernkit", "new", NAME, "--sdk", "find_package", "--cuda", "none", "--output", folder, env=variables)

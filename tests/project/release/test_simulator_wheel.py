@@ -48,7 +48,7 @@ def test_a_processor_without_the_simulator_is_an_error():
 
 @pytest.fixture(scope="module")
 def folder(root, tmp_path_factory):
-    """The folder of the builds of the last commit."""
+    """A folder for the builds of the last commit. Skips the tests if the wheel cannot be built."""
     pytest.importorskip("scikit_build_core", reason="scikit-build-core is not installed")
     if runtime.cuda_headers() is None:
         pytest.skip("no cuda.h of CUDA 13")
@@ -58,7 +58,7 @@ def folder(root, tmp_path_factory):
 
 
 def build(root, folder, processor=""):
-    """The wheel kernkit-simulator of the last commit."""
+    """Builds the wheel kernkit-simulator of the last commit and returns its path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(release, "ROOT", root)
         patch.setenv("PATH", f"{sys.prefix}/bin:{os.environ['PATH']}")  # auditwheel
@@ -83,13 +83,13 @@ def unpacked(simulator, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sources(folder, simulator):
-    """The first folder, with the sources and the build of the runtime."""
+    """The first of the folders in which the wheel was built, with the sources and the build of the runtime."""
     return folder / release.FOLDERS[0][0]
 
 
 @pytest.fixture(scope="module")
 def environment(root, simulator, sources, tmp_path_factory):
-    """A new environment with both wheels; the dependencies come from this environment."""
+    """A new environment in which both wheels are installed; their dependencies come from this environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(release, "ROOT", root)
         (kernkit,) = release._build(sources, ("wheel",), "1735689600").values()
@@ -104,8 +104,8 @@ def environment(root, simulator, sources, tmp_path_factory):
 
 
 def kernkit(environment, folder, *words):
-    """Runs the installed `kernkit` in a folder, with an empty cache, and PATH without compilers; returns the process and
-    its processor time [s]."""
+    """Runs the installed `kernkit` in a folder, with an empty cache and a PATH without compilers; returns the process
+    and its processor time [s]."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "PYTHONPATH", "CUDA_", "VIRTUAL_ENV"))}
     kept.update(PATH=path_without(folder / "programs", *COMPILERS), XDG_CACHE_HOME=str(folder / "cache"))
     command = [environment / "bin/python", "-m", "kernkit", *words]
@@ -116,7 +116,8 @@ def kernkit(environment, folder, *words):
 
 
 def check_tag(wheel, package, machine):
-    """The name of the wheel has auditwheel's tag, which kernkit's own reader of ELF files confirms."""
+    """Checks that the wheel's name has the platform tag of auditwheel, and that kernkit's reader of ELF files finds no
+    newer versions of glibc."""
     versions = set()
     for name in LIBRARIES:
         file = ElfFile(package / name)
@@ -146,13 +147,14 @@ def test_the_wheel_has_these_files(root, unpacked):
     assert record.keys() == {"version", "digest", "cuda"} and record["cuda"].startswith("13.")
 
 
-# Copyright notices of NVIDIA's files, and paths of files of the toolkit.
+# Copyright notices of NVIDIA, and paths of files of the CUDA toolkit.
 FOREIGN = re.compile(rb"(?i)copyright[^\n\0]{0,40}NVIDIA|NVIDIA[ ]CORPORATION|/usr/local/cuda|\bcuda\w*\.h\b")
 
 
 @pytest.mark.slow
 def test_the_libraries_hold_nothing_of_nvidia_s_files(unpacked, sources):
-    """The libraries have names and numbers of CUDA's interface, and no line of a comment or of code of its headers."""
+    """The libraries contain no line of a comment or of code of CUDA's headers; names and numbers of CUDA's interface
+    are not compared."""
     headers = include_of("cudaTypedefs.h") or runtime.cuda_headers()
     lines = {line.strip(b" *\n") for name in ("cuda.h", "cudaTypedefs.h") for line in (headers / name).read_bytes().splitlines()}
     lines = {line for line in lines if len(line) > 30 and b" " in line}
@@ -165,7 +167,7 @@ def test_the_libraries_hold_nothing_of_nvidia_s_files(unpacked, sources):
 
 @pytest.mark.slow
 def test_every_header_of_the_build_is_in_the_digest(simulator, sources):
-    """Otherwise a runtime of other sources could be used."""
+    """The digest covers every header that the build reads; otherwise a runtime of other sources could be used."""
     folder = sources / simulator_wheel.BUILD / "build"
     listed = run("ninja", "-C", folder, "-t", "deps")
     files = {pathlib.Path(os.path.normpath(folder / line.strip())) for line in listed.splitlines() if line.startswith("    ")}
@@ -225,7 +227,8 @@ def test_kernkit_env_names_the_runtime(environment, tmp_path):
 
 @pytest.mark.slow
 def test_a_wheel_of_other_sources_is_not_used(environment, tmp_path):
-    """One comment of the installed sources is changed: the runtime must be compiled, and no compiler is installed."""
+    """The wheel is not used if a comment of the installed sources was changed. The runtime would have to be compiled,
+    which is an error without a compiler."""
     copy = tmp_path / "environment"
     shutil.copytree(environment, copy, symlinks=True)
     (source,) = copy.glob("lib/python*/site-packages/kernkit/sdk/simulator/executor.h")

@@ -47,7 +47,7 @@ def test_actions_are_pinned_by_their_commit(path):
 
 
 def test_one_action_has_one_commit(template):
-    """The rule includes the workflow of a library."""
+    """All uses of an action, including those in the workflow of a library, have the same commit."""
     pins = {}
     for path in (*WORKFLOWS, rendering.source_tree(template) / ".github/workflows/ci.yml"):
         for use, comment in USES.findall(path.read_text()):
@@ -64,7 +64,7 @@ def test_jobs_have_no_other_permission(path):
     for name, job in workflow["jobs"].items():
         assert job["timeout-minutes"] <= 120
         for step in job["steps"]:
-            assert "run" not in step or name not in PERMISSIONS  # a job with a token runs no code of the repository
+            assert "run" not in step or name not in PERMISSIONS  # a job with a token runs no code of this repository
             if "checkout" in step.get("uses", ""):
                 assert step["with"] == {"persist-credentials": False}
     assert "secrets." not in path.read_text() and "pull_request_target" not in path.read_text()
@@ -85,7 +85,7 @@ def test_a_release_is_checked_tested_built_attested_and_published():
     release = next(path for path in WORKFLOWS if path.stem == "release")
     assert commands(release) == ["./kk release --check", "./kk test --all --cuda", "./kk dist --simulator"]
     workflow = load(release)
-    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads the key `on` as true
+    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 parses the key `on` as true
     jobs = workflow["jobs"]
     assert (jobs["attest"]["needs"], jobs["publish"]["needs"], jobs["publish"]["environment"]) == ("build", "attest", "pypi")
 
@@ -114,7 +114,7 @@ def test_dependabot_reads_the_folder_with_the_requirements(root):
     assert list((root / "tests").glob("requirements*.txt"))
 
 
-# Validators without a network.
+# Validators that need no network.
 
 
 def check_schema(tools, schema, *paths):
@@ -137,7 +137,7 @@ def test_a_wrong_form_is_found(workflow_tools, tmp_path):
 
 
 def zizmor(tools, folder):
-    """Exit code 0: no finding."""
+    """Runs zizmor on a folder. The exit code is 0 if there is no finding."""
     arguments = ["--offline", "--no-progress", "--persona=pedantic", folder]
     return subprocess.run([tools / "zizmor", *arguments], capture_output=True, text=True)
 

@@ -34,7 +34,7 @@ class _Silent(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served(folder):
-    """The address of a server of the folder's files and of examiner.html."""
+    """Starts a server for the folder's files and examiner.html, and returns its address."""
     handler = functools.partial(_Silent, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -55,10 +55,8 @@ def chromium(profile, *arguments, timeout=300):
 
 
 def examine(folder, profile, pages, widths, query):
-    """(findings, messages): per page and width what examiner.html found, the results of a search, and the messages of the
-    browser's console.
-
-    pages: paths below the folder. query: the words of the search."""
+    """Returns (findings, messages): per page and width the findings of examiner.html, the results of a search, and the
+    messages of the browser's console. pages: paths below the folder. query: the words of the search."""
     with served(folder) as address:
         query_string = "&".join([*(f"page={page}" for page in pages), *(f"width={width}" for width in widths), f"query={query}"])
         result = chromium(profile, "--virtual-time-budget=600000", "--dump-dom", f"{address}/examiner.html?{query_string}")
@@ -68,7 +66,7 @@ def examine(folder, profile, pages, widths, query):
 
 
 def screenshot(folder, profile, page, width, height, file, dark=False):
-    """Writes a picture of the upper part of a page, in a frame of this width, to a PNG file."""
+    """Writes a picture of the upper part of a page, in a frame of this width [px], to a PNG file."""
     options = ["--blink-settings=preferredColorScheme=0"] if dark else []
     with served(folder) as address:
         chromium(profile, *options, f"--window-size={max(width, 500)},{height}", "--virtual-time-budget=10000", f"--screenshot={file}",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk docs in a clean copy of the repository, without a network; planted faults; the pages in a browser."""
+"""./kk docs works in a clean copy of the repository without a network, reports planted faults, and writes pages that a
+browser displays."""
 
 import os
 import re
@@ -16,7 +17,7 @@ WIDTHS = (1280, 390)
 
 
 def offline():
-    """The words before a command that cut it off the network; none where the system does not permit that."""
+    """Returns a command prefix that disables the network, or an empty list if the system does not permit that."""
     command = ["unshare", "--map-root-user", "--net"]
     permitted = shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True).returncode == 0
     return command if permitted else []
@@ -24,7 +25,7 @@ def offline():
 
 @pytest.fixture(scope="module")
 def environment(root):
-    """The environment of ./kk docs."""
+    """Environment variables for ./kk docs."""
     if not shutil.which("doxygen"):
         pytest.skip("doxygen is not installed")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("KK_", "PYTHON"))}
@@ -33,7 +34,7 @@ def environment(root):
 
 @pytest.fixture(scope="module")
 def clone(root, environment, tmp_path_factory):
-    """The files of the repository that git does not ignore."""
+    """A copy of the repository's files that git does not ignore."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True)
     if listed.returncode != 0:
         pytest.skip("this copy has no git repository")
@@ -46,23 +47,23 @@ def clone(root, environment, tmp_path_factory):
 
 
 def build(folder, environment):
-    """(processor time [s], exit code, output) of ./kk docs."""
+    """Runs ./kk docs and returns (processor time [s], exit code, output)."""
     return timed([*offline(), "./kk", "docs"], cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")
 def site(clone, environment):
-    """build/docs/html, built in the copy."""
+    """The folder build/docs/html, built in the copy."""
     seconds, code, output = build(clone, environment)
     assert code == 0, output
     assert output.endswith("built      build/docs/html/index.html\n")
     assert "WARNING" not in output
-    assert seconds < 120  # at most 60 s on two cores
+    assert seconds < 120  # a build takes at most 60 s on two cores
     return clone / "build/docs/html"
 
 
 def pages(root):
-    """The pages of the site by their paths in the repository, without endings."""
+    """Returns the pages of the site, as paths in the repository without endings."""
     files = [root / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")]
     files += [path for pattern in ("*.md", "gallery/*/README.md", "reference/*.md") for path in (root / "docs").glob(pattern)]
     return sorted(str(path.relative_to(root).with_suffix("")) for path in files)
@@ -93,7 +94,8 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_links_to_sources_have_no_invented_address(root, site):
-    """Applies while addresses.toml has no address; test_links_to_sources covers an address."""
+    """While addresses.toml has no address, names of source files are no links. test_links_to_sources tests links with
+    an address."""
     if 'source_url = "unset"' not in (root / "addresses.toml").read_text():
         pytest.skip("the repository has an address")
     text = (site / "README.html").read_text()
@@ -101,7 +103,8 @@ def test_links_to_sources_have_no_invented_address(root, site):
     assert not list(site.glob("_downloads"))
 
 
-# {name: (file, text, replacement, message)}: faults that are planted together, and what ./kk docs prints about each.
+# {name: (file, text, replacement, message)}: faults that are planted together, and the message of ./kk docs about each
+# fault.
 FAULTS = {
     "function_without_page": (
         "sdk/include/kernkit/planted.h", None,
@@ -143,7 +146,7 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def red(site, clone, environment):
-    """(exit code, output) of ./kk docs with all planted faults; the copy is as before afterwards."""
+    """(exit code, output) of ./kk docs with all planted faults. The faults are removed from the copy afterwards."""
     before = {}
     for file, text, replacement, _ in FAULTS.values():
         path = clone / file
@@ -168,7 +171,8 @@ def test_planted_fault_is_reported(red, name):
 
 
 def test_planted_faults_are_all_that_is_reported(red):
-    """Without the faults the build passes, so each fault alone makes the build fail."""
+    """Only planted faults are reported. Since the build passes without the faults, each fault alone makes the build
+    fail."""
     lines = [line for line in red[1].splitlines() if "WARNING" in line or line.startswith(("sdk/", "kernkit "))]
     unexpected = [line for line in lines if not any(fault[3] in line or "lanted" in line for fault in FAULTS.values())]
     assert unexpected == []
@@ -176,8 +180,7 @@ def test_planted_faults_are_all_that_is_reported(red):
 
 @pytest.fixture(scope="module")
 def examined(root, site, tmp_path_factory):
-    """The elements that a browser finds on each page, the results of a search, and the messages of the browser's
-    console."""
+    """The findings of a browser on each page, the results of a search, and the messages of the browser's console."""
     if not browser.PROGRAM:
         pytest.skip("chromium is not installed: apt-get install chromium")
     profile = tmp_path_factory.mktemp("chromium")

@@ -27,7 +27,7 @@ CUSTOM = {
     ids=["results", "custom", "numeric"],
 )
 def test_added_ops_pass_their_contract_tests(template, environment, driver_environment, tmp_path, ops):
-    """The tests run on the CPU and in the simulator. The library was configured before the ops were added."""
+    """Ops that are added after the library was configured pass their contract tests on the CPU and in the simulator."""
     result = render(template, tmp_path, environment, library_name=NAME)
     assert result.returncode == 0, result.stdout
     at = {"cwd": tmp_path / NAME, "env": {**driver_environment, "KERNKIT_CUDA": "OFF"}}

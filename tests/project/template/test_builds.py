@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries from the template: they build, test, benchmark, package and install, and can be called."""
+"""Libraries from the template can be built, tested, benchmarked, packaged, installed and called."""
 
 import hashlib
 import os
@@ -52,15 +52,15 @@ def test_the_template_itself_builds_unchanged(template, dlpack_include, tmp_path
 
 @pytest.fixture(scope="session")
 def driver_environment(driver_environment):
-    """The compiler cache may contain another library's object with the paths of that library's sources,
-    which ninja checks."""
+    """Environment variables for ./kk with a separate compiler cache. A shared cache may return another library's
+    object, which names that library's sources as dependencies."""
     return {**driver_environment, "CCACHE_NAMESPACE": "test_builds"}
 
 
 @pytest.fixture(scope="module")
 def library(template, environment, driver_environment, tmp_path_factory):
-    """A rendering with the default answers and a kernel of each kind, in git, after `./kk all`; in a folder
-    whose name compilers and linkers could split in two."""
+    """A library with the default answers and a kernel of each kind, committed, after `./kk all`. The name of its folder
+    has characters at which compilers or linkers could split the path."""
     output = tmp_path_factory.mktemp("library") / "a b,c"
     output.mkdir()
     result = render(template, output, environment, library_name=NAME, description=DESCRIPTION)
@@ -96,7 +96,7 @@ def test_one_command_does_everything(library):
     printed = (library / "build/printed").read_text()
     assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped in \d+ s\n", printed)  # ctest's
     assert re.search(r"\n\d\d+ passed, 0 failed, \d+ skipped\n", printed)  # the total
-    assert len(re.findall(r"\n\d+ passed in ", printed)) == 2  # pytest on the build, and on the installed wheel
+    assert len(re.findall(r"\n\d+ passed in ", printed)) == 2  # pytest ran on the build and on the installed wheel
     for implementation in (NAME, f"{NAME}-threads"):
         assert len(re.findall(rf"\nsilu_and_mul/\w+/{implementation}/", printed)) == 12
     assert "\ncopy/float32/memcpy/" in printed
@@ -170,7 +170,7 @@ def linked(printed):
 
 @pytest.mark.all
 def test_programs_do_not_grow_with_the_ops(library, driver_environment):
-    """Programs of one op are linked on request, as by ./kk test OP, and nothing is compiled twice."""
+    """./kk test OP links only the programs of this op, and compiles nothing again."""
     at = {"cwd": library, "env": driver_environment}
     check("cmake", "--build", "--preset", "release", **at)
     check("cmake", "--build", "--preset", "release", "--target", "clean", **at)
@@ -192,7 +192,7 @@ def test_an_edit_links_its_own_programs_and_no_more(library, driver_environment)
         return linked(check("cmake", "--build", "--preset", "release", *targets, cwd=library, env=driver_environment))
 
     of_mix = ("--target", "mix_test", "mix_cuda_test", "mix_bench")
-    linked_after("tests/mix_test.cc", "")  # remains of another test
+    linked_after("tests/mix_test.cc", "")  # removes changes of another test
     linked_after("tests/mix_test.cc", "", *of_mix)
     tests = {f"bin/{NAME}_test", f"bin/{NAME}_cuda_test"}
     try:
@@ -243,20 +243,20 @@ def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_p
 
 @pytest.mark.all
 def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path):
-    """Debian's pip is of 2022 and passes no settings to a build."""
+    """A wheel can be built by Debian's pip of 2022, which passes no settings to the build backend."""
     debian = pathlib.Path("/usr/bin/python3")
     version = "import sys; print(sys.version_info[:2])"
     if not debian.exists() or run(debian, "-c", version).stdout != run(sys.executable, "-c", version).stdout:
         pytest.skip(f"/usr/bin/python3 is missing, or not a Python {HERE}")
     check(debian, "-m", "venv", tmp_path / "venv")
     (packages,) = tmp_path.glob("venv/lib/python3*/site-packages")
-    (packages / "more.pth").write_text(f"{sysconfig.get_path('purelib')}\n")  # after the venv's own pip
+    (packages / "more.pth").write_text(f"{sysconfig.get_path('purelib')}\n")  # searched after the packages of the environment's own pip
     check("./kk", "wheel", cwd=library, env={**driver_environment, "KK_VENV": str(tmp_path / "venv")})
 
 
 @pytest.mark.slow
 def test_everything_without_a_network(template, environment, tmp_path):
-    """The wheels of requirements.txt were downloaded before."""
+    """Everything works without a network after the wheels of requirements.txt were downloaded."""
     if run("unshare", "-rn", "true").returncode != 0:
         pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
     result = render(template, tmp_path, environment, library_name=NAME)
@@ -271,7 +271,7 @@ def test_everything_without_a_network(template, environment, tmp_path):
 
 
 def python_of(version):
-    """A Python interpreter of this version, on PATH or of pyenv, or None."""
+    """Returns a Python interpreter of this version from PATH or pyenv, or None."""
     pythons = [shutil.which(f"python{version}")]
     if shutil.which("pyenv"):
         root = pathlib.Path(run("pyenv", "root").stdout.strip())
@@ -374,7 +374,7 @@ def test_the_library_installs_a_cmake_package(library, tmp_path):
     assert printed == "TypeError: silu_and_mul(): takes 2 arguments (y, x), got 0\n"
 
 
-# Other answers, and names that are unusual but valid.
+# Answers other than the defaults, and names that are unusual but valid.
 
 
 def build(folder, environment, *options):
@@ -389,7 +389,7 @@ def build(folder, environment, *options):
 
 @pytest.mark.slow
 def test_the_race_detector_s_preset_finds_a_race(template, environment, driver_environment, tmp_path):
-    """A race between CUDA threads, on the CPU."""
+    """The preset tsan reports a planted race between CUDA threads, which run on the CPU."""
     result = render(template, tmp_path, environment, library_name=NAME)
     assert result.returncode == 0, result.stdout
     at = {"cwd": tmp_path / NAME, "env": driver_environment}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unsupported compilers and options: the configuration fails with the reason."""
+"""Configuration with an unsupported compiler or option fails with a message that gives the reason."""
 
 import os
 import shutil

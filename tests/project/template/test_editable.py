@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pip install -e of a library is rejected: its edits would not reach the package."""
+"""`pip install -e` of a library is rejected, because edits of the sources would not reach the package."""
 
 import sys
 

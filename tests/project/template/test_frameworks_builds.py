@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries of `kernkit new --with frameworks`: their wheels carry modules for PyTorch and JAX."""
+"""The wheels of libraries of `kernkit new --with frameworks` contain modules for PyTorch and JAX."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from rendering import CALL, CALLED, check, files_below, render
 
 @pytest.fixture(scope="module")
 def cpu_library(template, environment, driver_environment, tmp_path_factory):
-    """A library without CUDA and with shapes in its lines, after `./kk test` and `./kk wheel`."""
+    """A library without CUDA whose lines have shapes, after `./kk test` and `./kk wheel`."""
     output = tmp_path_factory.mktemp("cpu")
     answers = {"library_name": "silu_and_mul", "cuda": "none", "licence": "MIT", "ci": "none", "parts": "frameworks"}
     result = render(template, output, environment, description="For the CPU.", **answers)
@@ -55,7 +55,8 @@ print((2 * numpy.asarray(y, "float64")).round(4).tolist(), ops.__version__)
 
 @pytest.fixture(scope="module")
 def installed(cpu_library, tmp_path_factory):
-    """The Python of a new environment with the wheel; it also finds the frameworks of this environment."""
+    """The Python interpreter of a new environment in which the wheel is installed; the environment also has this
+    environment's frameworks."""
     folder = tmp_path_factory.mktemp("environment")
     check(sys.executable, "-m", "venv", "--without-pip", folder)
     (packages,) = folder.glob("lib/python*/site-packages")
@@ -68,11 +69,12 @@ def installed(cpu_library, tmp_path_factory):
 @pytest.mark.all
 @pytest.mark.parametrize("framework", OF_FRAMEWORKS)
 def test_frameworks_have_the_ops_of_an_installed_wheel(installed, tmp_path, framework):
-    """torch's own operator checks pass. Without frameworks, the package is imported and called."""
+    """The ops of an installed wheel work and pass torch's operator checks. Without frameworks, the package can be
+    imported and called."""
     pytest.importorskip("numpy" if framework == "none" else framework)
     env = {**os.environ, "TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"}
     output = check(installed, "-B", "-W", "ignore", "-c", OF_FRAMEWORKS[framework], env=env, cwd=tmp_path)
-    assert output == CALLED  # apart from PyTorch's warnings
+    assert output == CALLED  # PyTorch's warnings are disabled
 
 
 @pytest.mark.all
@@ -98,5 +100,5 @@ def test_a_library_without_cuda(cpu_library):
 def test_one_command_does_everything(cpu_library, driver_environment):
     printed = check("./kk", "all", cwd=cpu_library, env=driver_environment)
     assert re.search(r"\n\d+ passed, 0 failed, \d+ skipped\n", printed), printed
-    assert len(re.findall(r"\n\d+ passed in ", printed)) == 2, printed  # pytest on the build, and on the installed wheel
+    assert len(re.findall(r"\n\d+ passed in ", printed)) == 2, printed  # pytest ran on the build and on the installed wheel
     assert re.search(r"  wheel: \d+ s\n", printed) and re.search(r"  together: \d+ s\n", printed), printed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library of `kernkit new --with ptx`: if nvcc is available, its CUDA tests and contracts run by PTX."""
+"""If nvcc is available, the CUDA tests and contract tests of a library of `kernkit new --with ptx` run by PTX."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ import shutil
 import pytest
 from rendering import NAME, check, render, run
 
-# The kernel of `kernkit add --kind row_reduction`, written with CUB.
+# The kernel of `kernkit add --kind row_reduction`, rewritten with CUB.
 INCLUDE = '#include "kernkit/cuda/launch.h"\n'
 STORAGE = "  __shared__ kernkit::compute_t<T> of_warps[kThreads / 32];\n"
 OF_CUB = {
@@ -33,8 +33,8 @@ def by_cub(kernel):
 
 @pytest.mark.slow
 def test_a_library_with_cub_tests_all_ops_by_their_ptx(template, environment, driver_environment, tmp_path):
-    """The whole `./kk test`: the template's op does not need nvcc, the added op does. Without CUDA the
-    added op is skipped."""
+    """`./kk test` tests an op that does not need nvcc (the template's) and an op that does, by their PTX. Without CUDA
+    the second op is skipped."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     result = render(template, tmp_path, environment, library_name=NAME, parts="ptx")
@@ -70,8 +70,8 @@ PAST = LAST + "      __shared__ volatile int last[kMaxThreads];\n      last[thre
 
 @pytest.mark.all
 def test_a_store_past_the_end_fails_the_tests_of_a_default_library(kernkit_new, driver_environment, tmp_path):
-    """The store is one element past the end of an array in shared memory, which the kernel compiled by g++
-    does not detect."""
+    """A store one element past the end of an array in shared memory fails the tests of a library with default
+    components. The kernel compiled by g++ does not detect the store."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     result = kernkit_new(NAME, "--no-git")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that the template rejects, in its hook and in `kernkit new`: an error message, and no file is
-written."""
+"""For answers that the template's hook and `kernkit new` reject, an error message is printed and no file is written."""
 
 import re
 import shutil
@@ -81,7 +80,7 @@ def test_a_rejected_name_leaves_no_files(template, environment, tmp_path, name, 
 
 @pytest.mark.parametrize("text", [*HOSTILE_TEXTS, "Name <no-mail>", "<a@b.c>"])
 def test_hostile_texts_are_rejected(load_hook, text):
-    """The hook and `kernkit new`, which calls the hook, reject the text."""
+    """The hook, which `kernkit new` calls too, rejects the text."""
     hook = load_hook("pre")
     good = {"library_name": NAME, "description": "x", "author": "x", "licence": "MIT"}
     good.update(cuda="auto", sdk="vendored", dev="copied", ci="none", parts="")
@@ -104,7 +103,7 @@ def test_an_unknown_choice_is_rejected_and_leaves_no_files(kernkit_new, tmp_path
     [("rugs", 'unsupported component "rugs"; supported components: '), ("rows;touch pwned", 'parts "rows;touch pwned" is not a comma-separated list of components; for example: plots,ptx')],
 )
 def test_unknown_components_are_rejected(kernkit_new, template, environment, tmp_path, value, text):
-    """`kernkit new` and the template's hooks reject the component."""
+    """`kernkit new` and the template's hooks reject an unknown component."""
     result = kernkit_new(NAME, "--with", value)
     assert result.returncode == 3 and result.stdout.startswith(f"kernkit: {text}")
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ DESCRIPTION = "Fast operations: 100 % of them, for O'Neil & sons; <é 😀> temp
 DLPACK = pathlib.Path("third_party/dlpack/include/dlpack/dlpack.h")
 CONDITION = re.compile(rb"@ (if|else|end)\b")
 
-# C++ that Jinja would change silently, or reject.
+# C++ code that Jinja would change without an error, or reject.
 HOSTILE_CPP = """\
 // template_library
 const int a[2][2] = {{1, 2}, {3, 4}};
@@ -36,19 +36,19 @@ def library(template, environment, tmp_path_factory) -> pathlib.Path:
 
 
 def is_taken(path):
-    """True if a library without components has this file of the template."""
+    """Returns whether a library without optional components has this file of the template."""
     taken = {part.name for part in components.COMPONENTS if part.copied == components.ALWAYS} | {components.CORE}
     inside = path.startswith(f"{copies.SDK}/")
     return not inside or components.component_of(path[len(copies.SDK) + 1 :]) in taken
 
 
 def place_of(path):
-    """The path in a library of a file of the template."""
+    """Returns the path that a file of the template has in a library."""
     inside = path[len(copies.SDK) + 1 :] if path.startswith(f"{copies.SDK}/") else ""
     return f"{copies.DEVELOPMENT}/{inside}" if inside and components.is_for_development(inside) else path
 
 
-# Contents of a rendering
+# Contents of a rendering.
 
 
 def test_every_file_arrives_with_nothing_changed_but_the_names(template, library):
@@ -77,7 +77,7 @@ def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     expected = files_below(root / "sdk")
     assert {*sdk, *development} == {path for path in expected if is_taken(f"{copies.SDK}/{path}")}
     assert {**sdk, **development}.items() <= expected.items() and not sdk.keys() & development.keys()
-    assert 0 < len(expected) - len(sdk) - len(development) < 0.5 * len(expected)  # the optional parts, which grow
+    assert 0 < len(expected) - len(sdk) - len(development) < 0.5 * len(expected)  # without the optional components, which may grow
     assert not any(any(manifest.changes(str(library / folder))) for folder in copies.FOLDERS)
     shared = {
         ".clang-format": ".clang-format",
@@ -100,7 +100,7 @@ def test_no_links_are_left(library):
 def test_no_word_of_the_template_is_left(library):
     sentinel = re.compile(rb"template[_ ]library|licences/", re.IGNORECASE)
     for path, content in files_below(library).items():
-        if path.startswith(tuple(f"{folder}/python/" for folder in copies.FOLDERS)):  # the tools, which use the template
+        if path.startswith(tuple(f"{folder}/python/" for folder in copies.FOLDERS)):  # kernkit's own tools, which use the template
             continue
         text = content.replace(DESCRIPTION.encode(), b"")
         assert not sentinel.search(path.encode() + b"\n" + text), path
@@ -152,7 +152,7 @@ def test_new_creates_no_repository_with_no_git(kernkit_new, library, tmp_path):
     assert not (tmp_path / NAME / ".git").exists()
 
 
-# Answers stay data, and sources are unchanged
+# Answers remain data, and sources are unchanged.
 
 
 def test_substitution_is_one_pass_of_plain_text(load_hook):
@@ -263,7 +263,7 @@ def test_cookiecutter_1_and_2_render_the_same_bytes(template, environment, libra
     result = render(template, tmp_path / "out", env, python=python, **answers)
     assert result.returncode == 0, result.stdout
     assert files_below(tmp_path / "out" / NAME) == files_below(library)
-    # The same questions through cookiecutter, with the same errors.
+    # cookiecutter prompts for the same answers, with the same errors.
     command = [python, "-m", "cookiecutter", template, "-o", tmp_path]
     check(*command, env=env, input="typed\n" + 8 * "\n")
     assert (tmp_path / "typed/LICENSE").is_file()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A library without third_party/kernkit_dev: its build needs third_party/kernkit alone, and tests and commands are those
-of an installed kernkit."""
+"""A library without third_party/kernkit_dev is built from third_party/kernkit alone, and its tests and commands use an
+installed kernkit."""
 
 import json
 import os
@@ -18,7 +18,7 @@ INSTALL = "-m pip install --no-index --no-deps --find-links FOLDER kernkit==0.1.
 
 @pytest.fixture(scope="module")
 def rendered(template, environment, tmp_path_factory):
-    """A rendering with the answer of --without dev."""
+    """A library rendered with the answer of --without dev."""
     output = tmp_path_factory.mktemp("without_dev")
     result = render(template, output, environment, library_name=NAME, dev="installed")
     assert result.returncode == 0, result.stdout
@@ -27,14 +27,14 @@ def rendered(template, environment, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nothing_installed(tmp_path_factory):
-    """An environment without kernkit: in this Python, and as a program on PATH."""
+    """Environment variables with which kernkit is found neither by this Python nor as a program on PATH."""
     inherited = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PIP_FIND_LINKS", "KK_VENV")}
     return {**inherited, "VIRTUAL_ENV": sys.prefix, "PATH": path_without(tmp_path_factory.mktemp("path"), "kernkit")}
 
 
 @pytest.fixture(scope="module")
 def program(root, tmp_path_factory):
-    """The folder of a program `kernkit`, whose package is laid out as a wheel's."""
+    """The folder of a program `kernkit`, whose package has the layout of a wheel."""
     folder = tmp_path_factory.mktemp("program")
     package = folder / "packages/kernkit"
     (package / "share/cmake").mkdir(parents=True)
@@ -69,7 +69,7 @@ def test_new_copies_named_development_components(kernkit_new, tmp_path, options)
 
 
 def test_a_build_without_tests_needs_no_other_kernkit(rendered, nothing_installed, tmp_path):
-    """Nor does the Python package, whose modules `kernkit bindings` writes."""
+    """A build without tests, and the Python package, whose modules `kernkit bindings` writes, need no other kernkit."""
     without = ["-DKERNKIT_BUILD_TESTS=OFF", "-DKERNKIT_BUILD_BENCHMARKS=OFF"]
     check("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, *without, env=nothing_installed)
     targets = check("ninja", "-C", tmp_path, "-t", "targets", "all")
@@ -87,7 +87,8 @@ def test_the_copy_writes_a_package(rendered, nothing_installed, library, tmp_pat
 
 @pytest.mark.parametrize("command", ["test", "new", "run"])
 def test_a_command_that_is_elsewhere(rendered, nothing_installed, command):
-    """The copy has the command that a build runs, and no other command."""
+    """The copy has the command `bindings`, which a build runs. Other commands end with an error that names
+    third_party/kernkit_dev."""
     environment = {**nothing_installed, "PYTHONPATH": str(rendered / "third_party/kernkit/python")}
     listed = check(sys.executable, "-B", "-m", "kernkit", "--help", env=environment, cwd=rendered)
     assert "\n    bindings " in listed and "\n    doctor " not in listed
@@ -98,7 +99,7 @@ def test_a_command_that_is_elsewhere(rendered, nothing_installed, command):
 
 
 def sentences(output):
-    """CMake's output without its line breaks."""
+    """Returns CMake's output with spaces in place of line breaks."""
     return " ".join(output.split())
 
 
@@ -131,7 +132,7 @@ def test_tests_use_an_installed_kernkit(root, rendered, nothing_installed, progr
     headers = tmp_path / "third_party/kernkit/kernkit_dev/include"
     assert f"-I{headers} " in test and [path.name for path in (headers / "kernkit").iterdir()] == ["testing"]
     assert (headers / "kernkit/testing/contract.h").is_file()
-    # CMake runs again in an environment without kernkit, as ninja does.
+    # CMake is run again without kernkit in the environment, as ninja does.
     check("cmake", "-S", rendered, "-B", tmp_path, env=nothing_installed)
 
 
@@ -165,7 +166,7 @@ def test_an_installed_kernkit_of_another_version_is_a_message(root, rendered, no
 
 @pytest.mark.all
 def test_a_test_builds_with_an_installed_kernkit(root, rendered, nothing_installed, tmp_path):
-    """The copy's headers with those of the installed kernkit's tests."""
+    """A test is built from the headers of the copy and from the test headers of the installed kernkit."""
     environment = {**nothing_installed, "PYTHONPATH": str(root / "sdk/python")}
     check("cmake", "-S", rendered, "-B", tmp_path, *OPTIONS, "-DCMAKE_BUILD_TYPE=Debug", "-DKERNKIT_WERROR=ON", env=environment)
     check("cmake", "--build", tmp_path, "--target", "silu_and_mul_test", env=nothing_installed)
@@ -183,6 +184,6 @@ def test_update_in_a_library_on_an_installed_kernkit_finds_that_kernkit(root, re
     assert (folder / "third_party/kernkit_dev/MANIFEST").is_file()
     record = json.loads((folder / ".kernkit.json").read_text())
     assert record["answers"]["dev"] == "copied"
-    # From here on the copy has the command line.
+    # From here on the copy contains the command line.
     assert check("./kk", "add", "--help", cwd=folder, env={**nothing_installed, "KK_VENV": sys.prefix}).startswith("usage: kernkit add")
     assert not pathlib.Path(folder, "third_party/kernkit/python/kernkit/driver").exists()

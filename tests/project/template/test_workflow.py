@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workflow of a library: its permissions, and that its steps are commands of ./kk that tests run."""
+"""The workflow of a library has minimal permissions, and its steps are commands of ./kk that tests run."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from rendering import check, render, run
 
 USES = re.compile(r"^\s*- uses: (\S+)(.*)$", re.MULTILINE)
 PINNED = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}")
-# Steps that need containers, which no test has.
+# Steps that no test runs, because they need containers.
 UNRUN = {"./kk wheels"}
 
 
@@ -41,7 +41,7 @@ def test_only_publishing_may_do_more_than_read(text, jobs):
     assert granted == {"publish": {"id-token": "write"}}
     publish = jobs["publish"]
     assert publish["if"] == "startsWith(github.ref, 'refs/tags/v')" and publish["needs"] == "build"
-    assert "run" not in "".join(key for step in publish["steps"] for key in step)  # the job with the token runs no code
+    assert "run" not in "".join(key for step in publish["steps"] for key in step)  # the job with the token runs no code of the library
     (checkout,) = (step for step in jobs["build"]["steps"] if "checkout" in step.get("uses", ""))
     assert checkout["with"] == {"persist-credentials": False}
     assert "secrets." not in text
@@ -66,7 +66,7 @@ def test_each_step_is_a_command(jobs, default_library):
 
 @pytest.mark.slow
 def test_the_steps_run(jobs, template, environment, driver_environment, tmp_path):
-    """Except for the step that needs containers."""
+    """All steps of the workflow succeed, except for the step that needs containers, which is not run."""
     assert render(template, tmp_path, environment, library_name="stepped").returncode == 0
     for step in (step for step in steps_of(jobs) if step not in UNRUN):
         check(*step.split(), cwd=tmp_path / "stepped", env=driver_environment)
@@ -74,7 +74,8 @@ def test_the_steps_run(jobs, template, environment, driver_environment, tmp_path
 
 
 def test_wheels_without_containers_is_a_sentence(default_library, tmp_path):
-    """The error comes before anything is installed or removed from dist/."""
+    """`./kk wheels` without docker or podman is an error, reported before anything is installed or removed from
+    dist/."""
     env = {"PYTHONPATH": str(default_library / "third_party/kernkit/python"), "KK_ROOT": str(default_library),
            "KK_LIBRARY": default_library.name, "PATH": str(tmp_path)}  # fmt: skip
     result = run(sys.executable, "-B", "-m", "kernkit.driver", "wheels", env=env)
