@@ -2,26 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plants small faults into a copy of the sources, and lists those that no test notices.
 
-    tests/mutants/run.py                      100 mutants of the folders below, drawn by a seed
-    tests/mutants/run.py --resume             continues a run that was ended
+    tests/mutants/run.py                      tests 100 mutants of the folders below, drawn by a seed
+    tests/mutants/run.py --resume             continues an interrupted run
     tests/mutants/run.py --resume --again survived
-                                              tries survivors with the tests as they are now
+                                              tests the survivors again with the present tests
     tests/mutants/run.py --folders sdk/include/kernkit/cpu/ --count 30 --seed 7
     tests/mutants/run.py --folder NEW --mutants OLD/results.json --compare OLD/results.json
-                                              the same mutants; an error where a test lost a kill
+                                              tests the same mutants; fails if a mutant killed before is not killed
 
-A mutant is a condition, a result or an initial value with an operator exchanged, a constant that is
-one larger, or a condition that is false or negated. Comments, lines with text, static_assert and <<
-have no mutants.
+A mutant changes a condition, a result or an initial value: another operator, a constant that is one
+larger, or a condition that is false or negated. Comments, lines with text, static_assert and << have
+no mutants.
 
-Mutants of C++ are compiled in together, each with its number, and a program is tried with the
-mutants that it reaches. A mutant that no program reaches at run time (a constant, or code of nvcc)
-is planted alone and built for the programs that include its file: first the program with a test of
-the file's name, up to the first that fails. Mutants of Python are planted alone, for the pytest
-files that use the package.
+All mutants of C++ are compiled in one build, in which a number selects a mutant, and each program
+is run with the mutants that it reaches. A mutant that no program reaches at run time (a constant, or
+code of nvcc) is planted alone. The programs that include its file are then built and run, starting
+with the program that has a test of the file's name, until a program fails. Mutants of Python are
+planted alone and tested by the pytest files that use the package.
 
 The sources are never changed. FOLDER/results.json and FOLDER/results.txt are written after each
-mutant: killed, survived, not built (the mutant is no C++) or timed out.
+mutant: killed, survived, not built (the mutant is not valid C++) or timed out.
 """
 
 import argparse
@@ -305,7 +305,7 @@ def main() -> int:
         "--mutants", type=pathlib.Path, help="results.json of a run; plants the mutants of this run"
     )
     parser.add_argument(
-        "--compare", type=pathlib.Path, help="results.json of a run; an error if a kill of this run is lost"
+        "--compare", type=pathlib.Path, help="results.json of an earlier run; fails if a mutant killed there is not killed"
     )
     parser.add_argument("--list", action="store_true", help="list the mutants without testing them")
     options = parser.parse_args()

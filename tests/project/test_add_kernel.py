@@ -22,7 +22,7 @@ kernkit_find_cuda()
 kernkit_add_library(ops)
 """
 
-# An op that adds a number, by a function in another file.
+# An op that adds a number, which a function in another file returns.
 FILES = {
     "plus.h": """\
 #pragma once
@@ -83,7 +83,7 @@ TEST(Plus, Adds) {
   EXPECT_EQ(y[2], 2 + NUMBER_OF_TEST);
 }
 """
-# Code that g++ does not compile.
+# Code that nvcc compiles and g++ does not.
 OF_NVCC = """\
 #include <cub/block/block_reduce.cuh>
 #include "kernkit/cuda/launch.h"
@@ -115,7 +115,8 @@ ALL = "SOURCES detail/one.cc detail/two.cu INCLUDE_DIRECTORIES numbers SEPARABLE
 
 @pytest.fixture
 def project(root, tmp_path):
-    """Configures a library with this line for its op; returns the build folder, or CMake's error."""
+    """Returns a function that configures a library with this line for its op and returns the build folder, or CMake's
+    error."""
     for name, text in FILES.items():
         (tmp_path / "plus" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "plus" / name).write_text(text)
@@ -162,7 +163,8 @@ def test_unknown_options_and_missing_files_are_rejected(project):
 
 @pytest.mark.slow
 def test_several_files_run_on_the_cpu_too(project):
-    """The op's own files, and .cu files that call each other's device functions."""
+    """An op of several files passes its tests on the CPU and, with .cu files that call each other's device functions,
+    in the simulator."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     build = configured(project(f"kernkit_add_kernel(ops plus {ALL})", more=more))
     run("cmake", "--build", build, "--target", "ops", "plus_test", "plus_cuda_test")
@@ -172,8 +174,8 @@ def test_several_files_run_on_the_cpu_too(project):
 
 @pytest.mark.all
 def test_gpu_only(project, tmp_path):
-    """Without GPU_ONLY there is an error that suggests it; with GPU_ONLY the op is reported as skipped.
-    GPU_ONLY is not required if CMake finds the reason in the .cu file."""
+    """For a kernel that g++ cannot compile, CMake reports an error that suggests GPU_ONLY. With GPU_ONLY, or if CMake
+    finds the reason in the .cu file, the op is reported as skipped."""
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\n"
     kernel = (tmp_path / "plus/plus.cu").read_text()
     (tmp_path / "plus/plus.cu").write_text('#include "of_nvcc.h"\n' + kernel)
@@ -224,7 +226,8 @@ def ctest(build, *arguments):
 
 @pytest.mark.slow
 def test_gpu_only_where_its_ptx_runs(project, tmp_path):
-    """The op's tests and its contract run on the library's objects; unsupported kernels are skipped."""
+    """With nvcc, the tests and the contract of a GPU_ONLY op run on the library's objects, and kernels with unsupported
+    instructions are skipped."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     kernel = tmp_path / "plus/plus.cu"
@@ -268,9 +271,9 @@ def links_the_machine(program):
 
 @pytest.mark.slow
 def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
-    """Its tests and its contract, with the other ops' or in a file of its own, run on nvcc's objects. If
-    they cannot, or if KERNKIT_TESTS_ON_PTX is OFF, the op is compiled for the CPU; CMake reports the
-    reason."""
+    """The tests and the contract of an op run on nvcc's objects, whether the contract is in the file of the other ops
+    or in a separate file. If the objects cannot be used, or if KERNKIT_TESTS_ON_PTX is OFF, the op is compiled for the
+    CPU, and CMake reports the reason."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     more = "kernkit_add_tests(ops tests)\nkernkit_add_cuda_tests(ops tests)\nkernkit_add_contract_test(ops alone.cc)\n"
@@ -315,7 +318,7 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
 
 @pytest.mark.slow
 def test_separable_code_of_nvcc(project):
-    """The library, and a program of the op, link the device code of the op's files; also for 90a."""
+    """The library and a program of a SEPARABLE op link the device code of the op's files, also for architecture 90a."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     options = ("-DKERNKIT_CUDA=ON", "-DCMAKE_CUDA_ARCHITECTURES=80-real")
@@ -371,7 +374,8 @@ LISTED = r"it has 75, [0-9, ]*, with an .a. from 90 and an .f. from 100 on"
     ("", "OFF", None),
 ])  # fmt: skip
 def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, library, fix):
-    """One message at configuration gives the list, the entries and an alternative."""
+    """If nvcc cannot compile the architectures together, one message at configuration names the list, the conflicting
+    entries and an alternative."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     (tmp_path / "check.cmake").write_text(
@@ -388,7 +392,8 @@ def test_architectures_that_nvcc_does_not_compile_together(root, tmp_path, own, 
 
 @pytest.mark.all
 def test_architectures_of_the_environment(project):
-    """CUDAARCHS applies if no option sets them; the build folder keeps them like an option."""
+    """The variable CUDAARCHS determines the architectures unless an option does, and the build folder keeps them in
+    both cases."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
 
@@ -418,7 +423,7 @@ def test_cutlass_that_is_not_there(project, tmp_path):
 
 @pytest.fixture
 def with_scratch(root, prefix, tmp_path):
-    """The page's library, whose op takes scratch; nothing is built."""
+    """The library of the page, whose op takes scratch memory, configured and not built."""
     source = shutil.copytree(root / "docs/examples/scratch", tmp_path / "source")
     run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF")
     return source / "build"
@@ -451,7 +456,7 @@ def test_an_op_with_scratch_keeps_its_contract(with_scratch):
 
 @pytest.fixture
 def example(root, tmp_path):
-    """A copy of the page's project."""
+    """A copy of the project in the page."""
     return shutil.copytree(root / "docs/gallery/cuda_libraries", tmp_path / "source")
 
 
@@ -474,5 +479,5 @@ def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
     run("cmake", "--build", example / "build")
     library = example / "build/libgpu_ops.so"
     kernels = cuobjdump(library, "--list-elf")
-    assert kernels.count("sm_90") >= 2, kernels  # CUB's and CUTLASS's; cuBLAS has its own kernels
+    assert kernels.count("sm_90") >= 2, kernels  # kernels of CUB and of CUTLASS; cuBLAS is a separate library
     assert "libcublas.so" in run("readelf", "-d", library)

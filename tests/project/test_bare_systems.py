@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README's commands on a minimal Debian 12 with its own Python and pip, without nvcc: with README's
-requirements, without git, without make, and from the wheel alone. The times of all steps are in
+"""README's commands work on a minimal Debian 12 with its own Python and pip and without nvcc: with the packages that
+README requires, without git, without make, and from the wheel alone. The times of all steps are in
 build/junit/bare_systems.json."""
 
 import json
@@ -18,7 +18,7 @@ from test_wheel import build
 
 MISSING = bare_systems.missing()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
-# Packages of each root besides those of the first root. Debian's packages of CMake do not include make.
+# {root: its packages in addition to those of the first root}. Debian's packages of CMake do not include make.
 ROOTS = {"as README requires": ["git", "make"], "without git": ["make"], "without make": ["git"]}
 FROM_WHEEL = "from the wheel"
 REPOSITORY, LIBRARY = "/root/kernkit", "/root/fast_kernels"
@@ -45,7 +45,7 @@ NODES = [(root, step) for root in ROOTS for step in STEPS] + [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder of the roots, which have several GB each; deleted at the end."""
+    """The folder of the roots, each of several GB, which is deleted at the end."""
     folder = tmp_path_factory.mktemp("roots")
     yield folder
     shutil.rmtree(folder)
@@ -58,7 +58,7 @@ def first(folder):
 
 @pytest.fixture(scope="module")
 def archive(root, folder):
-    """The files of the last commit."""
+    """An archive of the files of the last commit."""
     path = folder / "kernkit.tar"
     result = subprocess.run(
         ["git", "archive", "--prefix=kernkit/", "-o", path, "HEAD"], cwd=root, capture_output=True
@@ -70,7 +70,7 @@ def archive(root, folder):
 
 @pytest.fixture(scope="module")
 def systems(root, first, archive, folder):
-    """Creates each root once, by its name. The root contains a clone of the repository, the files of an
+    """Returns system(name), which creates a root once. The root contains a clone of the repository, the files of the
     archive if git is missing, or the wheel."""
     created = {}
 
@@ -94,7 +94,7 @@ def systems(root, first, archive, folder):
 
 @pytest.fixture(scope="module")
 def record(root):
-    """Records the times of a step, and writes all times to a file."""
+    """Records the times of a step and writes all times to the file."""
     sys.path.insert(0, str(root / "bench/python"))
     from rows import processor
 

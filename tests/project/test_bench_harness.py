@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmark programs verify results before they measure: with bench/harness, bench/python, and a library's
-header."""
+"""Benchmark programs compare results with references before they measure. The programs use bench/harness, bench/python,
+or the benchmark header of a library."""
 
 import os
 import pathlib
@@ -124,7 +124,7 @@ def test_a_library_s_rows_use_one_thread_and_wall_time_and_its_name(tmp_path, dl
         assert measured["context"]["ours"] == "my_kernels" and measured["context"]["compiler"]
         rows[threads] = {row["name"]: row for row in measured["rows"]}
     kernkit_row = rows["one"].pop("op/float32/my_kernels/n:1000")
-    assert kernkit_row["bytes"] == 4000 and min(kernkit_row["samples"]) > 2e6  # ns; a sleeping program uses no processor time
+    assert kernkit_row["bytes"] == 4000 and min(kernkit_row["samples"]) > 2e6  # sample in ns; sleeping takes wall time only
     assert list(rows["one"]) == ["copy/float32/memcpy/n:1000"]
     assert list(rows["all"]) == ["op/float32/my_kernels-threads/n:1000"]
 
@@ -134,7 +134,7 @@ def test_a_wrong_kernel_has_no_time(tmp_path, dlpack_include):
     source, program, out = tmp_path / "wrong.cc", tmp_path / "wrong_bench", tmp_path / "out.json"
     source.write_text(WRONG)
     build_benchmark(source, program, dlpack_include)
-    # The incorrect rows come after the correct row, whose output is still in the arrays.
+    # The incorrect rows follow the correct row, whose output is still in the arrays.
     subprocess.run([program, "--benchmark_min_time=0.001", "--benchmark_filter=bytes:(4096|1048576)/",
                     f"--benchmark_out={out}"], check=True, capture_output=True)  # fmt: skip
     rows = {row["name"]: row for row in measurements.parse(out.read_text())["rows"]}
@@ -164,7 +164,8 @@ const bool registered = [] {
 
 @pytest.mark.slow
 def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_path, dlpack_include):
-    """A quarter of the work is done twice, for sizes that fit into a cache."""
+    """Five runs of one build are reported as the same. A planted slowdown, which repeats a quarter of the work for
+    sizes that fit into a cache, is reported."""
     source = tmp_path / "op.cc"
     source.write_text(SLOW)
     for planted in (0, 1):
@@ -185,7 +186,8 @@ def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_p
         return out
 
     def judged(name, planted):
-        """The verdicts of kernkit compare on another run. Skips if noise hides the answer."""
+        """Returns the numbers of slower, faster and same rows that kernkit compare reports for another run. Skips the
+        test if noise makes rows unclear."""
         result = kernkit("compare", first, measure(planted, name))
         (counts,) = re.findall(r"(\d+) rows: (\d+) slower, (\d+) faster, (\d+) unclear, (\d+) same", result.stdout)
         rows, slower, faster, unclear, same = map(int, counts)

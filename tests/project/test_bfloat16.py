@@ -12,7 +12,7 @@ NAMES = ("Baseline", "Avx2", "Avx512", "Avx512Bf16")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_float(root, name):
-    """All 2^32 patterns, in order and shuffled."""
+    """All 2^32 bit patterns of float are rounded correctly, in order and shuffled."""
     program = root / "build/release/bin/sdk_cpu_test"
     assert program.exists(), f"{program} is missing: ./kk build makes it"
     command = [program, f"--gtest_filter=Ways/CpuElementwise.RoundsFloatsToBFloat16/{name}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How bench/client_suites counts the tests of another package, by tests that end in each way."""
+"""bench/client_suites counts the tests of another package by their outcomes; the tests used here have every outcome."""
 
 import json
 import os
@@ -36,7 +36,7 @@ ENDINGS = {
 
 @pytest.fixture
 def run_suite(root, tmp_path):
-    """Runs the program over TESTS, which a package of the name of Numba's tests contains."""
+    """Runs bench/client_suites over TESTS, in a package with the name of Numba's tests."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not runtime.exists():
         pytest.skip("the simulator's runtime is not built: nvcc is missing")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile time of a row kernel's host files, compared with the same op on tvm-ffi's headers."""
+"""The host files of a row kernel compile faster than those of the same op on tvm-ffi's headers."""
 
 import pytest
 from commands import timed
@@ -14,8 +14,8 @@ OF_A_LIBRARY = ["-DKERNKIT_COMPILED", "-fno-trapping-math", "-fno-math-errno",
 
 @pytest.mark.slow
 def test_a_row_kernel_compiles_in_less_time_than_on_tvm_ffis_headers(root, dlpack_include, tmp_path):
-    """Processor time of g++, the minimum of three runs. The peer has plain loops; kernkit has loops for
-    three instruction sets."""
+    """Compares the processor time of g++, as the minimum of three runs. The op on tvm-ffi's headers has plain loops,
+    kernkit's op has loops for three instruction sets."""
 
     def seconds(files, *more):
         total = 0.0

@@ -16,7 +16,7 @@ ON_GPU = re.compile(r"^#if defined\(KERNKIT_ON_GPU\)\n(?:#include .*\n)+", re.MU
 
 @pytest.fixture(scope="module")
 def by_name(root):
-    """{component: its files in sdk/}."""
+    """Returns {component: its files in sdk/}."""
     return components.by_component(manifest.files_below(str(root / "sdk")))
 
 
@@ -27,8 +27,8 @@ def test_the_core_has_what_every_library_needs(by_name):
 
 
 def steps_out(root, by_name, planted=()):
-    """Each include by which the core reaches a component, or a component that every copy has reaches an optional one.
-    An include inside `#if __has_include` of the same header does not count."""
+    """Returns the includes by which the core reaches a component, or a component of every copy reaches an optional
+    component. An include inside `#if __has_include` of the same header does not count."""
     optional = {component.name for component in components.COMPONENTS if component.copied == components.OPTIONAL}
     forbidden = {"core": set(by_name) | optional}  # components of every copy must not include optional components
     violations = []
@@ -85,11 +85,11 @@ def test_a_library_configures_without_the_other_components(default_library, tmp_
 
 
 def test_a_library_needs_no_other_debian_package(default_library):
-    """Besides those that its ./kk has always installed."""
+    """`./kk` of a library installs no Debian packages except those in LIBRARY_PACKAGES."""
     text = (default_library / "kk").read_text()
     (body,) = re.findall(r"\nmissing_packages\(\) \{\n(.*?)\n\}\n", text, re.DOTALL)
     assert set(re.findall(r"echo ([\w+-]+)$", body, re.MULTILINE)) == LIBRARY_PACKAGES
-    assert text.count("apt-get install") == 2 and "$missing" in text  # the call, and its sentence
+    assert text.count("apt-get install") == 2 and "$missing" in text  # in the call and in the message
 
 
 def test_component_names_are_unique(root):

@@ -18,7 +18,7 @@ from kernkit.conformance.library.file_rules import RULES as FILE_RULES  # noqa: 
 from kernkit.conformance.rule import ADVICE, FAIL, Result  # noqa: E402
 
 PAGE = ROOT / "docs/conformance.md"
-RECORD = ROOT / "bench/results/conformance"  # KIND.json, as --json writes it
+RECORD = ROOT / "bench/results/conformance"  # has KIND.json, written by --json
 BLOCK = re.compile(r"^(<!-- (rules|results) of (\w+) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
 
 
@@ -30,7 +30,8 @@ def recorded(kind):
 
 
 def reasons(kind, results):
-    """A line of a list for each rule that does not hold. `kernkit doctor` explains the rules about a file."""
+    """Returns a line of a list for each rule that does not hold, except for rules about a file, which `kernkit doctor`
+    explains."""
     of_file = {rule.name for rule in FILE_RULES}
     return [f"- {result.status}, `{product}`, `{result.rule}`: `{result.reason.replace('`', '')}`" for product, outcomes in results.items()
             for result in outcomes if result.status in (FAIL, ADVICE) and result.rule not in of_file]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit in other projects: by find_package, add_subdirectory, and from C."""
+"""Other projects use kernkit by find_package, by add_subdirectory, and from C."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ def outside(root, tmp_path):
 
 
 def copy_of_consumers(root, copy):
-    """A copy in a folder outside the repository."""
+    """Copies tests/consumers into a folder outside the repository."""
     shutil.copytree(root / "tests/consumers", copy)
     for project in ("find_package", "add_subdirectory"):
         shutil.copytree(copy / "negate", copy / project / "negate")
@@ -50,8 +50,8 @@ def test_find_package(prefix, outside):
 
 
 def test_a_library_without_cuda_files_has_nothing_of_cuda(prefix, outside):
-    """No CUDA runtime, and no CUDA in its identity, although nvcc was found; a .cu file or a CUDA library
-    adds both."""
+    """A library without CUDA files has no CUDA runtime and no CUDA in its identity, even if nvcc was found. A .cu file
+    or a CUDA library adds both."""
     if not shutil.which("nvcc"):
         pytest.skip("nvcc is not installed")
     source = outside / "find_package"
@@ -91,7 +91,7 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     module = tvm_ffi.load_module(str(library))
     module.rms_norm(out, x, None, 0.0)
     np.testing.assert_allclose(out, x / np.sqrt(12.5))
-    # An op with a schema line in the file of an op without one.
+    # The file has an op with a schema line and an op without a schema line.
     assert (module.rows(x), module.columns(x)) == (1, 2)
     with pytest.raises(TypeError, match=r"^rows\(\): argument 1: expected Tensor, got int 1$"):
         module.rows(1)
@@ -99,7 +99,7 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
         module.columns(1)
     assert str(error.value) == "columns(): x: expected Tensor, got int 1"
 
-    # The failures that the page lists for this op's contract tests, by the broken rules.
+    # The page lists the failures of this op's contract tests: {rule: message}.
     output = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout
     broken = {
         "ByteOffset": "rms_norm() with 8 of its address in byte_offset for x: of out, element 0 is ",
@@ -131,7 +131,8 @@ def test_cpp_host(prefix, outside, library, kind):
 
 
 def test_runtime_exports_one_function(prefix):
-    """In particular, the library exports no symbol named TVMFFI*, which would take precedence over tvm_ffi's."""
+    """libkernkit_host.so exports one function. In particular, it exports no symbol named TVMFFI*, which would take
+    precedence over tvm_ffi's."""
     (shared,) = prefix.glob("lib*/libkernkit_host.so")
     with open(shared, "rb") as file:
         symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
@@ -172,7 +173,8 @@ def test_add_subdirectory(root, outside):
 
 
 def check_identity(source):
-    """The library reports the commit of its own project, and whether its sources were edited since."""
+    """Checks that the library reports the commit of its own project, and whether its sources were edited after the
+    commit."""
     git = ("git", "-C", source, "-c", "user.name=a", "-c", "user.email=a@b")
 
     def built(commit=""):
@@ -226,8 +228,8 @@ def test_c_program(root, library, outside, tmp_path, dlpack_include):
 
 @pytest.fixture(scope="module")
 def four_ops(root, tmp_path_factory):
-    """Configures a project with four ops, tests and a benchmark: the fourth op calls the third, and the
-    third the second. Only `USES` names the third."""
+    """A configured project with four ops, tests and a benchmark. The fourth op calls the third, and the third calls the
+    second; `USES` of the fourth names the third only."""
     source = copy_of_consumers(root, tmp_path_factory.mktemp("four") / "ops") / "add_subdirectory"
     listing = (source / "CMakeLists.txt").read_text()
     for op, uses in (("second", ""), ("third", " USES second"), ("fourth", " USES third")):
@@ -247,7 +249,7 @@ def four_ops(root, tmp_path_factory):
 
 
 def test_a_program_links_its_op_and_the_ops_it_uses(four_ops):
-    """An edit of an op links the programs of that op and of its callers again."""
+    """After an edit of an op, only the programs of this op and of its callers are linked again."""
     build = four_ops / "b"
     expected = {
         "negate_test": {"negate"},
@@ -269,7 +271,8 @@ def test_a_program_links_its_op_and_the_ops_it_uses(four_ops):
 
 
 def test_a_call_of_another_op_without_uses(four_ops):
-    """The linker's error ends with the line that declares the call; with that line the program links."""
+    """If a call of another op is not declared by `USES`, the linker's error ends with the line that declares the call.
+    With this line the program is linked."""
     test, listing = four_ops / "negate_test.cc", four_ops / "CMakeLists.txt"
     before = test.read_text(), listing.read_text()
     test.write_text('#include "third/third.h"\nauto* called() { return &consumer::third; }\n')

@@ -29,7 +29,7 @@ SEED = 20
 
 
 def wide(fmt, r):
-    """A number with any exponent, or of ordinary magnitude."""
+    """Returns a random number, of any exponent or of ordinary magnitude."""
     if r.random() < 0.4:
         return fmt.rounded(mp.ldexp(r.uniform(-2, 2), r.randint(fmt.least, -fmt.least)))
     return fmt.rounded(r.choice((r.uniform(-1, 1), r.uniform(-100, 100), r.gauss(0, 1))))
@@ -49,8 +49,7 @@ INPUTS = {
     "base": lambda fmt, r: fmt.rounded(2.0 ** r.uniform(-3, 3)),
     "whole": lambda fmt, r: fmt.rounded(r.choice((r.uniform(-1e6, 1e6), r.randint(-100, 100) + 0.5))),
 }  # fmt: skip
-# Kinds of inputs that include zeros, infinities and NaN, and kinds that include the smallest and largest
-# numbers.
+# Kinds of inputs to which arguments_for() adds zeros, infinities and NaN.
 WITH_SPECIALS = {"wide", "unit", "two", "probability", "gamma", "small", "bessel", "lgamma"}
 
 
@@ -137,7 +136,8 @@ def program(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def results(program, root, tmp_path_factory):
-    """Runs cases with `count` random arguments each: {case: (arguments, results)}."""
+    """Returns run(count), which runs all cases with `count` random arguments each and returns {case: (arguments,
+    results)}."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not runtime.exists():
         pytest.skip("the simulator's runtime is not built")
@@ -171,7 +171,7 @@ def is_special(x):
 
 
 def exact(reference, x):
-    """The reference's value: an mpf, or math.nan if the result is not a real number."""
+    """Returns the reference's value: an mpf, or math.nan if the result is not a real number."""
     try:
         value = reference(*map(mp.mpf, x))
     except (ValueError, ZeroDivisionError):
@@ -180,7 +180,7 @@ def exact(reference, x):
 
 
 def expected(name, function, fmt, x):
-    """The correctly rounded result."""
+    """Returns the correctly rounded result."""
     if is_special(x) or function.reference is None:
         c = c_function(function.c_name or name, fmt, "x" * len(x))
         if function.special is None and c is not None:
@@ -191,7 +191,7 @@ def expected(name, function, fmt, x):
     value = exact(function.reference, x)
     if value != 0 or isinstance(value, float):
         return fmt.rounded(value)
-    c = c_function(function.c_name or name, fmt, "x" * len(x))  # for the sign of zero
+    c = c_function(function.c_name or name, fmt, "x" * len(x))  # the C library gives the sign of zero
     return 0.0 if c is None else c(*x)
 
 
@@ -210,14 +210,14 @@ def is_within(actual, expected_value, fmt, bound, absolute=0.0):
 
 
 def is_inverse(actual, forward, fmt, x, bound):
-    """Whether a number within `bound` steps of the result rounds to the inverse at x: the function is
+    """Returns whether a number within `bound` steps of the result rounds to the inverse at x. The function is
     monotonic."""
     low, high = (forward(mp.mpf(fmt.steps(actual, step))) for step in (-bound - 1, bound + 1))
     return min(low, high) <= x <= max(low, high)
 
 
 def check(case, rows, values):
-    """The errors in a function's results."""
+    """Returns the errors in a function's results."""
     name, fmt = case[0], FORMATS[case[1]]
     function, at = FUNCTIONS[name], int(case[1] == "double")
     wrong = []
@@ -262,7 +262,8 @@ def test_every_function_of_the_headers_is_tested():
 
 
 def is_of_another_test(name):
-    """Conversions, which convert_test.cc compares value by value, and copies of bits."""
+    """Returns whether another test covers the function: convert_test.cc compares conversions value by value, and some
+    functions only copy bits."""
     return re.search(r"2(?:int|uint|ll|ull|float|double|hiint|loint)(?:_r[nzud])?$|_as_|^__hiloint2double$|^_F|^_f?dsign$|^_D", name)
 
 
@@ -295,9 +296,9 @@ def test_functions_whose_results_are_exact(results):
 
 
 def rounded_exactly(operation, fmt, mode, x):
-    """The result of an operation according to IEEE 754; math.nan for an invalid operation."""
+    """Returns the result of an operation according to IEEE 754, or math.nan for an invalid operation."""
     if any(map(math.isnan, x)) or any(map(math.isinf, x)):
-        return None  # same in every rounding: test_operations_at_infinities
+        return None  # tested by test_operations_at_infinities
     if operation == "sqrt" and x[0] < 0:
         return math.nan
     if operation in ("div", "rcp") and x[-1] == 0:
@@ -319,7 +320,7 @@ def test_intrinsics_in_each_rounding(results):
 
 
 def by_the_processor(operation, mode, x):
-    """Zeros, infinities and NaN, which Python computes with rounding to nearest."""
+    """Returns the result for zeros, infinities and NaN, computed by Python in rounding to nearest."""
     def divided(a, b):
         if b != 0 or math.isnan(a):
             return a / b if b != 0 else math.nan

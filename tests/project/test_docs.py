@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code in the documentation is copied from files that are built and tested.
-
-Run as a program, this file copies every block again: python tests/project/test_docs.py"""
+"""Every code block of the documentation is a copy from a file that is built and tested. Run as a program, this file
+copies every block again: python tests/project/test_docs.py"""
 
 import json
 import os
@@ -37,7 +36,7 @@ def without_code(page):
 
 
 def anchors(page):
-    """The anchors of the headings, as GitHub generates them."""
+    """Returns the anchors of the headings, as GitHub generates them."""
     headings = re.findall("^#+ (.*)$", without_code(page), re.MULTILINE)
     return [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings]
 
@@ -52,7 +51,7 @@ def test_links_exist(page):
 
 
 def test_messages_are_those_of_the_tests():
-    """A test contains every message that a page quotes, word by word; … matches any text."""
+    """Every message that a page quotes is in a test, word by word; … matches any text."""
     folders = [ROOT / "tests", ROOT / "sdk/simulator/tests"]
     patterns = ["*_test.cc", "test_*.py", "rejected/*.cu"]
     tests = [path for folder in folders for pattern in patterns for path in folder.rglob(pattern)]
@@ -75,7 +74,7 @@ READS = [r"getenv\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(
 
 
 def read_from_the_environment():
-    """The names of environment variables that a user's programs read."""
+    """Returns the names of environment variables that a user's programs read."""
     names = set()
     for folder in ("sdk", "kernels", "bench", "template"):
         for file in (ROOT / folder).rglob("*"):
@@ -99,7 +98,7 @@ def test_every_environment_variable_is_in_the_table():
 
 
 def test_each_page_names_the_next():
-    """The order is that of README's table; the glossary is the last page."""
+    """Each page links to the next page in the order of README's table; the glossary is the last page."""
     table = re.search(r"^\| question \|.*?\n\n", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
     order = [*re.findall(r"\(docs/([\w-]+\.md)\)", table), "glossary.md"]
     assert len(order) == len(set(order)) == len(list((ROOT / "docs").glob("*.md")))
@@ -109,7 +108,7 @@ def test_each_page_names_the_next():
 
 
 def folders_of(root):
-    """The folders of the repository, with those of sdk/ in place of sdk/: "sdk/include/"."""
+    """Returns the folders of the repository; those of sdk/ replace sdk/, for example "sdk/include/"."""
     tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True)
     if tracked.returncode:
         pytest.skip("this copy has no git repository")

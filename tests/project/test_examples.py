@@ -59,7 +59,7 @@ def rejected(call, *args):
 
 X = np.random.default_rng(0).standard_normal((4, 8))
 WEIGHT = np.linspace(0.5, 1.5, 8)
-# The invalid calls of moving-a-kernel-here.md, and the errors of the moved ops.
+# {error of the moved op: arguments of an invalid call in moving-a-kernel-here.md}
 WRONG = {
     "ValueError: rms_norm(): weight: shape [3] does not match [d] with d = 8 (bound by x)": (
         X, np.ones(3),
@@ -79,7 +79,7 @@ WRONG = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_moved_from_tvm_ffi(root, build, dtype):
     page = (root / "docs/moving-a-kernel-here.md").read_text()
-    is_of_page = tvm_ffi.__version__.startswith("0.1.15")  # the version that the page quotes
+    is_of_page = tvm_ffi.__version__.startswith("0.1.15")  # the page quotes errors of this version
     host = pathlib.Path(tvm_ffi.__file__).parent / "lib/libtvm_ffi.so"
     before = tvm_ffi.load_module(str(build("moving/tvm_ffi_before", host)))
     after = tvm_ffi.load_module(str(build("moving/tvm_ffi_after")))
@@ -104,7 +104,7 @@ def test_moved_from_tvm_ffi(root, build, dtype):
 
 
 def test_moved_from_torch_with_numpy(build):
-    """The moved op does not depend on torch."""
+    """The op that was moved from torch works with NumPy arrays, without torch."""
     after = tvm_ffi.load_module(str(build("moving/torch_after")))
     y = np.from_dlpack(after.rms_norm(X))
     np.testing.assert_allclose(y, X / np.sqrt((X**2).mean(1, keepdims=True) + 1e-6))
@@ -135,7 +135,7 @@ def test_moved_from_torch(build):
         tensors = [None if a is None else torch.as_tensor(a) for a in args]
         assert rejected(after.rms_norm, *tensors) == text
         rejected(before.rms_norm, *tensors)
-    # The warning of the page.
+    # The page warns that the moved op has no gradient.
     assert after.rms_norm(x.requires_grad_()).grad_fn is None
 
 
@@ -148,7 +148,7 @@ def test_errors(build):
     assert rejected(reduce, x, 0) == "ValueError: reduce(): window: must be in [1, 4], got 0"
     text = 'ValueError: reduce(): mode: expected sum or mean, got "max"'
     assert rejected(reduce, x, 3, "max") == text
-    # Kinds that tvm_ffi lacks.
+    # tvm_ffi has no Python exceptions of these kinds.
     assert rejected(module.bug) == "RuntimeError: bug(): internal check failed: 3 == 4 (3 vs 4)"
     assert rejected(module.unfinished) == "RuntimeError: unfinished(): not yet"
     tvm_ffi.error.register_error("NotImplementedError", NotImplementedError)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels' tests detect the faults in tests/faults/, on a machine without a GPU.
-
-Each fault is a patch, whose first lines describe the inputs with wrong results. The patch must apply and
-compile; then one of the programs below must fail, which succeeds without the patch."""
+"""The kernels' tests detect the faults in tests/faults/ on a machine without a GPU. Each fault is a patch, whose first
+lines describe the inputs with wrong results. The patch must apply and compile, and one of the programs below, which
+pass without the patch, must fail."""
 
 import pathlib
 import shutil
@@ -14,7 +13,7 @@ from commands import ENVIRONMENT, run
 FAULTS = pathlib.Path(__file__).parent.parent / "faults"
 TEMPLATE = "template/{{cookiecutter.library_name}}"
 
-# For each folder of faults: the project in which they are planted, and its test programs.
+# {folder of faults: (the project in which the faults are planted, its test programs)}
 PROGRAMS = {
     "kernels": (
         ".",
@@ -22,7 +21,7 @@ PROGRAMS = {
     ),
     "template": (TEMPLATE, ["silu_and_mul_test", "silu_and_mul_cuda_test"]),
 }
-# Faults in code compiled by nvcc, which the same tests detect by PTX without a sanitizer.
+# Faults in code that nvcc compiles: the same tests detect them by PTX, without a sanitizer.
 ON_PTX = "kernels_on_ptx"
 PROGRAMS[ON_PTX] = (".", ["cuda_calls_of_nvcc_test", "contract_on_ptx_test", "gpu_on_ptx_test"])
 SANITIZERS = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -52,7 +51,7 @@ class Project:
         subprocess.run(["git", "apply", *arguments], cwd=self.source, check=True)
 
     def first_failure(self):
-        """The output of the first program that fails, or None."""
+        """Returns the output of the first program that fails, or None."""
         run("cmake", "--build", self.build, "-j", "2", "--target", *self.programs)
         for program in self.programs:
             result = subprocess.run(
@@ -66,13 +65,13 @@ class Project:
 
 @pytest.fixture(scope="module")
 def project(root, dlpack_include, tmp_path_factory):
-    """Returns a project without a fault, whose tests pass; each project is built once."""
+    """Returns project_of(kind), which builds a project without a fault once. The project's tests must pass."""
     projects = {}
 
     def project_of(kind):
         if kind not in projects:
             correct = Project(root, dlpack_include, tmp_path_factory.mktemp(kind), kind)
-            assert correct.first_failure() is None  # otherwise each fault would seem detected
+            assert correct.first_failure() is None  # otherwise every fault would seem to be detected
             projects[kind] = correct
         return projects[kind]
 
@@ -80,7 +79,8 @@ def project(root, dlpack_include, tmp_path_factory):
 
 
 def patches_of(kind):
-    """By PTX: the faults in kernels' code that nvcc compiles."""
+    """Returns the patches in a folder of faults. For ON_PTX these are the faults of kernels that change only code
+    compiled by nvcc."""
     if kind != ON_PTX:
         return sorted((FAULTS / kind).glob("*.patch"))
     return [patch for patch in patches_of("kernels") if "+++ b/" in (text := patch.read_text()) and ".cc\n" not in text]
@@ -108,7 +108,8 @@ def test_fault_is_found(project, kind, patch):
 
 
 def test_faults_apply(root):
-    """A fast test: a change of the kernels must keep the patches applicable."""
+    """All patches can be applied. This test is fast, so that a change of the kernels is followed by a change of the
+    patches."""
     patches = sorted(FAULTS.glob("*/*.patch"))
     assert patches
     for patch in patches:

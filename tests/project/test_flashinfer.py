@@ -24,13 +24,13 @@ REJECTED = re.compile(r'error: #error "kernkit: tvm_ffi_compat does not support'
 
 @pytest.fixture(scope="module")
 def flags(compat_includes):
-    """Include paths for kernkit's headers and for tvm-ffi's own."""
+    """Compiler options for the include paths of kernkit's headers and of tvm-ffi's own headers."""
     return {"ours": compat_includes, "theirs": ["-isystem", pathlib.Path(tvm_ffi.__file__).parent / "include"]}
 
 
 @pytest.fixture(scope="module")
 def rendered(csrc, tmp_path_factory):
-    """{rendered file: its folder}, one instance of each template."""
+    """Renders one instance of each template; returns {rendered file: its folder}."""
     pytest.importorskip("torch")
     return flashinfer_sources.rendered(csrc, tmp_path_factory.mktemp("rendered"))
 
@@ -56,7 +56,7 @@ def test_files_compile_unchanged(csrc, flags, rendered, root):
 
 
 def accounted(root):
-    """The numbers of files in the page's table: A, B, C, all."""
+    """Returns the numbers of files in the page's table, in the rows A, B, C and all."""
     page = (root / "docs/bring-your-tvm-ffi-library.md").read_text()
     return tuple(int(re.search(rf"^\| {row}.* \| (\d+) \|$", page, re.MULTILINE)[1]) for row in ("A:", "B:", "C:", "all"))
 
@@ -70,7 +70,8 @@ RECORD = "bench/results/tvm_ffi_compat/flashinfer.jsonl"
 
 
 def test_no_file_of_the_record_is_slower(root):
-    """The results of bench/python/flashinfer_compile.py, and the page's table of them."""
+    """No file that bench/python/flashinfer_compile.py measured takes over 5 % more time to compile with kernkit's
+    headers, and the page's table has the recorded ratios."""
     how = {}
     for line in (root / RECORD).read_text().splitlines():
         row = json.loads(line)
@@ -82,7 +83,7 @@ def test_no_file_of_the_record_is_slower(root):
             assert row["bytes"]["ours"] <= row["bytes"]["theirs"], row
         how.setdefault(row["how"], {})[row["file"]] = row["ours"] / row["theirs"]
     page, measured = (root / "docs/bring-your-tvm-ffi-library.md").read_text(), set()
-    for name in ("whole", "unoptimised", "front end"):  # a file counts if most of its compilation is measured
+    for name in ("whole", "unoptimised", "front end"):  # each file is counted in the row with the largest measured part of its compilation
         rows = {file: ratio for file, ratio in how[name].items() if file not in measured}
         measured |= set(rows)
         assert f"| {name} | {len(rows)} | {min(rows.values()):.2f} to {max(rows.values()):.2f} |" in page
@@ -128,7 +129,7 @@ def test_files_with_kernels_are_not_slower(csrc, root, how, tmp_path):
 
 
 def of_the_host(csrc, flags, file, *arguments):
-    """The command by which the host compiler compiles a binding, which has no device code."""
+    """Returns the command by which the host compiler compiles a binding, which has no device code."""
     toolkit = pathlib.Path(shutil.which("nvcc")).resolve().parents[1] / "include"
     return ["c++", "-std=c++17", *arguments, *flags, "-I", csrc.parent / "include", "-I", csrc, "-isystem", toolkit,
             "-x", "c++", csrc / file]  # fmt: skip
@@ -142,7 +143,7 @@ def test_bindings_compile_with_the_compiler_of_the_host(csrc, flags, op):
     assert result.returncode == 0, result.stderr
 
 
-MARKS = {"g++": 0.15, "nvcc": 0.25}  # fraction of the time with tvm-ffi's headers
+MARKS = {"g++": 0.15, "nvcc": 0.25}  # limits [fraction of the time with tvm-ffi's headers]
 NOT_REACHED = {
     ("quantization", "g++"): "two exports: <cuda_runtime.h> and <string> alone are 0.10 to 0.12, all headers without an export 0.20",
     ("quantization", "nvcc"): "two exports: <cuda_runtime.h> and <string> alone are 0.25, an empty file is 0.20",
@@ -153,7 +154,8 @@ NOT_REACHED = {
 
 @pytest.fixture(scope="module")
 def compiled(csrc, flags, tmp_path_factory):
-    """(processor time [s], object) of a binding, compiled at the first request."""
+    """Returns compiled(headers, op, compiler), which compiles a binding once and returns (processor time [s],
+    object)."""
     folder = tmp_path_factory.mktemp("objects")
     arguments = {"ours": [*flags["ours"], "-DKERNKIT_COMPILED"], "theirs": flags["theirs"]}  # as in kernkit_add_library()
 
@@ -173,7 +175,7 @@ def compiled(csrc, flags, tmp_path_factory):
 @pytest.mark.parametrize("compiler", MARKS)
 @pytest.mark.parametrize("op", BINDINGS)
 def test_a_binding_compiles_faster(compiled, op, compiler):
-    """The binding is compiled with either set of headers, one after the other."""
+    """A binding compiles faster with kernkit's headers than with tvm-ffi's, and its object is smaller."""
     if (op, compiler) in NOT_REACHED:
         pytest.skip(NOT_REACHED[op, compiler])
     (kernkit_time, kernkit_object), (peer_time, peer_object) = (compiled(headers, op, compiler) for headers in ("ours", "theirs"))
@@ -184,7 +186,8 @@ def test_a_binding_compiles_faster(compiled, op, compiler):
 
 @pytest.mark.slow
 def test_a_library_of_bindings_is_smaller(compiled, flags, root, tmp_path):
-    """A library of all bindings, including the code that kernkit compiles once for a library."""
+    """A library of all bindings is smaller with kernkit's headers, including the code that kernkit adds once to a
+    library."""
     once = tmp_path / "kernkit.o"
     command = ["c++", "-std=c++17", "-O3", "-fPIC", "-fvisibility=hidden", "-DKERNKIT_COMPILED", *flags["ours"]]
     subprocess.run([*command, "-c", root / "sdk/src/kernkit.cc", "-o", once], check=True)

@@ -46,7 +46,8 @@ def test_clang_format(root):
 
 @pytest.fixture(scope="module")
 def commands(root, tmp_path_factory):
-    """clang++'s command for each file, from a separate build: the normal build compiles several files together."""
+    """clang++'s command for each file, from a separate build, since the normal build compiles several files
+    together."""
     if not shutil.which("clang-tidy") or not shutil.which("clang++"):
         pytest.skip("clang-tidy or clang++ is not installed")
     build = tmp_path_factory.mktemp("clang")
@@ -59,7 +60,7 @@ OF_PTX = re.compile(r"simulator/(ptx|tools|libcuda|libcudart)/")
 
 
 def files_once(root, commands, of_ptx=False):
-    """Each file with the command of one target."""
+    """Returns the entry of each file in one target that compiles the file."""
     files = {str(path) for folder in ("kernels", "sdk/src", "sdk/simulator") for path in root.glob(f"{folder}/**/*.cc")
              if "/tests/" not in str(path) and bool(OF_PTX.search(str(path))) == of_ptx}  # fmt: skip
     once = {entry["file"]: entry for entry in commands if entry["file"] in files}
@@ -68,7 +69,8 @@ def files_once(root, commands, of_ptx=False):
 
 
 def complaints(entries, folder, *options):
-    """`folder` may be anywhere: clang-tidy would search its settings there."""
+    """Returns clang-tidy's output for the entries. The settings are passed explicitly, because clang-tidy would search
+    them from `folder` upwards."""
     (folder / "compile_commands.json").write_text(json.dumps(entries))
 
     def complaints_about(entry):
@@ -82,8 +84,9 @@ def complaints(entries, folder, *options):
 
 @pytest.mark.all
 def test_clang_tidy(root, commands, tmp_path):
-    """Files with the same options are checked together, in a quarter of the time: common headers are read
-    once. The analyzer, which follows each path of a function, takes longer than everything else."""
+    """clang-tidy reports nothing. Files with the same options are checked in one run, in a quarter of the time, because
+    common headers are parsed once. The analyzer, which follows every path of a function and takes longer than all other
+    checks, is left to the next test."""
     alike = collections.defaultdict(list)
     for entry in files_once(root, commands):
         alike[re.sub(r" -o \S+ -c \S+$", "", entry["command"])].append(entry["file"])
@@ -99,7 +102,8 @@ def test_clang_tidy(root, commands, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("of_ptx", [False, True], ids=["kernels_and_sdk", "ptx"])
 def test_clang_tidy_of_each_file_with_the_analyzer(root, commands, tmp_path, of_ptx):
-    """Alone, a file shows its unnecessary using-declarations."""
+    """clang-tidy with the analyzer reports nothing for single files. Unlike a run on several files, this finds
+    unnecessary using-declarations."""
     assert complaints(files_once(root, commands, of_ptx), tmp_path) == ""
 
 
@@ -111,11 +115,12 @@ def test_licence_line(root):
         for path in files
         if "SPDX-License-Identifier: Apache-2.0" not in path.read_text()[:200]
     ]
-    assert missing == ["tests/interop/readme.py"]  # README shows this file unchanged
+    assert missing == ["tests/interop/readme.py"]  # README shows the complete file
 
 
 def test_python_compiles_without_warnings(root):
-    """A newer Python rejects code that an older one warns about, such as an invalid escape."""
+    """Python code compiles without warnings, because newer versions of Python reject what older versions warn about,
+    such as an invalid escape."""
     for path in tracked(root, ".py"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gallery: the commands of each entry's page run in a copy of its folder, and print what the page shows."""
+"""The commands in the page of each gallery entry run in a copy of the entry's folder and print what the page shows."""
 
 import importlib.metadata
 import os
@@ -16,14 +16,14 @@ from published import install
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GALLERY, INDEX = ROOT / "docs/gallery", ROOT / "docs/gallery.md"
 ENTRIES = sorted(path.parent.name for path in GALLERY.glob("*/README.md"))
-# A block of commands, and the block of the output if there is one.
+# A block of commands, followed by the block of the output if the page shows the output.
 STEP = re.compile(r"^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| \[[^]]+\]\(gallery/(\w+)/README\.md(?:#[\w-]+)?\) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
 SIMULATOR = "kernkit_cudart/libcudart.so.13"
 
 
 def steps(entry):
-    """[(commands, exit code, output or None)] of an entry's page."""
+    """Returns [(commands, exit code, output or None)] of an entry's page."""
     page = (GALLERY / entry / "README.md").read_text()
     commands = []
     for step in STEP.finditer(page):
@@ -34,7 +34,7 @@ def steps(entry):
 
 
 def needs(entry):
-    """The programs and packages in the rows of an entry."""
+    """Returns the programs and packages that the index lists in the rows of an entry."""
     return {name for folder, cell in ROW.findall(INDEX.read_text()) if folder == entry
             for name in re.findall("`([^`.]+)`", cell)}  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_a_page_has_commands_output_and_every_source(entry):
 
 @pytest.fixture(scope="session")
 def installed(root, tmp_path_factory):
-    """The folder of an installed kernkit, as pip makes it."""
+    """The folder in which pip has installed kernkit."""
     folder = tmp_path_factory.mktemp("kernkit")
     arguments = ["install", "-q", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
     subprocess.run([sys.executable, "-m", "pip", *arguments, "--target", folder, root], check=True)
@@ -67,7 +67,8 @@ def installed(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def environment(root, installed, tmp_path_factory):
-    """An environment whose `kernkit` is the installed kernkit, and runs programs with the runtime of ./kk build."""
+    """Environment variables with which `kernkit` is the installed kernkit and runs programs with the runtime of ./kk
+    build."""
     folder = tmp_path_factory.mktemp("environment")
     runtime = root / "build/release" / SIMULATOR
     program = folder / "kernkit"
@@ -98,8 +99,8 @@ def has_package(name):
 
 
 def require(entry):
-    """Skips the test of an entry where a program or a package is missing. The test installs CUTLASS, which few
-    tests need."""
+    """Skips the test of an entry if a program or a package is missing, except for CUTLASS, which the test installs
+    because few tests need it."""
     for name in sorted(needs(entry) - {"nvidia-cutlass"}):
         if name == "nvcc":
             if not shutil.which("nvcc"):
@@ -111,7 +112,7 @@ def require(entry):
             pytest.skip("no libcuda.so.1 in the build: ./kk build makes it where the headers of CUDA 13 are")
 
 
-# nvcc takes long for CUB and CUTLASS.
+# Tests with CUB and CUTLASS are slow, because nvcc takes long to compile their headers.
 BY_TIER = [pytest.param(entry, marks=pytest.mark.slow if entry == "cuda_libraries" else pytest.mark.all) for entry in ENTRIES]
 
 
@@ -125,5 +126,5 @@ def test_the_commands_print_what_the_page_shows(entry, environment, tmp_path):
     for commands, code, output in steps(entry):
         result = subprocess.run(["bash", "-ec", commands], cwd=folder, env=environment, capture_output=True, text=True)
         assert result.returncode == code, result.stdout + result.stderr
-        if output is not None:  # tools report on stderr; messages about the machine may be there as well
+        if output is not None:  # tools write to stderr, which may also have messages about the machine
             assert output in (result.stdout, result.stdout + result.stderr), result.stderr

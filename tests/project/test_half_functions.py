@@ -20,13 +20,13 @@ ARGUMENT = re.compile(r"(?:const )?([\w ]+?)(?: const)? (\w+)")
 # An argument of each type, made from the number x.
 CONVERSIONS = {"__half2": "__half2half2(x)", "__nv_bfloat16": "__float2bfloat16(__half2float(x))",
                "__nv_bfloat162": "__float2bfloat162_rn(__half2float(x))", "float2": "make_float2(__half2float(x), 1)"}  # fmt: skip
-# 0.5, 1.4, -2.5, -1/3, 4.5, 3.5, the smallest normal half, -0.01: ties of roundings to integers, and no
-# overflow.
+# The numbers 0.5, 1.4, -2.5, -1/3, 4.5, 3.5, the smallest normal half and -0.01. Some are ties when rounded to
+# integers, and none overflows.
 INPUTS = (0x3800, 0x3D9A, 0xC100, 0xB555, 0x4480, 0x4300, 0x0400, 0xA11F)
 KERNEL = "__global__ void k{n}({type}* y) {{\n  const __half x = __ushort_as_half(kInputs[threadIdx.x]);\n  y[threadIdx.x] = {call};\n}}\n"
 HOST = "static {type} h{n}(__half x) {{ return {call}; }}\n"
 LAUNCH = '  run(k{n}, {host}, {reference}, "{call}");\n'
-# Device-only functions, by the C library.
+# {device-only function: its expression with functions of the C library}
 REFERENCES = {"sin": "std::sin(x)", "cos": "std::cos(x)", "exp": "std::exp(x)", "exp2": "std::exp2(x)", "exp10": "std::pow(10, x)",
               "log": "std::log(x)", "log2": "std::log2(x)", "log10": "std::log10(x)", "tanh": "std::tanh(x)", "sqrt": "std::sqrt(x)",
               "rsqrt": "1 / std::sqrt(x)", "rcp": "1 / x", "trunc": "std::trunc(x)", "ceil": "std::ceil(x)", "floor": "std::floor(x)",
@@ -94,16 +94,17 @@ void run(void (*kernel)(T*), Host host, double (*reference)(double), const char*
 
 
 def reference(name):
-    """The C library's expression for a device-only function, or None."""
+    """Returns the expression of a device-only function with functions of the C library, or None."""
     if match := re.fullmatch(r"h2?([a-z]+\d*)(_approx)?", name):
         return REFERENCES.get(match[1])
-    # Negative numbers have no unsigned results, nor do bfloat16's, whose argument is rounded first.
+    # Excluded are unsigned results, which negative numbers do not have, and functions of bfloat16, whose argument is
+    # rounded first.
     match = re.fullmatch(r"__half2(?:int|short|ll)_(r[ndu])", name)
     return ROUNDED[match[1]] if match else None
 
 
 def calls():
-    """{call: (the type of its result, whether the host has the function, its name)}."""
+    """Returns {call: (the type of its result, whether the host has the function, its name)}."""
     call_results = {}
     for header in HEADERS:
         for host, result, name, arguments in FUNCTION.findall((include_of(header) / header).read_text()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles alone, and includes no heavy header."""
+"""Each public header compiles alone and includes no large header."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk/include"
 SHIM = INCLUDE.parent / "simulator/shim"
 SIMULATOR = INCLUDE.parent / "simulator/include"
 HEADERS = sorted(p.relative_to(folder) for folder in (INCLUDE, SIMULATOR) for p in folder.rglob("*.h"))
-# A kernel's file does not include testing, CUDA and host headers.
+# Headers that a kernel's file includes: not those for testing, CUDA and hosts.
 LIGHT = [h for h in HEADERS if h.parts[1] not in ("testing", "cuda", "cuda_on_cpu", "simulator", "host")]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
@@ -32,11 +32,11 @@ def text_of(header):
     return next(folder / header for folder in (INCLUDE, SIMULATOR) if (folder / header).exists()).read_text()
 
 
-# Half of the time is spent on headers that include GoogleTest.
+# Headers that include GoogleTest belong to tier all, because they take half of the time.
 COMPILERS = re.compile(r"__clang__|__GNUC__|__has_\w+")
 MARKED = [pytest.param("g++", h, marks=[pytest.mark.all] * (h.parts[1] == "testing"), id=f"{h}-g++") for h in HEADERS]
-# clang++ uses the same standard library. A header that g++ compiles alone also compiles with clang++, unless
-# it depends on the compiler.
+# clang++ uses the same standard library as g++, so only headers that depend on the compiler are also compiled by
+# clang++.
 MARKED += [pytest.param("clang++", h, marks=pytest.mark.all, id=f"{h}-clang++")
            for h in HEADERS if COMPILERS.search(text_of(h))]  # fmt: skip
 
@@ -81,7 +81,8 @@ int main(int, char**) {
 
 @pytest.mark.parametrize("compiler, flag", [("g++", None), ("clang++", "-ffp-contract=off")])
 def test_elementwise_does_not_fuse_whatever_n(compiler, flag, dlpack_include, tmp_path):
-    """Compiled with FMA by other means than CMake's functions: with the option that a page names."""
+    """elementwise() rounds a product before it is added, for any n, if FMA is enabled by other means than CMake's
+    functions; for clang++ with the option that the page names."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     cpuinfo = pathlib.Path("/proc/cpuinfo")
@@ -119,7 +120,8 @@ def test_includes_nothing_heavy(header, dlpack_include):
     "header, lines", [("kernkit/tensor.h", 9000), ("kernkit/expect.h", 10500), ("kernkit/export.h", 14000)]
 )
 def test_preprocessed_size(header, lines, dlpack_include):
-    """Headers for kernels stay small: the compile time depends on their size."""
+    """The preprocessed headers for kernels have fewer lines than a limit, because the compile time depends on their
+    size."""
     result = compile_text(
         "g++", ["-x", "c++", "-std=c++17", "-E"], f'#include "{header}"', dlpack_include
     )

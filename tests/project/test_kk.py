@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk: its help and its errors, which prepare and change nothing."""
+"""The help and the errors of ./kk, which prepare and change nothing."""
 
 import os
 import pathlib
@@ -53,7 +53,7 @@ def test_rejections(root, args, text):
 
 @pytest.mark.parametrize("framework", ["torch", "jax", "clients"])
 def test_the_packages_of_a_framework_are_pinned(root, framework):
-    """By the pattern with which ./kk selects the lines of the file."""
+    """All requirements that ./kk selects for a framework name an exact version."""
     lines = (root / "tests/requirements-frameworks.txt").read_text().splitlines()
     requirements = [line for line in lines if re.search(f"^{framework}|# of {framework}", line)]
     assert requirements and all(re.match(r"[\w-]+(\[\w+\])?==[\d.]+", line) for line in requirements)
@@ -102,7 +102,7 @@ def test_a_compiler_cache_that_is_installed_is_used(root, tmp_path, installed, v
     assert result.stdout.endswith(f" with {used}\n")
 
 
-# ./kk of a library, with fake tools that print their arguments, and fail as FAILING specifies.
+# Tests of ./kk in a library, with replacements for tools that print their arguments and fail as FAILING specifies.
 
 TOOL = """#!/bin/sh
 case "$*" in
@@ -116,7 +116,7 @@ case " $FAILING " in *" $(basename "$0") "*) exit 8 ;; esac
 
 @pytest.fixture
 def library_kk(template, tmp_path):
-    """Runs the template's ./kk there."""
+    """Returns a function that runs the template's ./kk with these replacements."""
     tools = tmp_path / "bin"
     tools.mkdir()
     for name in ("cmake", "ctest", "python", "ninja"):
@@ -169,7 +169,7 @@ ONE_PRESET = """{"version": 3, "configurePresets": [{"name": "release", "generat
 
 
 def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
-    """CMake configured the build folder before the op was added."""
+    """./kk test OP builds the tests of an op that was added after CMake had configured the build folder."""
     (tmp_path / "CMakeLists.txt").write_text(ONE_TEST)
     (tmp_path / "CMakePresets.json").write_text(ONE_PRESET)
     (tmp_path / "tests").mkdir()
@@ -192,7 +192,8 @@ def test_the_tests_of_an_op_that_was_just_added_are_built(root, tmp_path):
 
 
 def test_a_new_library_needs_only_the_packages_for_rendering(root, tmp_path):
-    """Python packages only: the arguments of pip. Another command installs further packages."""
+    """`./kk new` makes pip install only the packages that rendering a library needs. Later commands install further
+    packages."""
     (tmp_path / "bin").mkdir()
     fake = '#!/bin/sh\ncase "$*" in -c*import*) exit 1 ;; *pip*) cat "$VIRTUAL_ENV/requirements.txt" ;; esac\n'
     (tmp_path / "bin/python").write_text(fake)
@@ -204,7 +205,7 @@ def test_a_new_library_needs_only_the_packages_for_rendering(root, tmp_path):
     assert set(installed) - {"ninja"} == {"cookiecutter", "apache-tvm-ffi"}, result.stdout + result.stderr
 
 
-# kernkit test, with fake tools that fail as FAILING specifies.
+# Tests of `kernkit test`, with replacements for tools that fail as FAILING specifies.
 
 CTEST = """#!{python}
 import os, sys
@@ -237,7 +238,7 @@ def test_net(): pytest.skip("no network")
 
 @pytest.fixture
 def kernkit_test(root, tmp_path):
-    """Runs `kernkit test` in a project with one program and one pytest file."""
+    """Returns a function that runs `kernkit test` in a project with one program and one pytest file."""
     for name, text in (("ctest", CTEST.format(python=sys.executable)), ("cmake", CMAKE)):
         (tmp_path / "bin").mkdir(exist_ok=True)
         (tmp_path / "bin" / name).write_text(text)
@@ -299,8 +300,8 @@ def test_a_ctest_that_leaves_no_results_has_failed(kernkit_test):
 
 
 def test_a_library_without_a_python_test_has_not_failed(kernkit_test, tmp_path):
-    """This is the state after `./kk remove` of the template's op: pytest finds no test, and exits with a special code.
-    """
+    """`kernkit test` succeeds if pytest finds no test, as after `./kk remove` of the template's op. pytest then has a
+    special exit code."""
     (tmp_path / "tests/test_all.py").unlink()
     result = kernkit_test("--preset", "release")
     assert result.returncode == 0 and "\npytest found no test\n" in result.stdout, result.stdout
@@ -315,7 +316,8 @@ def test_a_pytest_that_cannot_run_has_failed(kernkit_test, tmp_path):
 
 
 def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path):
-    """Then an op or a component added after the last build also has programs."""
+    """CMake runs before the programs of an op are listed, so that programs of an op or a component added after the last
+    build are found."""
     (tmp_path / "configured").unlink(missing_ok=True)
     for name, text in (("cmake", f'case "$*" in "--preset release") /bin/touch {tmp_path}/configured ;; --version) echo "cmake version 3.25.1" ;; '
                                  f'*) echo "cmake $*" ;; esac'),
@@ -323,7 +325,7 @@ def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
     root = tmp_path / "library"
     (root / "build/release/bin").mkdir(parents=True)
-    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # left by an earlier build
+    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # remains of an earlier build
     for name in ("one_test", "one_ptx_test"):
         (root / "build/release/bin" / name).write_text(f"#!/bin/sh\necho {name} ran\n")
         (root / "build/release/bin" / name).chmod(0o755)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folders of kernkit/ are layers, and the pages that list them are correct."""
+"""Headers in the folders of kernkit/ include only headers of lower layers, and the pages list the layers correctly."""
 
 import collections
 import re
@@ -14,29 +14,29 @@ INCLUDE_FOLDERS = ("sdk/include", "sdk/simulator/include", "sdk/simulator", "sdk
 
 @pytest.fixture(scope="module")
 def headers(root):
-    """The includes of each header of kernkit/, both without "kernkit/"."""
+    """Returns {header of kernkit/: the headers that it includes}, both without "kernkit/"."""
     folders = [root / "sdk/include/kernkit", root / "sdk/simulator/include/kernkit"]
     text = {p.relative_to(folder).as_posix(): p.read_text() for folder in folders for p in folder.rglob("*.*h")}
-    # headers that only include the current headers
+    # These headers only include the current headers.
     text = {name: code for name, code in text.items() if not name.startswith("cuda_on_cpu/")}
     return {name: re.findall('^#include "kernkit/(.*)"', code, re.MULTILINE) for name, code in text.items()}
 
 
 @pytest.fixture(scope="module")
 def layers(root):
-    """The folders in the order of CONTRIBUTING's table, the lowest first."""
+    """Returns the folders in the order of CONTRIBUTING's table, the lowest layer first."""
     return re.findall(r"^\| `(\w+)/` \|", (root / "CONTRIBUTING.md").read_text(), re.MULTILINE)
 
 
 def layer_of(header):
-    """None for the root, which is in no layer."""
+    """Returns the layer of a header, or None for a header of the root, which is in no layer."""
     folder, slash, _ = header.partition("/")
     return folder if slash and folder != "impl" else None
 
 
 def steps_up(headers, layers):
-    """Each include by which a header of a folder reaches a header of a folder above it, including through
-    the root."""
+    """Returns the includes by which a header of a layer reaches a header of a higher layer, also through headers of the
+    root."""
     violations = []
     for header in sorted(headers):
         if layer_of(header) is None:
@@ -62,7 +62,7 @@ def test_no_folder_includes_a_layer_above(headers, layers):
     "header, included, sentence",
     [
         ("types/dtype.h", "call/op.h", "types/dtype.h: types/dtype.h includes call/op.h"),
-        # An include by a header of the root: memory/ includes error.h.
+        # An include in a header of the root, which a header of memory/ includes.
         ("error.h", "env.h", "memory/nd_alloc.h: env.h includes host_api/host_api.h"),
         ("impl/tensor.h", "cuda/stream.h", "schema/parser.h"),
     ],
@@ -70,7 +70,7 @@ def test_no_folder_includes_a_layer_above(headers, layers):
 def test_a_step_up_is_found(headers, layers, header, included, sentence):
     planted = {**headers, header: [*headers[header], included]}
     violations = steps_up(planted, layers)
-    if sentence == "schema/parser.h":  # includes no tensor header
+    if sentence == "schema/parser.h":  # this header includes no tensor header
         assert violations and not any(line.startswith(sentence) for line in violations)
     else:
         assert sentence in violations
@@ -91,7 +91,7 @@ def test_the_page_of_headers_names_each_of_the_root(root, headers):
 
 
 def shared_include_paths(files):
-    """{include path: the headers that it names}, of those that several headers have."""
+    """Returns {include path: headers} for include paths of several headers."""
     by_path = collections.defaultdict(set)
     for folder in INCLUDE_FOLDERS:
         for file in files:
@@ -101,7 +101,8 @@ def shared_include_paths(files):
 
 
 def test_no_two_headers_share_an_include_path(root):
-    """The order of -I would determine which of two such headers is included."""
+    """No two headers have the same include path: the order of the options -I would determine which header is
+    included."""
     files = [path.relative_to(root).as_posix() for path in tracked(root, ".h", ".cuh", ".hpp")]
     assert len(files) > 300
     assert shared_include_paths(files) == {}

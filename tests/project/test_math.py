@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The error limits documented in math.h, over all floats."""
+"""The errors of the functions of math.h stay within the documented limits for all floats."""
 
 import os
 import re
@@ -19,7 +19,7 @@ def test_no_float_exceeds_the_documented_error(root):
 
 
 def test_the_test_holds_the_limits_of_the_header(root):
-    """Each function's comment has the limit of its test."""
+    """The limit in each function's comment equals the limit in the function's test."""
     header = (root / "sdk/include/kernkit/math.h").read_text()
     documented = re.findall(r"within ([\d.]+)\s+(?:/// )?ulp(?:(?!within).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
     test = (root / "tests/sdk/math_test.cc").read_text()
@@ -28,12 +28,12 @@ def test_the_test_holds_the_limits_of_the_header(root):
 
 
 def table(text):
-    """{kernel and dtype: largest error of kernkit [ulp]}, from the table of row_errors.py"""
+    """Returns {kernel and dtype: largest error of kernkit [ulp]} from the table of row_errors.py."""
     rows = re.findall(r"^\| ([\w ]+(?:, no bias)?, b?float\d+) \| ([\d.e+]+)", text, re.MULTILINE)
     return {name: float(ulp) for name, ulp in rows}
 
 
-@pytest.mark.slow  # builds the row kernels
+@pytest.mark.slow  # compiles the row kernels
 def test_row_kernels_have_the_documented_errors(root):
     pytest.importorskip("torch")
     subprocess.run(["cmake", "--build", root / "build/release", "--target", "kernkit_row_kernels"], check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mutants of tests/mutants/run.py: their kinds, their selection, and resumed runs."""
+"""tests/mutants/run.py: the kinds of mutants, their selection, and resumed runs."""
 
 import json
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing installs kernkit by its name from a package index, where a third party could register the name."""
+"""No command installs kernkit by its name from a package index, where a third party could register the name."""
 
 import os
 import re
@@ -10,13 +10,13 @@ from rendering import run
 
 SUFFIXES = {".py", ".sh", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ""}
 FOLDERS = ("sdk", "template", "docs", "bench", "tests", "wheels", ".ci", ".github")
-# A call of pip with the name, or a requirement on the name.
+# A call of pip that names kernkit, or a requirement that names kernkit.
 BY_NAME = re.compile(r"pip3? (?:install|wheel|download)\b[^\n`;]*[ '\"]kernkit(?:[-=<>~\[][-\w.*=<>~]*)?(?=[\s'\"`;,.)]|$)")
 REQUIRED = re.compile(r"^(?:#: )?kernkit(?:-\w+)? *[=<>~]=|requires = \[.*[\"']kernkit|pip_install\([^)\n]*[\"']kernkit", re.MULTILINE)
 
 
 def installs(text):
-    """The places of a text that would install kernkit from an index."""
+    """Returns the parts of a text that would install kernkit from an index."""
     called = [match[0] for match in BY_NAME.finditer(text) if "--no-index" not in match[0]]
     return called + [match[0] for match in REQUIRED.finditer(text)]
 

@@ -132,7 +132,8 @@ def build(root, tmp_path_factory):
 
 @pytest.mark.slow
 def test_tests_and_contracts_run_on_the_device(build, tmp_path):
-    """An op's own tests with device tensors, and its contract; a line of JSON describes its example."""
+    """An op's own tests and its contract run with device tensors, and the program writes the op's example as a line of
+    JSON."""
     examples = tmp_path / "examples.jsonl"
     result = subprocess.run([build / "plus_gpu_test"], env={**os.environ, "KERNKIT_EXAMPLES": str(examples)},
                             capture_output=True, text=True)  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that lack a tool, or whose user has other settings: fast tests of single causes.
+"""Commands on machines that lack a tool or have other settings: fast tests, each of a single cause.
 test_bare_systems.py tests whole systems."""
 
 import os
@@ -27,7 +27,8 @@ def test_tests_that_require_git_are_skipped_without_git(root, tmp_path):
 
 
 def test_files_of_an_unpacked_archive_are_not_listed_by_git(root, tmp_path):
-    """The sources of an archive are in no repository."""
+    """Tests that need a list of files from git are skipped for the sources of an archive, which are in no
+    repository."""
     copy = tmp_path / "tests/project"
     copy.mkdir(parents=True)
     (copy / "test_format.py").symlink_to(root / "tests/project/test_format.py")
@@ -75,8 +76,9 @@ def test_debian_packages_that_a_user_cannot_install_are_named(root, tmp_path):
     [{"HOME": "/proc"}, {"HOME": ""}, {"HOME": None}, {"LC_ALL": "C"}, {"LC_ALL": "POSIX"}],
 )
 def test_a_library_is_started_with_other_settings_of_the_user(root, tmp_path, settings):
-    """HOME read-only, empty or absent, the locale C, a folder for temporary files with a space, an
-    output folder with letters outside ASCII, and new files that only the user may read."""
+    """A library is created if HOME is read-only, empty or absent, in the locale C, with a space in the path of
+    temporary files and letters outside ASCII in the path of the output, and with a umask that gives permissions only to
+    the user."""
     temporary, output = tmp_path / "temporary files", tmp_path / "wörk folder"
     temporary.mkdir()
     output.mkdir()
@@ -114,8 +116,8 @@ wheel.build_archive("wheel", "made", settings, {})
 
 
 def test_a_wheel_is_built_whatever_options_pip_has(root, tmp_path):
-    """The pip of Debian 12 and of Ubuntu 22.04 cannot pass settings on to the build backend; here pip
-    rejects every option."""
+    """A wheel is built without options for pip, because the pip of Debian 12 and of Ubuntu 22.04 cannot pass settings
+    to the build backend. Here pip rejects every option."""
     for name, text in (
         ("pip/__init__.py", ""),
         ("pip/__main__.py", "import sys\nsys.exit('no such option: ' + ' '.join(sys.argv[1:]))\n"),

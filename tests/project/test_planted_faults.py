@@ -28,8 +28,8 @@ CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
 
 
 def read_faults():
-    """Each fault: name, description, the tools that report it, their level, and the lines that the first
-    tool names."""
+    """Yields (name, description, the tools that report the fault, their level, source file, the lines that the first
+    tool names) of each fault."""
     for source in SOURCES:
         text = (FOLDER / source).read_text()
         assert len(CALL.findall(text)) == text.count("FAULT(")
@@ -55,7 +55,7 @@ def build(folder):
 
 
 def findings_of(program, *name, level="error"):
-    """The findings of all tools for one fault, or for the program without faults."""
+    """Returns the findings of all tools for one fault, or for the program without faults."""
     arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None,
                                    nvcc_options="")
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": level, "KERNKIT_SYNCCHECK_DETECT_LEVEL": level}
@@ -65,7 +65,7 @@ def findings_of(program, *name, level="error"):
 
 
 def sentence_at(findings, tool_of, source, lines):
-    """The tool's first finding that names all of the lines."""
+    """Returns the tool's first finding that names all of the lines."""
     for finding in findings:
         named = re.findall(rf"{source}:(\d+)\)", finding["sentence"])
         if finding["tool"] == tool_of and set(map(str, lines)) <= set(named):
@@ -82,12 +82,13 @@ def program(tmp_path_factory):
 
 @pytest.mark.all
 def test_planted_faults(program):
-    """All faults are in one test, so that only one worker compiles the faults."""
+    """The tools report each planted fault at its lines. One test has all faults, so that only one worker compiles
+    them."""
     reported = {name: findings_of(program, name, level=level) for name, (_, _, level, _, _) in FAULTS.items()}
     for name, (_, tools, _, source, lines) in FAULTS.items():
         assert {finding["tool"] for finding in reported[name]} == set(tools), (name, reported[name])
         if tools:
-            assert lines or name == "two_copies", name  # a runtime call has no lines
+            assert lines or name == "two_copies", name  # a runtime call has no line numbers
             sentence_at(reported[name], tools[0], source, lines)
     assert PAGE.read_text() == page(reported), "the table is old; write it anew: python tests/project/test_planted_faults.py"
     # Without the planted faults no tool reports anything, even at the level of warnings.
@@ -108,13 +109,13 @@ def row(name, findings):
     if not tools:
         return f"| {description} | none | |"
     sentence = re.sub(r"\(\S+:\d+ \(inlined at (?:.*, )?(\S+?)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
-    sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # the toolkit's lines differ between versions
+    sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # line numbers in the toolkit's headers depend on its version
     sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no \w+\(\)) between that orders them$", "", sentence)
     return f"| {description} | {', '.join(tools)} | `{sentence}` |"
 
 
 def page(reported):
-    """The page with its tables written again, each after its source's comment."""
+    """Returns the page with its tables written again, each after the comment that names its source."""
     text = PAGE.read_text()
     for source in SOURCES:
         rows = [row(name, reported[name]) for name, fault in FAULTS.items() if fault[3] == source]

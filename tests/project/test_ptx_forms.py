@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each instruction form that tests run is in forms.txt, as "add.s32 PtxInteger.Arithmetic integers": the form, a
-test, and the list of the form's SIMD code, if it has such code. Each row of the instruction table is on a page.
+"""forms.txt lists each instruction form that tests run, as "add.s32 PtxInteger.Arithmetic integers": the form, a test,
+and the list of the form's SIMD code if the form has SIMD code. The page lists each row of the instruction table.
 `python tests/project/test_ptx_forms.py` writes the list and the page."""
 
 import os
@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/instructions.md"
 UNSUPPORTED = ROOT / "sdk/simulator/tests/ptx/unsupported_forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
 WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit")  # tests of unsupported forms, or of faults
-MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of behaviour that a GPU does not show
+MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of the simulator's own behaviour
 
 
 def lines():
@@ -59,7 +59,7 @@ def forms_of(ptx):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """The folder in which the tests' PTX is kept."""
+    """The folder into which the tests write their PTX."""
     return tmp_path_factory.mktemp("texts")
 
 
@@ -130,7 +130,8 @@ def test_the_list_names_the_simd_code_of_each_form(runs):
 
 @pytest.mark.all
 def test_each_form_is_in_the_program_for_a_gpu():
-    """The program has the same objects, with NVIDIA's runtime. Without a GPU each test is skipped."""
+    """The program for a GPU, which links the same objects with NVIDIA's runtime, has a test of each form. Without a GPU
+    each test is skipped."""
     program = PROGRAM.with_name("ptx_forms_gpu_test")
     if not program.exists():
         pytest.skip("no CUDA compiler, with whose runtime the program is linked")
@@ -145,7 +146,7 @@ def test_each_form_is_in_the_program_for_a_gpu():
 
 
 def rejected_by_ptxas(ptxas, text, folder):
-    """Lines of a PTX text, each with ptxas' error."""
+    """Returns the lines of a PTX text that ptxas rejects, each with the error."""
     (folder / "text.ptx").write_text(text)
     target = re.search(r"^\.target (\w+)$", text, re.M)[1]
     result = subprocess.run([ptxas, f"-arch={target}", "-O0", "-o", os.devnull, folder / "text.ptx"], capture_output=True, text=True)
@@ -155,7 +156,7 @@ def rejected_by_ptxas(ptxas, text, folder):
 
 
 def joined(texts):
-    """Merges kernels without other declarations into as few texts as possible, under names of their own."""
+    """Merges the kernels of texts without other declarations into as few texts as possible, with different names."""
     entry, kernels, modules = ".visible .entry k(", {}, []
     for text in texts:
         head, body = text[: text.index(".address_size 64\n") + 17], text[text.index(".address_size 64\n") + 17 :]
@@ -170,7 +171,7 @@ def joined(texts):
 
 @pytest.mark.all
 def test_ptxas_takes_each_text(ran, texts, tmp_path):
-    """PTX for a GPU must also pass NVIDIA's assembler: the simulator might accept more."""
+    """ptxas accepts the PTX of all tests for a GPU; the simulator may accept more than NVIDIA's assembler."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("no ptxas, which assembles PTX")
@@ -183,7 +184,7 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
 
 @pytest.mark.all
 def test_ptxas_takes_each_unsupported_form(tmp_path):
-    """Each line of the list is a form of the ISA, not a mistake."""
+    """ptxas accepts each form on the list of unsupported forms, so that each is a form of the ISA."""
     ptxas = tool("ptxas")
     if not ptxas:
         pytest.skip("no ptxas, which assembles PTX")
@@ -195,8 +196,8 @@ def test_ptxas_takes_each_unsupported_form(tmp_path):
     assert rejected_by_ptxas(ptxas, text, tmp_path) == []
 
 
-# For two 16-bit sources all 2^32 pairs, in about 29 minutes of processor time. KERNKIT_PTX_PAIRS=n: every
-# value of the first source with every n-th value of the second.
+# Functions of two 16-bit sources are tested with all 2^32 pairs, which takes about 29 minutes of processor time.
+# KERNKIT_PTX_PAIRS=n tests every value of the first source with every n-th value of the second.
 PAIRS = os.environ.get("KERNKIT_PTX_PAIRS", "1")
 OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 

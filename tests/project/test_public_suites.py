@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/public_suites: the outcome of a program from its output, and a whole run of the tool on small suites of shell
+"""bench/public_suites determines the outcome of a program from its output. The whole tool runs on small suites of shell
 scripts in place of CUDA programs."""
 
 import json
@@ -104,7 +104,7 @@ def tool(root, *words):
 
 @pytest.fixture
 def benchmarks(tmp_path):
-    """A checkout like HeCBench."""
+    """A folder with the structure of a checkout of HeCBench."""
     folder = tmp_path / "benchmarks"
     for name, script in PROGRAMS.items():
         place = folder / f"src/{name}-cuda"
@@ -141,7 +141,7 @@ def test_a_program_runs_with_fewer_repetitions_after_the_limit_and_only_once(roo
     assert tool(root, *words, "at once")[0] == 0
     row = json.loads((output / "results.json").read_text())["results"][0]
     assert (row["outcome"], row["arguments"]) == ("ran without a check", ["512", "2"])
-    assert tool(root, *words, "at once")[1] == ""  # the program has a result
+    assert tool(root, *words, "at once")[1] == ""  # the program already has a result
 
 
 def test_programs_are_selected_by_a_seed(root, tmp_path, benchmarks):
@@ -166,7 +166,7 @@ def test_cmake_projects_are_built_and_run_with_the_suites_arguments(root, tmp_pa
         "cmake_minimum_required(VERSION 3.20)\nproject(good NONE)\nadd_custom_target(all_of_it ALL COMMAND cp\n"
         "  ${CMAKE_CURRENT_SOURCE_DIR}/good.sh ${CMAKE_CURRENT_BINARY_DIR}/good COMMAND chmod +x good)\n")  # fmt: skip
     (folder / "test_args.json").write_text(json.dumps({"good": {"runs": [{"args": ["-qatest"]}, {"args": []}]}}))
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # without nvcc, which CMake would examine
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")  # hides nvcc, which CMake would examine
     code, printed = tool(root, folder, "--output", tmp_path / "results", "--launcher", "env")
     assert code == 0 and printed.startswith("0_Introduction/good: right ("), printed
 

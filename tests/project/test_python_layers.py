@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of the command line import each other in one direction only, and so do its folders."""
+"""The modules of the command line have no circular imports, nor have their folders."""
 
 import ast
 import graphlib
@@ -9,7 +9,7 @@ import pytest
 from kernkit.scaffold import components
 
 PACKAGE = "sdk/python/kernkit"
-PACKAGES = ("binaries", "codegen", "commands")  # packages that a library has in two folders
+PACKAGES = ("binaries", "codegen", "commands")  # a library has parts of these packages in two folders
 
 
 def module_name(path, folder):
@@ -19,7 +19,8 @@ def module_name(path, folder):
 
 
 def imports_of(name, source, modules):
-    """The modules of the package that a module imports, also in its functions and by import_module()."""
+    """Returns the modules of the package that a module imports, including imports in functions and by
+    import_module()."""
     folder = name.split(".")[:-1]
     imported = set()
     for node in ast.walk(ast.parse(source)):
@@ -39,15 +40,15 @@ def imports_of(name, source, modules):
 
 @pytest.fixture(scope="module")
 def graph(root):
-    """{module: the modules that it imports}."""
+    """Returns {module: the modules that it imports}."""
     folder = root / PACKAGE
     sources = {module_name(path, folder): path.read_text() for path in folder.rglob("*.py")}
     return {name: imports_of(name, source, sources) for name, source in sources.items()}
 
 
 def steps_to_development(graph):
-    """Each import by which a module in third_party/kernkit of a library reaches a module in third_party/kernkit_dev. cli
-    imports the commands that exist."""
+    """Returns the imports by which a module in third_party/kernkit of a library reaches a module in
+    third_party/kernkit_dev. cli is excluded, because it imports only commands that exist."""
 
     def is_for_development(name):
         return components.is_for_development(f"python/kernkit/{name.replace('.', '/')}.py")
@@ -72,7 +73,7 @@ def cycle(graph):
 
 
 def of_folders(graph):
-    """{folder: the folders whose modules its modules import}; a module outside folders counts as a folder."""
+    """Returns {folder: the folders whose modules its modules import}; a module outside folders counts as a folder."""
     by_folder = {}
     for name, imported in graph.items():
         folder = name.split(".")[0]
@@ -99,7 +100,7 @@ def test_an_import_is_found(source):
 
 
 def packages_of(source):
-    """The packages outside the standard library that a module imports, also in its functions."""
+    """Returns the packages outside the standard library that a module imports, including imports in functions."""
     packages = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and not node.level:
@@ -111,11 +112,12 @@ def packages_of(source):
 
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="sys.stdlib_module_names is new in Python 3.10")
 def test_a_build_needs_no_package(root):
-    """CMake runs `kernkit bindings` with a Python in which no package may be installed."""
+    """The modules that a build uses need no package, because the Python in which CMake runs `kernkit bindings` may have
+    none."""
     folder = root / PACKAGE
     by_module = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
     assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
-    hooks = {"copies", "manifest"}  # names of modules of project/ in the template's hook
+    hooks = {"copies", "manifest"}  # modules of project/, which the template's hook imports
     users = {name: packages - hooks for name, packages in by_module.items() if packages - hooks}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
     assert {name.split(".")[0] for name in users} == {"on_gpu"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels independent of kernkit, unchanged, run without a GPU by their PTX: from CUB and cooperative
-groups, which are part of the toolkit, and from FlashInfer's wheel. Their table is in real_kernels/."""
+"""Kernels that do not depend on kernkit run unchanged by their PTX without a GPU: kernels of CUB and cooperative
+groups, which are part of the toolkit, and kernels from FlashInfer's wheel. Their table is in real_kernels/."""
 
 import ast
 import os
@@ -28,7 +28,7 @@ FLASHINFER = {
     "topk": ["topk.cu", "cub_topk.cu", "flashinfer_topk_binding.cu"],
 }
 ACTIVATIONS = {"silu": "silu_def_cu_str", "gelu": "gelu_def_cu_str", "gelu_tanh": "gelu_def_tanh_cu_str"}
-ATTENTION = [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)]  # with and without a mask
+ATTENTION = [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)]  # (kind, number of kernels)
 PTX = "arch=compute_{0},code=compute_{0}".format
 FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
 
@@ -48,14 +48,14 @@ def kernkit_run(root, *arguments, command="run"):
 
 
 def run_table(root, runtime, folder, seed, *names):
-    """{kernel: "right" or "wrong"}, and the output on stderr."""
+    """Runs the table; returns {kernel: "right" or "wrong"} and the output on stderr."""
     arguments = ["--runtime", runtime, "--seed", seed, sys.executable, "-B", root / KERNELS, folder, *names]
     result = kernkit_run(root, *arguments)
     return dict(re.findall(r"^(.+): (right|wrong)$", result.stdout, re.MULTILINE)), result.stderr
 
 
 def rows_of_page(names):
-    """The page's table, with the names under which kernels run: without cases, sizes and types."""
+    """Returns the rows of the page's table. They have the names of kernels without cases, sizes and types."""
     rows = {}
     for name in names:
         library, kernel = re.sub(r"\[.*\]$", "", name).split(".", 1)
@@ -66,7 +66,7 @@ def rows_of_page(names):
 
 
 def test_the_page_names_every_kernel(root):
-    """`python tests/project/test_real_kernels.py` prints the rows."""
+    """The page lists every kernel in the table. `python tests/project/test_real_kernels.py` prints the rows."""
     names = subprocess.run([sys.executable, "-B", root / KERNELS, "--names"], capture_output=True, text=True, check=True).stdout
     page = (root / "docs/running-ptx.md").read_text()
     rows = rows_of_page(names.splitlines())
@@ -87,7 +87,7 @@ def check_table(root, runtime, folder, seeds, count, under_tools=True):
 
 
 def check_tools(root, runtime, folder):
-    """The tools report only findings for which suppressions.txt gives reasons."""
+    """Checks that the tools report only findings for which suppressions.txt gives reasons."""
     arguments = ["--suppressions", root / KERNELS / "suppressions.txt", "--runtime", runtime, "--seed", 1]
     result = kernkit_run(root, *arguments, sys.executable, "-B", root / KERNELS, folder, command="sanitize")
     assert result.returncode == 0 and "kernkit sanitize: 0 findings" in result.stderr, result.stderr
@@ -100,13 +100,13 @@ def link(folder, name, runtime, *flags):
     subprocess.run(["c++", "-shared", "-o", library, *objects, *flags, runtime], check=True)
     if cuobjdump := tool("cuobjdump"):
         ptx = subprocess.run([cuobjdump, "-ptx", library], capture_output=True, text=True, check=True).stdout
-        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # parameters of a prototype
+        forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # excludes the parameters of a prototype
         assert forms - set(listed()) == set(), "these forms have no test: see test_ptx_forms.py"
         assert forms
 
 
 def compiled(root, folder, name, runtime):
-    """A library built from a file of this repository, as a user writes it."""
+    """Compiles a library from a file of this repository, with the options that a user would use."""
     command = ["nvcc", "-std=c++17", "-O2", f"-gencode={PTX(80)}", *FLAGS, "-c", root / KERNELS / f"{name}.cu"]
     subprocess.run([*command, "-o", folder / f"{name}.o"], check=True)
     link(folder, name, runtime)
@@ -124,7 +124,7 @@ def test_cooperative_groups(root, runtime, groups):
 
 
 def check_bits(root, runtime, monkeypatch, *arguments):
-    """A program's output, including its results, is the same on a processor without AVX2."""
+    """Checks that a program's output, which includes its results, is the same on a processor without AVX2."""
     output = []
     for avx2 in ("0", "1"):
         monkeypatch.setenv("KERNKIT_PTX_AVX2", avx2)
@@ -144,7 +144,7 @@ def test_same_bits_without_avx2(root, runtime, groups, monkeypatch):
     check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, groups)
 
 
-# The sum of 510 floats of 1.0.
+# Calls a function of faulty.cu with 510 floats of 1.0, and prints the error and the results.
 CALL = """
 import ctypes, sys
 runtime, library = ctypes.CDLL("libcudart.so.13"), ctypes.CDLL(sys.argv[1])
@@ -161,7 +161,8 @@ print(error, set(values[:128]) if error == 0 else "")
 
 @pytest.fixture(scope="module")
 def faulty(root, runtime, tmp_path_factory):
-    """Calls a function of faulty.cu; returns the outcome and the simulator's messages."""
+    """Returns call(function, argument), which calls a function of faulty.cu and returns the outcome and the simulator's
+    messages."""
     folder = compiled(root, tmp_path_factory.mktemp("faulty"), "faulty", runtime)
 
     def call(function, argument=0):
@@ -174,7 +175,8 @@ def faulty(root, runtime, tmp_path_factory):
 
 @pytest.mark.all
 def test_faults_that_only_ptx_shows(root, faulty):
-    """Faults in code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline PTX."""
+    """The simulator reports faults in code that g++ does not compile: cooperative groups, a kernel's heap, CUB, inline
+    PTX."""
     lines = (root / KERNELS / "faulty.cu").read_text().splitlines()
     thread = "block [0, 0, 0], thread [{}, 0, 0]: ".format
 
@@ -218,8 +220,8 @@ def test_flashinfers_attention_on_tensor_cores(root, csrc, runtime, tmp_path):
 @pytest.mark.parametrize("size", [64, 128, 256])
 @pytest.mark.parametrize("kind, count", ATTENTION)
 def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, size, dtype):
-    """Kernels from FlashInfer's templates, without a mask and causal. Kernels with a mask are excluded:
-    nothing calls them."""
+    """FlashInfer's attention kernels compute correct results, without a mask and with a causal mask. Kernels with a
+    custom mask are excluded, because nothing calls them."""
     check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, str(size), dtype)
 
 
@@ -228,8 +230,8 @@ def test_flashinfers_attention(root, csrc, compat_includes, runtime, tmp_path, k
                                                           ("float16", "float8_e5m2", 89), ("bfloat16", "float8_e4m3fn", 89)])  # fmt: skip
 @pytest.mark.parametrize("kind, count", ATTENTION)
 def test_flashinfers_attention_of_float8(root, csrc, compat_includes, runtime, tmp_path, kind, count, dtype, of_keys, architecture):
-    """Keys and values have 8 bits and are converted when loaded, from sm_89 on by instructions; queries and
-    results have 16 bits."""
+    """Attention kernels with 8-bit keys and values compute correct results. Keys and values are converted when loaded,
+    from sm_89 on by instructions; queries and results have 16 bits."""
     check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count, "128", dtype, of_keys, architecture=architecture)
 
 
@@ -247,14 +249,15 @@ def check_attention(root, csrc, compat_includes, runtime, tmp_path, kind, count,
 @pytest.mark.parametrize("name, count", [("norm", 19), ("rope", 22), ("page", 8), ("cascade", 6), ("quantization", 4),
                                          ("sampling", 15), ("topk", 6)])  # fmt: skip
 def test_flashinfer(root, csrc, compat_includes, runtime, tmp_path, name, count):
-    """Calls the exported functions with device tensors, on a separate stream."""
+    """FlashInfer's exported functions compute correct results for device tensors on a separate stream."""
     flashinfer(csrc, compat_includes, runtime, tmp_path, name, [csrc / file for file in FLASHINFER[name]])
     check_table(root, runtime, tmp_path, range(1, 21), count, under_tools=name in ("norm", "page", "cascade", "quantization"))
 
 
 @pytest.mark.slow
 def test_flashinfers_activations(root, csrc, compat_includes, runtime, tmp_path):
-    """The files of these kernels are rendered from a template in FlashInfer's Python code."""
+    """Activation kernels compute correct results. Their files are rendered from a template in FlashInfer's Python
+    code."""
     module = ast.parse((csrc.parents[1] / "jit/activation.py").read_text())
     texts = {
         node.targets[0].id: node.value.value for node in module.body

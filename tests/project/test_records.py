@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed benchmarks reach the project's targets. docs/limits.md lists the targets that are not reached."""
+"""The committed benchmark results reach the project's targets. docs/limits.md lists the targets that are not
+reached."""
 
 import json
 import pathlib
@@ -10,8 +11,8 @@ from kernkit.bench import measurements, page
 
 CPU = pathlib.Path(__file__).resolve().parents[2] / "bench/results/cpu"
 KIB, MIB = 1 << 10, 1 << 20
-# The minimum of the fraction of the best copy's speed for scale and add on one thread, by size. The processor
-# has AVX512_BF16.
+# Targets for scale and add on one thread: {size [bytes]: fraction of the best copy's speed}. The processor has
+# AVX512_BF16.
 OF_WIDE = {4 * KIB: 0.78, 64 * KIB: 0.9, MIB: 0.95, 16 * MIB: 0.95}
 SHARES = {
     "float32": OF_WIDE,
@@ -19,9 +20,9 @@ SHARES = {
     "bfloat16": {4 * KIB: 0.35, 64 * KIB: 0.75, MIB: 0.75},
     "float16": {4 * KIB: 0.28, 64 * KIB: 0.55, MIB: 0.55},
 }
-# The minimum of the geometric mean of PyTorch's time divided by kernkit's, over dtypes and shapes.
+# Targets for the geometric mean of PyTorch's time divided by kernkit's, over dtypes and shapes.
 OF_PYTORCH = {"rms_norm": 1.3, "fused_add_rms_norm": 1.3, "gelu_and_mul": 1.1, "silu_and_mul": 1.1, "softmax": 1.0, "layer_norm": 1.0}
-# The case in which PyTorch, with a preallocated result, is faster.
+# The only case in which PyTorch is faster, if its result is allocated before.
 BEYOND_CACHES = ("softmax", "float32", "n:4096/d:4096", "all", "avx512")
 OF_EAGER = ("torch_by_kernkit", "torch_into_by_kernkit")
 
@@ -31,13 +32,13 @@ def cells(name):
 
 
 def of_peers():
-    """{measurement: kernkit's time divided by the peer's}"""
+    """Returns {measurement: kernkit's time divided by the peer's}."""
     run = measurements.load(CPU / "run_amd_25_17.json")
     return {page.label(run, row): row.median / peer.median for row, peer in page.ratios(run)}
 
 
 def of_pytorch(name):
-    """{(op, threads, instruction set): PyTorch's time divided by kernkit's, for each dtype and shape}"""
+    """Returns {(op, threads, instruction set): PyTorch's time divided by kernkit's, for each dtype and shape}."""
     groups = {}
     for cell in cells("row_kernels_amd_25_17.jsonl"):
         if name in cell:
@@ -59,7 +60,8 @@ def test_a_rejected_call_takes_a_fifth_of_the_peers_time():
 
 
 def test_pytorchs_time_by_that_of_a_row_kernel():
-    """The geometric mean for each op, number of threads and instruction set."""
+    """The geometric means of PyTorch's time divided by kernkit's reach OF_PYTORCH, for each op, number of threads and
+    instruction set."""
     means = {key: statistics.geometric_mean(ratios) for key, ratios in of_pytorch("torch_by_kernkit").items()}
     assert len(means) == 4 * len(OF_PYTORCH)
     assert {key: mean for key, mean in means.items() if mean < OF_PYTORCH[key[0]]} == {}
@@ -90,7 +92,8 @@ def sizes(processor):
 
 
 def test_scale_in_ten_sizes_is_as_fast_as_a_copy_from_c_and_as_numpy_from_python():
-    """The copy is memcpy or the best non-temporal copy, whichever takes less time."""
+    """In ten sizes, scale from C is about as fast as the better of memcpy and the best non-temporal copy, and scale
+    from Python about as fast as NumPy."""
     for processor, largest in (("intel_6_167", 512 * MIB), ("amd_25_17", 4 * MIB)):  # AMD: docs/limits.md
         by_size = sizes(processor)
         assert list(by_size) == TEN_SIZES
@@ -109,6 +112,7 @@ def test_the_page_has_the_ten_sizes():
 
 @pytest.mark.parametrize("processor", ["intel_6_167", "amd_25_17"])
 def test_softmax_beyond_the_caches(processor):
-    """Writes to an existing tensor, on one thread and on two."""
+    """softmax of tensors beyond the caches is as fast as PyTorch's, if both write to an existing tensor, on one thread
+    and on two threads."""
     by_threads = {cell["threads"]: cell["torch_into_by_kernkit"] for cell in cells(f"softmax_{processor}.jsonl")}
     assert list(by_threads) == ["one", "all"] and min(by_threads.values()) >= 1.0

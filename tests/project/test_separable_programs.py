@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of several files, compiled by nvcc -rdc=true and run by `kernkit run`: kernels call functions and use
+"""Programs of several files that nvcc -rdc=true compiles run by `kernkit run`: their kernels call functions and use
 variables of other files. The programs are linked in each way that nvcc documents."""
 
 import os
@@ -37,7 +37,7 @@ def run(root, program, command="run"):
 
 
 def is_right(done):
-    """Whether the program passed, and both files' kernels printed their own text."""
+    """Returns whether the program passed and the kernels of both files printed their texts."""
     lines = sorted(done.stdout.splitlines())
     return done.returncode == 0 and lines == ["main: counter 3", "other: counter 100", "separable: passed"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator in another project, with an installed kernkit and without a CUDA toolkit."""
+"""Another project uses the simulator of an installed kernkit without a CUDA toolkit."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from commands import ENVIRONMENT, run
 
 @pytest.fixture
 def example(root, tmp_path):
-    """A copy of the page's project."""
+    """A copy of the project in the page."""
     return shutil.copytree(root / "docs/examples/on_cpu", tmp_path / "source")
 
 
@@ -30,7 +30,7 @@ def plant_race(source):
 
 
 def run_seed(program, seed):
-    """The output and the exit code."""
+    """Runs a program with a seed; returns its output and exit code."""
     environment = {**ENVIRONMENT, "KERNKIT_SEED": str(seed)}
     result = subprocess.run([program], capture_output=True, text=True, env=environment)
     return result.stdout + result.stderr, result.returncode
@@ -45,7 +45,7 @@ kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
 
 @pytest.fixture(scope="module")
 def with_contracts(root, tmp_path_factory):
-    """The page's project with another library, whose op has no CUDA implementation, and its built files."""
+    """The project of the page with another library, whose op has no CUDA implementation, and the files of its build."""
     source = tmp_path_factory.mktemp("on_cpu") / "source"
     shutil.copytree(root / "docs/examples/on_cpu", source)
     shutil.copytree(root / "tests/consumers/negate", source / "negate")
@@ -60,8 +60,8 @@ def with_contracts(root, tmp_path_factory):
 
 @pytest.mark.slow
 def test_contracts(prefix, with_contracts):
-    """The contract tests print one line for an op on the GPU, and one line for an op of a library without CUDA
-    implementation."""
+    """Contract tests of an op with a CUDA implementation include those for a GPU; contract tests of an op without a
+    CUDA implementation do not."""
     shift = run(build(with_contracts, prefix, target="contract_test"))
     negate = run(build(with_contracts, prefix, target="negate_contract_test"))
     assert "OK ] Contract/shift.Capture" in shift and "OK ] Contract/shift.ByteOffset" in shift
@@ -70,7 +70,8 @@ def test_contracts(prefix, with_contracts):
 
 @pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
-    """The example is built in the same build folder, which has the compiled dependencies."""
+    """The page's example passes, and reports a planted race. It is built in the folder that already has the compiled
+    dependencies."""
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"
@@ -110,7 +111,8 @@ def test_race_detector_of_the_page(prefix, example):
 
 
 def test_needs_no_header_of_nvidia(root, dlpack_include):
-    """g++ searches /usr/local/include, where a toolkit may have installed links to its headers."""
+    """The simulator's headers include no header of NVIDIA, not even from /usr/local/include, where g++ searches and a
+    toolkit may have installed links."""
     text = '#include "kernkit/cuda/launch.h"\n#include "kernkit/simulator/runtime.h"\n'
     command = ["g++", "-std=c++17", "-M", "-x", "c++", "-", "-I", root / "sdk/include",
                "-I", root / "sdk/simulator/include", "-I", root / "sdk/simulator/shim", "-isystem", dlpack_include]  # fmt: skip
@@ -120,7 +122,8 @@ def test_needs_no_header_of_nvidia(root, dlpack_include):
 
 
 def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
-    """The dependencies of their objects show a build like that on a machine without NVIDIA's headers."""
+    """The objects of the GPU tests for the CPU depend on no header of NVIDIA, so that they can be built on a machine
+    without these headers."""
     folder = root / "build/release"
     if not (folder / ".ninja_deps").exists():
         pytest.skip("./kk build, which notes what each object was made from, has not run")
@@ -145,7 +148,7 @@ def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
 
 @pytest.mark.slow
 def test_sanitizers_of_gcc(root, tmp_path):
-    """The preset asan tests clang++'s sanitizers."""
+    """All tests pass with the sanitizers of gcc; the preset asan uses clang++'s sanitizers."""
     flags = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
     run("cmake", "-S", root, "--preset", "asan", "-B", tmp_path, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++",
         f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}")  # fmt: skip

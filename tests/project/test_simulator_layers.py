@@ -22,7 +22,7 @@ def includes(root):
 
 
 def layer_of(name):
-    """A folder, or a file of the root, which is a layer of its own."""
+    """Returns the layer of a file: its folder, or the file itself if the file is in the root."""
     parts = name.split("/")
     if len(parts) == 1:
         return name
@@ -30,7 +30,7 @@ def layer_of(name):
 
 
 def circles(includes):
-    """Pairs of layers that include each other."""
+    """Returns the pairs of layers that include each other."""
     below = collections.defaultdict(set)
     for name, included in includes.items():
         for target in included:
@@ -67,7 +67,7 @@ def test_it_includes_no_kernkit_header_but_the_storage_floats(includes):
 
 
 def test_nothing_but_the_parser_and_the_decoder_reads_the_text_of_opcodes(root):
-    """Other files may print an opcode in a message."""
+    """Only the parser and the decoder examine the text of opcodes; other files may print an opcode in a message."""
     reads = re.compile(r"\bopcode\w*(?:\(\))?\s*(?:\.(?:find|rfind|substr|compare|starts_with)|\[|==|!=)")
     folder = root / "sdk/simulator"
     files = [*folder.rglob("*.cc"), *folder.rglob("*.h")]

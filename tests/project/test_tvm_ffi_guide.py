@@ -17,7 +17,7 @@ PAGES = ("docs/guides/kernel_library_guide.rst", "docs/concepts/tensor.rst")
 BLOCK = re.compile(r"^( *)\.\. code-block:: (?:cpp|c\+\+)\n\n((?:\1 +.*\n|\s*\n)+)", re.MULTILINE)
 INCLUDED = re.compile(r"^ *\.\. literalinclude:: (\S+\.(?:cu|cc|h))$", re.MULTILINE)
 
-# Declarations around all blocks.
+# Declarations that precede all blocks.
 AROUND = """
 #include <memory>
 #include "tvm_ffi_utils.h"
@@ -31,9 +31,9 @@ namespace ffi = tvm::ffi;
 using ffi::Optional, ffi::Tensor, ffi::TensorView;
 """
 FUNCTION = "void block(TensorView output, TensorView input) {"
-# The kinds of blocks that contain more than statements.
+# Blocks that contain definitions or includes; other blocks are statements.
 DEFINES = re.compile(r"^(void \w+\(|#include|using \w+ = )", re.MULTILINE)
-# Code that a page omits, and its replacement. (In a parameter list, `...` is C++.)
+# Code that a page omits by "...", and its replacement. (In a parameter list, `...` is C++.)
 LEFT_OUT = {
     "static_cast<float*>(output.data_ptr()), ...": "static_cast<float*>(output.data_ptr()), n",
     "static_cast<half*>(output.data_ptr()), ...": "static_cast<half*>(output.data_ptr()), n",
@@ -55,7 +55,7 @@ def source(tmp_path_factory):
 
 
 def compile_with(includes, file, output):
-    # The guide's file uses `half` without including its header, and tvm-ffi's headers do not include it.
+    # The guide's file uses `half` without including its header, which tvm-ffi's headers do not include either.
     command = ["nvcc", "-std=c++17", "-arch=sm_90", "-c", "-include", "cuda_fp16.h", "-I", file.parent, *includes, file, "-o", output]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -68,7 +68,7 @@ def test_every_block_compiles(source, compat_includes, tmp_path):
     ]  # fmt: skip
     assert len(blocks) == 16
     of_pytorch = [block for block in blocks if "at::Tensor" in block]
-    assert len(of_pytorch) == 1  # replaces the block before
+    assert len(of_pytorch) == 1  # alternative to the preceding block
     text = (source / "examples/kernel_library/tvm_ffi_utils.h").read_text()
     (tmp_path / "tvm_ffi_utils.h").write_text(text)
 

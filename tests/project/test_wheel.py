@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit as a wheel: what is in it, and its use from a fresh environment."""
+"""The contents of kernkit's wheel, and the use of the wheel in a new environment."""
 
 import collections
 import os
@@ -28,7 +28,7 @@ print(getattr(build, sys.argv[2])(sys.argv[3]))
 
 
 def build(source, hook, output):
-    """Returns the file that a frontend's call of the build backend writes."""
+    """Calls a hook of the build backend, like a build frontend; returns the path of the written file."""
     output.mkdir(exist_ok=True)
     return output / run(sys.executable, "-c", BUILD, source, hook, output).splitlines()[-1]
 
@@ -40,7 +40,7 @@ def sdist(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wheel(sdist, tmp_path_factory):
-    """Built from the sdist, as pip does from an index, with the permissions of umask 077."""
+    """The wheel built from the sdist, as pip builds it from an index, with file permissions of umask 077."""
     folder = tmp_path_factory.mktemp("wheel")
     with tarfile.open(sdist) as archive:
         archive.extractall(folder)
@@ -64,7 +64,7 @@ def environment(wheel, tmp_path_factory):
 
 
 def command(environment, *arguments, code=0, **options):
-    """Runs the installed `kernkit` outside the repository; returns its output."""
+    """Runs the installed `kernkit` outside the repository and returns its output."""
     result = subprocess.run(
         [environment / "bin/kernkit", *map(str, arguments)],
         cwd=environment, capture_output=True, text=True, **options,
@@ -74,7 +74,7 @@ def command(environment, *arguments, code=0, **options):
 
 
 def files_below(folder):
-    """Relative path to content and executable flag, following links."""
+    """Returns {relative path: (content, whether it is executable)}, following links."""
     contents_by_path = {}
     for parent, folders, names in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if "cache" not in name]
@@ -95,7 +95,7 @@ FOREIGN = re.compile(rb"(?i)copyright[^\n]{0,40}NVIDIA[ ]C|NVIDIA[ ]CORPORATION 
 
 
 def contents(archive):
-    """{path: content} of the files in a wheel or an sdist."""
+    """Returns {path: content} of the files in a wheel or an sdist."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as opened:
             return {name: opened.read(name) for name in opened.namelist()}
@@ -104,7 +104,7 @@ def contents(archive):
 
 
 def test_archives_hold_nothing_of_nvidia_and_no_compiled_code(sdist, wheel):
-    """The page on licences relies on this."""
+    """The archives contain no compiled code and no file of NVIDIA, as the page on licences states."""
     for archive in (sdist, wheel):
         contents_by_path = contents(archive)
         assert len(contents_by_path) > 500
@@ -129,7 +129,7 @@ def package(environment):
 
 
 def repeated(archive, sdk):
-    """The paths in an archive of contents that the archive has more often than the SDK has."""
+    """Returns the paths of files whose content an archive has more often than the SDK."""
     expected = collections.Counter(sdk)
     paths = collections.defaultdict(list)
     for name, content in contents(archive).items():
@@ -159,7 +159,8 @@ def test_the_template_and_the_sdk_arrive_through_their_links(root, environment, 
 
 @pytest.mark.parametrize("parts", ["ptx", "plots,frameworks,tvm_ffi_compat"])
 def test_new_puts_the_copy_together_from_the_one_sdk(root, environment, package, parts, tmp_path):
-    """`kernkit new`, and cookiecutter with the installed template, write the same files as the repository."""
+    """`kernkit new` of the wheel, `kernkit new` of the repository, and cookiecutter with the installed template write
+    the same files."""
     for kind in ("wheel", "repository", "cookiecutter"):
         (tmp_path / kind).mkdir()
     options = ["new", "fast_ops", "--no-git", *([] if parts == "ptx" else ["--without", "ptx", "--with", parts]), "--output"]
@@ -201,7 +202,7 @@ def test_the_command_line(root, environment, library, tmp_path):
 
 
 def build_outputs(environment, source):
-    """The files in a project's wheel, built in the environment."""
+    """Returns the files in a project's wheel, built in the environment."""
     environ = {**ENVIRONMENT, "VIRTUAL_ENV": str(environment), "CMAKE_ARGS": "-DKERNKIT_CUDA=OFF"}
     result = subprocess.run(
         [environment / "bin/python", "-c", BUILD, source, "build_wheel", source],
@@ -220,7 +221,7 @@ def test_find_package_in_a_build_by_scikit_build_core(root, environment, tmp_pat
 
 
 def test_a_library_that_finds_the_wheel(environment, tmp_path):
-    """Created, packaged and updated by the installed command."""
+    """The installed command creates, packages and updates a library that finds kernkit in the wheel."""
     answers = ["--sdk", "find_package", "--cuda", "none"]
     command(environment, "new", "fast_ops", "--output", tmp_path, *answers)
     library = tmp_path / "fast_ops"
@@ -230,14 +231,14 @@ def test_a_library_that_finds_the_wheel(environment, tmp_path):
 
 
 def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
-    """The wheel in its environment, or the wheel of the program kernkit on PATH."""
+    """A library without dev uses the wheel in its own environment, or the wheel of the program kernkit on PATH."""
     command(environment, "new", "fast_ops", "--output", tmp_path, "--without", "dev", "--cuda", "none", "--no-git")
     library = tmp_path / "fast_ops"
     inherited = {key: value for key, value in ENVIRONMENT.items() if key != "PYTHONPATH"}
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
         environ = {**inherited, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + inherited["PATH"]}
         result = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
-        message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # no library was built
+        message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # the library is not built
         assert (result.returncode, result.stderr) == (3, message), result.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
         result = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
