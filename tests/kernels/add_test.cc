@@ -92,7 +92,7 @@ TYPED_TEST(Add, InPlace) {
   }
 }
 
-// All pairs of special values: an overflow wraps or becomes infinity.
+// All pairs of special values. An integer overflow wraps, and a float overflow gives infinity.
 TYPED_TEST(Add, SpecialValues) {
   using C = compute_t<TypeParam>;
   using Limits = std::numeric_limits<C>;
@@ -236,7 +236,7 @@ TEST_F(AddRejects, PartialOverlap) {
   EXPECT_EQ(error(), partial_overlap(y.view("y")));
 }
 
-// Tensors that are only read may overlap.
+// Inputs may overlap each other, because they are only read.
 TEST_F(AddRejects, NotInputsThatOverlap) {
   HostTensor<float> both({7}, {}, 5.0f);
   x.dl()->data = both.begin();

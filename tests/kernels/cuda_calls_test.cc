@@ -129,7 +129,7 @@ TEST_P(CudaCalls, NeitherAllocatesNorSynchronises) {
     });
     std::string between;
     for (const CudaCall& call : runtime.calls()) {
-      if (call.function == "cudaFree") break;  // the test's own call
+      if (call.function == "cudaFree") break;  // freeing the test's own memory
       if (call.function != "cudaDeviceGetAttribute") between += call.function + " ";
     }
     EXPECT_EQ(between, "cudaGetDevice cudaSetDevice cudaLaunchKernelExC cudaSetDevice ");
@@ -144,8 +144,8 @@ TEST_P(CudaCalls, EmptyLaunchesNothing) {
   EXPECT_TRUE(runtime.launches().empty());
 }
 
-// A failure at each runtime call in turn. Each case uses a new device, so that the op queries its
-// limits as in a new process.
+// Each runtime call fails in turn. Each case uses another device, so that the op queries the
+// device's limits as in a new process.
 TEST_P(CudaCalls, FailureAtEveryCall) {
   CudaRuntime runtime(std::vector<CudaDevice>(64));
   static int fresh = 1;  // limits are queried once for each device
@@ -175,7 +175,7 @@ TEST_P(CudaCalls, FailureAtEveryCall) {
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << k;
     if (function == "cudaDeviceGetAttribute" || function == "cudaLaunchKernelExC") ++fresh;
   }
-  // A failure of restoring the device: nothing throws, and the kernel was launched.
+  // If the device cannot be restored, nothing is thrown, because the kernel was launched.
   EXPECT_EQ(error_of([&] {
               op().call(fresh++, dl_float32, 1000, [&] {
                 runtime.fail("cudaSetDevice", 2, cudaErrorMemoryAllocation);
@@ -255,7 +255,7 @@ TEST(CudaCallsOf, TensorsOnDifferentDevices) {
 const DLDataType kAddTypes[] = {dl_float16, dl_bfloat16, dl_float32, dl_float64, dl_int8,
                                 dl_int16,   dl_int32,    dl_int64,   dl_uint8};
 
-// Every dtype has a kernel that gets its tensors in the right order.
+// For every dtype, the kernel of this dtype gets its tensors in the right order.
 TEST(CudaCallsOf, Arguments) {
   CudaRuntime runtime;
   for (const DLDataType dtype : kAddTypes) {
@@ -273,7 +273,7 @@ TEST(CudaCallsOf, Arguments) {
 
 #if defined(KERNELS_FROM_NVCC)
 
-// The fat binary determines the devices on which an object of nvcc runs.
+// The fat binary in an object of nvcc determines the devices on which its kernels run.
 TEST(CudaCallsOf, NoKernelImage) {
   CudaRuntime runtime({CudaDevice{75}});
   DeviceTensor y(0, dl_float32, 4), x(0, dl_float32, 4);
@@ -292,7 +292,7 @@ bool same(const T* a, const T* b, int64_t n) {
   return std::memcmp(a, b, static_cast<size_t>(n) * sizeof(T)) == 0;
 }
 
-// The .cu files give the results of the .cc files, at every edge of packs and tiles.
+// The .cu files give the same results as the .cc files, at every edge of packs and tiles.
 template <class T, class Call>
 void expect_same_as_cpu(const Call& call) {
   for (const int64_t n : {1, 15, 16, 17, 2048, 4096 + 3, 8192 + 16}) {

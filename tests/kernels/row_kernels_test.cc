@@ -31,7 +31,7 @@ using testing::error_of;
 using Row = std::vector<long double>;
 
 constexpr int64_t kRows = 3;
-// Memory that kernels may access both when compiled for the CPU and when run by their PTX.
+// Memory that is accessible to kernels compiled for the CPU and to kernels that run by their PTX.
 constexpr testing::TestMemory kManaged{
     [](size_t bytes) {
       void* memory = nullptr;
@@ -40,7 +40,7 @@ constexpr testing::TestMemory kManaged{
     },
     [](void* memory) { (void)cuda::succeeded(cudaFree(memory)); }};
 
-// A matrix with `gap` elements between its rows, on the device under test.
+// A matrix with `gap` unused elements between its rows, on the device under test.
 template <class T>
 struct Tensor : testing::HostTensor<T> {
   Tensor(DLDevice device, int64_t n, int64_t d, int64_t gap, unsigned seed)
@@ -71,7 +71,8 @@ struct Tensor : testing::HostTensor<T> {
   int64_t d;
 };
 
-// Limit for some roundings in the type of the arithmetic, at magnitude 1.
+// The limit for the error of several roundings in the type of the arithmetic, for values of
+// magnitude 1.
 template <class T>
 constexpr long double kRoundings = 16.0L /
                                    (int64_t{1} << testing::significand_digits<compute_t<T>>());
@@ -104,7 +105,8 @@ class RowKernels : public ::testing::Test {
       }
     }
   }
-  // Compares row r of y with exact results. `from`: magnitude of the terms before they cancelled.
+  // Compares row r of y with exact results. `from`: the magnitude of the terms before they
+  // cancelled each other.
   static void expect_row(Tensor<T>& y, int64_t r, const Row& exact, long double from = 0) {
     const Row got = y.row(r);
     // The last rounding. Subnormal numbers of float16 are 2^-24 apart.
@@ -196,7 +198,7 @@ TYPED_TEST(RowKernels, LayerNorm) {
   });
 }
 
-// A mean that is large compared to the differences does not reduce their accuracy.
+// The differences from the mean are accurate even if the mean is much larger than the differences.
 TYPED_TEST(RowKernels, LayerNormOfALargeMean) {
   for (const DLDevice device : {DLDevice{kDLCPU, 0}, DLDevice{kDLCUDA, 0}}) {
     Tensor<TypeParam> x(device, 1, 256, 0, 1), y(device, 1, 256, 0, 2);

@@ -175,7 +175,7 @@ TEST_F(ScaleRejects, Shape) {
   EXPECT_EQ(error(), "ValueError: y: shape [2, 2] does not match x ([2, 3])");
 }
 
-// An equal number of elements is not sufficient.
+// Tensors with the same number of elements and different ranks are rejected.
 TEST_F(ScaleRejects, Rank) {
   y.dl()->ndim = 1;
   y.dl()->shape[0] = 6;
@@ -230,7 +230,7 @@ TEST_F(ScaleRejects, NeighboursAreNoOverlap) {
   for (int64_t i = 0; i < 12; ++i) EXPECT_EQ(both[i], i < 6 ? 5.0f : 10.0f);
 }
 
-// Empty tensors are checked like other tensors.
+// Empty tensors are checked like tensors with elements.
 TEST_F(ScaleRejects, EmptyOfAnotherDtype) {
   x.dl()->shape[0] = y.dl()->shape[0] = 0;
   y.dl()->dtype = dl_float64;

@@ -149,7 +149,8 @@ TEST(Any, OwnsValuesOfTheHost) {
             "TypeError: value: expected str, got bytes");
 }
 
-// An argument of type index 10: the address of a reference that the callee may take over.
+// Returns an argument of type index 10: the address of a reference to an object that the callee may
+// take over.
 AnyView movable(KernkitObject** slot) {
   KernkitAny any{};
   any.type_index = kKernkitObjectRValueRef;
@@ -189,7 +190,7 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_STREQ(tensor.view().name(), "argument 1");
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
             "TypeError: keep_tensor(): argument 1: expected an owned Tensor" + moved);
-  // An object of another type stays with the caller.
+  // The caller keeps an object of another type.
   slot = new_object(std::string("longer than seven"));
   EXPECT_EQ(error_of([&] { keep_tensor(movable(&slot)); }),
             "TypeError: keep_tensor(): argument 1: expected an owned Tensor, got str "
@@ -206,7 +207,7 @@ TEST(Movable, IsTakenOverByAnOwner) {
   EXPECT_EQ(function().cast<int>(), 41);
 }
 
-// Throws the error that an op raises.
+// Calls an op, and throws the error that the op raises.
 void call(KernkitFunction op, const KernkitAny (&args)[2]) {
   KernkitAny result{};
   if (op(nullptr, args, 2, &result) != 0) detail::throw_raised("op");
@@ -232,7 +233,7 @@ TEST(Movable, IsReadWithoutACopy) {
   });
   read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}),
        [](TensorView x) { EXPECT_EQ(x.numel(), 7); });
-  // An exported op reads its tensors by other code.
+  // Other code reads the tensor arguments of an exported op.
   KernkitObject* slot = new_object(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}));
   const KernkitAny args[] = {movable(&slot).get(), AnyView(7).get()};
   KernkitAny result{};

@@ -13,7 +13,7 @@ namespace {
 
 using testing::error_of;
 
-// Dtypes for which dispatch() called the function.
+// Returns the dtypes for which dispatch() calls the function.
 template <class List>
 std::vector<std::string> called(List list, DLDataType dtype) {
   std::vector<std::string> names;

@@ -51,8 +51,8 @@ TEST(DispatchInt, Unsupported) {
   }
 }
 
-// Size of the index type for a tensor of these sizes and strides [bytes]. The elements are not
-// read.
+// Returns the size of the index type for a tensor of these sizes and strides [bytes]. The elements
+// are not read.
 size_t index_bytes(std::vector<int64_t> sizes, std::vector<int64_t> strides = {}) {
   DLTensor tensor{};
   tensor.device = {kDLCPU, 0};
@@ -99,7 +99,7 @@ TEST(DispatchIndex, StridesCount) {
   EXPECT_EQ(index_bytes({0, 3}, {1, INT64_MAX}), 4u);
 }
 
-// An expanded tensor: few elements in memory, many indices.
+// An expanded tensor has few elements in memory and many indices.
 TEST(DispatchIndex, PositionsCount) { EXPECT_EQ(index_bytes({int64_t{1} << 32}, {0}), 8u); }
 
 }  // namespace

@@ -60,7 +60,8 @@ TEST(Error, CopiesShareAndOutlive) {
   EXPECT_STREQ(assigned.what(), "TypeError: one");
 }
 
-// An exception object is copied while it is thrown; one that throws then ends the process.
+// An exception object is copied while it is thrown, and a copy constructor that throws would end
+// the process.
 TEST(Error, CopyingDoesNotThrow) {
   static_assert(std::is_nothrow_copy_constructible_v<Error>);
   static_assert(std::is_nothrow_copy_assignable_v<Error>);
@@ -116,7 +117,8 @@ TEST(Check, OperandsAreLazyAndEvaluatedOnce) {
   EXPECT_EQ(counted, 3);
 }
 
-// The else belongs to the if in the source. A check that is a bare `if` would take the else.
+// The else belongs to the `if` in the source. If the check were a bare `if`, the else would belong
+// to the check.
 TEST(Check, InIfElseWithoutBraces) {
   // clang-format off
   const auto branch = [](bool a) {
@@ -180,7 +182,8 @@ TEST(Check, OperandThatThrows) {
   EXPECT_EQ(text_of_exception([] { KERNKIT_ICHECK_EQ(1, 2) << Throws(); }), "operand");
 }
 
-// Thrown while another exception unwinds, and caught before it leaves the destructor.
+// A check throws while another exception unwinds the stack. The error is caught before it leaves
+// the destructor.
 TEST(Check, WhileUnwinding) {
   struct Cleanup {
     std::string* caught;
@@ -249,7 +252,7 @@ TEST(ICheck, OperandsAreEvaluatedOnce) {
   EXPECT_EQ(counted, 5);
 }
 
-// One side signed, the other not: compared as numbers, and no compiler warns.
+// A signed and an unsigned operand are compared as numbers, without a warning of the compiler.
 TEST(ICheck, ComparesSignedWithUnsigned) {
   const size_t three = 3, largest = ~size_t{0};
   const int minus_one = -1;

@@ -43,7 +43,7 @@ TEST_F(ExpectTest, Strides) {
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(8, 1); }), "nothing");
   dy->shape[0] = 1;  // the stride of this dimension does not matter
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).strides(777, 1); }), "nothing");
-  dx->shape[1] = 0;  // no stride of an empty tensor matters
+  dx->shape[1] = 0;  // the strides of an empty tensor do not matter
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(x).strides(777, 777); }), "nothing");
 }
 
@@ -56,7 +56,7 @@ TEST_F(ExpectTest, StridesMessage) {
             "(bound by x)");
 }
 
-// A batch of one is ordinary: the launch that uses the stride must get a value.
+// The stride is bound although its size is 1, since a launch for a batch of one uses the stride.
 TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
   Dim row("row");
   dx->shape[0] = 1;
@@ -64,7 +64,8 @@ TEST_F(ExpectTest, StrideOfSizeOneIsStillBound) {
   EXPECT_EQ(error_of([&] { row.value(); }), "nothing");
 }
 
-// Frameworks store arbitrary strides there, which must not be compared with those of other tensors.
+// Frameworks store arbitrary strides for these dimensions, which must not be compared with the
+// strides of other tensors.
 TEST_F(ExpectTest, StrideThatDoesNotMatterBindsNothing) {
   for (const bool is_empty : {false, true}) {
     Dim row("row");

@@ -60,7 +60,7 @@ TEST_F(ExpectTest, DimBindsThenCompares) {
   EXPECT_EQ(n.value(), 4) << "a comparison does not bind again";
 }
 
-// "Unbound" is not represented by a size, neither by 0 nor by -1.
+// A Dim may be bound to 0: no size represents the unbound state.
 TEST_F(ExpectTest, DimBoundToZeroStaysZero) {
   Dim n("n");
   dx->shape[0] = 0;

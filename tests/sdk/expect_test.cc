@@ -142,7 +142,7 @@ TEST_F(ExpectTest, UnnamedTensorIsNamedByItsExpression) {
             "ValueError: dx: shape [4, 8] has rank 2; expected rank 1");
 }
 
-// All requirements are checked, in their order, in any combination.
+// All requirements are checked in their order, in any combination.
 TEST_F(ExpectTest, NoRestrictionIsLost) {
   dx->device = {kDLROCM, 0};
   dx->strides[0] = 9;
@@ -161,7 +161,7 @@ TEST_F(ExpectTest, NoRestrictionIsLost) {
             "ValueError: x: shape [4, 8] does not match [4, 9]");
 }
 
-// The macros' common names have their common meaning.
+// Macros that have common names also have the common meaning of these names.
 TEST_F(ExpectTest, Macros) {
   EXPECT_EQ(error_of([&] {
               KERNKIT_CHECK_CPU(x);
@@ -220,8 +220,8 @@ __attribute__((noinline)) void call(const Function& function) {
   asm("");
 }
 
-// Each stop adds a fifth to the time of a rejected call. (HostTensor in the first case is one
-// stop.)
+// Each destructor at which unwinding stops adds a fifth to the time of a rejected call. (In the
+// first case this is the destructor of HostTensor.)
 TEST_F(ExpectTest, NoDestructorStopsAnError) {
   const auto stops_of = [](auto function) {
     stops = 0;

@@ -13,7 +13,7 @@
 
 namespace ops {
 
-// The arguments with which the op under test was called, as text.
+// The arguments of the last call of the op under test, as text.
 inline std::string received;
 template <class... T>
 void record(const T&... values) {
@@ -52,7 +52,7 @@ inline KernkitAny pointer(int32_t type_index, const void* value) {
 }
 inline KernkitAny raw_str(const char* text) { return pointer(kKernkitRawStr, text); }
 
-// An object in a host's layout: the header, then the cell.
+// An object with the layout of a host's objects: the header, followed by the cell.
 template <class Cell>
 struct Object {
   KernkitObject header{(uint64_t{1} << 32) | 1, 0, 0, nullptr};
@@ -63,7 +63,8 @@ struct Object {
 };
 static_assert(offsetof(Object<DLTensor>, cell) == sizeof(KernkitObject));
 
-// "nothing" for 0; for -1 the error of this call, never of an earlier call.
+// Calls a function. Returns "nothing" if it returns 0, or the error of this call, never of an
+// earlier call, if it returns -1.
 inline std::string error(KernkitFunction function, const Args& args) {
   detail::last_error() = Error("stale", "");
   ops::received = "not called";
@@ -76,7 +77,7 @@ inline std::string error(KernkitFunction function, const Args& args) {
   EXPECT_EQ(result.v.i64, 55) << "the result was touched";
   return kernkit_last_error();
 }
-// The arguments that the op got, or the error.
+// Returns the arguments that the op got, or the error.
 inline std::string received(KernkitFunction function, const Args& args) {
   const std::string text = error(function, args);
   return text == "nothing" ? ops::received : text;

@@ -45,7 +45,7 @@ void times(int32_t n) noexcept {
   record(kFactor * n);
 }
 
-// Reads the lists again after a callback has run.
+// Reads the lists, calls the callback, and reads the lists again.
 void watch(ListView<double> numbers, ListView<TensorView> tensors, ListView<std::string_view> texts,
            const kernkit::Function& change) {
   const ListView<TensorView> copy = tensors;

@@ -19,8 +19,8 @@ bool returns_bool() { return true; }
 std::string returns_str() { return "text"; }
 std::tuple<int64_t, Tensor> returns_pair(Tensor x) { return {7, x}; }
 
-// A tensor, followed by a value that cannot be returned: there is no host to create a str or a
-// list.
+// Results of a tensor and a value that cannot be returned: without a host, a str or a list cannot
+// be created.
 std::tuple<Tensor, std::string> and_str(Tensor x) { return {x, "text"}; }
 std::tuple<Tensor, uint64_t> and_too_large(Tensor x) { return {x, uint64_t{1} << 63}; }
 std::tuple<Tensor, Tensor, Tensor> and_undefined(Tensor x) { return {x, x, Tensor()}; }
@@ -130,7 +130,7 @@ TEST_F(Export, FailingTupleReleasesItsElements) {
 }
 
 TEST_F(Export, FailureLeavesTheResultAlone) {
-  // error() checks the result.
+  // error() checks that the result is unchanged.
   EXPECT_EQ(error(__tvm_ffi_too_large, {}),
             "ValueError: too_large(): returns 18446744073709551615, which exceeds the range of int "
             "(64 bits with a sign)");

@@ -104,7 +104,7 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   const auto read = [](std::vector<uint64_t> words) {
     const BigInt value(std::move(words));
     const std::string text = received(__tvm_ffi_float64, {value.any()});
-    // Elements of a list, for example, are read by other code.
+    // try_cast(), which also reads elements of lists, must give the same value.
     Message expected;
     expected << AnyView(value.any()).try_cast<double>().value_or(-1) << ";";
     EXPECT_TRUE(text[0] == 'V' || text == expected.c_str()) << expected.c_str();
@@ -114,7 +114,8 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   EXPECT_EQ(read({~uint64_t{0}, 0}), "1.8446744073709552e+19;");
   EXPECT_EQ(read({kTop - 1, ~uint64_t{0}}), "-9.2233720368547758e+18;");
   EXPECT_EQ(read({0, ~uint64_t{0}}), "-1.8446744073709552e+19;");
-  // 2^64 + 2^11 is half-way between two doubles: rounds to the even one unless a lower bit is set.
+  // 2^64 + 2^11 is halfway between two doubles. It is rounded to the even one unless a lower bit is
+  // set.
   EXPECT_EQ(read({1 << 11, 1}), "1.8446744073709552e+19;");
   EXPECT_EQ(read({(1 << 11) + 1, 1}), "1.8446744073709556e+19;");
   EXPECT_EQ(read({1, 1 << 11, 1}), "3.4028236692093854e+38;");
@@ -155,7 +156,7 @@ TEST_F(Export, AcceptsText) {
             "TypeError: words(): a: expected str, got None");
 }
 
-// The type index promises a value, but the pointer is null.
+// Pointers that are null although the type index promises a value, and malformed texts.
 TEST_F(Export, NullsAndMalformedTexts) {
   const KernkitAny good = raw_str("a");
   const std::string text = "TypeError: words(): b: expected str, got ";
@@ -184,7 +185,7 @@ TEST_F(Export, NullsAndMalformedTexts) {
   EXPECT_EQ(received(__tvm_ffi_octets, {pointer(kKernkitByteArrayPtr, &empty)}), "0;");
 }
 
-// One object of every kind that messages describe.
+// A null object of every kind that messages describe.
 TEST_F(Export, NullObjects) {
   const auto with = [](int32_t type_index) {
     const std::string text = error(__tvm_ffi_int32, {pointer(type_index, nullptr)});

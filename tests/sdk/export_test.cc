@@ -137,7 +137,7 @@ TEST_F(Export, TensorWithoutSizes) {
             "x;float32 [];1;1;true;");
 }
 
-// PyTorch's fake tensors are such tensors.
+// Tensors with null data, such as PyTorch's fake tensors.
 TEST_F(Export, TensorWithoutMemory) {
   const auto with = [&](std::vector<int64_t> sizes, bool y_too) {
     HostTensor<float> y(sizes);
@@ -219,7 +219,7 @@ TEST_F(Export, NoArgumentsNeedNoArray) {
                "TypeError: scale_vector(): takes 2 arguments (y, x), got -2147483648");
 }
 
-// A message names arguments as the schema line does, also if the kernel throws the error.
+// Messages name arguments as the schema line does, also those of errors that the kernel throws.
 TEST_F(Export, NamesAreTheSchemas) {
   HostTensor<double> y({2, 3});
   EXPECT_EQ(error(__tvm_ffi_rejected, {pointer(kKernkitDLTensorPtr, y.dl()), x}),
@@ -249,8 +249,8 @@ TEST_F(Export, ExceptionsOfTheKernel) {
   EXPECT_EQ(error(__tvm_ffi_throws, {integer(5)}), "RuntimeError: throws(): no runtime_error");
 }
 
-// An error about an argument has the line of the export, an error of the kernel the line of the
-// kernel.
+// An error about an argument records the line of the export; an error of the kernel records the
+// line of the kernel.
 TEST_F(Export, ErrorsRecordTheLineThatThrew) {
   error(__tvm_ffi_throws, {none()});
   EXPECT_EQ(detail::last_error().location().line, kThrowsLine);
@@ -288,7 +288,8 @@ TEST_F(Export, SuccessLeavesTheLastErrorAlone) {
 }  // namespace
 }  // namespace kernkit
 
-// The sections that tools read from the file: each op's line in its own entry, NUL-terminated.
+// The sections that tools read from the file have each op's line in a separate entry, which ends
+// with NUL.
 extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
 extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
 extern "C" const char __start_kernkit_parsed[], __stop_kernkit_parsed[];

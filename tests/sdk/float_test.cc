@@ -24,7 +24,7 @@ class Float : public ::testing::Test {
   using F = FloatFormat<T>;
   static constexpr uint32_t kInfinity = ((1u << F::kExponentBits) - 1) << F::kMantissaBits;
 
-  // Whether T(value) is the right rounding. NaN stays NaN and keeps its sign.
+  // Returns whether T(value) is rounded correctly. NaN must stay NaN and keep its sign.
   static bool rounds(float value) {
     const T got(value);
     const T expected = round_to<T>(value);
@@ -61,8 +61,8 @@ TYPED_TEST(Float, EveryPatternReadsBack) {
   }
 }
 
-// Tests each rounding boundary: each element, the midpoint to the next element, and the float32
-// numbers on both sides of either.
+// Tests each element, the midpoint to the next element, and the adjacent float32 numbers of each of
+// these.
 TYPED_TEST(Float, RoundsAtEveryBoundary) {
   const float kInf = std::numeric_limits<float>::infinity();
   for (uint32_t bits = 0; bits < TestFixture::kInfinity; ++bits) {
@@ -79,7 +79,8 @@ TYPED_TEST(Float, RoundsAtEveryBoundary) {
   }
 }
 
-// A prime step visits every exponent and all kinds of mantissas, NaN included: 2^32 / 1021 of them.
+// Tests 2^32 / 1021 floats. Since the step is prime, they have every exponent and all kinds of
+// mantissas, including NaN.
 TYPED_TEST(Float, RoundsAllOverFloat32) {
   for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 1021) {
     const auto x = copy_bits<float>(static_cast<uint32_t>(bits));

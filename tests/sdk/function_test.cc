@@ -81,7 +81,7 @@ TEST(Function, IsDestroyedWithItsLastOwner) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-// The caller gets the object that the callback raised, not a copy.
+// The caller gets the error object that the callback raised, not a copy.
 TEST(Function, RaisesTheCallbacksOwnError) {
   const KernkitObject* thrown = nullptr;
   const Function fails = make_function("fails", [] { KERNKIT_THROW(IndexError) << "of mine"; });
@@ -126,7 +126,7 @@ TEST(Function, FailsWithoutAMessage) {
             "RuntimeError: a callback failed without an error message");
 }
 
-// Arguments of a caller and results of a callback may be null although their type index promises an
+// A caller's arguments and a callback's results may be null although their type index promises an
 // object.
 TEST(Function, NullObjects) {
   const auto call = [](KernkitFunction op, int32_t type_index, void* object) -> std::string {

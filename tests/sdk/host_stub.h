@@ -21,7 +21,7 @@ struct Host {
   std::vector<KernkitAny> items;
   bool fails = false;         // every function fails
   bool has_allocator = true;  // a framework's allocator is set
-  int tensors = 0;            // number of live tensor objects
+  int tensors = 0;            // number of tensor objects that exist
 };
 inline Host host;
 inline struct ErrorObject {
@@ -35,7 +35,7 @@ inline int stream;
 inline std::string str(const KernkitByteArray* bytes) {
   return std::string(bytes->data, bytes->size);
 }
-/// Sets an error in the host's slot, as a failing function of a host does.
+/// Stores an error in the host's slot, like a function of a host that fails.
 inline int fail(const char* kind, const char* message) {
   error_object.header = {kOneOwner, kKernkitError, 0, [](void*, int) { ++host.released; }};
   error_object.cell.kind = {kind, std::strlen(kind)};
@@ -44,7 +44,8 @@ inline int fail(const char* kind, const char* message) {
   return -1;
 }
 
-/// Has the layout of tvm_ffi's TensorObj. Accepts any version and keeps no flags, like tvm_ffi.
+/// A tensor object with the layout of tvm_ffi's TensorObj. Like tvm_ffi, it accepts any version and
+/// drops the flags.
 template <class Managed>
 struct TensorObject {
   KernkitObject header;
@@ -140,7 +141,7 @@ HOST_STUB_EXPORT int TVMFFIFunctionCall(void* function, const KernkitAny* args, 
   if (host.fails) return host_stub::fail("MemoryError", "the host has none");
   if (function != &host_stub::make_array) return -1;
   host.items.assign(args, args + num_args);
-  // Like tvm_ffi's array, this one takes references of its own.
+  // Like tvm_ffi's array, the array here increments the reference counts of its elements.
   for (const KernkitAny& item : host.items) {
     if (item.type_index >= kKernkitObject) ++item.v.object->ref_counts;
   }

@@ -14,7 +14,7 @@ namespace {
 long allocations = 0;
 }
 
-#if !defined(TEST_WITH_ASAN)  // AddressSanitizer's malloc must not be replaced
+#if !defined(TEST_WITH_ASAN)  // must not replace AddressSanitizer's malloc
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_realloc(void* memory, size_t size);
@@ -86,7 +86,7 @@ TEST(HotPath, AllocatesNothingWhenChecksPass) {
   }
   EXPECT_EQ(allocations, before);
 
-  // The counter works: an error allocates its text.
+  // Shows that allocations are counted: an error allocates its text.
   args[2].v.i64 = 4;
   EXPECT_EQ(__tvm_ffi_op(nullptr, args, 3, &result), -1);
   EXPECT_GT(allocations, before);

@@ -29,16 +29,16 @@ uint64_t step() {
   return text == nullptr ? 4093 : std::strtoull(text, nullptr, 10);
 }
 
-// The unit in the last place of a float, or of a value between floats.
+// Returns the unit in the last place of a float, or of the float below a value between floats.
 double ulp_of(double value) {
   int exponent = 0;
   std::frexp(value, &exponent);
   return std::ldexp(1.0, (exponent < -125 ? -125 : exponent) - 24);
 }
 
-// Error in units in the last place of `scale`; infinite if exactly one value is NaN, or if an
-// infinity is missed. A value that rounds to infinity counts as the float that would follow the
-// largest float.
+// Returns an error in units in the last place of `scale`. The error is infinite if exactly one
+// value is NaN, or if `exact` is an infinity and `result` is not. A value that rounds to infinity
+// counts as the float that would follow the largest float.
 double error_of(float result, double exact, double scale) {
   if (std::isnan(exact) || std::isnan(result)) {
     return std::isnan(exact) && std::isnan(result) ? 0 : kInf;
@@ -69,7 +69,7 @@ float Function(float x) {
   return Op{}(x);
 }
 
-// The largest error over every step-th float, computed by all threads.
+// Returns the largest error for every step-th float, computed by all threads.
 template <class Op>
 Worst worst_of(const Op& op, bool of_x) {
   const unsigned count = std::max(1u, std::thread::hardware_concurrency());
@@ -98,7 +98,8 @@ Worst worst_of(const Op& op, bool of_x) {
   return worst;
 }
 
-// An op and its reference, with the limit from the header's comments, relative to input or result.
+// Functions with their references. kWithin is the limit in the header's comments, relative to the
+// input or the result.
 struct Exp {
   static constexpr double kWithin = 1.005;
   float operator()(float x) const { return exp(x); }
@@ -167,7 +168,7 @@ using Ops =
     ::testing::Types<Exp, ExpOfNegative, Log, Tanh, Erf, Sigmoid, Silu, Gelu, GeluTanh, Rsqrt>;
 TYPED_TEST_SUITE(Math, Ops, );
 
-// The largest error is also close to the documented limit, so that the limit is not too high.
+// The largest error is at most the documented limit, and close to the limit.
 TYPED_TEST(Math, ErrorsReachTheDocumentedLimit) {
   const Worst worst = worst_of(TypeParam{}, kOfInput<TypeParam>);
   std::printf("worst: %.4f ulp at %.9g\n", worst.error, static_cast<double>(worst.at));
@@ -239,7 +240,7 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   const int64_t count = step() == 1 ? 100'000'000 : 300'000;
   std::vector<double> x(kChunk), y(kChunk);
   for (int64_t first = 0; first < count; first += kChunk) {
-    // Half of the values over the whole range, half near 0 or 1.
+    // Half of the values are from the whole range, half are near 0 or 1.
     const double scale = first / kChunk % 2 == 0 ? 1 : 1e-3;
     std::uniform_real_distribution<double> any(from * scale, to * scale);
     for (double& v : x) v = any(random);
@@ -257,7 +258,7 @@ double worst_of_double(const Function& function, const Exact& exact, double from
   return worst;
 }
 
-// The example of the documentation.
+// The example in the documentation.
 TEST(MathValues, AFunctorThatUsesThem) {
   const std::vector<float> x = {-1, 0, 2}, gate = {0, 1, 3};
   std::vector<float> y(3);

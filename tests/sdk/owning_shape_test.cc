@@ -19,7 +19,7 @@ kernkit::Shape halved(kernkit::TensorView x) {
   return shape;
 }
 }  // namespace
-KERNKIT_EXPORT(halved, "(Tensor x) -> int[]", "Half of each size.", halved)
+KERNKIT_EXPORT(halved, "(Tensor x) -> int[]", "Returns the sizes of x, each divided by 2.", halved)
 
 namespace kernkit {
 namespace {
@@ -37,7 +37,7 @@ TEST(Shape, OwnsItsElements) {
   EXPECT_TRUE(Shape().empty());
 }
 
-// 8 sizes are stored in the object, 9 are not.
+// Up to 8 sizes are stored in the object itself.
 TEST(Shape, OfAVector) {
   const std::vector<int64_t> sizes = {4, 0, 5};
   EXPECT_EQ(ShapeView(Shape(sizes)), ShapeView({4, 0, 5}));

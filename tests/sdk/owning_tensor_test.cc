@@ -46,7 +46,7 @@ TEST(OwningTensor, LastOwnerDeletes) {
     EXPECT_EQ(tensor.use_count(), 1u);
     EXPECT_TRUE(deletions.empty());
   }
-  EXPECT_EQ(deletions, std::vector<int>{3});  // destroy and free in one call
+  EXPECT_EQ(deletions, std::vector<int>{3});  // flag 3: destroy and free in one call
 }
 
 TEST(OwningTensor, ShareAddsAnOwner) {
@@ -102,7 +102,7 @@ TEST(OwningTensor, DetachKeepsTheReference) {
   EXPECT_TRUE(deletions.empty());
 }
 
-// With a weak reference elsewhere, the object is destroyed but its memory stays.
+// While a weak reference exists, the object is destroyed but its memory is not freed.
 TEST(OwningTensor, WeakReferenceKeepsTheMemory) {
   TensorObject object = make(2 * kWeak | 1);
   { Tensor tensor = Tensor::adopt(&object.header); }
@@ -122,7 +122,7 @@ TEST(OwningTensor, WeakReferenceGoesDuringDestruction) {
   EXPECT_EQ(object.header.ref_counts, 0u);
 }
 
-// This program has no host.
+// This test program has no host.
 TEST(OwningTensor, WithoutAHost) {
   using testing::error_of;
   const char* text =

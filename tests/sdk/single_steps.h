@@ -12,11 +12,11 @@
 
 namespace kernkit {
 
-/// Number of instructions of call(), plus those of the child's start and end, which are the same
+/// Returns the number of instructions of call() and of the child's start and end, which is the same
 /// for each call; -1 if the process may not trace another process.
 template <class Call>
 int64_t single_steps(const Call& call) {
-  (void)syscall(SYS_getpid);  // resolves syscall() before the child needs it
+  (void)syscall(SYS_getpid);  // resolves the symbol before the child uses it
   const pid_t child = fork();
   if (child == 0) {
     if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);

@@ -11,7 +11,7 @@
 #include "kernkit/owning_tensor.h"
 #include "kernkit/testing/tensor.h"
 
-// An allocation that is too large must return null, as without AddressSanitizer.
+// Makes an allocation that is too large return null, as without AddressSanitizer.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace kernkit {
@@ -108,7 +108,7 @@ TEST_F(TensorAlloc, ShapesOfEveryKind) {
   EXPECT_EQ(Tensor::FromNDAlloc(Counted(), {8, 0}, dl_int8, kCpu).size(0), 8);
 }
 
-// The extra arguments are passed to AllocData unchanged.
+// FromNDAlloc() passes additional arguments to AllocData unchanged.
 struct WithArguments {
   void AllocData(DLTensor* tensor, std::unique_ptr<int> moved, int* reference) {
     tensor->data = moved.release();
@@ -174,7 +174,7 @@ TEST_F(TensorAlloc, SizesThatDoNotFit) {
 struct Failing {
   void AllocData(DLTensor*) { throw std::runtime_error("no luck"); }
   void FreeData(DLTensor*) { ADD_FAILURE() << "nothing was allocated"; }
-  std::shared_ptr<int> member = std::make_shared<int>();  // AddressSanitizer reports a leak
+  std::shared_ptr<int> member = std::make_shared<int>();  // AddressSanitizer reports it if it leaks
 };
 TEST_F(TensorAlloc, AllocatorThrows) {
   EXPECT_THROW(Tensor::FromNDAlloc(Failing(), {4}, dl_int8, kCpu), std::runtime_error);
@@ -225,7 +225,7 @@ TEST_F(TensorAlloc, CpuMemoryIsRejected) {
               Tensor::FromNDAlloc(CPUNDAlloc(), {2}, dl_int8, {kDLCUDA, 1});
             }),
             "ValueError: CPUNDAlloc: device cuda:1 is not the CPU");
-  // More than the address space.
+  // The size exceeds the address space.
   EXPECT_EQ(error_of([] { Tensor::FromNDAlloc(CPUNDAlloc(), {INT64_MAX}, dl_int8, kCpu); }),
             "MemoryError: cannot allocate 9223372036854775807 bytes on cpu for int8 "
             "[9223372036854775807]");
@@ -241,7 +241,7 @@ TEST_F(TensorAlloc, DataSize) {
   EXPECT_EQ(GetDataSize(9, make_dtype(DTypeCode::kFloat6E3M2FN, 6)), 7u);
   EXPECT_EQ(GetDataSize(3, make_dtype(DTypeCode::kBool, 1)), 1u);
   EXPECT_EQ(GetDataSize(3, make_dtype(DTypeCode::kFloat, 32, 4)), 48u);
-  // The number of bits exceeds 64 bits, the number of bytes does not.
+  // The number of bits exceeds 64 bits, but the number of bytes does not.
   EXPECT_EQ(GetDataSize(INT64_MAX, kFloat4), uint64_t{1} << 62);
   EXPECT_EQ(error_of([] { GetDataSize(INT64_MAX / 4 + 1, dl_float32); }),
             "ValueError: 2305843009213693952 elements of float32 take more than 2^63 - 1 bytes");

@@ -25,7 +25,7 @@ using testing::error_of;
 constexpr DLDevice kCpu = {kDLCPU, 0};
 int allocated, freed;
 
-// Allocates as a framework does.
+// Allocates like a framework's allocator.
 int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
              SetError set_error) {
   if (prototype->device.device_type != kDLCPU) {
@@ -101,7 +101,7 @@ int64_t call(void* library, const char* name, int64_t n, Tensor* out = nullptr) 
   return result.v.i64;
 }
 
-// The deleter is code of the library, so the library is never unloaded.
+// The library is never unloaded, because the tensor's deleter is code of the library.
 TEST_F(RealHost, TensorOutlivesItsLibrary) {
   void* library = dlopen(KERNKIT_TENSOR_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();

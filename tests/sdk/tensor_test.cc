@@ -101,7 +101,8 @@ TEST(TensorView, ByteOffsetIsApplied) {
 }
 // [/facts]
 
-// DLPack allows null data for a tensor without elements. The test serves the sanitizers.
+// DLPack allows null data for a tensor without elements; sanitizers would report arithmetic with
+// the null pointer.
 TEST(TensorView, NullDataWithByteOffset) {
   HostTensor<float> tensor({0});
   tensor.dl()->data = nullptr;

@@ -34,7 +34,7 @@ __global__ void warp_kernel(int* results) {
   r[13] = __reduce_add_sync(kAll, lane);
   r[14] = __reduce_max_sync(kAll, -lane);
   r[15] = static_cast<int>(__reduce_xor_sync(kAll, 1u << lane));
-  // Two halves of the warp that do not synchronise with each other.
+  // The halves of the warp do not synchronise with each other.
   if (lane < 16) {
     r[16] = __shfl_sync(0x0000ffffu, lane, 15);
     __syncwarp(0x0000ffffu);
@@ -74,7 +74,7 @@ __global__ void converged_kernel(int* results, int* small, int* large, int* turn
   r[3] = static_cast<int>(__activemask());
   __syncwarp(kLanes);
 
-  // Some lanes wait for a lane that is elsewhere.
+  // Some lanes wait for a lane in the other branch.
   if (lane < 4) {
     r[4] = static_cast<int>(__activemask());
     if (lane == 0) atomicExch(turn, 1);
@@ -185,7 +185,7 @@ __global__ void atomic_kernel(int* r) {
     old = previous;
   }
   atomicAdd(reinterpret_cast<unsigned long long*>(&r[10]), 1ull << 32);
-  // One thread at a time.
+  // One thread at a time adds 1.
   for (bool has_added = false; !has_added;) {
     if (atomicExch(&r[12], 1) == 0) {
       __threadfence();

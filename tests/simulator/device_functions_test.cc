@@ -79,14 +79,14 @@ TEST_P(DeviceFunctions, Converged) {
     const auto mask = [&](int i) { return static_cast<unsigned>(r[i]); };
     EXPECT_EQ(mask(0), kAll) << lane;
     EXPECT_EQ(mask(1), lane < 16 ? 0xffffu : kAll & ~0xffffu) << lane;
-    // 21 of 29 lanes run a first round of the loop, 14 a second and 7 a third.
+    // 21 of 29 lanes run the first round of the loop, 14 the second and 7 the third.
     EXPECT_EQ(r[2], lane % 4 == 0 ? 0 : lane % 4 == 1 ? 21 : lane % 4 == 2 ? 35 : 42) << lane;
     EXPECT_EQ(mask(3), kAll) << lane;
     EXPECT_EQ(mask(4), lane < 4 ? 0xfu : kAll & ~0xfu) << lane;
     const int halves[] = {0x15555555, -0x0aaaaaaa};
     EXPECT_EQ(r[11], halves[lane % 2]) << lane;
     if (lane % 5 != 2) continue;
-    // Lanes 2, 7, 12, 17, 22, 27.
+    // The group consists of lanes 2, 7, 12, 17, 22 and 27.
     const int rank = lane / 5;
     const int expected[] = {
         87, rank > 0 ? lane - 5 : lane, rank < 4 ? lane + 10 : lane, 0b111100 * 100 + rank,
@@ -120,7 +120,7 @@ TEST_P(DeviceFunctions, Numbers) {
   run_number_functions(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 #if defined(KERNELS_FROM_NVCC)
-  float counted = 0;  // a module's variables are new for each CudaRuntime
+  float counted = 0;  // each CudaRuntime has new variables of the module
 #else
   static float counted = 0;
 #endif
@@ -156,7 +156,7 @@ TEST_P(DeviceFunctions, Wrapping) {
   OnDevice<int> r({12});
   run_wrapping_atomics(r.view("results"));
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  // 256 * (2^31 - 1), and so on, modulo 2^32; for cooperative groups 32 times.
+  // 256 * (2^31 - 1) and similar sums modulo 2^32; with cooperative groups 32 additions.
   const int expected[12] = {-256, 256, 0, -256, -256, 256, -256, 0, -256, -1, -32, -32};
   for (int i = 0; i < 12; ++i) EXPECT_EQ(r[i], expected[i]) << i;
 }

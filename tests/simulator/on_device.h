@@ -39,7 +39,7 @@ class OnDevice {
   T& operator[](int64_t i) { return memory_[i]; }
   int64_t size() const { return size_; }
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
-  /// True, because kernels cannot access the memory around it.
+  /// Returns true, because kernels cannot access the memory around the tensor.
   bool intact() const { return true; }
 
  private:

@@ -49,8 +49,8 @@ __global__ void last_block(int* total, int* parts, int* count) {
     for (unsigned i = 0; i < gridDim.x; ++i) *total += parts[i];
   }
 }
-// One of many threads works. The other threads leave their block, and the block leaves its OS
-// thread, early.
+// Only one of the threads of a block works. The other threads end early, so that the block's OS
+// thread becomes free early.
 __global__ void one_thread(int* x, int* count) {
   if (threadIdx.x == 0) x[blockIdx.x] = 1;
   __threadfence();
@@ -131,7 +131,7 @@ TEST_F(Races, MissingFences) {
   EXPECT_GT(races(), 0u);
 }
 
-// The runtime's own memory belongs to no kernel.
+// Accesses to the runtime's own memory are not reported as races of kernels.
 TEST_F(Races, BlocksThatEndInAnyOrder) {
   for (unsigned seed = 0; seed < 5; ++seed) {
     runtime_.set_seed(seed);
@@ -151,7 +151,7 @@ TEST_F(Races, KernelsOfAStreamAndTheHost) {
   EXPECT_EQ(races(), 0u);
 }
 
-// A host function is part of its stream's work.
+// A host function is ordered with the other work of its stream.
 TEST_F(Races, FunctionsOfTheHost) {
   for (const bool ordered : {true, false}) {
     void* x = nullptr;

@@ -7,7 +7,7 @@
 namespace {
 
 constexpr int kTile = 32;
-constexpr int kRows = 8;  // rows of threads: each thread moves kTile / kRows elements
+constexpr int kRows = 8;  // rows of threads; each thread moves kTile / kRows elements
 
 // A tile's rows have one extra element, so that a column spreads over the banks of shared memory.
 template <class T>

@@ -12,7 +12,7 @@ struct Symbols {
   const void *weights, *calls, *sums, *everywhere, *where;
 };
 Symbols symbols();
-/// The variable `everywhere` on the host.
+/// Returns the host's variable `everywhere`.
 int& host_view();
 /// results[0] = weights[0] + 10 * weights[3]; [1] = calls, which is then incremented; [2] =
 /// sums[1], and 2 * sums[1] is added to sums[2]; [3] = everywhere, which then grows by 100.

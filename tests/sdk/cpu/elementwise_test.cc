@@ -27,8 +27,8 @@ namespace {
 using testing::fill_random_bits;
 using testing::HostTensor;
 
-// Sizes around those of registers, blocks and streamed chunks. The last size has four pages of
-// every element type.
+// Sizes near the sizes of registers, of blocks and of the chunks of non-temporal stores. The last
+// size has more than four pages of every element type.
 const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,   17,   31,
                           32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
                           511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};
@@ -42,7 +42,7 @@ void compute_expected(int64_t n, const Op& op, Out* out, const In*... in) {
   }
 }
 
-// An instruction set and memory hints. Sets that the processor lacks are skipped.
+// An instruction set and memory hints. Cases whose instruction set the processor lacks are skipped.
 struct Case {
   InstructionSet set;
   unsigned hints;
@@ -156,7 +156,8 @@ TEST_P(CpuElementwise, DoesNotFuse) {
   two_inputs<bfloat16>([](float a, float b) { return a * b + 0.3f; });
 }
 
-// Rounded products of factors that give ties, subnormal results, overflow and values between them.
+// Products with factors that give ties, subnormal results, overflow and ordinary values are rounded
+// correctly.
 TEST_P(CpuElementwise, AllValuesOf16BitFloats) {
   each(reduced_floating{}, [&](auto tag) {
     using T = type_of<decltype(tag)>;
@@ -305,7 +306,7 @@ TEST_P(CpuElementwise, NoInputs) {
   }
 }
 
-// The op must not be called with padding: this op would divide by zero.
+// The op is not called with padding elements: this op would divide by zero.
 TEST_P(CpuElementwise, OpSeesOnlyElements) {
   for (const int64_t n : kSizes) {
     HostTensor<int32_t> x({n}, {}, 7), y({n});
@@ -319,7 +320,7 @@ TEST_P(CpuElementwise, OpSeesOnlyElements) {
   }
 }
 
-// Pieces of 256 KiB; the last piece is not a whole block, or shorter than a cache line.
+// Pieces have 256 KiB. The last piece is not a whole block, or it is shorter than a cache line.
 TEST_P(CpuElementwise, OnThreads) {
   detail::chosen_machine().threading_bytes = 1;
   set_threads(3);
@@ -363,14 +364,13 @@ TEST(CpuElementwiseSizes, ShortLoopsStartAtOnce) {
   EXPECT_EQ(detail::cached_machine, &here);
 }
 
-// An op that takes other types than compute types, or that declares nothing, keeps the widest
-// registers.
+// An op whose types are not compute types, or that declares nothing, uses the widest registers.
 TEST(CpuElementwiseSizes, OpsThatWaitForMemory) {
   EXPECT_TRUE((detail::kWaits<kernels::Scale<float>, float, float>));
   EXPECT_TRUE((detail::kWaits<kernels::Add<double>, double, double, double>));
   EXPECT_FALSE((detail::kWaits<kernels::Scale<bfloat16>, bfloat16, bfloat16>));
   EXPECT_FALSE((detail::kWaits<Joined, bfloat16, float, float>));
-  // run_loop() takes by_set[kAvx2] for these ops. Each loop stores its index.
+  // For these ops, run_loop() uses by_set[kAvx2]. Each of the loops here stores its index.
   static constexpr detail::Loop kLoops[] = {
     [](const void*, int64_t, unsigned, void* out, const void* const*) {
       *static_cast<int*>(out) = 0;
@@ -424,7 +424,8 @@ TEST(CpuElementwiseSizes, ThreadsShareLoopsByTheBytesOfAllArrays) {
   constexpr int64_t kCount = int64_t{1} << 18;
   HostTensor<float> x({kCount}), w({kCount}), y({kCount});
   set_threads(4);
-  // Elements of the caller's thread wait for a helper, at most `ms` milliseconds.
+  // The op waits for a helper in elements that the caller's thread computes, at most `ms`
+  // milliseconds.
   const auto has_help = [&](size_t threading_bytes, int ms) {
     detail::chosen_machine() = detail::find_machine();
     detail::chosen_machine().threading_bytes = threading_bytes;
@@ -490,7 +491,7 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
 
   EXPECT_EQ(hints(kGenu, 0x50657), std::tuple(3u, 3u, 2));
   EXPECT_EQ(hints(kAuth, 0xa00f11), std::tuple(3u, 5u, 2));
-  // Other processors of the vendors: the hints measured on models 167 and 17.
+  // Other processors of the two vendors use the hints measured on models 167 and 17.
   EXPECT_EQ(hints(kGenu, 0xa0671), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));

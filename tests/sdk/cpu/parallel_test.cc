@@ -24,7 +24,7 @@
 
 #include "kernkit/testing/tensor.h"
 
-// Replaces the caller's OpenMP.
+// Replaces the function of the caller's OpenMP runtime.
 static std::atomic<int> in_region{0};
 extern "C" int omp_in_parallel() { return in_region; }
 
@@ -51,8 +51,8 @@ bool becomes_true(const Condition& condition) {
   return condition();
 }
 
-// Calls `function` on the caller's thread and on a helper at the same time. False if no helper
-// started.
+// Calls `function` on the caller's thread and on a helper at the same time. Returns false if no
+// helper started.
 template <class Function>
 bool on_helper(const Function& function) {
   const auto caller = std::this_thread::get_id();
@@ -78,7 +78,8 @@ bool all_on_caller() {
   return elsewhere == 0;
 }
 
-// The text of the exception that a loop of 1,000 pieces throws to the caller; counts the pieces.
+// Counts the pieces of a loop of 1,000 pieces, and returns the text of the exception that the
+// caller gets.
 std::string failure_of_loop(int64_t failing, std::atomic<int>* pieces) {
   try {
     parallel_for(1000, 1, [&](int64_t begin, int64_t) {
@@ -96,7 +97,7 @@ TEST_F(CpuParallel, AnExceptionReachesTheCaller) {
     set_threads(count);
     std::atomic<int> pieces{0};
     EXPECT_NE(failure_of_loop(0, &pieces).find("is too large"), std::string::npos);
-    EXPECT_LE(pieces, count);  // pieces that had not begun are skipped
+    EXPECT_LE(pieces, count);  // the pieces that had not started are skipped
     pieces = 0;
     EXPECT_EQ(failure_of_loop(1000, &pieces), "no exception");
     EXPECT_EQ(pieces, 1000);
@@ -119,7 +120,7 @@ TEST_F(CpuParallel, AnExceptionOfAHelperReachesTheCaller) {
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "on a helper");
   }
-  EXPECT_TRUE(on_helper([] {}));  // the pool still works
+  EXPECT_TRUE(on_helper([] {}));  // the pool works after an exception
 }
 
 TEST_F(CpuParallel, EveryIndexOnce) {
@@ -134,7 +135,7 @@ TEST_F(CpuParallel, EveryIndexOnce) {
   }
 }
 
-// While helpers are awake, falling asleep, and asleep.
+// Loops start while helpers are awake, while they fall asleep, and while they sleep.
 TEST_F(CpuParallel, LoopsBackToBack) {
   for (int round = 0; round < 500; ++round) {
     std::atomic<int64_t> sum{0};
@@ -197,8 +198,8 @@ TEST_F(CpuParallel, NotInsideItself) {
   EXPECT_EQ(elsewhere, 0);
 }
 
-// A helper takes no further piece after another thread has entered a loop; the pieces of that loop
-// run on its own thread.
+// A helper takes no further piece after another thread has entered a loop. The second loop runs on
+// its own thread.
 TEST_F(CpuParallel, MakesRoomForASecondCaller) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> second_started{false}, first_done{false};
@@ -215,7 +216,7 @@ TEST_F(CpuParallel, MakesRoomForASecondCaller) {
     }
     becomes_true([&] { return second_started.load(); });
     if (std::this_thread::get_id() != caller) {
-      EXPECT_LT(index, 4);  // begun before the second caller
+      EXPECT_LT(index, 4);  // started before the second caller
     }
   });
   first_done = true;
@@ -299,7 +300,8 @@ TEST_F(CpuParallel, CountFromTheEnvironment) {
   EXPECT_LE(detail::default_threads(), 8);
 }
 
-// Pieces are large, so that their ends cost little, and leave each thread several turns.
+// Pieces are large, so that the ends of pieces take little time, and small enough that each thread
+// gets several pieces.
 TEST_F(CpuParallel, PieceBytes) {
   const size_t kib = 1024, mib = 1024 * kib;
   const auto piece = [&](int count, size_t bytes) {
@@ -343,7 +345,7 @@ TEST_F(CpuParallel, CountBelowOne) {
   EXPECT_EQ(threads(), 4);
 }
 
-// Helpers sleep in the library's code.
+// The library must stay loaded, because helpers sleep in its code.
 TEST_F(CpuParallel, LibraryStaysLoaded) {
   void* library = dlopen(KERNKIT_PARALLEL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();

@@ -10,7 +10,7 @@
 namespace kernkit::cpu {
 namespace {
 
-// A folder with the files of /proc and /sys from which the quota is read.
+// A folder that contains the files of /proc and /sys from which the quota is read.
 class CpuProcessorQuota : public ::testing::Test {
  protected:
   void SetUp() override {

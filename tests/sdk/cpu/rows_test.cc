@@ -21,7 +21,7 @@ namespace {
 
 using testing::HostTensor;
 
-// Widths around the size of a block, and widths of long rows.
+// Widths near the size of a block, and widths of long rows.
 const int64_t kWidths[] = {0, 1, 3, 31, 63, 64, 65, 127, 128, 129, 191, 1000, 4099};
 
 // Rows of x may have a stride larger than d; rows of y and the weight are dense.
@@ -54,8 +54,7 @@ void softmax(int64_t n, int64_t d, T* y, const T* x, int64_t stride) {
 }
 // [/softmax]
 
-// The results of rms_norm or softmax for n rows of d elements, `gap` apart, in every way to run
-// them.
+// Returns the results of rms_norm or softmax for n rows of d elements with gaps of `gap` elements.
 template <class T>
 std::vector<T> run(bool norm, int64_t n, int64_t d, int64_t gap, HostTensor<T>& x,
                    HostTensor<T>& weight) {
@@ -129,7 +128,8 @@ TYPED_TEST(CpuRows, NormAndSoftmaxAreRight) {
   }
 }
 
-// Compares every instruction set and number of threads, in a batch and alone.
+// The results of a row have the same bits for every instruction set and number of threads, in a
+// batch and alone.
 TYPED_TEST(CpuRows, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : kWidths) {
@@ -196,7 +196,7 @@ TYPED_TEST(CpuRows, StreamedResultsAreReadBack) {
   }
 }
 
-// RowStreams as used by one row.
+// Wraps RowStreams for the use by one row.
 struct Streams {
   detail::RowStreams& of_all;
   detail::RowStreams::Row row;
@@ -205,7 +205,7 @@ struct Streams {
   void end() { of_all.end_row(row); }
 };
 
-// The bits of RowStreams after a first row with this body.
+// Returns the state of RowStreams after a first row with this body.
 template <class Row>
 int streams_after(const Row& row) {
   int bits = detail::RowStreams::kUnknown;
@@ -276,8 +276,8 @@ TEST(CpuRow, StreamsFromTheSecondRowOn) {
   detail::chosen_machine() = detail::find_machine();
 }
 
-// Whether another thread than the caller's takes one of two rows of this size. A row on the
-// caller's thread waits for the other row, at most `patience`.
+// Returns whether a helper takes one of two rows of this size. The row on the caller's thread waits
+// for the other row, at most `patience`.
 bool has_help(size_t bytes, std::chrono::milliseconds patience) {
   const auto caller = std::this_thread::get_id();
   std::atomic<bool> helped{false};
@@ -318,7 +318,8 @@ InstructionSet set_of(const Row<kSet>&) {
   return kSet;
 }
 
-// All instruction sets give the same results, so only the type of a row shows which set runs.
+// The type of the row shows which instruction set runs, because the results are the same for all
+// instruction sets.
 TEST_F(CpuRowThreads, RunTheCodeOfTheChosenInstructionSet) {
   for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second value uses threads
     for (const InstructionSet chosen : {InstructionSet::kBaseline, InstructionSet::kAvx2,
@@ -405,7 +406,8 @@ TEST(CpuRow, SeveralInputsAndOutputs) {
   }
 }
 
-// The last block may overlap the block before, and must be read before that block is written.
+// If the last block overlaps the preceding block, its inputs must be read before the preceding
+// block is written.
 TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
   for (const int64_t d : kWidths) {
     HostTensor<float> x({d});
@@ -427,7 +429,7 @@ TEST(CpuRow, MapInPlaceSeesEachElementOnce) {
   }
 }
 
-// Kept values are computed once: each pass reads the same values.
+// Kept values are computed once, and each pass uses the same values.
 TEST(CpuRow, KeepsResultsOfAnOp) {
   const auto twice = [](float v) { return v + v; };
   const auto less = [](float v) { return v - 1; };
@@ -457,11 +459,11 @@ TEST(CpuRow, KeepsResultsOfAnOp) {
   }
 }
 
-// Kept values do not change when the inputs are overwritten, however many values are kept.
+// Kept values do not change when the inputs are overwritten, whatever the number of kept values.
 struct KeepAndOverwrite {
   int64_t d;
   float* x;
-  float* sums;  // 5 sums of each row
+  float* sums;  // 5 sums for each row
 
   template <class Row>
   void operator()(const Row& row, int64_t r) const {
@@ -504,7 +506,7 @@ TEST(CpuRow, KeptValuesOutliveTheirInputs) {
   set_threads(1);
 }
 
-// Overwrites the row in one of several ways, and uses values read from memory before.
+// The ways to overwrite the row before values that were read from its memory are used.
 enum class Use { kBefore, kLoaded, kMapped, kPut, kMapSum, kPointer, kMany };
 float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_rows) {
   float sum = 0;
@@ -513,7 +515,7 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
     const auto same = [](float v) { return v; };
     const auto seven = [](float) { return 7.0F; };
     const auto in = row.load(static_cast<const float*>(x));
-    if (use == Use::kBefore) {  // another row, in place, and the last written row
+    if (use == Use::kBefore) {  // writes another row, and x in place; then uses the result and x
       row.map(same, y, in);
       const auto last = row.map(seven, x, in);
       sum = row.sum(same, last) + row.sum(same, row.load(static_cast<const float*>(x)));
@@ -534,7 +536,7 @@ float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_r
       row.map(seven, x, in);
       sum = row.sum(same, x);
     } else {
-      for (int i = 0; i < 100; ++i) {  // more writes than RowWrites has entries, none to x
+      for (int i = 0; i < 100; ++i) {  // more writes than RowWrites can record, none of them to x
         row.map(same, y, in);
         row.put(y + i % 3, row.sum(same, in));
       }
@@ -571,7 +573,7 @@ TEST(CpuRow, OverwrittenValuesAreAnError) {
   set_threads(1);
 }
 
-// Kept values of very long rows do not depend on later writes either.
+// Kept values of very long rows do not change after later writes either.
 TEST(CpuRow, KeepsRowsOfMoreThan64MiB) {
   constexpr int64_t kLong = (int64_t{16} << 20) + 5;
   HostTensor<int8_t> x({kLong});
@@ -635,7 +637,7 @@ TEST(CpuRow, KeptValuesAreFreed) {
 }
 #endif
 
-// The op must not be called with padding: this op would divide by zero.
+// The op is not called with padding elements: this op would divide by zero.
 TEST(CpuRow, OpSeesOnlyElements) {
   for (const int64_t d : kWidths) {
     HostTensor<int32_t> x({d}, {}, 7), y({d});

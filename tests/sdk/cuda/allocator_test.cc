@@ -28,7 +28,7 @@ class CudaAllocator : public ::testing::Test {
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "an error was left for someone else";
     EXPECT_EQ(host_stub::host.tensors, 0);
   }
-  /// The calls that allocate and free, with the device that was current: "cudaMalloc@3 ".
+  /// Returns the calls that allocate and free, with the device that was current: "cudaMalloc@3 ".
   std::string calls() const {
     std::string text;
     for (const simulator::CudaCall& call : runtime.calls()) {
@@ -92,8 +92,8 @@ TEST_F(CudaAllocator, OtherErrors) {
       "ValueError: CUDAHostNDAlloc: device cuda:3 is not supported; expected cpu or cuda_host");
 }
 
-// Memory is freed in destructors, also at the end of the process, when every call fails: the error
-// must be dropped.
+// Destructors free memory, even at the end of the process, when every call fails. Their errors must
+// be dropped.
 TEST_F(CudaAllocator, FreeingIsSilent) {
   for (const cudaError_t error : {cudaErrorIllegalAddress, cudaErrorCudartUnloading}) {
     Tensor x = Tensor::FromNDAlloc(CUDANDAlloc(), {4}, dl_float32, kGpu3);
@@ -105,7 +105,7 @@ TEST_F(CudaAllocator, FreeingIsSilent) {
     x = pinned = Tensor();
     EXPECT_EQ(runtime.count("cudaFree") + runtime.count("cudaFreeHost"), 2u);
     EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
-    // No query follows after the driver was unloaded.
+    // After the driver was unloaded, no further function is called.
     if (error == cudaErrorCudartUnloading) (void)cudaGetLastError();
   }
 }

@@ -56,7 +56,8 @@ struct Same {
   Wide operator()(Wide x, Wide) const { return x; }
 };
 
-// Memory that starts `offset` elements after a 64-byte boundary, guarded on both sides.
+// An array whose first element is `offset` elements after a 64-byte boundary, with guarded memory
+// on both sides.
 template <class T>
 struct Array : HostTensor<T> {
   explicit Array(int64_t n, int64_t offset = 0) : HostTensor<T>({n}, {offset, 0, false}) {
@@ -86,8 +87,7 @@ class CudaElementwiseOf : public CudaElementwise {};
 using Types = ::testing::Types<uint8_t, int16_t, float, double>;
 TYPED_TEST_SUITE(CudaElementwiseOf, Types, );
 
-// Elements of a tile, from which n is chosen: 256 threads that load 64 bytes each, or 32 bytes of
-// 1-byte elements.
+// The number of elements of a tile: 256 threads load 64 bytes each, or 32 bytes of 1-byte elements.
 template <class T>
 constexpr int64_t kTile = 256 * (sizeof(T) == 1 ? 32 : 64 / sizeof(T));
 
@@ -112,8 +112,8 @@ TYPED_TEST(CudaElementwiseOf, EveryEdgeAndOffset) {
   }
 }
 
-// The fast path takes one launch, and is taken for equal offsets; the head is as long as the offset
-// requires.
+// For equal offsets the fast path is used, which takes one launch. The length of the head depends
+// on the offset.
 TYPED_TEST(CudaElementwiseOf, TakesPacksForEqualOffsets) {
   constexpr int64_t kWidth = 16 / sizeof(TypeParam);
   const int64_t n = 4 * kTile<TypeParam>;
@@ -163,7 +163,7 @@ TEST_F(CudaElementwise, MixedTypes) {
   }
 }
 
-// An op that returns element types, from floats or from element types.
+// Tests ops that return element types and whose parameters are floats or element types.
 template <class T>
 void expect_elements(const Launch& launch) {
   for (const int64_t offset : {0, 1}) {
@@ -189,7 +189,7 @@ TEST_F(CudaElementwise, OpReturnsElements) {
   expect_elements<bfloat16>(launch());
 }
 
-// More inputs than a thread's load size.
+// The inputs together are larger than the load size of a thread.
 TYPED_TEST(CudaElementwiseOf, ManyInputs) {
   const int64_t n = 5000;
   for (const int64_t offset : {0, 1}) {
@@ -238,7 +238,7 @@ TEST_F(CudaElementwise, GridOf2To40) {
     EXPECT_EQ(launches.size(), 1u);
     EXPECT_EQ(static_cast<int64_t>(launches.at(0).grid.x), (n + tile - 1) / tile);
   };
-  // Only the addresses matter.
+  // Kernels do not run, so that only the alignment of the addresses matters.
   cuda::elementwise(launch(), n, Negate{}, at<uint8_t>(4096), at<const uint8_t>(8192));
   blocks(8192);
   cuda::elementwise(launch(), n, Negate{}, at<float>(4096), at<const float>(8196));

@@ -27,7 +27,7 @@ __global__ void fill(float* out, float value, int64_t n) {
   if (i < n) out[i] = value;
 }
 __global__ void no_arguments() {}
-__global__ void counted(float* out) { *out = 1; }  // used by one test
+__global__ void counted(float* out) { *out = 1; }  // used by one test only
 }  // namespace kernels
 
 namespace kernkit {
@@ -41,7 +41,7 @@ using simulator::CudaLaunch;
 using simulator::CudaRuntime;
 using testing::error_of;
 
-// A tensor of four floats whose DLTensor claims to be on a device.
+// A tensor of four floats in CPU memory whose DLTensor names another device.
 struct OnDevice {
   explicit OnDevice(int device) {
     dl.device = {kDLCUDA, device};
@@ -109,7 +109,7 @@ TEST_F(CudaLaunchTest, Records) {
   EXPECT_EQ(launches[0].stream, stream);
   EXPECT_EQ(launches[0].device, 1);
   EXPECT_FALSE(launches[0].cooperative || launches[0].overlaps_previous || launches[0].captured);
-  // Converted to the kernel's types, as in a call.
+  // The arguments are converted to the types of the kernel's parameters, as in a call.
   EXPECT_EQ(launches[0].argument<float*>(0), y.data());
   EXPECT_EQ(launches[0].argument<float>(1), 1.0f);
   EXPECT_EQ(launches[0].argument<int64_t>(2), 4);
@@ -158,7 +158,7 @@ TEST_F(CudaLaunchTest, GridLimits) {
   EXPECT_EQ(launch_error({{1, 1, 65536}, 1}),
             "ValueError: launch of kernels::fill: grid [1, 1, 65536] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
-  // Numbers that truncation to 32 bits would turn into a valid grid.
+  // These numbers would be valid grid sizes after truncation to 32 bits.
   EXPECT_EQ(launch_error({(int64_t{1} << 32) + 1, 1}),
             "ValueError: launch of kernels::fill: grid [4294967297, 1, 1] is outside [1, 1, 1] to "
             "[2147483647, 65535, 65535] on cuda:0 (sm_90)");
@@ -230,7 +230,8 @@ TEST_F(CudaLaunchTest, Attributes) {
       launch_error(LaunchConfig(6, 32).with_cluster(0)),
       "ValueError: launch of kernels::fill: grid [6, 1, 1] is not a multiple of the cluster [0, "
       "1, 1] on cuda:0 (sm_90)");
-  // Each dimension is compared with its own limit and with its dimension of the cluster.
+  // Each dimension is compared with its own limit and with the cluster's size in the same
+  // dimension.
   const struct {
     cuda::Extent grid, cluster;
     const char* text;
@@ -319,7 +320,7 @@ TEST_F(CudaLaunchTest, NoKernelImage) {
             "-DCMAKE_CUDA_ARCHITECTURES=90");
 }
 
-// The queries of a device's first launch must not end the capture.
+// The first launch on a device queries the device's limits, which must not end the capture.
 TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   CudaRuntime runtime(std::vector<CudaDevice>(6));
   OnDevice z(5);
@@ -339,7 +340,7 @@ TEST_F(CudaLaunchTest, FirstLaunchUnderCapture) {
   EXPECT_TRUE(runtime.launches()[0].captured);
   EXPECT_FALSE(Launch(z.view("z")).capturing());
 
-  // The replayed graph runs the launch again.
+  // Replaying the graph runs the kernel again.
   runtime.run_kernels(true);
   cudaGraphExec_t exec = nullptr;
   cudaSetDevice(5);
@@ -380,7 +381,7 @@ TEST_F(CudaLaunchTest, TwoThreadsTwoDevices) {
   }
 }
 
-// The first query of a device, from several threads at the same time.
+// Several threads make the first query of a device at the same time.
 TEST_F(CudaLaunchTest, PropertiesFromSeveralThreads) {
   CudaRuntime runtime(std::vector<CudaDevice>(40, CudaDevice{87, 20}));
   std::vector<std::thread> threads;

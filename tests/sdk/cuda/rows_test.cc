@@ -71,8 +71,8 @@ class CudaRows : public ::testing::Test {
 template <class T>
 class CudaRowsOf : public CudaRows {
  protected:
-  // Widths around the ends of a pack and the limits of each kernel, and a row that is too long for
-  // registers.
+  // Returns widths near the size of a pack and near the limits of each kernel, and the width of a
+  // row that does not fit into registers.
   static std::vector<int64_t> widths() {
     constexpr int64_t kWidth = 16 / sizeof(T);
     return {1,
@@ -132,7 +132,8 @@ TYPED_TEST(CudaRowsOf, NormAndSoftmaxAreRight) {
   }
 }
 
-// Alone and among other rows, at any address, and in each run.
+// The results of a row have the same bits alone and among other rows, at any address, and in each
+// run.
 TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   using T = TypeParam;
   for (const int64_t d : this->widths()) {
@@ -153,8 +154,8 @@ TYPED_TEST(CudaRowsOf, BitsDependOnTheRowAlone) {
   }
 }
 
-// Rows of up to 1, 2, 16 and 64 KiB, and longer rows: the number of threads of a row, and of packs
-// in registers of each thread.
+// The number of threads for a row, and of packs in registers of each thread, for rows of up to 1,
+// 2, 16 and 64 KiB and for longer rows.
 TEST_F(CudaRows, ThreadsByTheLengthOfARow) {
   const struct {
     int64_t d;
@@ -219,7 +220,8 @@ TEST_F(CudaRows, NanIsKeptAndNothingIsZeroOrInfinity) {
   EXPECT_EQ(max[0], -inf);
 }
 
-// The results of map() and keep(), and one number of a row, with and without registers.
+// Computes results with map() and keep(), and one number per row. Short rows use registers, long
+// rows do not.
 struct Reuse {
   int64_t d;
   float16* y;
@@ -257,8 +259,8 @@ TEST_F(CudaRows, ReusesItsResults) {
   }
 }
 
-// Overwrites the row in whole or in part, and uses values read before. A short row is in registers;
-// for a long row the use is an error.
+// The ways to overwrite the whole row or a part of it before values that were read are used. A
+// short row is kept in registers; for a long row such a use is an error.
 enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
 struct Overwrite {
   Use use;
@@ -270,7 +272,7 @@ struct Overwrite {
     const auto seven = [](float) { return 7.0F; };
     const auto in = row.load(x);
     const auto twice = row.keep([](float v) { return 2 * v; }, x);
-    if (use == Use::kBefore) {  // another row, in place, and the last written row
+    if (use == Use::kBefore) {  // writes another row, and x in place; then uses the result and x
       const auto out = row.map(same, y, in);
       const auto last = row.map([](float a, float b) { return a + b; }, x, in, twice);
       const auto again = row.keep(same, row.load(x));
@@ -308,7 +310,7 @@ TEST_F(CudaRows, OverwrittenValuesOfALongRowAreAnError) {
       if (fails) {
         EXPECT_EQ(error, cudaErrorLaunchFailure);
         EXPECT_TRUE(!faults.empty() && faults[0].find("__trap()") != std::string::npos);
-        runtime.~CudaRuntime();  // the device cannot be used any more
+        runtime.~CudaRuntime();  // the device cannot be used after a trap
         new (&runtime) simulator::CudaRuntime;
         runtime.run_kernels(true);
       } else {
@@ -343,7 +345,7 @@ TEST_F(CudaRows, OffsetsOf64Bits) {
   munmap(memory, bytes);
 }
 
-// Reductions over a block, one after the other: every thread gets each result.
+// Consecutive reductions over a block, whose results every thread gets.
 __global__ void reduce_block(float* sums, double* largest, const float* x) {
   const float value = x[threadIdx.x];
   sums[threadIdx.x] = cuda::block_sum(value) + cuda::block_sum(2 * value);

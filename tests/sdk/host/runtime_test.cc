@@ -30,7 +30,7 @@ using GetStream = void*(int32_t, int32_t);
 
 int deleted = 0;
 
-// A framework's tensor. Unaligned if `first` is odd.
+// A tensor of a framework, which is unaligned if `first` is odd.
 struct Managed {
   int64_t shape[2] = {2, 3};
   float data[8] = {};
@@ -57,7 +57,7 @@ std::string error_of_host(Call&& call) {
   return testing::error_of([] { detail::throw_raised("it"); });
 }
 
-// The result of a global function of the runtime, or the call's error.
+// Calls a global function of the runtime; returns the result, or the error.
 std::string call_global(const char* name, const std::vector<KernkitAny>& args, KernkitAny* result) {
   const KernkitByteArray name_bytes = {name, strlen(name)};
   void* function = nullptr;
@@ -167,7 +167,8 @@ TEST(Runtime, RejectedImportLeavesTheTensorToTheCaller) {
   EXPECT_EQ(deleted, 2);
 }
 
-// An op rejects such a tensor, for example a fake tensor, by the argument's name.
+// The import of a tensor with null data succeeds. An op rejects such a tensor, for example a fake
+// tensor, with a message that names the argument.
 TEST(Runtime, ImportsATensorWithoutMemory) {
   Managed nowhere;
   nowhere.versioned.dl_tensor.data = nullptr;
@@ -187,7 +188,7 @@ TEST(Runtime, AllocatesOnTheCpu) {
       void* object = nullptr;
       ASSERT_EQ(alloc(&prototype, &object), 0);
       const Tensor tensor = Tensor::adopt(static_cast<KernkitObject*>(object));
-      shape[0] = -1;  // the tensor has a copy of the shape
+      shape[0] = -1;  // the tensor has its own copy of the shape
       EXPECT_EQ(tensor.view().sizes(), ShapeView({n, 3}));
       EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.view().data_ptr()) % 64, 0u);
       const size_t bits = static_cast<size_t>(3 * n) * dtype.bits * dtype.lanes;

@@ -47,7 +47,7 @@ TEST_F(HostTest, ErrorGoesToTheHost) {
   EXPECT_EQ(host.message, "reject(): n: is 0");
   EXPECT_EQ(host.raised, 1);
   EXPECT_EQ(host.released, 1) << "the slot holds its own reference";
-  // One frame: the line that threw, not the line of the export.
+  // The backtrace has one frame: the line that threw, not the line of the export.
   EXPECT_EQ(host.backtrace.find("  File \""), 0u);
   EXPECT_NE(host.backtrace.find("host_api_test.cc\", line "), std::string::npos);
   EXPECT_EQ(host.backtrace.find("line " + std::to_string(kRejectLine)), std::string::npos);

@@ -38,7 +38,7 @@ Managed managed(const Sample& s) {
   return result;
 }
 
-// Compares the properties that a view and an owning tensor share.
+// Compares the properties that TensorView and Tensor share.
 template <class T>
 void compare(const T& x, const Sample& s) {
   const auto rank = static_cast<int64_t>(s.shape.size());
@@ -138,7 +138,7 @@ void check_legal(const Sample& s, bool versioned) {
   ++counts["legal"];
 }
 
-// Prints how often each outcome occurred, and finds a lost tensor object.
+// Prints the number of each outcome, and checks that no tensor object is lost.
 class DLPackConformance : public ::testing::Test {
  protected:
 #if !defined(KERNKIT_REAL_HOST)
@@ -196,8 +196,8 @@ struct NoMemory {
   void FreeData(DLTensor*) {}
 };
 
-// Shapes of allocations. Every byte is written, so that AddressSanitizer reports an allocation that
-// is too small.
+// Allocations of many shapes. Every byte is written, so that AddressSanitizer reports an allocation
+// that is too small.
 TEST_F(DLPackConformance, Allocation) {
   Rng rng(4);
   Sample s;

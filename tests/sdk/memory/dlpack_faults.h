@@ -10,13 +10,13 @@ namespace generator {
 struct Fault {
   const char* name;
   const char* text;
-  bool (*apply)(Rng& rng, Sample& s);  // false if this tensor cannot have the fault
+  bool (*apply)(Rng& rng, Sample& s);  // returns false if this tensor cannot have the fault
   bool versioned_only = false;
   size_t (*alignment)(const Sample& s) = nullptr;
   bool contiguous = false;
 };
 
-// The dimension that gets the fault.
+// Returns a random dimension for the fault.
 inline size_t random_axis(Rng& rng, const Sample& s) { return rng() % s.shape.size(); }
 inline bool is_small(const Sample& s) { return !s.is_huge && s.numel() != 0; }
 inline bool has_address(const Sample& s) { return s.device.device_type != kDLVulkan; }
@@ -25,7 +25,7 @@ inline const Fault kFaults[] = {
     {"another major version", "is not understood; this library reads 1.x",
      [](Rng& rng, Sample& s) {
        s.version.major = rng() % 3 == 0 ? 0 : static_cast<uint32_t>(2 + rng() % 1000);
-       s.dl.ndim = static_cast<int32_t>(rng());  // must not be read
+       s.dl.ndim = static_cast<int32_t>(rng());  // must not be read for this version
        s.dl.shape = nullptr;
        return true;
      },

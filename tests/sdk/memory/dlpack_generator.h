@@ -14,7 +14,7 @@ namespace generator {
 __extension__ typedef __int128 int128;
 using Rng = std::mt19937_64;
 
-/// A random number in [low, high], which may be the whole range of int64.
+/// Returns a random number in [low, high], which may be the whole range of int64.
 inline int64_t between(Rng& rng, int64_t low, int64_t high) {
   const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
   return static_cast<int64_t>(static_cast<uint64_t>(low) + (count == 0 ? rng() : rng() % count));
@@ -33,7 +33,7 @@ inline const DTypeCase kDTypes[] = {
     {{2, 24, 1}, 1},
 };
 
-// Memory of the CPU tensors. The value of byte i depends on i.
+// The memory of CPU tensors. The value of byte i depends on i.
 struct Arena {
   static constexpr int64_t kSize = 1 << 17;
   alignas(64) unsigned char bytes[kSize];
@@ -66,7 +66,7 @@ struct Sample {
   }
   int128 data_size() const { return (numel() * bits() + 7) / 8; }
 
-  /// Calls visit(k, offset in elements) for the elements in row-major order.
+  /// Calls visit(k, offset [elements]) for the elements in row-major order.
   template <class Visit>
   void each(Visit visit) const {
     std::vector<int64_t> index(shape.size(), 0);
@@ -105,7 +105,7 @@ struct Sample {
   }
 };
 
-/// A valid tensor. Its DLTensor points into the sample.
+/// Generates a valid tensor, whose DLTensor points into the sample.
 inline void generate(Rng& rng, Sample* out) {
   Sample& s = *out;
   s = Sample();
@@ -155,7 +155,7 @@ inline void generate(Rng& rng, Sample* out) {
       s.is_huge = true;
       s.device = {kDLCUDA, static_cast<int32_t>(rng() % 8)};
       break;
-    default:  // a handle with an arbitrary value
+    default:  // an arbitrary handle in place of an address
       s.device = {kDLVulkan, 0};
       base = 0;
       least_offset = 1 << 15;

@@ -16,7 +16,7 @@ using host_stub::host;
 using testing::error_of;
 using testing::HostTensor;
 
-// Number of calls of the deleter; the test owns the structs.
+// The number of calls of the deleter. The structs belong to the test.
 int deleted;
 template <class Managed>
 void count_deletion(Managed*) {
@@ -36,7 +36,7 @@ class DLPack : public ::testing::Test {
   }
   ~DLPack() override { EXPECT_EQ(host.tensors, 0) << "a tensor object was lost"; }
 
-  // The error message. Checks that the tensor was released.
+  // Returns the error message, and checks that the tensor was released once.
   std::string rejection(size_t alignment = 0, bool contiguous = false) {
     deleted = 0;
     auto text = error_of([&] { Tensor::FromDLPackVersioned(&managed, alignment, contiguous); });
@@ -218,7 +218,7 @@ TEST_F(DLPack, RejectedTensors) {
             "ValueError: DLPack tensor: the pointer is null");
 }
 
-// On a device with handles instead of addresses, only the offset can be aligned.
+// Devices that use handles instead of addresses: only the alignment of the offset is checked.
 TEST_F(DLPack, Handles) {
   dl.device = {kDLVulkan, 0};
   dl.data = reinterpret_cast<void*>(0x1001);

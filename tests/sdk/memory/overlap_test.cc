@@ -16,7 +16,7 @@ namespace {
 
 using testing::error_of;
 
-// A tensor of any geometry over memory that is never read.
+// A tensor with any address, sizes and strides. The memory is never read.
 struct Geometry {
   Geometry(uintptr_t address, std::vector<int64_t> tensor_sizes,
            std::vector<int64_t> tensor_strides = {}, DLDataType dtype = dl_float32)
@@ -114,7 +114,7 @@ TEST(Overlap, InterleavedRowsOfOnePitchAreExact) {
   EXPECT_TRUE(overlap(even, Geometry(kBase + 8, {4}, {2})));
   EXPECT_TRUE(overlap(even, Geometry(kBase + 2, {4}, {2})));
   EXPECT_TRUE(overlap(even, Geometry(kBase + 6, {4}, {2})));
-  const Geometry left(kBase, {4, 8}, {20, 1});  // part of rows of 80 bytes
+  const Geometry left(kBase, {4, 8}, {20, 1});  // 8 of 20 elements in rows of 80 bytes
   for (int columns = 0; columns <= 20; ++columns) {
     SCOPED_TRACE(columns);
     const Geometry right(kBase + 4 * static_cast<uintptr_t>(columns), {4, 8}, {20, 1});
@@ -127,13 +127,13 @@ TEST(Overlap, InterleavedRowsOfOnePitchAreExact) {
   EXPECT_TRUE(overlap(heads, Geometry(kBase + 16, {4, 2, 1}, {20, 4, 1})));
 }
 
-// Other interleaved tensors: the result may be true although no byte is shared.
+// For other interleaved tensors the result may be true although the tensors share no byte.
 TEST(Overlap, InterleavedErrsOnTheSafeSide) {
   EXPECT_TRUE(overlap(Geometry(kBase, {4}, {2}), Geometry(kBase + 4, {2}, {4}, dl_int32)));
   EXPECT_TRUE(overlap(Geometry(kBase, {3}, {6}), Geometry(kBase + 4, {5}, {4})));
 }
 
-// The offsets of all bytes of a tensor.
+// Returns the offsets of all bytes of a tensor.
 std::set<int64_t> bytes_of(const TensorView& x) {
   std::set<int64_t> all;
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -202,7 +202,7 @@ TEST(Overlap, StrideOfSizeOneDoesNotMatter) {
   EXPECT_TRUE(overlap(x, Geometry(kBase + 15, {4})));
 }
 
-// Two int4 elements share a byte: the last byte counts even if it is half used.
+// Two int4 elements share a byte, and the last byte counts even if only half of it is used.
 TEST(Overlap, BitsRoundUpToBytes) {
   const DLDataType int4 = make_dtype(DTypeCode::kInt, 4);
   const Geometry dense(kBase, {3}, {}, int4), strided(kBase, {2}, {2}, int4);
@@ -226,7 +226,7 @@ TEST(Overlap, HugeButRepresentable) {
   EXPECT_FALSE(overlap(dense, Geometry(kBase + (uintptr_t{1} << 56), {1})));
 }
 
-// An extent that cannot be computed overlaps every tensor.
+// A tensor whose extent exceeds int64 overlaps every tensor.
 TEST(Overlap, ExtentBeyondInt64) {
   const Geometry x(kBase, {4}), far_away(kBase + 0x1000000, {4});
   const int64_t huge = INT64_MAX;
@@ -242,8 +242,7 @@ TEST(Overlap, ExtentBeyondInt64) {
   EXPECT_TRUE(overlap(both, far_away));
 }
 
-// The lowest element would be below address 0, which is not an address: the tensor overlaps every
-// tensor.
+// A tensor whose lowest element would be below address 0 overlaps every tensor.
 TEST(Overlap, ExtentBelowAddressZero) {
   const Geometry x(kBase, {4}), below(kBase - 0x100, {4});
   for (const int64_t stride : {int64_t{1} << 40, int64_t{1} << 55, int64_t{1} << 59,
@@ -266,7 +265,7 @@ TEST(Overlap, ShapesWithoutANumelAreRejected) {
             "ValueError:");
 }
 
-// The check of an output decides most cases by a fast path, which must agree with the slow path.
+// For most outputs a fast path determines the result, which must agree with the slow path.
 TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
   const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {2}, {5}, {9}, {2, 3}, {0, 4}};
   int rejected = 0;
@@ -292,7 +291,7 @@ TEST(NoPartialOverlap, AgreesWithOverlapsAtEveryDistance) {
   EXPECT_GT(rejected, 300);
 }
 
-// Cases for the slow path: an input that is strided, or that differs from the output.
+// Cases for the slow path: an input that is strided or differs from the output.
 TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
   const Geometry y(kBase, {4});
   const Geometry reversed(kBase + 12, {4}, {-1}), wide(kBase - 16, {4}, {4});
@@ -304,7 +303,8 @@ TEST(NoPartialOverlap, InputThatIsNotLikeTheOutput) {
   }
 }
 
-// A call cannot write two values to one element.
+// An output whose elements overlap each other is rejected: a call cannot write two values to one
+// element.
 TEST(NoPartialOverlap, OutputThatOverlapsItself) {
   const Geometry x(kBase, {3, 4}), apart(kBase + 4096, {4, 3});
   const auto rejections = [&](const TensorView& y) {

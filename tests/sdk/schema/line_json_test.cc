@@ -13,7 +13,7 @@
 namespace kernkit::schema {
 namespace {
 
-/// The JSON from the first parameter on.
+/// Returns the JSON from the first parameter to the end.
 std::string json(const std::string& line) {
   const auto parsed = std::make_unique<ParsedLine>(parse_line(line.c_str()));
   const Schema& schema = parsed->schema;
@@ -56,7 +56,7 @@ TEST(LineJson, DefaultsAreAsWritten) {
             R"('"},{"type":"str","name":"t","default":"\"'\""}],"results":[]})");
 }
 
-/// The sizes of the last shape.
+/// Returns the sizes in the last shape.
 std::string sizes(const std::string& line) {
   const std::string text = json(line);
   const size_t begin = text.rfind("\"shape\":[") + 9;
@@ -104,7 +104,7 @@ TEST(LineJson, Dtypes) {
             std::string::npos);
 }
 
-/// The keys past the results.
+/// Returns the JSON after the results.
 std::string sources(const std::string& line) {
   const std::string text = json(line);
   return text.substr(text.find("\"names\""));
@@ -116,7 +116,7 @@ TEST(LineJson, SourcesInTheOrderOfBinding) {
             R"("names":[{"name":"n","value":4,"place":-1,"factor":2},)"
             R"({"name":"l","value":3,"place":1},{"name":"m","value":2,"place":1,"optional":true},)"
             R"({"name":"k","value":1,"place":0}],"run_of":4,"like":4})");
-  // An int parameter determines the name, and no tensor determines the dtype.
+  // The int parameter binds the name, and no tensor determines the dtype.
   EXPECT_EQ(sources("(int n, Tensor? x[n]) -> Tensor y[n]: int8"), R"("names":[]})");
   EXPECT_EQ(sources("(Tensor x[..., 9223372036854775807*n]) -> ()"),
             R"("names":[{"name":"n","value":0,"place":-1,"factor":9223372036854775807}],)"

@@ -108,7 +108,8 @@ TEST(ParseFloat, RoundsToNearest) {
     compare(digits + "e" + std::to_string(static_cast<int>(random() % 55) - 27));
     compare(digits + "e" + std::to_string(static_cast<int>(random() % 630) - 340));
   }
-  // Half-way between two doubles, in all digits, and with one digit changed.
+  // Texts exactly halfway between two doubles, with all digits, and texts that differ from these in
+  // one digit.
   for (int i = 0; i < 300; ++i) {
     const uint64_t bits = random() >> 1;
     double low = 0;
@@ -123,13 +124,13 @@ TEST(ParseFloat, RoundsToNearest) {
     *last = '1';
     compare(text);
     char* point = std::strchr(text, '.');
-    ++point[1 + random() % 15];  // a digit, or ':', which is not a digit
+    ++point[1 + random() % 15];  // gives a digit, or ':', which is not a digit
     if (std::strchr(text, ':') == nullptr) compare(text);
   }
   EXPECT_EQ(wrong, 0) << "for example " << example;
 }
 
-// Evaluated at compile time, like a schema line.
+// Parses a number at compile time, like a schema line.
 constexpr double constant(const char* text, int size) {
   double value = 0;
   return parse_float(text, size, &value) ? value : -1;

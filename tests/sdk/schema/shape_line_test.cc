@@ -38,20 +38,20 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   const ShapeLine line =
       read("(Tensor? w[d], Tensor[] xs[n, d], Tensor x[..., d], Tensor(out!) y[d, k?]) -> ()");
   ASSERT_EQ(line.error, ShapeError::kNone) << line.position;
-  EXPECT_EQ(line.names[0].value, 2);  // d: after w and xs
+  EXPECT_EQ(line.names[0].value, 2);  // d is bound by value 2, after w and xs
   EXPECT_EQ(line.names[0].axis, -1);  // after "..."
   EXPECT_EQ(line.names[1].value, 1);  // n
-  EXPECT_EQ(line.names[2].value, 3);  // k: chosen by the caller
+  EXPECT_EQ(line.names[2].value, 3);  // k is chosen by the caller
   EXPECT_EQ(line.run_of, 2);
   EXPECT_EQ(line.like, 2);
-  // The first of several tensors, which may be the first parameter.
+  // With several tensors, the first tensor is used, even if it is the first parameter.
   const ShapeLine first = read("(Tensor x[...], Tensor w[...], Tensor(out!) y[...]) -> ()");
   ASSERT_EQ(first.error, ShapeError::kNone) << first.position;
   EXPECT_EQ(first.run_of, 0);
   EXPECT_EQ(first.like, 0);
 }
 
-// Ops of vLLM, SGLang and FlashInfer. The lines declare what the ops' own shape functions or
+// Lines for ops of vLLM, SGLang and FlashInfer. They declare what the ops' own shape functions or
 // wrappers compute.
 class Census : public ::testing::TestWithParam<const char*> {};
 TEST_P(Census, IsRead) {
@@ -167,8 +167,8 @@ INSTANTIATE_TEST_SUITE_P(
                       BadShape{"(int n) -> Tensor y[n]", S::kNoDtypeSource, 18},
                       BadShape{"(Tensor(out!) y[n, k?, 1], int n) -> ()", S::kNoDtypeSource, 14}));
 
-// The four signatures of these projects that no line expresses: the results' shapes or dtypes
-// depend on a value.
+// The four signatures of these projects that no line can express, because the shapes or dtypes of
+// results depend on a value.
 class NotExpressible : public ::testing::TestWithParam<BadShape> {};
 TEST_P(NotExpressible, IsRejected) {
   const ShapeLine line = read(GetParam().line);
@@ -177,19 +177,19 @@ TEST_P(NotExpressible, IsRejected) {
 INSTANTIATE_TEST_SUITE_P(
     ShapeLine, NotExpressible,
     ::testing::Values(
-        // a's dtype if it is a 16-bit float, otherwise the dtype of b_scales (marlin_gemm)
+        // marlin_gemm: the dtype of a if it is a 16-bit float, otherwise the dtype of b_scales.
         BadShape{"(Tensor a[m, k], Tensor b_scales[_, n]) -> Tensor y[m, n]: a or b_scales",
                  S::kDtype, 0},
-        // Rounded up, and packed, depending on a bool (scaled_fp4_quant)
+        // scaled_fp4_quant: sizes are rounded up and packed, depending on a bool.
         BadShape{
             "(Tensor x[m, n], bool swizzled) -> (Tensor y[m, n/2]: uint8, Tensor s[m*swizzled, "
             "n/16]: "
             "uint8)",
             S::kNotAnInt, 0},
-        // The rows of indices if given, otherwise of logits (sampling_from_logits)
+        // sampling_from_logits: the number of rows of indices if given, otherwise of logits.
         BadShape{"(Tensor logits[_, v], Tensor? indices[n]) -> Tensor y[n]: int32", S::kUnknownSize,
                  0},
-        // The size is the last element of a tensor (segment_packbits)
+        // segment_packbits: the size is the last element of a tensor.
         BadShape{"(Tensor x[_], Tensor indptr[b]) -> Tensor y[indptr]: uint8", S::kNotAnInt, 0}));
 
 }  // namespace

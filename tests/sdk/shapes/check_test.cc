@@ -74,7 +74,8 @@ KERNKIT_EXPORT(shaped_listed,
                ops::listed)
 KERNKIT_EXPORT(shaped_summed_last, "(Tensor? w[..., d], Tensor[] xs[...]) -> ()", "",
                ops::summed_last)
-// "..." alone, in lines where comparing the whole output with the first input would be too strict.
+// Lines in which "..." is the whole shape. A comparison of the whole output with the first input
+// would be too strict for these lines.
 KERNKIT_EXPORT(shaped_updated, "(Tensor x[...], Tensor(a!) y[...], Tensor w[...]) -> ()", "",
                ops::three)
 KERNKIT_EXPORT(shaped_longer, "(Tensor(out!) y[..., 1], Tensor x[...]) -> ()", "", ops::two)
@@ -140,7 +141,7 @@ TEST(Shapes, AreCheckedBeforeTheFunctionRuns) {
 
 TEST(Shapes, AreRejectedWithTheMessagesOfExpect) {
   const auto after_name = [](const std::string& text) { return text.substr(text.find("(): ")); };
-  // The line binds the sizes in the order of the function's own checks: y, then x.
+  // The line binds the sizes in the order in which the function checks tensors: y, then x.
   const std::string by_line = call(__tvm_ffi_shaped_by_line, {8, 4}, {3, 8});
   EXPECT_EQ(
       after_name(by_line),
@@ -165,12 +166,12 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
-// Each line lacks one of the conditions under which a whole output is compared with the first
-// input.
+// A whole output is compared with the first input only under certain conditions. Each of these
+// lines lacks one of them.
 TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
-  // Tensors that are read have their own dtypes.
+  // Tensors that are only read may have other dtypes.
   EXPECT_EQ(received(__tvm_ffi_shaped_updated, {x.any, wide.any, wide.any}), "ran;");
   const TensorArgument<float> other({2, 4});
   EXPECT_EQ(received(__tvm_ffi_shaped_updated, {x.any, other.any, wide.any}),
@@ -292,7 +293,8 @@ TEST(ShapeDtypes, AreCheckedByTheLine) {
             "TypeError: shaped_quantised(): q: dtype float32 is not supported; expected int8");
 }
 
-// A line with "..." or with a list requires the same dtype and device as a line with "n, d".
+// Outputs in lines with "..." or with a list must have the dtype and device of the first input, as
+// in lines with "n, d".
 TEST(ShapeDtypes, OfAnOutputAreTheFirstInputs) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
@@ -350,7 +352,7 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
   EXPECT_EQ(received(f, {x.any, w.any, two.any, five.any}),
             "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
             "(bound by w), n = 3 (bound by x)");
-  // A size that cannot be computed is not reported.
+  // The error of the dtype is reported, not the size that cannot be computed.
   const TensorArgument<double> wrong({5});
   EXPECT_EQ(received(f, {x.any, none(), two.any, wrong.any}),
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");

@@ -48,7 +48,7 @@ void on_stream(TensorView y) {
   see(reinterpret_cast<uintptr_t>(kernkit::current_stream(y.device())));
 }
 Tensor allocated(TensorView x) { return Tensor::FromEnvAlloc(x.sizes(), x.dtype(), x.device()); }
-// Returns the elements of its first call, which it keeps, on the CPU.
+// Returns the elements that it got in its first call and keeps on the CPU.
 Tensor stored(TensorView x) {
   static Tensor* table = nullptr;
   if (table == nullptr) {
@@ -59,8 +59,8 @@ Tensor stored(TensorView x) {
   memcpy(y.data_ptr(), table->data_ptr(), kernkit::GetDataSize(x));
   return y;
 }
-// Returns a result that its line does not promise: by `which`, another shape, dtype, device or
-// layout.
+// Returns a result that differs from its line in the shape, dtype, device or layout, depending on
+// `which`.
 Tensor unlike(TensorView x, int64_t which) {
   Tensor y = Tensor::FromEnvAlloc(which == 1 ? kernkit::ShapeView({3, 2}) : x.sizes(),
                                   which == 2 ? kernkit::dl_int32 : x.dtype(), x.device());
@@ -120,7 +120,7 @@ struct XlaBuffer {
 struct XlaAttribute {
   std::string name;
   std::string text;
-  int32_t dtype = 0;  // 0: the attribute is a text
+  int32_t dtype = 0;  // dtype of a number; 0: the attribute is a text
   int64_t i64 = 0;
   double f64 = 0;
 };
@@ -133,14 +133,15 @@ XlaAttribute real(const char* name, double value) {
 }
 XlaAttribute boolean(const char* name, bool value) { return {name, "", kKernkitXlaBool, value, 0}; }
 
-// XLA's part of a call of a handler.
+// The call frame that XLA passes to a handler.
 struct Xla {
   std::vector<XlaBuffer> results, operands;
   std::vector<XlaAttribute> attributes = {};
   int32_t stage = kKernkitXlaStageExecute;
   size_t api_size = sizeof(KernkitXlaApi);
 
-  // "nothing", or the error that the handler created: "3 ValueError: op(): ...".
+  // Calls a handler; returns "nothing", or the error that the handler creates: "3 ValueError: op():
+  // ...".
   std::string call(KernkitXlaHandler* handler) {
     xla_ops::received = "";
     error() = "";
@@ -193,7 +194,7 @@ struct Xla {
     EXPECT_EQ(failed, !error().empty());
     return failed ? error() : "nothing";
   }
-  // The arguments that the op got, or the error.
+  // Returns the arguments that the op got, or the error.
   std::string received(KernkitXlaHandler* handler) {
     const std::string problem = call(handler);
     return problem == "nothing" ? xla_ops::received : problem;
@@ -226,7 +227,7 @@ float memory[24];
 XlaBuffer floats(std::vector<int64_t> dims, void* data = memory) {
   return {11, std::move(dims), data};
 }
-// XLA sorts by bytes: '?' comes before 'B', which comes before 'a'.
+// Attributes are sorted by bytes, as XLA sorts them: '?' precedes 'B', which precedes 'a'.
 std::vector<XlaAttribute> all_of_every(int64_t presence) {
   return {number("?given", presence),
           boolean("B", true),
@@ -370,7 +371,8 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
             "3 TypeError: xla_made(): a result: XLA passes no buffer");
 }
 
-// XLA has allocated for the line's result: another shape or dtype would be written past the end.
+// XLA has allocated memory for the results that the line declares. A result of another shape or
+// dtype would exceed this memory.
 TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
   if (!has_host()) GTEST_SKIP() << "no host makes tensors";
   const auto error_of = [](int64_t which) {
@@ -394,7 +396,7 @@ TEST(Xla, EachTensorThatIsReturnedIsCopied) {
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_both), "nothing");
   EXPECT_EQ(std::vector<float>(y, y + 3), std::vector<float>({1, 2, 3}));
   EXPECT_EQ(std::vector<float>(z, z + 3), std::vector<float>({0, 0, 0}));
-  // XLA has no memory for a tensor without elements.
+  // XLA passes null for a tensor without elements.
   xla = {{floats({0}, nullptr), floats({0}, nullptr)}, {floats({0}, nullptr)}};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_both), "nothing");
 }
@@ -407,7 +409,7 @@ TEST(Xla, ATensorThatAnOpKeepsIsNeverInMemoryOfXla) {
     Xla xla = {{floats({3}, y)}, {floats({3}, x)}};
     EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_kept), "nothing");
     EXPECT_EQ(std::vector<float>(y, y + 3), std::vector<float>({1, 2, 3})) << call;
-    x[0] = y[1] = -1;  // XLA's memory now has other contents
+    x[0] = y[1] = -1;  // overwrites XLA's memory after the call
   }
 }
 
@@ -417,7 +419,7 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   xla.attributes = {number("what", 0)};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_failing),
             "3 TypeError: xla_failing(): expected attributes [which], got [what]");
-  for (const char* name : {"whicher", "whic", ""}) {  // one name begins with another
+  for (const char* name : {"whicher", "whic", ""}) {  // one of these names is a prefix of another
     xla.attributes = {number(name, 0)};
     EXPECT_EQ(
         xla.call(kernkit_xla_cpu_xla_failing),
@@ -445,7 +447,7 @@ TEST(Xla, NamesOfAttributesAreComparedOnceInAProgram) {
   }
 }
 
-// The report of a handler to an XLA of this version: "0.3, traits 1", or the error.
+// Queries a handler as XLA of this version does; returns "0.3, traits 1", or the error.
 std::string described(KernkitXlaHandler* handler, int32_t major, int32_t minor,
                       size_t shorter = 0) {
   static std::string error;

@@ -22,7 +22,7 @@ void copy(TensorView y, TensorView x) {
   for (int64_t i = 0; i < x.numel(); ++i) y.data<float>()[i] = x.data<const float>()[i];
 }
 
-// Each op is correct for the example, and ends the process if n is 0: in rule Empty.
+// Each op is correct for its example. If n is 0, as in the rule Empty, the op ends the process.
 template <void (*end)()>
 void copy_or_end(TensorView y, TensorView x) {
   if (x.ndim() == 1 && x.size(0) == 0) end();
@@ -36,7 +36,7 @@ volatile int zero = 0;
 void divide() {
 #if defined(__x86_64__)
   zero = 100 / zero;
-#else  // the instruction gives 0 on this processor
+#else  // division by zero gives 0 on this processor
   raise(SIGFPE);
 #endif
 }
@@ -54,7 +54,7 @@ void segment_in_helper() {
   kernkit::cpu::parallel_for(1 << 20, 1, [](int64_t begin, int64_t) {
     if (begin > 0) segment();
   });
-  segment();  // for machines with one processor
+  segment();  // reached on a machine with one processor
 }
 // AddressSanitizer reports the read; without AddressSanitizer the op is correct.
 void read_past_the_end() {
@@ -65,7 +65,7 @@ void read_past_the_end() {
 }
 // An exception that leaves a noexcept function calls std::terminate().
 void terminate_here() noexcept { std::vector<int>().at(1) = 1; }
-// The process ends when the result is released, which is after the call.
+// The process ends when the result is released, after the call has returned.
 struct AbortsLater {
   void AllocData(DLTensor* x) { x->data = std::malloc(kernkit::GetDataSize(*x) + 1); }
   void FreeData(DLTensor*) { std::abort(); }

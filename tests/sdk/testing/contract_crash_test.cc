@@ -45,7 +45,7 @@ struct ContractCrash : ::testing::Test {
   }
 };
 
-// Each op that ends the process, and the expected report.
+// An op that ends the process, and the expected report.
 struct Ending {
   const char* op;
   const char* how;
@@ -73,7 +73,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
                              "\\(\\) with 0 for every size: y float32 \\[0\\]; x float32 \\[0\\]\n";
     const std::string line = std::string("kernkit: ").append(test).append(": ").append(text);
     EXPECT_TRUE(std::regex_search(all.output, std::regex(line))) << op;
-    // The process that continues reports the failure of the test.
+    // The process that runs the following tests reports the failure.
     EXPECT_TRUE(std::regex_search(all.output, std::regex("Failed\n" + text))) << op;
     EXPECT_EQ(all.count("[ RUN      ] Contract/" + op + ".Empty\n"), 1u) << op;
     EXPECT_GE(all.count("not tried: " + test + " crashed\n"), 1u) << op;
@@ -84,7 +84,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_EQ(all.count("kernkit: Line.always_segments: signal SIGSEGV in always_segments(): y "
                       "float32 [33]; x float32 [33]\n"),
             1u);
-  // The other tests run once, except for a failed test, which runs again.
+  // All other tests run once; a failed test runs again.
   for (const char* test : {"Contract/before.Empty", "Contract/after.Empty", "Other.Passes"}) {
     EXPECT_EQ(all.count(std::string("[       OK ] ") + test + " ("), 1u) << test;
   }
@@ -93,7 +93,7 @@ TEST_F(ContractCrash, NamesTheCallAndContinuesWithTheNextOp) {
   EXPECT_GE(all.count("[  FAILED  ] Other.Fails\n"), 1u);
 }
 
-// A run of one test, as CTest starts the program. The signal ends the process, which leaves a core.
+// If one test is selected, as by CTest, the signal ends the process, which leaves a core.
 TEST_F(ContractCrash, EndsTheProcessOfOneTest) {
   const Ended ended = run("--gtest_filter=Contract/segments.Empty");
   EXPECT_EQ(ended.count("kernkit: Contract/segments.Empty: signal SIGSEGV in segments() with 0 for "
@@ -140,7 +140,7 @@ size_t matches(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-// Includes the tests that passed in an earlier process, before the first crash.
+// The report includes the tests that passed in an earlier process, before the first crash.
 TEST_F(ContractCrash, TheReportHasAllTests) {
   const std::string file = ::testing::TempDir() + "contract_crash_all.xml";
   remove(file.c_str());
@@ -167,7 +167,7 @@ TEST_F(ContractCrash, TheReportHasAllTests) {
   remove(file.c_str());
 }
 
-// No test is left, but another process writes the report.
+// After a crash of the last test no test is left, and another process writes the report.
 TEST_F(ContractCrash, TheReportHasACrashOfTheLastTest) {
   const std::string file = ::testing::TempDir() + "contract_crash_last";
   for (const std::string format : {"xml", "json"}) {

@@ -19,8 +19,8 @@ using kernkit::testing::Exemption;
 using kernkit::testing::contract::Contract;
 using kernkit::testing::contract::Item;
 
-// The op's current fault. A variable instead of a template parameter, so that the op is compiled
-// once.
+// The current fault of the op. A variable is used instead of a template parameter, so that the op
+// is compiled once.
 enum Fault {
   kNone,
   // Faults of the binding.
@@ -79,7 +79,7 @@ inline Fault fault = kNone;
 template <class T>
 __global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool past_end, T* y, const T* x,
                            const T* w, const T* bias) {
-  __shared__ float never_written[1];  // the compiler cannot deduce this
+  __shared__ float never_written[1];  // the compiler cannot deduce that
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (past_end && i == n) (void)*static_cast<const volatile T*>(x + i);
@@ -256,7 +256,7 @@ inline int exported(void*, const KernkitAny* args, int32_t num_args, KernkitAny*
   return kernkit::detail::raise("mix", kind.c_str(), cuda ? text.c_str() : "bad argument", {});
 }
 
-// The contract of the op with this fault. The fault stays until the next call.
+// Returns the contract of the op with this fault, which remains until the next call.
 inline Contract contract_with(Fault wrong, std::initializer_list<Item> more = {}) {
   fault = wrong;
   using kernkit::testing::example;

@@ -13,7 +13,7 @@ using kernkit::Tensor;
 using kernkit::TensorView;
 using Types = kernkit::types<float, double>;
 
-// Supports strides; gives NaN if there are no columns.
+// Supports strides. The results are NaN if there are no columns.
 void row_mean(TensorView y, TensorView x) {
   kernkit::Dim n("n"), d("d");
   KERNKIT_EXPECT(x).dtype(Types{}).cpu().shape(n, d);
@@ -52,7 +52,7 @@ void gather(TensorView y, TensorView x, TensorView index) {
   }
 }
 
-// The lower and the upper half of x, whose elements are bytes.
+// Copies the first half of x, whose elements are bytes, to `low` and the second half to `high`.
 void split(TensorView low, TensorView high, TensorView x) {
   kernkit::Dim n("n");
   KERNKIT_EXPECT(low).dtype(kernkit::dl_uint8).cpu().shape(n).contiguous();
@@ -64,7 +64,7 @@ void split(TensorView low, TensorView high, TensorView x) {
   memcpy(high.data_ptr(), x.data<uint8_t>() + n.value(), static_cast<size_t>(n.value()));
 }
 
-// A tensor, the number of dims, and more kinds of arguments than an op should have.
+// Returns a tensor and the number of dims. Its parameters are of more kinds than usual.
 std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> dims, bool twice,
                                   kernkit::Optional<double> value, DLDataType dtype) {
   KERNKIT_EXPECT(like).dtype(kernkit::dl_float32).cpu();
@@ -76,7 +76,7 @@ std::pair<Tensor, int64_t> filled(TensorView like, kernkit::ListView<int64_t> di
   return {y, static_cast<int64_t>(dims.size())};
 }
 
-// Keeps its tensor, so it accepts no borrowed tensor.
+// Has an owning parameter, so that it accepts no borrowed tensor.
 double sum_of_owned(Tensor x) {
   KERNKIT_EXPECT(x.read_only_view()).dtype(kernkit::dl_float32).cpu().contiguous();
   double sum = 0;
@@ -84,7 +84,7 @@ double sum_of_owned(Tensor x) {
   return sum;
 }
 
-// Concatenates the elements of xs. Incorrect if it checks only the first tensor.
+// Concatenates the elements of xs. The op is incorrect if it checks only the first tensor.
 template <bool ChecksAll>
 void concat(TensorView y, kernkit::ListView<TensorView> xs) {
   KERNKIT_EXPECT(y).dtype(kernkit::dl_float32).cpu().rank(1).contiguous();
@@ -104,7 +104,7 @@ void concat(TensorView y, kernkit::ListView<TensorView> xs) {
   }
 }
 
-// x plus 1, x plus 2, ..., each in a tensor of its own.
+// Writes x plus 1, x plus 2, ... to separate tensors.
 void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<double> by) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
   KERNKIT_CHECK(ys.size() == by.size(), ValueError) << "ys: must be as many as by";
@@ -118,7 +118,7 @@ void shifted(kernkit::ListView<TensorView> ys, TensorView x, kernkit::ListView<d
   }
 }
 
-// Incorrect: reads any bytes as floats.
+// An incorrect op, which reads any bytes as floats.
 void careless(TensorView y, TensorView x) {
   for (int64_t i = 0; i < y.numel(); ++i) {
     static_cast<float*>(y.data_ptr())[i] = static_cast<const float*>(x.data_ptr())[i];
@@ -276,7 +276,7 @@ TEST(ContractReport, ASchemaBesideTheOpFitsItsParameters) {
   EXPECT_NE(report_of(rule, has_one).failure, "");
 }
 
-// A tensor that is not marked as written must not be written.
+// A tensor that the schema does not mark as written must not be written.
 TEST(ContractReport, ASchemaBesideTheOpMarksOutputs) {
   const Contract contract = make_contract(
       "typed_mean", __tvm_ffi_typed_mean, __tvm_ffi__metadata_typed_mean,

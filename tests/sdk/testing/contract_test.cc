@@ -146,7 +146,7 @@ void try_rule_named(const std::string& name, const Contract& contract) {
   }
 }
 
-// The bytes read past the end are not used: every result is correct.
+// Results are correct, because the bytes that are read past the end are not used.
 TEST(ContractDeathTest, ReadsPastTheEnd) {
   try_rule_named("ByteOffset", contract_with(kNone));
   EXPECT_DEATH(try_rule_named("ByteOffset", contract_with(kReadsPastTheEnd)), "use-after-poison");
@@ -156,7 +156,7 @@ TEST(ContractDeathTest, ReadsPastTheEnd) {
 }
 #endif
 
-// A correct op whose result is in memory of the caller's framework.
+// A correct op that allocates its result with the caller's framework.
 kernkit::Tensor tripled(TensorView x) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cuda().contiguous();
   const int64_t n = x.numel();
@@ -168,7 +168,7 @@ kernkit::Tensor tripled(TensorView x) {
   return y;
 }
 
-// The contents of `scratch` after a call differ from call to call.
+// A correct op that writes different contents to `scratch` in each call.
 void doubled(TensorView y, TensorView x, TensorView scratch) {
   KERNKIT_EXPECT(x).dtype(kernkit::dl_float32).cpu().contiguous();
   KERNKIT_EXPECT(y).like(x).contiguous().no_partial_overlap(x);

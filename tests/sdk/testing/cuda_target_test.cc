@@ -14,7 +14,8 @@ __global__ void traps() { __trap(); }
 namespace kernkit::testing::contract {
 namespace {
 
-// State left by a kernel, an op or a caller would affect the next call.
+// The device is renewed only if no state is left that would affect the next call, whether of a
+// kernel, of an op or of a caller.
 TEST(CudaTarget, IsRenewedUnlessStateIsLeft) {
   CudaTarget target;
   EXPECT_TRUE(target.renew());

@@ -22,7 +22,7 @@ TEST(TestingHost, AllocatesOnTheCpu) {
   EXPECT_EQ(tensor.numel(), 6);
 }
 
-// The values that an op with these parameters gets.
+// Returns the arguments of an op with these parameters as text.
 std::string received(ListView<TensorView> xs, ListView<std::string_view> names, ListView<double> w,
                      ListView<BytesView> bytes) {
   std::string text;

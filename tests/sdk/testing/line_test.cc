@@ -68,7 +68,7 @@ void normalised(TensorView y, TensorView x) {
   }
 }
 
-// Results that are not new memory, unless `how` is 0.
+// Returns a result that is new memory only if `how` is 0.
 Tensor stored;
 Tensor values_back(Tensor x, int64_t how) {
   Tensor y = alloc_tensor(x.sizes(), x.dtype(), x.device());
@@ -83,7 +83,7 @@ std::tuple<Tensor, Tensor> twice(TensorView x, int64_t how) {
   memcpy(z.data_ptr(), x.data_ptr(), kernkit::GetDataSize(x));
   return {y, how == 1 ? y : z};
 }
-// A new tensor over memory of a tensor of the list.
+// Allocates a tensor over the memory of a tensor in the list.
 struct Borrowed {
   void* data;
   void AllocData(DLTensor* x) const { x->data = data; }

@@ -95,7 +95,7 @@ TEST(FirstDifference, Finds) {
 
 KERNKIT_READS_POISONED_MEMORY void flip(unsigned char* byte) { *byte ^= 1; }
 
-// Writes in code that is not compiled with AddressSanitizer.
+// Writes outside of the tensor, by code that AddressSanitizer does not check.
 TEST(HostTensor, GuardsSeeStrayWrites) {
   for (const int64_t n : {0, 1, 5}) {
     HostTensor<float> x({n}, {1, 4, false}, 2.0f);

@@ -20,7 +20,7 @@ int device_now() {
   return device;
 }
 
-/// "kind: message" of the tvm::ffi::Error that a call throws, which callers catch under that name.
+/// Returns "kind: message" of the tvm::ffi::Error that a call throws.
 template <class Call>
 std::string ffi_error_of(Call&& call) {
   try {
@@ -71,7 +71,8 @@ TEST(TvmFfiDeviceGuard, RestoresAfterEachKindOfError) {
   EXPECT_EQ(device_now(), 2);
 }
 
-// tvm-ffi's guard throws from its destructor, which ends a process that unwinds.
+// A guard that cannot restore the device during unwinding throws nothing. tvm-ffi's guard throws
+// from its destructor, which would end the process.
 TEST(TvmFfiDeviceGuard, AFailedRestoreHidesNoError) {
   CudaRuntime runtime({{}, {}});
   EXPECT_EQ(ffi_error_of([&] {

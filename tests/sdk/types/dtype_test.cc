@@ -61,7 +61,7 @@ TEST(DType, UnknownCodesAreNumbers) {
   EXPECT_EQ(name(raw(0, 0, 0)), "int0x0");
 }
 
-// Every code with every width: a name parses to its dtype; a dtype without a name is rejected.
+// For every code and width, a name is parsed to its dtype, and a dtype without a name is rejected.
 TEST(DType, ParsesItsNames) {
   int named = 0;
   for (int code = 0; code < 256; ++code) {
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(DType, BadDTypeName,
                                            "float+32", "bool8", "boolx", "float8_e4m3f",
                                            "float8_e4m3fn8", "float8_", "dtype(code=99, bits=7)",
                                            "x4", "32", "int32y",
-                                           // Spellings that dtype_name() does not write:
+                                           // Equivalent spellings that dtype_name() does not write.
                                            "float032", "float32x04", "float32x1"));
 
 TEST(DType, OfCppType) {

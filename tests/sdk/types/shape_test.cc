@@ -33,7 +33,7 @@ TEST(CheckedProduct, ZeroSizes) {
   EXPECT_EQ(product({5, 0, 7}), 0);
 }
 
-// An intermediate overflow does not matter if the whole product is zero, wherever the zero is.
+// If a factor is zero the product is zero, whether or not an intermediate product overflows.
 TEST(CheckedProduct, ZeroBesidesOverflow) {
   const int64_t big = int64_t{1} << 40;
   EXPECT_EQ(product({big, big, 0}), 0);
@@ -131,7 +131,8 @@ TEST(StridesView, NullIsRowMajor) {
   EXPECT_EQ(listed(StridesView(nullptr, {})), std::vector<int64_t>{});
 }
 
-// Such a tensor is rejected elsewhere; its message still prints the strides.
+// Computed strides may wrap: such a tensor is rejected elsewhere, with a message that prints the
+// strides.
 TEST(StridesView, OverflowWraps) {
   const int64_t sizes[] = {1, int64_t{1} << 40, int64_t{1} << 40};
   EXPECT_EQ(listed(StridesView(nullptr, sizes)), (std::vector<int64_t>{0, int64_t{1} << 40, 1}));
