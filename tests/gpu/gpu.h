@@ -52,9 +52,9 @@ class GpuTest : public ::testing::Test {
     if (device_count() == 0) return;
     int device = -1;
     EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
-    EXPECT_EQ(device, 0) << "the test left another device current";
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "an asynchronous error";
-    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "an error that is still pending";
+    EXPECT_EQ(device, 0) << "the test did not restore the current device";
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the test caused an asynchronous error";
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "the test left a pending error";
   }
 };
 

@@ -171,7 +171,7 @@ TYPED_TEST(GpuRowTraffic, RowsThatAreNotAligned) {
     }
     over = over_budget(kernel, {n * d * s, n * d * s, 1, 1});
   });
-  if (!over.empty()) GTEST_SKIP() << "rows that are not aligned move sectors again: " << over;
+  if (!over.empty()) GTEST_SKIP() << "unaligned rows move more sectors than the limit: " << over;
 }
 
 }  // namespace

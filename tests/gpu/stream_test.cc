@@ -28,7 +28,8 @@ TYPED_TEST(GpuStream, WorkIsEnqueuedOnTheCallersStream) {
     c.call();
     EXPECT_EQ(cudaStreamQuery(c.stream.get()), cudaErrorNotReady);
     (void)cudaGetLastError();  // clears "not ready"
-    EXPECT_EQ(c.out.wrong(nullptr, observer), "") << "ran ahead of its stream";
+    EXPECT_EQ(c.out.wrong(nullptr, observer), "")
+        << "the kernel ran before earlier work of its stream";
   }
   EXPECT_EQ(c.wrong(), "");
 }
@@ -59,7 +60,7 @@ TYPED_TEST(GpuStream, IsCapturedAndReplayed) {
   const std::string error = error_of([&] { c.call(); });
   KERNKIT_CUDA_CHECK(cudaStreamEndCapture(c.stream.get(), &graph));
   ASSERT_EQ(error, "nothing");
-  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "") << "ran while it was captured";
+  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "") << "the kernel ran during the capture";
   cudaGraphExec_t replay = nullptr;
   KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
   for (unsigned round = 0; round < 3; ++round) {
@@ -103,7 +104,7 @@ TYPED_TEST(GpuStream, JoinsACapture) {
   EXPECT_EQ(capture(false), nullptr);
   cudaGraph_t graph = capture(true);
   ASSERT_NE(graph, nullptr);
-  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "") << "ran while it was captured";
+  EXPECT_EQ(c.out.wrong(nullptr, c.stream), "") << "the kernel ran during the capture";
   cudaGraphExec_t replay = nullptr;
   KERNKIT_CUDA_CHECK(cudaGraphInstantiate(&replay, graph));
   KERNKIT_CUDA_CHECK(cudaGraphLaunch(replay, origin.get()));
@@ -184,7 +185,7 @@ TEST_F(GpuRejections, TensorsOnDifferentDevices) {
 }
 
 TEST_F(GpuRejections, TensorsOnTwoGpus) {
-  if (device_count() < 2) GTEST_SKIP() << "needs 2 CUDA devices, there is 1";
+  if (device_count() < 2) GTEST_SKIP() << "needs 2 CUDA devices, found 1";
   Case<ScaleOp<float>> first(kSize, 0), second(kSize, 1);
   first.place(kSize);
   second.place(kSize);
@@ -211,7 +212,8 @@ TEST_F(GpuRejections, ErrorOfAnEarlierCallIsNotBlamedOnTheLaunch) {
   void* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, size_t{1} << 60), cudaErrorMemoryAllocation);
   EXPECT_EQ(error_of([&] { c.call(); }), "nothing");
-  EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation) << "it is somebody else's to find";
+  EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation)
+      << "the call must not clear the pending error";
   EXPECT_EQ(c.wrong(), "");
 }
 

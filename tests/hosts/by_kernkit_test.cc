@@ -72,7 +72,8 @@ void check(const Module& module) {
     EXPECT_EQ(items[1].cast<TensorView>().data_ptr(), ones.view().data_ptr());
     EXPECT_EQ(module["count_deleted"]().cast<int64_t>(), deleted);
   }
-  EXPECT_EQ(module["count_deleted"]().cast<int64_t>(), deleted + 1) << "released once, no more";
+  EXPECT_EQ(module["count_deleted"]().cast<int64_t>(), deleted + 1)
+      << "the deleter must run exactly once";
 
   // Callbacks, including one that fails.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
@@ -190,7 +191,8 @@ TEST(ByKernkit, LibrariesOfBothKinds) {
     EXPECT_EQ((*module)["sum"](early).cast<double>(), 0);
     const Tensor same = (*module)["same"](early).cast<Tensor>();
     EXPECT_EQ(same.view().data_ptr(), early.view().data_ptr());
-    EXPECT_NE(same.view().get(), early.view().get()) << "the runtime's object went to tvm_ffi";
+    EXPECT_NE(same.view().get(), early.view().get())
+        << "an object of the runtime was passed to tvm_ffi";
     EXPECT_EQ((*module)["apply"](twice, 1.5).cast<double>(), 3);
     check(*module);
     check_allocator(*module);

@@ -38,7 +38,7 @@ def rows(root, tmp_path_factory):
     """The folder with package `on_rows`: the row kernels, for the CPU and for the simulator."""
     built = root / "build/release/lib/libkernkit_row_kernels_on_cpu.so"
     if not built.exists():
-        pytest.skip(f"{built} is missing: ./kk build makes it")
+        pytest.skip(f"{built} is missing: run ./kk build")
     folder = tmp_path_factory.mktemp("rows")
     packages.write_package(root, built, folder, "on_rows", "--frameworks")
     sys.path.insert(0, str(folder))

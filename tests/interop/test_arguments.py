@@ -84,7 +84,7 @@ def test_streams_of_the_caller(ops):
         thread = threading.Thread(target=lambda: streams.append(ops.stream_of(first)))
         thread.start()
         thread.join()
-        assert streams == [0], "a stream is one thread's"
+        assert streams == [0], "a stream is set for one thread only"
     assert ops.stream_of(first) == 0
 
 

@@ -42,7 +42,7 @@ def test_an_edit_is_in_the_next_load_and_the_old_module_stays(root, tmp_path, pa
 @pytest.mark.all
 def test_cuda(root, page, monkeypatch):
     if not shutil.which("nvcc") and not os.path.exists("/usr/local/cuda/bin/nvcc"):
-        pytest.skip("there is no nvcc")
+        pytest.skip("nvcc is not installed")
     if not shutil.which("nvidia-smi"):
         monkeypatch.setenv("TVM_FFI_CUDA_ARCH_LIST", "9.0")
     lib = page["load_cuda"](root / "docs/examples/leaky_relu.cu")

@@ -312,7 +312,7 @@ def test_export_with_sizes_that_vary(ops):
 
 def test_an_export_is_reloaded_in_another_process(shaped, tmp_path):
     """Another process can load an exported program after importing shaped.jax."""
-    pytest.importorskip("flatbuffers", reason="jax.export writes with flatbuffers, which tests/requirements-frameworks.txt names")
+    pytest.importorskip("flatbuffers", reason="jax.export needs flatbuffers, which is listed in tests/requirements-frameworks.txt")
     save = """
 import jax, shaped.jax as ops
 from jax import export

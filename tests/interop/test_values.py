@@ -101,7 +101,7 @@ def check(name, arguments, actual):
 def supported(name, caller):
     """Skips the test if the row of the table excludes the caller."""
     if caller in table.ROWS[name].without.split():
-        pytest.skip("the table leaves this caller out")
+        pytest.skip("the row of the table excludes this caller")
 
 
 def written_in_place(op):
@@ -255,7 +255,7 @@ def test_torch_vmap(torch_valued, name):
     op, caller = table.op_of(name), Torch()
     run = forms(torch_valued, name).get("default" if op.results else "functional")
     if run is None or written_in_place(op) or any(v.is_list for v in op.parameters):
-        pytest.skip("it writes what it is given, or takes a list")
+        pytest.skip("the op writes its arguments in place, or takes a list")
     for arguments in table.cases(name).values():
         for names, calls in batches(op, arguments):
             joined = {k: np.stack([c[k] for c in calls]) if k in names else v for k, v in arguments.items()}
@@ -412,7 +412,7 @@ def test_jax_vmap(jax_valued, name):
     supported(name, "jax_vmap")
     op = table.op_of(name)
     if without_function(op):
-        pytest.skip("it has no function")
+        pytest.skip("the op has no function for JAX")
     vmap = importlib.import_module("jax").vmap
     for arguments in table.cases(name).values():
         for names, calls in batches(op, arguments):

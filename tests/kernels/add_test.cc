@@ -142,9 +142,9 @@ class AddRejects : public ::testing::Test {
  protected:
   std::string error() {
     const std::string text = error_of([&] { add(z.view("z"), x.view("x"), y.view("y")); });
-    for (const float value : z) EXPECT_EQ(value, 7.0f) << "z was touched";
-    for (const float value : x) EXPECT_EQ(value, 5.0f) << "x was touched";
-    for (const float value : y) EXPECT_EQ(value, 3.0f) << "y was touched";
+    for (const float value : z) EXPECT_EQ(value, 7.0f) << "z was changed";
+    for (const float value : x) EXPECT_EQ(value, 5.0f) << "x was changed";
+    for (const float value : y) EXPECT_EQ(value, 3.0f) << "y was changed";
     EXPECT_TRUE(z.intact() && x.intact() && y.intact());
     return text;
   }

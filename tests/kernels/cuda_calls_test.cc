@@ -156,7 +156,7 @@ TEST_P(CudaCalls, FailureAtEveryCall) {
     clean.push_back(call);
   }
   ASSERT_GE(clean.size(), 4u);
-  ASSERT_EQ(clean.back().function, "cudaSetDevice") << "the guard's own restore";
+  ASSERT_EQ(clean.back().function, "cudaSetDevice") << "the last call restores the device";
   for (size_t k = 1; k < clean.size(); ++k) {
     runtime.clear();
     const std::string error = error_of([&] {

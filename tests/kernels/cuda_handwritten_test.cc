@@ -35,7 +35,8 @@ TEST(CudaHandwritten, IsRecorded) {
   EXPECT_EQ(launch.device, 1);
   EXPECT_EQ(launch.argument<int>(0), 5);
   EXPECT_EQ(launch.argument<float*>(1), x.begin());
-  EXPECT_TRUE(launch.arguments.at(2).empty()) << "of a structure nvcc does not say the size";
+  EXPECT_TRUE(launch.arguments.at(2).empty())
+      << "nvcc's code does not contain the size of a structure";
   host_stream = nullptr;
 }
 

@@ -119,8 +119,8 @@ class ScaleRejects : public ::testing::Test {
  protected:
   std::string error() {
     const std::string text = error_of([&] { scale(y.view("y"), x.view("x"), 2.0); });
-    for (const float value : y) EXPECT_EQ(value, 7.0f) << "y was touched";
-    for (const float value : x) EXPECT_EQ(value, 5.0f) << "x was touched";
+    for (const float value : y) EXPECT_EQ(value, 7.0f) << "y was changed";
+    for (const float value : x) EXPECT_EQ(value, 5.0f) << "x was changed";
     EXPECT_TRUE(y.intact() && x.intact());
     return text;
   }

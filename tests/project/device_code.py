@@ -29,7 +29,7 @@ def functions(text):
             name = re.search(r"\b(\w+)\s*\(", head)
             if "{" in definition and name and not head.lstrip().startswith(("struct", "union", "enum", "typedef")):
                 definitions[name[1]] = definition
-    assert depth == 0 and not lines, "an end of what the front end wrote was not found"
+    assert depth == 0 and not lines, "a definition in the front end's output has no end"
     return definitions
 
 

@@ -143,7 +143,7 @@ def configured(output):
 
 
 def rejected(output):
-    assert isinstance(output, str), "CMake took it"
+    assert isinstance(output, str), "CMake accepted the line"
     return output
 
 

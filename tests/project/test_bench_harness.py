@@ -193,7 +193,7 @@ def test_five_runs_of_one_build_are_the_same_and_a_planted_slowdown_is_not(tmp_p
         rows, slower, faster, unclear, same = map(int, counts)
         assert result.returncode == (slower > 0), result.stdout
         if unclear:
-            pytest.skip(f"this machine's noise leaves {unclear} of {rows} rows unclear, which kernkit compare says")
+            pytest.skip(f"kernkit compare reports {unclear} of {rows} rows as unclear, because of this machine's noise")
         return slower, faster, same
 
     first = measure(0, "first")

@@ -14,7 +14,7 @@ NAMES = ("Baseline", "Avx2", "Avx512", "Avx512Bf16")
 def test_every_float(root, name):
     """All 2^32 bit patterns of float are rounded correctly, in order and shuffled."""
     program = root / "build/release/bin/sdk_cpu_test"
-    assert program.exists(), f"{program} is missing: ./kk build makes it"
+    assert program.exists(), f"{program} is missing: run ./kk build"
     command = [program, f"--gtest_filter=Ways/CpuElementwise.RoundsFloatsToBFloat16/{name}"]
     result = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "KERNKIT_BFLOAT16_STEP": "1"})
     assert result.returncode == 0, result.stdout

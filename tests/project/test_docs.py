@@ -65,7 +65,7 @@ def test_messages_are_those_of_the_tests():
                 continue  # messages of other projects
             quoted += 1
             for part in " ".join(text.split()).split("…"):
-                assert part in texts, f"{page.name}: no test contains: {part}"
+                assert part in texts, f"{page.name}: the message is in no test: {part}"
     assert quoted > 25
 
 

@@ -97,7 +97,7 @@ def test_twelve_faults_are_planted_for_ptx():
 )
 def test_fault_is_found(project, kind, patch):
     if kind == ON_PTX and not shutil.which("nvcc"):
-        pytest.skip("no CUDA compiler, whose code this fault is planted in")
+        pytest.skip("no CUDA compiler: the fault is in code that nvcc compiles")
     copy = project(kind)
     copy.apply(patch)
     try:

@@ -109,7 +109,7 @@ def require(entry):
             pytest.skip(f"{name} is not installed: ./kk test --with torch,jax,clients")
     if any("kernkit run" in commands or "kernkit sanitize" in commands for commands, _, _ in steps(entry)):
         if not (ROOT / "build/release" / SIMULATOR).with_name("driver").joinpath("libcuda.so.1").exists():
-            pytest.skip("no libcuda.so.1 in the build: ./kk build makes it where the headers of CUDA 13 are")
+            pytest.skip("the build has no libcuda.so.1: run ./kk build with the headers of CUDA 13")
 
 
 # Tests with CUB and CUTLASS are slow, because nvcc takes long to compile their headers.

@@ -93,7 +93,7 @@ def test_elementwise_does_not_fuse_whatever_n(compiler, flag, dlpack_include, tm
     flags = ["-x", "c++", "-std=c++17", "-O2", "-march=haswell", "-pthread", "-o", program]
     result = compile_text(compiler, [*flags, *[flag] * bool(flag)], PRODUCT_AND_SUM, dlpack_include)
     assert result.returncode == 0, result.stderr
-    assert subprocess.run([program]).returncode == 0, "the first n with an element that was fused"
+    assert subprocess.run([program]).returncode == 0, "the exit code is the first n with a fused element"
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])

@@ -12,7 +12,7 @@ import pytest
 @pytest.mark.slow
 def test_no_float_exceeds_the_documented_error(root):
     program = root / "build/release/bin/sdk_math_test"
-    assert program.exists(), f"{program} is missing: ./kk build makes it"
+    assert program.exists(), f"{program} is missing: run ./kk build"
     result = subprocess.run([program], capture_output=True, text=True,
                             env={**os.environ, "KERNKIT_MATH_STEP": "1"})  # fmt: skip
     assert result.returncode == 0, result.stdout

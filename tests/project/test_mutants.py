@@ -92,7 +92,7 @@ def test_planted_lines_keep_their_numbers(draw, mutants):
 
 def test_a_resumed_run_keeps_its_results(root, tmp_path):
     if not shutil.which("git") or not (root / ".git").exists():
-        pytest.skip("the tool changes files that git has")
+        pytest.skip("no git repository, whose files the tool copies")
     tool = root / "tests/mutants/run.py"
 
     def listed(*arguments):

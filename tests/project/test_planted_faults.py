@@ -76,7 +76,7 @@ def sentence_at(findings, tool_of, source, lines):
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     if not RUNTIME.exists() or tool("nvcc") is None:
-        pytest.skip("no CUDA compiler, whose programs the tools run")
+        pytest.skip("no CUDA compiler, which builds the program for the tools")
     return build(tmp_path_factory.mktemp("faults"))
 
 
@@ -90,7 +90,7 @@ def test_planted_faults(program):
         if tools:
             assert lines or name == "two_copies", name  # a runtime call has no line numbers
             sentence_at(reported[name], tools[0], source, lines)
-    assert PAGE.read_text() == page(reported), "the table is old; write it anew: python tests/project/test_planted_faults.py"
+    assert PAGE.read_text() == page(reported), "the table in the page is outdated; run python tests/project/test_planted_faults.py"
     # Without the planted faults no tool reports anything, even at the level of warnings.
     assert findings_of(program, level="warn") == []
     warnings = [name for name, (_, _, level, _, _) in FAULTS.items() if level == "warn"]

@@ -66,7 +66,7 @@ def texts(tmp_path_factory):
 @pytest.fixture(scope="module")
 def runs(texts):
     if not PROGRAM.exists():
-        pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
+        pytest.skip(f"{PROGRAM} is missing: run ./kk build")
     return run_tests(texts)
 
 
@@ -110,7 +110,7 @@ def page_of_the_table():
 def test_the_page_lists_the_instruction_table():
     assert len(instruction_names()) > 80
     start, table_start, following = PAGE.read_text().partition("\n## ")
-    assert table_start + following == "\n" + page_of_the_table(), "python tests/project/test_ptx_forms.py writes it anew"
+    assert table_start + following == "\n" + page_of_the_table(), "the page is outdated; run python tests/project/test_ptx_forms.py"
 
 
 @pytest.mark.all
@@ -120,12 +120,12 @@ def test_each_listed_form_is_run_by_its_test(ran):
 
 @pytest.mark.all
 def test_each_form_that_a_test_runs_is_listed(ran):
-    assert set(ran) - set(listed()) == set(), "python tests/project/test_ptx_forms.py adds them to forms.txt"
+    assert set(ran) - set(listed()) == set(), "forms.txt lacks forms; run python tests/project/test_ptx_forms.py"
 
 
 @pytest.mark.all
 def test_the_list_names_the_simd_code_of_each_form(runs):
-    assert simd_listed() == runs[1], "python tests/project/test_ptx_forms.py writes the names"
+    assert simd_listed() == runs[1], "forms.txt is outdated; run python tests/project/test_ptx_forms.py"
 
 
 @pytest.mark.all
@@ -134,7 +134,7 @@ def test_each_form_is_in_the_program_for_a_gpu():
     each test is skipped."""
     program = PROGRAM.with_name("ptx_forms_gpu_test")
     if not program.exists():
-        pytest.skip("no CUDA compiler, with whose runtime the program is linked")
+        pytest.skip("no CUDA compiler: the program is linked with NVIDIA's runtime")
     names, suite = set(), ""
     for line in subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True).stdout.splitlines():
         name = line.split("#")[0].strip()
@@ -174,7 +174,7 @@ def test_ptxas_takes_each_text(ran, texts, tmp_path):
     """ptxas accepts the PTX of all tests for a GPU; the simulator may accept more than NVIDIA's assembler."""
     ptxas = tool("ptxas")
     if not ptxas:
-        pytest.skip("no ptxas, which assembles PTX")
+        pytest.skip("ptxas is not installed")
     of_forms = [path.read_text() for path in texts.glob("*.ptx") if not path.name.startswith(WRONG)]
     assert len(of_forms) > 800
     assert [rejected for text in joined(of_forms) for rejected in rejected_by_ptxas(ptxas, text, tmp_path)] == []
@@ -187,7 +187,7 @@ def test_ptxas_takes_each_unsupported_form(tmp_path):
     """ptxas accepts each form on the list of unsupported forms, so that each is a form of the ISA."""
     ptxas = tool("ptxas")
     if not ptxas:
-        pytest.skip("no ptxas, which assembles PTX")
+        pytest.skip("ptxas is not installed")
     assert len(unsupported()) > 10
     registers = ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %d<16>;\n.reg .b128 %q<4>;\n"
     kernels = [f".visible .entry k{i}()\n{{\n{registers}{instruction};\nret;\n}}\n"
@@ -204,7 +204,7 @@ OF_VALUES = "PtxInteger.*:PtxReal.*:PtxConvert.*:PtxValueForms.*"
 
 def run_longer(tests, **values):
     if not PROGRAM.exists():
-        pytest.skip(f"{PROGRAM} is missing: ./kk build makes it")
+        pytest.skip(f"{PROGRAM} is missing: run ./kk build")
     result = subprocess.run([PROGRAM, "--gtest_brief=1", f"--gtest_filter={tests}"], env={**os.environ, **values},
                             capture_output=True, text=True)  # fmt: skip
     assert result.returncode == 0, result.stdout

@@ -38,7 +38,7 @@ def runtime(root):
     """The runtime built by `./kk build`, which requires nvcc."""
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists() or not shutil.which("nvcc"):
-        pytest.skip("no CUDA compiler, whose code these kernels are")
+        pytest.skip("no CUDA compiler, which compiles these kernels")
     return path
 
 
@@ -81,7 +81,7 @@ def check_table(root, runtime, folder, seeds, count, under_tools=True):
         assert not wrong, f"seed {seed}: {wrong}\n{errors}"
         assert len(output) == count, f"{sorted(output)}\n{errors}"
         page = (root / "docs/running-ptx.md").read_text()
-        assert [name for name in output if f"`{name.split('.', 1)[1].split('[')[0]}`" not in page] == [], "the page lacks these"
+        assert [name for name in output if f"`{name.split('.', 1)[1].split('[')[0]}`" not in page] == [], "the page lacks these kernels"
     if under_tools:
         check_tools(root, runtime, folder)
 
@@ -101,7 +101,7 @@ def link(folder, name, runtime, *flags):
     if cuobjdump := tool("cuobjdump"):
         ptx = subprocess.run([cuobjdump, "-ptx", library], capture_output=True, text=True, check=True).stdout
         forms = {form for form in forms_of(ptx) if not form.startswith("param")}  # excludes the parameters of a prototype
-        assert forms - set(listed()) == set(), "these forms have no test: see test_ptx_forms.py"
+        assert forms - set(listed()) == set(), "forms.txt lacks these forms, which need a test (see test_ptx_forms.py)"
         assert forms
 
 
@@ -138,7 +138,7 @@ def check_bits(root, runtime, monkeypatch, *arguments):
 def test_same_bits_without_avx2(root, runtime, groups, monkeypatch):
     programs = sorted(path for path in (root / "build/release/programs").glob("*") if not path.name.endswith(("_simulated", "_static")))
     sources = {path.stem for path in (root / "sdk/simulator/tests/programs").glob("*.cu")}
-    assert {path.name for path in programs} == sources, "./kk build makes them"
+    assert {path.name for path in programs} == sources, "programs are missing: run ./kk build"
     for program in programs:
         check_bits(root, runtime, monkeypatch, program)
     check_bits(root, runtime, monkeypatch, sys.executable, "-B", root / KERNELS, groups)

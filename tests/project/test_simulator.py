@@ -126,7 +126,7 @@ def test_gpu_tests_on_the_cpu_read_no_header_of_nvidia(root):
     without these headers."""
     folder = root / "build/release"
     if not (folder / ".ninja_deps").exists():
-        pytest.skip("./kk build, which notes what each object was made from, has not run")
+        pytest.skip("the build folder has no list of dependencies: run ./kk build")
     result = subprocess.run(
         ["ninja", "-C", folder, "-t", "deps"], capture_output=True, text=True, check=True
     )

@@ -229,7 +229,8 @@ TEST(Movable, IsReadWithoutACopy) {
   read(std::make_tuple(2, 3), [](ShapeView sizes) { EXPECT_EQ(sizes, ShapeView({2, 3})); });
   read(std::string("longer than seven"), [](AnyView value) {
     EXPECT_EQ(value.type_index(), kKernkitStr);
-    EXPECT_EQ(owners(Any(value).get()), 2u) << "a view is shared, not taken";
+    EXPECT_EQ(owners(Any(value).get()), 2u)
+        << "the caller keeps its reference, since a view owns none";
   });
   read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}),
        [](TensorView x) { EXPECT_EQ(x.numel(), 7); });

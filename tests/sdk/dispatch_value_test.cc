@@ -65,7 +65,7 @@ size_t index_bytes(std::vector<int64_t> sizes, std::vector<int64_t> strides = {}
   size_t first = 0, second = 0;
   dispatch_index({&tensor, &small}, [&](auto tag) { first = sizeof(type_of<decltype(tag)>); });
   dispatch_index({&small, &tensor}, [&](auto tag) { second = sizeof(type_of<decltype(tag)>); });
-  EXPECT_EQ(first, second) << "every view counts";
+  EXPECT_EQ(first, second) << "the index type depends on all views";
   return first;
 }
 

@@ -57,7 +57,7 @@ TEST_F(ExpectTest, DimBindsThenCompares) {
             "(bound by x)");
   EXPECT_EQ(error_of([&] { KERNKIT_EXPECT(y).shape(n); }),
             "ValueError: y: shape [5, 8] does not match [n] with n = 4 (bound by x)");
-  EXPECT_EQ(n.value(), 4) << "a comparison does not bind again";
+  EXPECT_EQ(n.value(), 4) << "a comparison must not change a bound size";
 }
 
 // A Dim may be bound to 0: no size represents the unbound state.

@@ -73,8 +73,8 @@ inline std::string error(KernkitFunction function, const Args& args) {
   if (code == 0) return "nothing";
   EXPECT_EQ(code, -1);
   EXPECT_EQ(ops::received, "not called");
-  EXPECT_EQ(result.type_index, -5) << "the result was touched";
-  EXPECT_EQ(result.v.i64, 55) << "the result was touched";
+  EXPECT_EQ(result.type_index, -5) << "the result was changed";
+  EXPECT_EQ(result.v.i64, 55) << "the result was changed";
   return kernkit_last_error();
 }
 // Returns the arguments that the op got, or the error.

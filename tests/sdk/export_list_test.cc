@@ -145,7 +145,7 @@ TEST(Array, SharesUntilChanged) {
   EXPECT_EQ(first, &*b.begin());
   a.own()[0] = "z";
   EXPECT_EQ(a[0] + b[0], "zx");
-  EXPECT_EQ(&a.own()[0], &*a.begin()) << "alone, and copied once more";
+  EXPECT_EQ(&a.own()[0], &*a.begin()) << "an array with one owner is not copied again";
   Array<std::string> c;
   EXPECT_TRUE(c.empty() && c.begin() == c.end());
   c = b;
@@ -248,14 +248,14 @@ TEST_F(Export, ListsThatChangeDuringTheCall) {
                            changing->numbers.clear();
                            changing->tensors.clear();
                            changing->texts.clear();
-                           EXPECT_EQ(destroyed, 0) << "the call still reads them";
+                           EXPECT_EQ(destroyed, 0) << "the call still uses the elements";
                            return 0;
                          },
                          nullptr});
   EXPECT_EQ(received(__tvm_ffi_watch, {lists.numbers.object.any(), lists.tensors.object.any(),
                                        lists.texts.object.any(), change.any()}),
             "2;0.5;2;1;2;2;longer than seven;s;");
-  EXPECT_EQ(destroyed, 2) << "the call has let go";
+  EXPECT_EQ(destroyed, 2) << "the call has released the elements";
 }
 
 // Elements of an Array are neither copied nor reference-counted.

@@ -69,7 +69,8 @@ TYPED_TEST(Float, RoundsAtEveryBoundary) {
     const double low = decode_magnitude<TypeParam>(bits);
     const double high = decode_magnitude<TypeParam>(bits + 1);
     const auto middle = static_cast<float>((low + high) / 2);
-    ASSERT_EQ(static_cast<double>(middle), (low + high) / 2) << "float32 lacks this middle";
+    ASSERT_EQ(static_cast<double>(middle), (low + high) / 2)
+        << "the midpoint is not exact in float32";
     for (const float center : {static_cast<float>(low), middle}) {
       for (const float x : {std::nextafter(center, -kInf), center, std::nextafter(center, kInf)}) {
         ASSERT_TRUE(TestFixture::rounds(x)) << std::hexfloat << x;

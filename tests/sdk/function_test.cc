@@ -114,7 +114,7 @@ TEST(Function, RaisesTheCallbacksOwnError) {
               throw HostError(detail::ObjectRef::adopt(static_cast<KernkitObject*>(raised)));
             }),
             "IndexError: fails(): of mine");
-  EXPECT_STREQ(kernkit_last_error(), "") << "an error went to the library, too";
+  EXPECT_STREQ(kernkit_last_error(), "") << "the error was also stored in the library";
 }
 
 TEST(Function, FailsWithoutAMessage) {

@@ -68,7 +68,7 @@ KERNKIT_EXPORT(unchecked, "(Tensor(out!) y, Tensor x) -> ()", "", by_line)
 
 TEST(HotPath, AllocatesNothingWhenChecksPass) {
 #if defined(TEST_WITH_ASAN)
-  GTEST_SKIP() << "a sanitizer counts allocations itself";
+  GTEST_SKIP() << "a sanitizer replaces malloc()";
 #endif
   kernkit::testing::HostTensor<float> y({3, 4}), x({3, 4});
   KernkitAny args[3] = {};
@@ -95,7 +95,7 @@ TEST(HotPath, AllocatesNothingWhenChecksPass) {
 
 TEST(HotPath, ChecksOfALineTakeNoMoreInstructionsThanThoseOfExpect) {
 #if defined(TEST_WITH_ASAN) || !defined(__OPTIMIZE__)
-  GTEST_SKIP() << "counts what an optimised build runs";
+  GTEST_SKIP() << "the limits are for an optimised build";
 #endif
   using kernkit::testing::HostTensor;
   const auto steps = [](KernkitFunction f, const std::vector<int64_t>& y,
@@ -113,7 +113,8 @@ TEST(HotPath, ChecksOfALineTakeNoMoreInstructionsThanThoseOfExpect) {
     call();
     return kernkit::single_steps(call);
   };
-  if (steps(__tvm_ffi_unchecked, {1}, {1}) < 0) GTEST_SKIP() << "no process may be traced here";
+  if (steps(__tvm_ffi_unchecked, {1}, {1}) < 0)
+    GTEST_SKIP() << "the system does not permit tracing of a process";
   struct {
     KernkitFunction by_line, by_hand;
     std::vector<int64_t> y, x;

@@ -29,8 +29,8 @@ class TensorAlloc : public ::testing::Test {
     allocated = freed = 0;
   }
   ~TensorAlloc() override {
-    EXPECT_EQ(host.tensors, 0) << "a tensor object was lost";
-    EXPECT_EQ(allocated, freed) << "memory was lost";
+    EXPECT_EQ(host.tensors, 0) << "a tensor object was not released";
+    EXPECT_EQ(allocated, freed) << "memory was not freed";
   }
 
  public:
@@ -71,7 +71,7 @@ TEST_F(TensorAlloc, FrameworkFails) {
               alloc_tensor({4, 8}, dl_float16, {kDLCUDA, 1});
             }),
             "MemoryError: cannot allocate float16 [4, 8] on cuda:1: the framework has none");
-  EXPECT_EQ(host.released, 1) << "the error was taken from the host and not released";
+  EXPECT_EQ(host.released, 1) << "the host's error was read and not released";
 }
 
 TEST_F(TensorAlloc, WithoutAFramework) {

@@ -93,7 +93,7 @@ TEST_F(Races, BarrierOfABlock) {
   launch(kernels::reverse<true>, 1, 64, nullptr, memory(64), memory(64));
   EXPECT_EQ(races(), 0u);
   launch(kernels::reverse<true>, 2, 64, nullptr, memory(64), memory(64));
-  EXPECT_GT(races(), 0u) << "of y, which both blocks write";
+  EXPECT_GT(races(), 0u) << "both blocks write to y";
 }
 
 TEST_F(Races, MissingBarrier) {

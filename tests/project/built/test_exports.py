@@ -29,7 +29,7 @@ def test_it_may_be_shipped(built):
 def test_the_file_describes_itself(built, library):
     identity = built.identity
     assert identity["library"] == f"kernkit_kernels {version()}" and identity["kernkit"] == version()
-    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", identity["commit"]), "unknown: of a Debug build, or without git"
+    assert re.fullmatch(r"[0-9a-f]{40}\+?|unknown", identity["commit"]), "the commit is unknown only in a Debug build or without git"
     assert re.fullmatch(r"(GNU|Clang) [\d.]+", identity["compiler"])
     architectures = re.findall(r"\d+", identity["cuda"].partition(" for ")[2])
     assert {name[name.index("_") + 1 :] for name in built.architectures} == set(architectures)

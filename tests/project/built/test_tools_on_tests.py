@@ -47,7 +47,7 @@ def test_programs(root):
     folder = build(root, "kernkit_cudart")
     programs = sorted((folder / "programs").iterdir())
     sources = {path.stem for path in (root / "sdk/simulator/tests/programs").glob("*.cu")}
-    assert sources <= {program.name for program in programs}, "./kk build makes them"
+    assert sources <= {program.name for program in programs}, "programs are missing: run ./kk build"
     # Programs make calls that return an error on purpose, which memcheck counts.
     by_program = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]
                   for program in programs}  # fmt: skip

@@ -147,7 +147,7 @@ def runtime(root):
     """The runtime built by `./kk build`, which requires nvcc."""
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists():
-        pytest.skip("no CUDA compiler, whose programs this library is for")
+        pytest.skip("no CUDA compiler: ./kk build has built no runtime")
     return path
 
 

@@ -71,7 +71,7 @@ def line_of(text):
 def runtime(root):
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists():
-        pytest.skip("no CUDA compiler, whose programs this library is for")
+        pytest.skip("no CUDA compiler: ./kk build has built no runtime")
     return path
 
 

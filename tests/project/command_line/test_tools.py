@@ -25,7 +25,7 @@ def line_of(text):
 def run(root, tmp_path_factory):
     runtime, nvcc = root / "build/release/kernkit_cudart/libcudart.so.13", tool("nvcc")
     if not runtime.exists() or nvcc is None:
-        pytest.skip("no CUDA compiler, whose programs the tools run")
+        pytest.skip("no CUDA compiler, which builds the program for the tools")
     program = tmp_path_factory.mktemp("tools") / "tools"
     subprocess.run([nvcc, "-arch=compute_80", "-cudart", "shared", "-lineinfo", "-o", program, SOURCE], check=True)
 

@@ -97,7 +97,7 @@ def test_links_to_sources_have_no_invented_address(root, site):
     """While addresses.toml has no address, names of source files are no links. test_links_to_sources tests links with
     an address."""
     if 'source_url = "unset"' not in (root / "addresses.toml").read_text():
-        pytest.skip("the repository has an address")
+        pytest.skip("addresses.toml has the address of the repository")
     text = (site / "README.html").read_text()
     assert "kernels/scale/" in text and not re.search(r'href="[^"]*kernels/scale', text)
     assert not list(site.glob("_downloads"))

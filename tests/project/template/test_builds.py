@@ -247,7 +247,7 @@ def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path
     debian = pathlib.Path("/usr/bin/python3")
     version = "import sys; print(sys.version_info[:2])"
     if not debian.exists() or run(debian, "-c", version).stdout != run(sys.executable, "-c", version).stdout:
-        pytest.skip(f"/usr/bin/python3 is missing, or not a Python {HERE}")
+        pytest.skip(f"/usr/bin/python3 is missing or is not Python {HERE}")
     check(debian, "-m", "venv", tmp_path / "venv")
     (packages,) = tmp_path.glob("venv/lib/python3*/site-packages")
     (packages / "more.pth").write_text(f"{sysconfig.get_path('purelib')}\n")  # searched after the packages of the environment's own pip
@@ -258,7 +258,7 @@ def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path
 def test_everything_without_a_network(template, environment, tmp_path):
     """Everything works without a network after the wheels of requirements.txt were downloaded."""
     if run("unshare", "-rn", "true").returncode != 0:
-        pytest.skip("unshare -rn is not allowed here: the network cannot be taken away")
+        pytest.skip("the network cannot be disabled: unshare -rn is not permitted")
     result = render(template, tmp_path, environment, library_name=NAME)
     assert result.returncode == 0, result.stdout
     folder, wheels = tmp_path / NAME, tmp_path / "wheels"
@@ -293,7 +293,7 @@ HERE = "{}.{}".format(*sys.version_info)
 def test_the_wheel_installs_into_a_fresh_environment(wheel, tmp_path, version):
     python = sys.executable if version == HERE else python_of(version)
     if python is None:
-        pytest.skip(f"there is no Python {version}")
+        pytest.skip(f"Python {version} is not installed")
     check(python, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     installed = run(python, "-m", "pip", "install", "--quiet", wheel, "numpy")

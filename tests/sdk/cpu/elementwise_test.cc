@@ -496,7 +496,7 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
   EXPECT_EQ(hints(kGenu, 0x806f8), std::tuple(18u, 13u, 1));
   EXPECT_EQ(hints(kAuth, 0xa10f11), std::tuple(0u, 4u, 2));
   EXPECT_EQ(hints(kAuth, 0xb00f21), std::tuple(0u, 4u, 2));
-  EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor of neither name";
+  EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor other than Intel and AMD";
 }
 
 // The processors and virtual machines of an Intel server share its third-level cache.

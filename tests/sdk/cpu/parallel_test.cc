@@ -252,7 +252,7 @@ TEST_F(CpuParallel, HelpersFaultsReachTheHandler) {
     EXPECT_EQ(sigismember(&blocked, fault), 0) << strsignal(fault);
   }
 #if defined(KERNKIT_UNDER_QEMU)
-  GTEST_SKIP() << "qemu-user aborts where the child of a fork starts a thread";
+  GTEST_SKIP() << "qemu-user aborts if a forked child starts a thread";
 #endif
 #if defined(__aarch64__)
   const int trap = SIGTRAP;
@@ -278,7 +278,7 @@ TEST_F(CpuParallel, HelpersFaultsReachTheHandler) {
 
 TEST_F(CpuParallel, AfterFork) {
 #if defined(KERNKIT_UNDER_QEMU)
-  GTEST_SKIP() << "qemu-user aborts where the child of a fork starts a thread";
+  GTEST_SKIP() << "qemu-user aborts if a forked child starts a thread";
 #endif
   EXPECT_TRUE(on_helper([] {}));
   const pid_t child = fork();

@@ -229,7 +229,7 @@ TEST(CpuRowStreams, ResultsThatTheBodyDoesNotRead) {
     for (const char& in : bytes) s.read(&in);
     s.next(&bytes[9]);
   };
-  EXPECT_EQ(streams_after(reads_all), 0) << "more reads than are recorded";
+  EXPECT_EQ(streams_after(reads_all), 0) << "the body reads more arrays than RowStreams records";
 }
 
 TEST(CpuRowStreams, LaterRowsUseTheFirst) {
@@ -251,7 +251,7 @@ TEST(CpuRowStreams, LaterRowsUseTheFirst) {
   Streams row{next_thread, {}};
   EXPECT_FALSE(row.next(&x));
   EXPECT_TRUE(row.next(&y));
-  EXPECT_FALSE((Streams{following, {}}.next(&y))) << "began before the first row ended";
+  EXPECT_FALSE((Streams{following, {}}.next(&y))) << "the row started before the first row ended";
 }
 
 // Streamed results reach the output one part at a time, and the op depends on this: elements of an
@@ -370,7 +370,8 @@ TEST(CpuRow, OfNoElements) {
   EXPECT_EQ(max, -std::numeric_limits<float>::infinity());
   for (const size_t bytes : {size_t{0}, size_t{1} << 40}) {  // the second value uses threads
     for (const int64_t n : {int64_t{0}, int64_t{-1}}) {
-      rows(n, 4, bytes, [&](const auto&, int64_t) { ADD_FAILURE() << "there is no row"; });
+      rows(n, 4, bytes,
+           [&](const auto&, int64_t) { ADD_FAILURE() << "called although there is no row"; });
     }
   }
 }

@@ -24,8 +24,8 @@ class CudaAllocator : public ::testing::Test {
   ~CudaAllocator() override {
     int current = -1;
     EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
-    EXPECT_EQ(current, 0) << "another device is current afterwards";
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "an error was left for someone else";
+    EXPECT_EQ(current, 0) << "the allocator did not restore the current device";
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the allocator left a pending error";
     EXPECT_EQ(host_stub::host.tensors, 0);
   }
   /// Returns the calls that allocate and free, with the device that was current: "cudaMalloc@3 ".

@@ -86,7 +86,7 @@ TEST(CudaDeviceGuard, DestructorNeverThrows) {
     runtime.fail("cudaSetDevice", 1, cudaErrorLaunchFailure);
   }
   EXPECT_EQ(runtime.count("cudaSetDevice"), 4u);
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "clears the error for later calls";
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "the guard must clear the error";
 }
 
 }  // namespace

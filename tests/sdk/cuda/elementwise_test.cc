@@ -261,7 +261,7 @@ TEST_F(CudaElementwise, IndexBeyond32Bits) {
   };
   uint8_t* x = map();
   uint8_t* y = map();
-  ASSERT_TRUE(x != nullptr && y != nullptr) << "no address space";
+  ASSERT_TRUE(x != nullptr && y != nullptr) << "the system provides no address space";
   const auto kernel = cuda::detail::elementwise_kernel<16, 2, Negate, uint8_t, uint8_t>;
   for (const size_t first : {size_t{1} << 31, size_t{1} << 32}) {
     x[first] = 1;

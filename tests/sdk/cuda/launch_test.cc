@@ -136,7 +136,7 @@ TEST_F(CudaLaunchTest, TensorsMustBeOnOneCudaDevice) {
             "ValueError: c: device cpu is not a CUDA device");
   EXPECT_EQ(error_of([&] { Launch(x.view("x"), cpu.view(nullptr)); }),
             "ValueError: tensor: device cpu does not match x (cuda:0)");
-  EXPECT_TRUE(runtime.calls().empty()) << "nothing was touched";
+  EXPECT_TRUE(runtime.calls().empty()) << "the rejected launch called the runtime";
 }
 
 TEST_F(CudaLaunchTest, ZeroWorkLaunchesNothing) {

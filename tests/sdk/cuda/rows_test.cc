@@ -336,7 +336,7 @@ TEST_F(CudaRows, OffsetsOf64Bits) {
   const size_t bytes = static_cast<size_t>(stride) + 4096;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) GTEST_SKIP() << "the system gives no address space of 4 GiB";
+  if (memory == MAP_FAILED) GTEST_SKIP() << "the system provides no 4 GiB of address space";
   auto* x = static_cast<uint8_t*>(memory);
   for (int i = 0; i < 20; ++i) x[stride + i] = static_cast<uint8_t>(i + 1);
   HostTensor<uint8_t> y({40});

@@ -103,7 +103,8 @@ TEST(Runtime, TensorKeepsItsSource) {
   const Tensor tensor = Tensor::adopt(object);
   EXPECT_EQ(object->type_index, kKernkitTensor);
   EXPECT_EQ(tensor.view().data_ptr(), managed.data);
-  ASSERT_NE(tensor.view().get()->strides, nullptr) << "readers of strides meet NULL";
+  ASSERT_NE(tensor.view().get()->strides, nullptr)
+      << "code that reads strides would read a null pointer";
   EXPECT_EQ(tensor.view().stride(0), 3);
   EXPECT_EQ(tensor.view().stride(1), 1);
   {

@@ -99,12 +99,14 @@ TEST_F(HostTest, TupleHandsItsReferencesOver) {
   ASSERT_EQ(host.items.size(), 2u);
   EXPECT_EQ(host.items[0].v.f64, 0.5);
   EXPECT_EQ(host.items[1].v.object, &object.header);
-  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "the caller's and the array's";
+  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2)
+      << "the owners are the caller and the array";
   EXPECT_EQ(make_array.ref_counts, array_before);
   host.fails = true;
   EXPECT_EQ(__tvm_ffi_pair(nullptr, &x, 1, &result), -1);
   EXPECT_STREQ(kernkit_last_error(), "MemoryError: pair(): returning a tuple: the host has none");
-  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2) << "a reference was lost or kept";
+  EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 2)
+      << "the failed call changed the number of owners";
   EXPECT_EQ(make_array.ref_counts, array_before);
 }
 

@@ -164,7 +164,7 @@ TEST_F(DLPackConformance, Legal) {
     check_legal(s, i % 4 != 0);
     if (HasFatalFailure()) return;
   }
-  EXPECT_EQ(counts.size(), 5u) << "something was never met";
+  EXPECT_EQ(counts.size(), 5u) << "an outcome never occurred";
 }
 
 TEST_F(DLPackConformance, EachFault) {

@@ -34,7 +34,7 @@ class DLPack : public ::testing::Test {
     legacy.deleter = count_deletion;
     legacy.dl_tensor = *x.dl();
   }
-  ~DLPack() override { EXPECT_EQ(host.tensors, 0) << "a tensor object was lost"; }
+  ~DLPack() override { EXPECT_EQ(host.tensors, 0) << "a tensor object was not released"; }
 
   // Returns the error message, and checks that the tensor was released once.
   std::string rejection(size_t alignment = 0, bool contiguous = false) {
@@ -126,7 +126,7 @@ TEST_F(DLPack, MarksSurvive) {
     }
     managed.flags = 0;
     assigned = Tensor::FromDLPackVersioned(&managed);
-    EXPECT_FALSE(assigned.is_read_only()) << "a mark of what was there before";
+    EXPECT_FALSE(assigned.is_read_only()) << "the flag of the previous tensor was kept";
   }
 }
 
@@ -173,7 +173,8 @@ TEST_F(DLPack, UnsupportedVersionsAndFlags) {
   managed.flags = 9;
   EXPECT_EQ(rejection(), "ValueError: DLPack tensor: flags 9 are not understood");
   managed.flags = 0;
-  EXPECT_EQ(Tensor::FromDLPackVersioned(&managed).numel(), 6) << "a later minor version is fine";
+  EXPECT_EQ(Tensor::FromDLPackVersioned(&managed).numel(), 6)
+      << "a later minor version is accepted";
 }
 
 TEST_F(DLPack, RejectedTensors) {

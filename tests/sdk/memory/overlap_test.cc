@@ -171,7 +171,7 @@ TEST(Overlap, NoSharedByteIsMissed) {
   }
   EXPECT_GT(shared, 1000);
   EXPECT_GT(apart, 1000);
-  EXPECT_GT(spared, apart / 2) << "of those that share nothing";
+  EXPECT_GT(spared, apart / 2) << "most pairs that share no byte should not be reported";
 }
 
 TEST(Overlap, NegativeStrides) {
@@ -324,7 +324,8 @@ TEST(NoPartialOverlap, OutputThatOverlapsItself) {
        std::vector<std::vector<int64_t>>{{4, 1}, {-4, 1}, {4, -1}, {1, 3}, {7, 1}, {8, 2}}) {
     EXPECT_EQ(rejections(Geometry(kBase, {3, 4}, strides)), "nothing");
   }
-  EXPECT_EQ(rejections(Geometry(kBase, {1, 4}, {0, 1})), "nothing") << "a stride that is not used";
+  EXPECT_EQ(rejections(Geometry(kBase, {1, 4}, {0, 1})), "nothing")
+      << "the stride of a dimension of size 1 does not matter";
   EXPECT_EQ(rejections(Geometry(kBase, {0, 4}, {0, 0})), "nothing") << "no element";
   EXPECT_EQ(error_of([&] {
               const Geometry same(kBase, {3, 4}, {0, 1});

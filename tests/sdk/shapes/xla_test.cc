@@ -374,7 +374,7 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
 // XLA has allocated memory for the results that the line declares. A result of another shape or
 // dtype would exceed this memory.
 TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
-  if (!has_host()) GTEST_SKIP() << "no host makes tensors";
+  if (!has_host()) GTEST_SKIP() << "the process has no host, which creates tensors";
   const auto error_of = [](int64_t which) {
     float x[6] = {}, y[6] = {};
     Xla xla = {{floats({2, 3}, x)}, {floats({2, 3}, y)}, {number("which", which)}};
@@ -390,7 +390,7 @@ TEST(Xla, ResultsThatDoNotMatchTheLineAreAnError) {
 }
 
 TEST(Xla, EachTensorThatIsReturnedIsCopied) {
-  if (!has_host()) GTEST_SKIP() << "no host makes tensors";
+  if (!has_host()) GTEST_SKIP() << "the process has no host, which creates tensors";
   float x[3] = {1, 2, 3}, y[3] = {-1, -1, -1}, z[3] = {-1, -1, -1};
   Xla xla = {{floats({3}, y), floats({3}, z)}, {floats({3}, x)}};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_both), "nothing");
@@ -402,7 +402,7 @@ TEST(Xla, EachTensorThatIsReturnedIsCopied) {
 }
 
 TEST(Xla, ATensorThatAnOpKeepsIsNeverInMemoryOfXla) {
-  if (!has_host()) GTEST_SKIP() << "no host makes tensors";
+  if (!has_host()) GTEST_SKIP() << "the process has no host, which creates tensors";
   float x[3] = {1, 2, 3};
   for (int call = 0; call < 3; ++call) {
     float y[3] = {};

@@ -40,7 +40,7 @@ Ended run(const std::string& arguments, const std::string& variables = "") {
 struct ContractCrash : ::testing::Test {
   void SetUp() override {
 #if defined(KERNKIT_UNDER_QEMU)
-    GTEST_SKIP() << "qemu-user starts no program anew";
+    GTEST_SKIP() << "qemu-user cannot execute a program again";
 #endif
   }
 };

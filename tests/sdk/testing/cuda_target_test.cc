@@ -33,7 +33,7 @@ TEST(CudaTarget, IsRenewedUnlessStateIsLeft) {
   EXPECT_TRUE(target.renew());
 
   EXPECT_NE(cudaSetDevice(77), cudaSuccess);
-  EXPECT_FALSE(target.renew()) << "the error is the next call's";
+  EXPECT_FALSE(target.renew()) << "the next call would get the error";
   (void)cudaGetLastError();
   EXPECT_TRUE(target.renew());
 

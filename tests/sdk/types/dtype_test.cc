@@ -91,7 +91,7 @@ class BadDTypeName : public ::testing::TestWithParam<const char*> {};
 TEST_P(BadDTypeName, IsRejected) {
   DLDataType parsed = raw(1, 2, 3);
   EXPECT_FALSE(parse_dtype(GetParam(), strlen(GetParam()), &parsed));
-  EXPECT_TRUE(parsed == raw(1, 2, 3)) << "the output was touched";
+  EXPECT_TRUE(parsed == raw(1, 2, 3)) << "the output was changed";
 }
 INSTANTIATE_TEST_SUITE_P(DType, BadDTypeName,
                          ::testing::Values("", "f", "float", "floats", "float0", "float256",
