@@ -37,7 +37,7 @@ Block& block_of(const char* function) {
 int Block::sync_block(Barrier kind, int predicate) {
   if (arrived_ == 0) barrier_kind_ = kind;
   if (kind != barrier_kind_) {
-    reject(std::string(name_of(kind)) + "() meets threads of the block at " +
+    reject(std::string(name_of(kind)) + "() was called while other threads of the block wait at " +
            name_of(barrier_kind_) + "()");
     halt();
   }

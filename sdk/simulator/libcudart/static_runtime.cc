@@ -68,7 +68,7 @@ constexpr const char* kStripped =
     "without the linker's option -s, or ";
 
 struct StaticRuntime {
-  bool is_old = false;                     // of CUDA 12 or earlier
+  bool is_old = false;                     // whether the runtime is of CUDA 12 or earlier
   std::map<uintptr_t, std::string> names;  // functions by address
   std::vector<uintptr_t> starts;           // addresses of all functions of the file, sorted
 };

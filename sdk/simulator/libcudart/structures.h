@@ -83,7 +83,7 @@ struct MemsetParams {
   void* dst;
   size_t pitch;  // distance between rows [bytes]; unused for one row
   unsigned value, elementSize;
-  size_t width;  // elements of a row
+  size_t width;  // width of a row [elements]
   size_t height;
 };
 

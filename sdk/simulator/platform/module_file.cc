@@ -54,7 +54,7 @@ ModuleFile::ModuleFile(const dl_phdr_info& module) {
   const size_t segments = header->e_phnum * sizeof(ElfW(Phdr));
   if (!holds(header->e_phoff, segments) || header->e_phnum != module.dlpi_phnum ||
       std::memcmp(bytes_ + header->e_phoff, module.dlpi_phdr, segments) != 0) {
-    return;  // another file than the loaded one
+    return;  // the file is not the loaded file
   }
   if (!holds(header->e_shoff, header->e_shnum * sizeof(ElfW(Shdr)))) return;
   sections_ = reinterpret_cast<const ElfW(Shdr)*>(bytes_ + header->e_shoff);

@@ -118,7 +118,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
 
 void end_capture(Capture* capture) {
   capture->ended = true;
-  const auto owner = capture->origin->point.capture;  // kept alive until the end
+  const auto owner = capture->origin->point.capture;  // keeps the capture alive
   for (CUstream_st* stream : state().streams) {
     if (stream->point.capture.get() == capture) stream->point = {};
   }

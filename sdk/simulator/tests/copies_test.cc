@@ -19,7 +19,7 @@ class CudaCopies : public ::testing::Test {
     cudaMalloc(&device_, kBytes);
     cudaStreamCreate(&stream_);
   }
-  /// The report about a call that returned cudaErrorInvalidValue and left no other error.
+  /// Returns the report about a call that returned cudaErrorInvalidValue and left no other error.
   std::string sentence(cudaError_t error) {
     EXPECT_EQ(error, cudaErrorInvalidValue);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
@@ -184,7 +184,7 @@ TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
             "cudaMemcpy(): dst: 4 bytes");
 }
 
-// The capture checks the range; the launch checks that the memory is there.
+// The capture checks the range; the launch checks that the memory is still allocated.
 TEST_F(CudaCopies, InAGraph) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;

@@ -58,7 +58,7 @@ __global__ void asserts(int n) {
 }
 }  // namespace faulty
 
-// No fault: synchronisation does not wait for threads that have exited.
+// Kernels without a fault: synchronisation does not wait for threads that have exited.
 namespace ended {
 
 __global__ void at_barriers(int* x, int n) {
@@ -84,7 +84,7 @@ __global__ void in_masks(int* x, int n) {
 
 }  // namespace ended
 
-// No fault: these kernels only take long.
+// Kernels without a fault that take a long time.
 namespace slow {
 
 double now() {

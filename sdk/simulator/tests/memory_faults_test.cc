@@ -26,7 +26,7 @@ __global__ void past_static(float* x) {
 __global__ void misaligned(float4* x, const float* y) {
   const auto* four = reinterpret_cast<const float4*>(y + 1);
 #if defined(__clang__)
-  x[0].w = four->w;  // clang++ does not check a copy of the whole struct
+  x[0].w = four->w;  // clang++ does not check a copy of the struct
 #else
   x[0] = *four;
 #endif
@@ -125,8 +125,8 @@ TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   cudaFree(x);
 }
 
-// Kernels may not access closed memory, from the call's position in the stream on. Copies and fills
-// may access the memory.
+// Work after kernkit_close_to_kernels() in the stream: kernels may not access the closed memory,
+// copies and fills may.
 TEST_F(CudaFaultsDeathTest, WhatIsClosedToKernels) {
   runtime_.set_seed(1);
   float* x = memory<float>(100);

@@ -23,10 +23,10 @@ class Addresses {
   virtual bool find(const std::string& name, uint64_t* address) const = 0;
 };
 
-/// What the opcode of an instruction determines.
+/// The properties of an instruction that its opcode determines.
 struct Form {
   std::vector<bool> ignored;  // whether the simulator need not act on each modifier
-  Origin origin;              // without a line and an access
+  Origin origin;              // origin, in which line and access are unset
   bool is_constant = false;   // whether a modifier is "const"
 };
 

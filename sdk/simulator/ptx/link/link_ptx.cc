@@ -60,7 +60,7 @@ void read_file(Lexer& lexer, ModuleStatement* statement) {
   const int line = lexer.peek().line;
   statement->file = static_cast<int>(parse_operand(lexer).bits);
   statement->name = std::string(lexer.next().text);
-  lexer.skip_line(line);  // time and size of the file
+  lexer.skip_line(line);  // skips time and size of the file
 }
 
 ModuleStatement read_statement(Lexer& lexer) {
@@ -245,7 +245,7 @@ class Linker {
   }
 
   std::vector<LinkedModule> modules_;
-  std::map<std::string, const ModuleStatement*> definitions_;  // chosen, of names with linkage
+  std::map<std::string, const ModuleStatement*> definitions_;  // chosen definitions with linkage
   std::map<std::string, size_t> last_module_;                  // last module with each name
   std::set<std::string> shared_names_;                         // names in several modules
   std::set<std::string> declared_;  // appended names that no module defines

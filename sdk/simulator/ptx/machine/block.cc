@@ -144,7 +144,8 @@ bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint3
   const bool arrives = operation.mode == 1 || barrier.first->mode == 1;
   if (barrier.first->mode != operation.mode && !arrives) {
     fault(warp, lane, operation,
-          function_text(kernel, operation) + " meets threads of the block at " +
+          function_text(kernel, operation) +
+              " was called while other threads of the block wait at " +
               function_text(kernel, *barrier.first));
   }
   const auto warps_of = [](unsigned all) { return (all + 31) / 32; };

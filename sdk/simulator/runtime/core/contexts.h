@@ -33,7 +33,7 @@ enum class Needs {
 
 /// Initialises the driver's API, as cuInit() and each function of the runtime's API do.
 cudaError_t start_driver();
-/// call() for functions of the driver's API.
+/// Runs a function of the driver's API by call().
 cudaError_t call_driver(const char* function, Needs needs, ApiScope scope,
                         const std::function<cudaError_t()>& work);
 
@@ -54,7 +54,7 @@ cudaError_t read_context(CUctx_st** context);
 cudaError_t find_context(const CUctx_st** context);
 
 cudaError_t retain_primary(CUctx_st** context, int device);
-/// The last release resets the device.
+/// Releases the primary context; the last release resets the device.
 cudaError_t release_primary(int device);
 cudaError_t reset_primary(int device);
 cudaError_t set_primary_flags(int device, unsigned flags);

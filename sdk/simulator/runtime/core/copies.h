@@ -25,7 +25,7 @@ cudaError_t check_pitches(const Rows& rows, cudaError_t error);
 cudaError_t copy_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                       cudaStream_t stream);
 cudaError_t copy_rows_and_wait(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind);
-/// The checks of copy_rows() and fill_elements(), for work of several parts.
+/// Check arguments like copy_rows() and fill_elements(), for work of several parts.
 cudaError_t check_copy_of_rows(void* to, const void* from, const Rows& rows, cudaMemcpyKind kind,
                                cudaStream_t stream);
 cudaError_t check_fill_of_rows(void* to, const Rows& rows, cudaStream_t stream);

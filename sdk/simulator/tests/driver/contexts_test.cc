@@ -101,7 +101,7 @@ TEST_F(DriverContexts, ADestroyedContextReleasesItsObjects) {
   EXPECT_EQ(owner, context);
   EXPECT_EQ(runtime().live(), "1 allocation, 1 stream, 1 event");
 
-  std::thread([&] {  // current in another thread, where the context stays current
+  std::thread([&] {  // the context stays current in this thread
     EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxDestroy(context), CUDA_SUCCESS);
   })

@@ -6,7 +6,7 @@
 
 #include "driver_fixture.h"
 
-// The symbols, which cuda.h hides by macros.
+// Declares a symbol whose name cuda.h replaces by a macro.
 #define KERNKIT_SYMBOL(symbol) extern "C" int symbol_##symbol() __asm__(#symbol);
 KERNKIT_SYMBOL(cuCtxCreate_v2)
 KERNKIT_SYMBOL(cuCtxCreate_v3)
@@ -140,7 +140,7 @@ TEST_F(DriverEntryPoints, Devices) {
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 1),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 9);
-  // The runtime's API has no such attribute.
+  // The runtime's API does not have this attribute.
   EXPECT_EQ(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 1),
             CUDA_SUCCESS);
   EXPECT_EQ(value, 0);

@@ -66,7 +66,7 @@ TEST_F(DriverMemory, FillsOfElements) {
   EXPECT_EQ(read[3], 0x01020304u);
   EXPECT_EQ(cuMemsetD32(address + 2, 0, 1), CUDA_ERROR_INVALID_VALUE);  // misaligned
   EXPECT_EQ(cuMemsetD32(address, 0, 5), CUDA_ERROR_INVALID_VALUE);
-  ASSERT_EQ(cuMemsetD2D16(address, 8, 0, 1, 2), CUDA_SUCCESS);  // bytes 0, 1, 8 and 9
+  ASSERT_EQ(cuMemsetD2D16(address, 8, 0, 1, 2), CUDA_SUCCESS);  // fills bytes 0, 1, 8 and 9
   ASSERT_EQ(cuMemcpyDtoH(read, address, 16), CUDA_SUCCESS);
   EXPECT_EQ(read[0], 0x01020000u);
   EXPECT_EQ(read[1], 0x05060506u);
@@ -91,7 +91,7 @@ TEST_F(DriverMemory, CopiesOfRowsAndSlices) {
   rows.WidthInBytes = 12;
   rows.Height = 6;
   ASSERT_EQ(cuMemcpy2D(&rows), CUDA_SUCCESS);
-  // Columns 1 and 2 of row 1 in slices 1 and 2 of two rows.
+  // Copies columns 1 and 2 of row 1 in slices 1 and 2; a slice has two rows.
   CUDA_MEMCPY3D slices{};
   slices.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   slices.srcDevice = address;

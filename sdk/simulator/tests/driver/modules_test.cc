@@ -51,7 +51,7 @@ TEST_F(DriverModules, ArgumentsAreInOneBuffer) {
   config.blockDimY = config.blockDimZ = 1;
   ASSERT_EQ(cuLaunchKernelEx(&config, scale, nullptr, extra), CUDA_SUCCESS);
   EXPECT_EQ(values(buffer.x, 2), (std::vector<float>{3, 6}));
-  size = 12;  // without the last argument
+  size = 12;  // the buffer lacks the last argument
   EXPECT_EQ(cuLaunchKernelEx(&config, scale, nullptr, extra), CUDA_ERROR_INVALID_VALUE);
   void* arguments[] = {&buffer.x, &buffer.n, &buffer.factor};
   EXPECT_EQ(cuLaunchKernelEx(&config, scale, arguments, extra), CUDA_ERROR_INVALID_VALUE);
@@ -80,7 +80,7 @@ TEST_F(DriverModules, InvalidPtxIsAnErrorOfTheLoad) {
   EXPECT_EQ(cuModuleGetFunction(&handle, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
 }
 
-// As a program that frees the file's content after the load.
+// The program may free the fat binary after the load, like a program that reads it from a file.
 TEST_F(DriverModules, AModuleOutlivesItsFatBinary) {
   start();
   const std::string text = kScale;
@@ -189,7 +189,7 @@ TEST_F(DriverModules, AnOutOfBoundsStoreIsAnErrorOfTheContext) {
   void* arguments[] = {&x, &n, &factor};
   EXPECT_EQ(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-  EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // no call of the runtime failed
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // the runtime's last error is unchanged
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
 }
 

@@ -11,9 +11,9 @@
 namespace kernkit::simulator {
 namespace {
 
-/// A sequence of random calls of one host thread. Each call is one of the driver's or the runtime's
-/// function for the same work, and its result, its effect on memory and the runtime's last error
-/// are those of the model.
+/// A sequence of random calls of one host thread. Each call uses the function of the driver's or of
+/// the runtime's API for the same work. The call's result, its effect on memory and the runtime's
+/// last error must be those of the model.
 class Sequence {
  public:
   /// `is_alone`: whether no other thread allocates memory, so that a released address stays free.
@@ -37,7 +37,7 @@ class Sequence {
     }
   }
 
-  // Reads all memory, and releases what the sequence created.
+  // Reads all memory, and frees everything that the sequence created.
   void end() {
     while (!memory_.empty()) {
       read_all(memory_.back());
@@ -137,7 +137,7 @@ class Sequence {
     }
   }
 
-  // A range of whole words in memory; sometimes past the memory's end.
+  // A range of whole words in memory, which sometimes extends past the memory's end.
   struct Range {
     size_t begin, size;
     cudaError_t expected;
@@ -207,7 +207,7 @@ class Sequence {
     EXPECT_EQ(cuMemcpyDtoH(target.data(), memory.address, target.size()), CUDA_SUCCESS);
     EXPECT_EQ(target, memory.bytes) << "call " << calls_;
   }
-  // Copies between two memories, which work of one stream or of none uses.
+  // Copies between two memories that work of the same stream uses, or that no stream uses.
   void copy() {
     Memory* const from = some();
     Memory* const to = some();
@@ -295,7 +295,7 @@ class Sequence {
     }
   }
 
-  // The stack of contexts, whose top is also the runtime's device.
+  // Calls change the stack of contexts, whose top determines the runtime's device.
   void contexts() {
     const int device = static_cast<int>(below(2));
     expect(cudaSuccess, cudaDeviceSynchronize());

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-constexpr int kBlock = 512;  // elements; half as many threads
+constexpr int kBlock = 512;  // elements of a block, two for each thread
 
 __device__ void order(unsigned& key, unsigned& value, unsigned& other_key, unsigned& other_value,
                       bool up) {
@@ -24,7 +24,7 @@ __global__ void far_step(unsigned* keys, unsigned* values, unsigned length, unsi
   order(keys[i], values[i], keys[j], values[j], (i & length) == 0);
 }
 
-// All lengths from `length` to `last`, of distances below a block.
+// Runs the steps for all lengths from `length` to `last` whose distances are within a block.
 __global__ void near_steps(unsigned* keys, unsigned* values, unsigned length, unsigned last) {
   __shared__ unsigned k[kBlock], v[kBlock];
   const unsigned first = blockIdx.x * kBlock, thread = threadIdx.x;

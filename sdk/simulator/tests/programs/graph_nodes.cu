@@ -119,7 +119,7 @@ void expect_result(const Buffers& all, cudaStream_t stream) {
   check(cudaMemset(all.device_y, 0, kSize * sizeof(int)));
 }
 
-// A graph that allocates its own memory: y = 3 * (2 * x).
+// A graph computes y = 3 * (2 * x) in memory that it allocates.
 void allocate(Buffers* all, cudaStream_t stream, bool frees) {
   constexpr unsigned long long kBytes = kSize * sizeof(int);
   cudaGraph_t graph, copy;
@@ -184,7 +184,7 @@ void allocate(Buffers* all, cudaStream_t stream, bool frees) {
 
 constexpr unsigned long long kGraphBytes = 1 << 20;
 
-// An instance of a graph that allocates and fills memory.
+// Returns an executable graph that allocates and fills memory.
 cudaGraphExec_t allocating(cudaStream_t stream, bool frees, char** memory) {
   cudaGraph_t graph;
   cudaGraphExec_t exec;
@@ -247,7 +247,7 @@ void footprint(cudaStream_t stream) {
   check(cudaGraphExecDestroy(execs[2]));
   EXPECT_BYTES(3, 3);
   for (char* block : memory) check(cudaFree(block));
-  EXPECT_BYTES(2, 3);  // no graph uses the third any more
+  EXPECT_BYTES(2, 3);  // no graph uses the third block any more
   check(cudaDeviceGraphMemTrim(0));
   EXPECT_BYTES(0, 0);
   unsigned long long zero = 0;
@@ -264,7 +264,7 @@ void footprint(cudaStream_t stream) {
   check(cudaGraphExecDestroy(execs[0]));
   check(cudaGraphExecDestroy(execs[1]));
 
-  // A launch needs the memory; making the graph does not.
+  // The memory is reserved by the launch, not by instantiation.
   size_t free = 0, total = 0;
   char* filler = nullptr;
   execs[0] = allocating(stream, true, &memory[0]);
@@ -281,7 +281,7 @@ void footprint(cudaStream_t stream) {
   check(cudaStreamDestroy(other));
 }
 
-// An object that graphs, their copies and their launches keep alive.
+// A user object lives as long as graphs, their copies or their launches refer to the object.
 void user_objects(cudaStream_t stream) {
   int destroyed = 0;
   const auto count_destroyed = [](void* count) { ++*static_cast<int*>(count); };
@@ -348,7 +348,7 @@ int main() {
   EXPECT(2 * (sum + 5), result_of(exec, &all, stream));
   all.x[0] -= 5;
 
-  // New arguments of a kernel, for this instance only.
+  // Changes the arguments of a kernel in this executable graph only.
   Kernel changed(all.device_x, all.device_y, 7);
   check(cudaGraphExecKernelNodeSetParams(exec, scaled, &changed.parameters));
   EXPECT(7 * sum, result_of(exec, &all, stream));
@@ -360,7 +360,8 @@ int main() {
          cudaGraphExecKernelNodeSetParams(exec_of_clone, scaled, &changed.parameters));
   EXPECT(7 * sum, result_of(exec, &all, stream));
 
-  // All parameters, from another graph of the same shape; a graph of another shape changes nothing.
+  // Takes all parameters from another graph of the same shape. A graph of another shape is rejected
+  // without an effect.
   cudaGraph_t other = make(&all, 11, &of_clone);
   cudaGraphExecUpdateResultInfo info;
   check(cudaGraphExecUpdate(exec, other, &info));
@@ -374,7 +375,7 @@ int main() {
   EXPECT(cudaGraphExecUpdateErrorTopologyChanged, info.result);
   EXPECT(4 * sum, result_of(exec, &all, stream));
 
-  // A graph as a node of another graph.
+  // Adds a graph as a node to another graph.
   cudaGraph_t outer;
   cudaGraphExec_t exec_of_outer;
   cudaGraphNode_t first, second, roots[2];

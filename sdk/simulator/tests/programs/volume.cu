@@ -42,7 +42,8 @@ int main() {
   add_neighbours<<<dim3((columns + 31) / 32, rows, slices), 32>>>(x, y, size);
   check(cudaGetLastError());
 
-  // The columns 3 to 40 of the rows 2 to 4 of the slices 1 to 3, to row 1 of slice 1.
+  // Copies columns 3 to 40 of rows 2 to 4 in slices 1 to 3 to the host, starting at row 1 of slice
+  // 1.
   const int box[] = {38, 3, 3}, extra = 2;
   const size_t pitch = box[0] * sizeof(int) + 8;
   std::vector<char> back((1 + box[2]) * (box[1] + extra) * pitch, 0x55);
@@ -77,11 +78,11 @@ int main() {
     if (in_row < sizeof(int)) passed = passed && padded[i] == 0x22;
   }
 
-  to_host.srcPos = make_cudaPos(3 * sizeof(int), 4, 1);  // one row too far
+  to_host.srcPos = make_cudaPos(3 * sizeof(int), 4, 1);  // the last row exceeds the slice
   passed = passed && cudaMemcpy3D(&to_host) == cudaErrorInvalidValue;
   passed =
       passed && cudaMemset3D(y, 0, make_cudaExtent(y.pitch + 1, 1, 1)) == cudaErrorInvalidValue;
-  // One slice too many: no slice is written.
+  // If the last slice exceeds the memory, no slice is written.
   const cudaExtent deeper = make_cudaExtent(sizeof(int), rows, slices + 1);
   passed = passed && cudaMemset3D(y, 0x33, deeper) == cudaErrorInvalidValue;
   std::vector<unsigned char> after(padded.size());

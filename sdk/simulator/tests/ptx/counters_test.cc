@@ -33,7 +33,7 @@ class PtxCounters : public Ptx {
   }
 };
 
-// The traffic as text: "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch".
+// Returns the traffic as text: "1 of 32 lanes: 128 bytes, 4 sectors, 4 needed, 4 of the launch".
 std::string text(const GlobalTraffic& t) {
   return std::to_string(t.requests) + " of " + std::to_string(t.lanes) +
          " lanes: " + std::to_string(t.bytes) + " bytes, " + std::to_string(t.sectors) +
@@ -208,7 +208,7 @@ TEST_F(PtxCounters, ByLines) {
                            "setp.lt.u32 %p1, %i, 8;\n@!%p1 bra end;\n.loc 1 22 3\n"
                            "add.u32 %r2, %r2, 1;\nst.global.u32 [%y1], %r2;\nend:";
   const KernelCounters kernel = count(body, memory<int>(128), 3, 128);
-  ASSERT_EQ(kernel.lines.size(), 5u);  // the parameter's line, 12, 20, 21, 22
+  ASSERT_EQ(kernel.lines.size(), 5u);  // the line of the parameter, and 12, 20, 21, 22
   const LineCounters &loads = kernel.lines[2], &stores = kernel.lines[4];
   EXPECT_EQ(loads.place, "counted.cu:20");
   EXPECT_EQ(loads.file, "/src/counted.cu");

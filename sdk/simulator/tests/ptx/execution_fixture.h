@@ -6,8 +6,8 @@
 
 namespace kernkit::simulator {
 
-/// A kernel with the given body. Thread i has i in %i and the addresses of its 32-bit elements in
-/// %out and %in. The code after the body stores %r in the output.
+/// Returns a kernel with the given body. Thread i has i in %i and the addresses of its 32-bit
+/// elements in %out and %in. The code after the body stores %r in the output.
 inline std::string kernel(const std::string& body, const std::string& before = "") {
   return before +
          ".visible .entry k(.param .u64 out, .param .u64 in, .param .u32 n)\n{\n"

@@ -12,16 +12,16 @@ namespace kernkit::simulator::execution_target {
 /// Returns "", or the reason why no test can run.
 std::string begin(int capability = 90);
 void end();
-/// The first fault of a kernel, or "none".
+/// Returns the first fault of a kernel, or "none".
 std::string fault();
-/// Sets the order of blocks and streams. No effect on a GPU.
+/// Sets the seed for the order of blocks and streams. No effect on a GPU.
 void set_seed(unsigned seed);
-/// Whether the tests run in the simulator. Where PTX ISA allows several results, the simulator
-/// always returns the same result.
+/// Returns whether the tests run in the simulator. Where PTX ISA allows several results, the
+/// simulator always returns the same result.
 bool is_simulator();
-/// The forms of a PTX text whose loops the simulator has as SIMD code, each with the list of the
-/// loop, such as "add.s32" and "integers". Requires KERNKIT_PTX_AVX2=0 in the environment. Empty on
-/// a GPU.
+/// Returns {form: its list of loops}, such as "add.s32" and "integers", for the forms in a PTX text
+/// whose loops the simulator has as SIMD code. Requires KERNKIT_PTX_AVX2=0 in the environment.
+/// Empty on a GPU.
 std::map<std::string, std::string> simd_forms(const std::string& text);
 
 }  // namespace kernkit::simulator::execution_target

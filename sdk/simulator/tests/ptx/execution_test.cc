@@ -304,7 +304,7 @@ TEST_F(PtxExecution, WarpFunctions) {
       "selp.u32 %r, 1, 0, %p2; @%p3 add.u32 %r, %r, 2;",
       [](uint32_t) { return 1u; });
   const struct {
-    const char* votes;  // for which lanes %p1 is true
+    const char* votes;  // lanes in which %p1 is true
     uint32_t any, all, uni;
   } polls[] = {{"setp.lt.u32 %p1, %i, 0;", 0, 0, 1},
                {"setp.lt.u32 %p1, %i, 32;", 1, 1, 1},
@@ -355,7 +355,7 @@ TEST_F(PtxExecution, ReductionsOfFloats) {
   constexpr uint32_t kNan = 0x7fc00001, kMinusZero = 0x80000000, kCanonical = 0x7fffffff;
   const auto reduce = [&](const std::string& how, uint32_t all, uint32_t of_lane_9) {
     std::vector<uint32_t> in(32, all);
-    in[0] = 0xff800000;  // lane 0 takes no part
+    in[0] = 0xff800000;  // lane 0 does not participate
     in[9] = of_lane_9;
     const auto r = run(kernel("mov.u32 %r, 5; setp.lt.u32 %p1, %i, 8; @%p1 bra end; "
                               "ld.global.u32 %x2, [%in]; redux.sync." +
@@ -441,7 +441,7 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
                               " ld.shared.u32 %x4, [%x2]; ld.shared.u32 %x5, [%x2+4]; "
                               "shl.b32 %x5, %x5, 16; or.b32 %r, %x4, %x5;"),
                        std::vector<uint32_t>(64, 9));
-    for (const uint32_t got : r) {  // a GPU may copy before the wait
+    for (const uint32_t got : r) {  // on a GPU the copy may end before the wait
       const auto is_right = [](uint32_t value, bool landed) {
         return value == (landed ? 9u : 7u) || (value == 9 && !execution_target::is_simulator());
       };
@@ -451,8 +451,8 @@ TEST_F(PtxExecution, AsynchronousCopiesLandAtTheirWait) {
   }
 }
 
-// A copy of 16 bytes reads only as many bytes as its source size, here the bytes inside the
-// allocation.
+// A copy of 16 bytes reads only the number of bytes given as its source size, here the bytes inside
+// the allocation.
 TEST_F(PtxExecution, AsynchronousCopiesOfLess) {
   const auto r =
       run(kernel(".shared .align 16 .b8 tile[1024]; mov.u32 %x2, tile; shl.b32 %x3, %i, 4; "
@@ -570,7 +570,8 @@ class PtxEndedThreads : public PtxExecution {
  protected:
   static constexpr uint32_t kCounts[] = {96, 64, 40, 33, 32, 31, 1};
 
-  // %r of all threads, which run `end`, store their numbers in shared memory and run `wait`.
+  // Runs `end`, stores the threads' numbers in shared memory, runs `wait`, and returns %r of all
+  // threads.
   std::vector<uint32_t> results(const std::string& end, const std::string& wait, uint32_t n) {
     return run(kernel("mov.u32 %r, 0; mov.u32 %x5, all; mul.lo.u32 %x6, %i, 4; add.u32 %x6, %x6, "
                       "%x5;\n" +
@@ -628,7 +629,8 @@ TEST_F(PtxEndedThreads, ACountIsOfWarps) {
     }
   }
 }
-// Masks may name lanes that have exited, including lanes that took part in earlier operations.
+// Masks may contain lanes that have exited, including lanes that participated in earlier
+// operations.
 TEST_F(PtxEndedThreads, MasksMayNameThem) {
   const std::string meets =
       "bar.warp.sync -1; shfl.sync.idx.b32 %x1, %i, 0, 31, -1; vote.sync.ballot.b32 %x2, %p5, "
@@ -674,7 +676,7 @@ TEST_F(PtxExecution, Prints) {
   struct stat file;
   ASSERT_EQ(fstat(STDOUT_FILENO, &file), 0);
   const std::string expected = "-7 1.25 ab\n-7 1.25 ab\n";
-  EXPECT_EQ(static_cast<size_t>(file.st_size), expected.size());  // nothing is in the buffer
+  EXPECT_EQ(static_cast<size_t>(file.st_size), expected.size());  // the buffer is empty
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), expected);
   EXPECT_EQ(fault(), "none");
 }

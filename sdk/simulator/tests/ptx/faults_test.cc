@@ -130,7 +130,7 @@ TEST_F(PtxFaults, ReservedSharedMemory) {
             "at byte 512 of shared "
             "variable %reserved_smem_offset_1 (512 bytes) (faulty.cu:12)");
 }
-// A declaration needs no blanks between its words.
+// A declaration needs no spaces between its words.
 TEST_F(PtxFaults, DeclarationsWithoutBlanks) {
   int* x = memory<int>(64);
   EXPECT_EQ(run("{.reg.b32 a,b;\n.reg.pred q;\n.shared.b32 word;\nmov.u32 a, 5;\n"
@@ -259,8 +259,8 @@ TEST_F(PtxFaults, BarriersOfTwoKinds) {
       "%p1;",
       memory<int>(64));
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads_or() meets threads of the "
-            "block at __syncthreads() (faulty.cu:12)");
+            "faulty: block [0, 0, 0], thread [32, 0, 0]: __syncthreads_or() was called while "
+            "other threads of the block wait at __syncthreads() (faulty.cu:12)");
 }
 TEST_F(PtxFaults, LaneElsewhere) {
   run("setp.eq.u32 %p1, %i, 5; @%p1 bra other; shfl.sync.idx.b32 %r1, %i, 0, 31, -1; ret; other: "
@@ -304,8 +304,8 @@ TEST_F(PtxFaults, CallsNoFunction) {
 // Accesses past the ends of variables in global, constant and shared memory.
 class PtxVariableFaults : public Ptx {
  protected:
-  // The fault of a kernel. Thread i has i in %i, 4 i in %r1 and %y1, and n in %r2. %p1 is true in
-  // thread 0.
+  // Returns the fault of a kernel. Thread i has i in %i, 4 i in %r1 and %y1, and n in %r2. %p1 is
+  // true in thread 0.
   std::string fault_of(const std::string& body, int n = 0, unsigned threads = 32,
                        size_t dynamic = 64) {
     CudaRuntime runtime;
@@ -434,7 +434,7 @@ TEST_F(PtxVariableFaults, ADistanceBetweenAddresses) {
       "mov.u64 %y2, _ZN2ns5tableE; and.b64 %y3, %y2, 7; mov.u64 %y5, next; add.s64 %y6, %y5, %y3; "
       "ld.global.u8 %r3, [%y6]; ld.global.u64 %y4, [pointer]; add.s64 %y6, %y4, %y3; "
       "ld.global.u8 %r3, [%y6];",
-      // the address of tile or other, by arithmetic
+      // the address of tile or of other, computed by arithmetic
       shared + "mad.lo.u32 %r6, %r5, 1, %r3; st.shared.u32 [%r6], %i;",
       shared + "xor.b32 %r5, %r4, %r3; xor.b32 %r6, %r3, %r5; st.shared.u32 [%r6], %i;",
       shared + "shl.b32 %r5, %r5, 0; add.u32 %r6, %r3, %r5; st.shared.u32 [%r6+128], %i;",
@@ -483,7 +483,7 @@ TEST_F(PtxVariableFaults, DynamicSharedMemory) {
             "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte -4 of dynamic shared "
             "memory (64 bytes)" +
                 end_);
-  // An address of static shared memory that reaches dynamic shared memory.
+  // An access past the end of a static array that reaches dynamic shared memory.
   EXPECT_EQ(fault_of("mov.u32 %r3, other; st.shared.u32 [%r3+256], %i; st.shared.u32 [dynamic], "
                      "%i;"),
             "[0, 0, 0]: Invalid __shared__ write of size 4 bytes, at byte 256 of shared variable "
@@ -493,7 +493,7 @@ TEST_F(PtxVariableFaults, DynamicSharedMemory) {
 
 class PtxHeapFaults : public Ptx {
  protected:
-  // The fault of a kernel in which %y1 is the address of 20 bytes that malloc() returned.
+  // Returns the fault of a kernel in which %y1 is the address of 20 bytes that malloc() returned.
   std::string fault_of(const std::string& body) {
     PtxModule module(
         ".extern .func (.param .b64 r) malloc(.param .b64 bytes);\n"
@@ -585,7 +585,7 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
           "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
           "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
 }
-// Instructions of compute capability 9.0 and later for clusters and for asynchronous bulk
+// Rejects instructions of compute capability 9.0 and later for clusters and for asynchronous bulk
 // operations.
 TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
@@ -607,7 +607,8 @@ TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
         << execution_target::runtime().faults().back();
   }
 }
-// A module with textures is loaded; its kernels that use no texture run.
+// A module with textures is loaded. Kernels without textures run, and launches of kernels with
+// textures fail.
 TEST_F(PtxFaults, RejectsTexturesAndSurfaces) {
   PtxModule module(
       ".file 1 \"/src/image.cu\"\n.global .texref image;\n.global .texref images[4];\n"
@@ -698,7 +699,7 @@ TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
             "cudaLibraryLoadData(): machine code is not supported without a GPU; expected PTX");
 }
 
-// The forms of the page on instructions that the simulator rejects: a launch fails with a reason.
+// A launch of each form that the page on instructions lists as unsupported fails with a reason.
 class PtxUnsupportedForms : public Ptx {};
 
 TEST_F(PtxUnsupportedForms, EachIsRejected) {

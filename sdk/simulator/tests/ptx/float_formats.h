@@ -11,7 +11,7 @@
 
 namespace kernkit::simulator {
 
-// The value of a float with these numbers of exponent and mantissa bits, by definition.
+// Returns the value of a float with these numbers of exponent and mantissa bits, by definition.
 inline double decoded_by_definition(uint64_t x, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1, top = (1 << exponent_bits) - 1;
   const int exponent = static_cast<int>(x >> mantissa_bits) & top;
@@ -32,14 +32,15 @@ inline std::vector<double> all_decoded(int exponent_bits, int mantissa_bits) {
   return values;
 }
 inline const std::vector<double> kHalves = all_decoded(5, 10), kBfloats = all_decoded(8, 7);
-// The same value. For 16-bit formats a table has the value, because tests decode 2^32 pairs.
+// Returns the value of decoded_by_definition(). Values of 16-bit formats come from a table, because
+// tests decode 2^32 pairs.
 [[gnu::always_inline]] inline double decoded(uint64_t x, int exponent_bits, int mantissa_bits) {
   if (exponent_bits + mantissa_bits != 15) {
     return decoded_by_definition(x, exponent_bits, mantissa_bits);
   }
   return (exponent_bits == 5 ? kHalves : kBfloats)[x & 0xffff];
 }
-// The float that is nearest to a long double, ties to even, by definition.
+// Returns the float that is nearest to a long double, ties to even, by definition.
 inline uint64_t encoded_by_definition(long double x, int exponent_bits, int mantissa_bits) {
   if (x != x) return (uint64_t{1} << (exponent_bits + mantissa_bits)) - 1;
   const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -56,9 +57,9 @@ inline uint64_t encoded_by_definition(long double x, int exponent_bits, int mant
 inline uint64_t encoded(long double x, int exponent_bits, int mantissa_bits) {
   return encoded_by_definition(x, exponent_bits, mantissa_bits);
 }
-// The same for a double, from the double's bits. A double holds the product of two 16-bit numbers.
-// A sum may be rounded twice, but the result is the same, because a double has at least two bits
-// more than twice a 16-bit number's bits.
+// Returns the value of encoded_by_definition() for a double, computed from the double's bits. A
+// double holds the product of two 16-bit numbers. A sum may be rounded twice, but the result is the
+// same, because a double has at least two bits more than twice the bits of a 16-bit number.
 [[gnu::always_inline]] inline uint64_t encoded(double x, int exponent_bits, int mantissa_bits) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof(x));

@@ -27,7 +27,8 @@ class PtxGraphMemory : public Ptx {
   cudaError_t launch(const char* name, int* x, int* y = nullptr) {
     return module_.launch_on(stream_, name, 1, 32, 0, x, y);
   }
-  /// A graph that allocates x, runs put and get, and frees x if `frees` is true.
+  /// Returns an executable graph that allocates x, runs put and get, and frees x if `frees` is
+  /// true.
   cudaGraphExec_t instance(bool frees, int** x, cudaGraph_t* graph = nullptr) {
     cudaGraph_t captured = nullptr;
     cudaGraphExec_t exec = nullptr;

@@ -46,14 +46,15 @@ class PtxInit : public Ptx {
     cudaFree(y_);
   }
 
-  // The reports for a kernel in which %u is loaded from uninitialised memory and %v is 0x0f0f1234.
+  // Returns the reports for a kernel in which %u is loaded from uninitialised memory and %v is
+  // 0x0f0f1234.
   std::string uses(const std::string& body, unsigned threads = 32) {
     PtxModule module(kHead + body + "\nret;\n}\n", target_);
     const InitCheck check;
     run(&module, threads, 0);
     return text_of(check);
   }
-  // The uninitialised bits of %r after the body.
+  // Returns the uninitialised bits of %r after the body.
   uint32_t bits(const std::string& body) {
     PtxModule module(kHead + body + "\nand.b32 %r, %r, %m;\nst.global.u32 [%y], %r;\nret;\n}\n",
                      target_);
@@ -161,7 +162,7 @@ TEST_F(PtxInit, Predicates) {
   const std::pair<const char*, bool> rules[] = {
       {"setp.eq.u32 %p, %u, 5;", true},
       {"setp.eq.u32 %p, %v, 5;", false},
-      {"setp.eq.u32 %p, %h, 0x10000;", false},  // an initialised bit differs
+      {"setp.eq.u32 %p, %h, 0x10000;", false},  // false, since an initialised bit differs
       {"setp.eq.u32 %p, %h, 5;", true},
       {"setp.lt.u32 %p, %h, 0x10000;", false},  // true for every value of %h
       {"setp.le.u32 %p, %h, 0xfffe;", true},
@@ -203,7 +204,7 @@ TEST_F(PtxInit, LanesOfAWarp) {
       {"vote.sync.any.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 1},
       {"setp.eq.or.u32 %pu, %i, 5, %pu;\nvote.sync.any.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;",
        0},
-      {"vote.sync.all.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 0},  // other lanes are false
+      {"vote.sync.all.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 0},  // false in the other lanes
       {"vote.sync.uni.pred %p, %pu, -1;\nselp.u32 %r, 1, 0, %p;", 1},
       {"match.any.sync.b32 %r, %q1, -1;", UINT32_MAX},
       {"redux.sync.add.u32 %r, %q1, -1;", UINT32_MAX},
@@ -219,7 +220,8 @@ TEST_F(PtxInit, LanesOfAWarp) {
             0u);
 }
 
-// Shuffles from a lane that has exited, that the block does not have or that the mask excludes.
+// Shuffles from a lane that has exited, a lane that the block does not have, or a lane that the
+// mask excludes.
 TEST_F(PtxInit, ShufflesFromLanesThatTakeNoPart) {
   const std::string ends = "setp.ge.u32 %p, %i, 16;\n@%p ret;\n.loc 1 8 3\n",
                     use = "\n.loc 1 9 3\nst.global.u32 [%mine], %r;";
@@ -327,7 +329,7 @@ TEST_F(PtxInit, SharedAndLocalMemory) {
               std::string::npos)
         << carried;
   }
-  // Bytes, and bits, for themselves.
+  // Each byte, and each bit, is tracked separately.
   EXPECT_EQ(bits(addresses + "st.shared.u8 [%q1+1], %v;\nld.shared.u32 %r, [%q1];"), 0xffff00ff);
   EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.u8 %r, [%q1];"), 0u);
   EXPECT_EQ(bits(addresses + "st.shared.u32 [%q1], %t;\nld.shared.s16 %r, [%q1];"), 0xffffff00);

@@ -80,7 +80,7 @@ inline std::vector<uint64_t> values_of_all_kinds() {
   return values;
 }
 
-/// The expected result of an instruction for its sources, all as bits.
+/// Returns the expected result of an instruction for its sources, all as bits.
 using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 
 /// `instruction` has the operands %d, %a, %b and %c, as far as needed; `types` are the operands'
@@ -88,7 +88,7 @@ using Reference = std::function<uint64_t(uint64_t a, uint64_t b, uint64_t c)>;
 class Instruction : public Ptx {
  protected:
   Instruction() = default;
-  /// For forms that need another target of PTX than sm_90, and its compute capability.
+  /// A test of forms that need another compute capability and target of PTX than sm_90.
   Instruction(int capability, std::string target) : Ptx(capability), target_(std::move(target)) {}
 
   void check(const std::string& instruction, const std::vector<std::string>& types,
@@ -156,7 +156,8 @@ class Instruction : public Ptx {
       check_random(instruction, types, reference, number("KERNKIT_PTX_RANDOM"), bound);
     }
   }
-  // Checks that the row for all pairs exists and agrees with the reference.
+  // Checks that pairs.cc has a function for this instruction and that its results equal the
+  // reference.
   void check_row(const std::string& instruction, const std::vector<std::string>& types,
                  const Reference& reference) {
     const Row row = row_of(instruction);
@@ -236,7 +237,7 @@ class Instruction : public Ptx {
   static std::string statement(const std::string& instruction) {
     return instruction + (instruction[0] == '{' ? "\n" : ";\n");
   }
-  // The beginning of a kernel: its registers, and the thread's number in %i.
+  // Returns the beginning of a kernel, with its registers and the thread's number in %i.
   static std::string head(const std::vector<std::string>& types, const std::string& parameters) {
     const char names[] = "dabc";
     std::string text = ".visible .entry k(.param .u64 pd, " + parameters +

@@ -160,8 +160,8 @@ TEST_F(PtxInteger, Carries) {
         [](uint64_t a, uint64_t b, uint64_t c) { return c - a - (a < b ? 1 : 0); });
 }
 
-// For one type: each instruction that sets a carry, followed by each instruction that reads the
-// carry.
+// Tests of one type: each instruction that sets a carry, followed by each instruction that reads
+// the carry.
 class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const char*> {
  protected:
   __extension__ using Wide = unsigned __int128;
@@ -187,7 +187,7 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
   unsigned bits_ = width_of(type_);
   Wide all_ = (Wide{1} << bits_) - 1;
 
-  // The sum of a step on p and q, and on r if the step multiplies.
+  // Returns the sum of a step on p and q, and on r if the step multiplies.
   Wide sum(const Step& step, uint64_t p, uint64_t q, uint64_t r, Wide carry) const {
     const Wide product = type_[0] == 's'
                              ? static_cast<Wide>(Int128{extended(p, bits_)} * extended(q, bits_))
@@ -623,7 +623,8 @@ TEST_F(PtxInteger, SaturatedHighProducts) {
         });
 }
 
-// Two or four numbers in a register; the third source is added to the sum of the results.
+// Instructions on two or four numbers in a register. The third source is added to the sum of the
+// results.
 TEST_F(PtxInteger, VideoInstructions) {
   const struct {
     const char* name;

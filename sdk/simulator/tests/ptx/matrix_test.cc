@@ -13,7 +13,7 @@ namespace {
 struct Element {
   int row, column;
 };
-/// The matrix element of fragment element i of the lane with number t in group g.
+/// Returns the position in the matrix of fragment element i, in the lane with number t in group g.
 using Layout = std::function<Element(int g, int t, int i)>;
 
 int low(int i) { return i & 1; }
@@ -91,7 +91,7 @@ double value_of(const std::string& type, uint32_t code) {
   return (code & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-/// Codes of the elements, row by row.
+/// A matrix of codes of elements, row by row.
 struct Matrix {
   std::string type;
   int rows, columns;
@@ -108,7 +108,7 @@ class PtxMatrix : public Ptx {
     Matrix all{type, rows, columns, {}};
     for (int i = 0; i < rows * columns; ++i) {
       const auto some = static_cast<uint32_t>(random_());
-      uint32_t code = some;  // 8-bit types: any; .f16 to .f32: about 1, some subnormal
+      uint32_t code = some;  // 8-bit types: any code; .f16 to .f32: about 1, some subnormal
       if (type == "e4m3" || type == "e5m2") code &= 0xbf;  // no NaN
       if (type == "s32" && some % 4 != 0) code = some % 200 - 100;
       if (type == "f16") code = (some & 0x83ff) | ((some >> 20 & 7) * 0x400 + 0x3000);
@@ -120,7 +120,7 @@ class PtxMatrix : public Ptx {
     }
     return all;
   }
-  // Registers of 32 lanes, [register][lane].
+  // Returns the registers of 32 lanes, [register][lane].
   static std::vector<uint32_t> fragment(const Matrix& matrix, const Layout& layout) {
     const int bits = bits_of(matrix.type), each = 32 / bits;
     const int count = matrix.rows * matrix.columns / 32;
@@ -396,7 +396,7 @@ std::vector<uint32_t> numbered() {
   for (uint32_t i = 0; i < 256; i += 2) packed.push_back(i | (i + 1) << 16);
   return packed;
 }
-// The elements of matrix j that a lane holds, as in the figure of ldmatrix.
+// Returns the elements of matrix j that a lane holds, as in the figure of ldmatrix.
 uint32_t expected_row(uint32_t j, uint32_t lane, bool transposed) {
   const uint32_t row = lane / 4, column = lane % 4 * 2;
   const auto at = [&](uint32_t r, uint32_t c) {
@@ -420,7 +420,7 @@ TEST_F(PtxMatrix, Ldmatrix) {
         const std::string number = ".x" + std::to_string(count);
         const std::string form = !transposed ? ".m8n8" + number
                                  : generic   ? ".m8n8" + number + ".trans"
-                                             : ".trans.m8n8" + number;  // as in older code
+                                             : ".trans.m8n8" + number;  // the form in older code
         body += "cvta.shared.u64 %y2, %y2;\nldmatrix.sync.aligned" + form +
                 (generic ? "" : ".shared") + ".b16 " + list("d", count) +
                 (generic ? ", [%y2];\n" : ", [%s0];\n");
@@ -501,7 +501,7 @@ TEST_F(PtxMatrix, ResultsWithoutARegister) {
   EXPECT_EQ(fault(), "none");
 }
 
-// Faults, which only the simulator describes. On a GPU a fault ends the process.
+// Tests of faults, which run only in the simulator: on a GPU a fault ends the process.
 class PtxMatrixFaults : public PtxMatrix {
  protected:
   void SetUp() override {
@@ -538,7 +538,8 @@ TEST_F(PtxMatrixFaults, PartOfAWarp) {
             "f16.f16.f32 needs all 32 lanes of the warp, found the mask 0x0000ffff "
             "(matrix.cu:12)");
 }
-// Forms for the tensor cores of other architectures, and forms with unsupported element types.
+// Rejects forms for the tensor cores of other architectures, and forms with unsupported element
+// types.
 TEST_F(PtxMatrixFaults, RejectsOtherForms) {
   for (const char* form :
        {"mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0, "
@@ -686,7 +687,7 @@ TEST_F(Wmma, OneRegister) {
        128, 1}};
   for (const auto& test_case : all) {
     const bool is_double = test_case.bits == 64;
-    std::vector<uint32_t> in;  // A by rows, B by columns, C by rows
+    std::vector<uint32_t> in;  // A, B and C in row-major, column-major and row-major order
     std::vector<double> a, b, c;
     const auto append = [&](std::vector<double>* values, int count, int bits) {
       uint32_t packed = 0;

@@ -13,7 +13,7 @@ constexpr unsigned kThreads = 64, kBytes = 32;  // bytes per thread
 
 struct Form {
   std::string text, space;
-  unsigned count = 1, size = 0;  // count and size [bytes] of elements
+  unsigned count = 1, size = 0;  // number of elements, and size of an element [bytes]
   bool is_signed = false;
   unsigned in_register() const { return std::max(size, 2u); }
 };
@@ -40,8 +40,8 @@ class PtxForms : public Ptx {
     for (unsigned i = 0; i < kThreads * kBytes; ++i)
       bytes_.push_back(static_cast<uint8_t>(i * 167 + i / 7));
   }
-  // A kernel in which %in and %out are the addresses of the thread's input and output, and %mine is
-  // the address of the thread's part of shared memory.
+  // Returns a kernel in which %in and %out are the addresses of the thread's input and output, and
+  // %mine is the address of the thread's part of shared memory.
   static std::string kernel(const Form& form, const std::string& body) {
     const std::string bits = std::to_string(8 * form.in_register());
     const std::string base = form.space == "shared" ? "%mine" : "%in";
@@ -63,7 +63,7 @@ class PtxForms : public Ptx {
     if (form.count == 1) return "%r0";
     return form.count == 2 ? "{%r0, %r1}" : "{%r0, %r1, %r2, %r3}";
   }
-  // Copies all bytes of a thread from one address to the other.
+  // Returns instructions that copy all bytes of a thread from one address to the other.
   static std::string copied(const std::string& load, const std::string& from,
                             const std::string& store, const std::string& to) {
     std::string text;
@@ -428,7 +428,7 @@ TEST_F(PtxForms, CacheHints) {
 TEST_F(PtxForms, AsyncCopiesWithMoreOperands) {
   const struct {
     const char* text;
-    int source_bytes;  // of threads with the predicate
+    int source_bytes;  // source bytes of threads with the predicate
   } all[] = {
       {"cp.async.ca.shared.global.L2::cache_hint [%mine], [%in], 16, %policy", 16},
       {"cp.async.cg.shared.global.L2::cache_hint.L2::128B [%mine], [%in], 16, %n, %policy", 4},

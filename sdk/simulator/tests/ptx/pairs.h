@@ -21,8 +21,8 @@ Row row_of(const std::string& instruction);
 /// Puts the 16-bit results `upper` into the upper halves of `results`.
 void put_above(const uint32_t* upper, uint32_t* results);
 
-/// The index of the first result that differs from the expected result, or kRow. A result has 2 or
-/// 4 bytes.
+/// Returns the index of the first result that differs from the expected result, or kRow. A result
+/// has 2 or 4 bytes.
 size_t first_other(const unsigned char* results, size_t bytes, const uint32_t* expected);
 
 }  // namespace kernkit::simulator

@@ -17,7 +17,7 @@
 
 #include "execution_target.h"
 
-#if defined(KERNKIT_CUDA_ERRORS)  // kernkit's header, which lacks these
+#if defined(KERNKIT_CUDA_ERRORS)  // kernkit's cuda_runtime_api.h lacks these functions
 typedef struct CUlib_st* cudaLibrary_t;
 extern "C" {
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, void*, void**, unsigned,

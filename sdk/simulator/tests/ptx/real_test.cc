@@ -21,8 +21,8 @@ uint64_t bits(float x) { return x != x ? 0x7fffffff : as<uint32_t>(x); }
 uint64_t bits(double x) { return x != x ? 0x7ff8000000000000 : as<uint64_t>(x); }
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-// The result of `work` in a rounding mode. Volatile variables keep the arithmetic between the calls
-// of fesetround().
+// Returns the result of `work` in a rounding mode. Volatile variables keep the arithmetic between
+// the calls of fesetround().
 template <class T, class Work>
 T rounded(int how, const Work& work, T a, T b, T c) {
   volatile T x = a, y = b, z = c;

@@ -60,7 +60,7 @@ std::map<std::string, std::string> simd_forms(const std::string& text) {
         }
       }
     }
-  } catch (const ptx::UnsupportedPtx&) {  // the text of a test of messages
+  } catch (const ptx::UnsupportedPtx&) {  // tests of messages use unsupported PTX
   }
   return forms;
 }

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kRegister = 256, kRegisters = 9;  // bytes
 constexpr size_t kMemory = 1 << 14;
 
-// The registers and the memory that a step may read and change.
+// The registers and the memory that a step reads and changes.
 struct State {
   alignas(64) unsigned char registers[kRegister * kRegisters];
   alignas(64) unsigned char memory[kMemory];

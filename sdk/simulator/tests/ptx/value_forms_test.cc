@@ -39,7 +39,7 @@ float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysi
 uint64_t sign_extended(uint64_t x, int bits) {
   return static_cast<uint64_t>(static_cast<int64_t>(x << (64 - bits)) >> (64 - bits));
 }
-// Packs each(0) and each(16), the results for the lower and the upper number of a register.
+// Returns each(0) and each(16) in one register: the results for the lower and the upper number.
 template <class Each>
 uint64_t in_both(const Each& each) {
   return each(0) | each(16) << 16;
@@ -237,8 +237,8 @@ TEST_F(PtxValueForms, Flushing) {
         bound);
   };
   check_two("sub.ftz.f32", std::minus<>());
-  // a times the reciprocal of b. A subnormal reciprocal is flushed to zero, so that a magnitude of
-  // b above 2^126 gives 0, or NaN if a is infinite.
+  // Returns a times the reciprocal of b. A subnormal reciprocal is flushed to zero, so that a
+  // magnitude of b above 2^126 gives 0, or NaN if a is infinite.
   const auto by_reciprocal = [](float a, float b) {
     return std::fabs(b) > std::ldexp(1.0f, 126) ? a * std::copysign(0.0f, b) : a / b;
   };
@@ -429,7 +429,7 @@ TEST_F(PtxValueForms, EachPairOf8Bits) {
     const auto wide = [](uint64_t code) -> uint64_t {
       if ((code & 0x7f) == 0x7f) return 0x7fff;
       const double sign = (code & 0x80) != 0 ? -1 : 1;
-      const bool top = (code >> 3 & 15) == 15;  // not an infinity in e4m3
+      const bool top = (code >> 3 & 15) == 15;  // a number in e4m3, not an infinity
       const double value = top ? std::ldexp(1 + (code & 7) / 8.0, 8) : decoded(code & 0x7f, 4, 3);
       return encoded(sign * value, 5, 10);
     };
