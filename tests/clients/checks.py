@@ -21,13 +21,14 @@ def assert_close(actual, expected, bound):
 
 
 def sum_bound(terms, magnitude, eps=EPS32):
-    """A bound on the error of a sum in any order: each of the additions rounds by at most eps / 2 of the sum of the
-    magnitudes; eps also covers one rounding of every term, such as that of a product."""
+    """Returns a bound on the error of a sum in any order: each addition rounds by at most eps / 2 of the sum of the
+    magnitudes. The bound also allows one rounding of every term, such as that of a product."""
     return terms * eps * magnitude
 
 
 def product_bound(a, b, eps=EPS32):
-    """A bound on the error of a matrix product that adds in float32 and rounds the result once to a type with `eps`."""
+    """Returns a bound on the error of a matrix product that adds in float32 and rounds the result once to a type with
+    `eps`."""
     magnitude = np.abs(np.asarray(a, np.float64)) @ np.abs(np.asarray(b, np.float64))
     return sum_bound(np.shape(a)[-1], magnitude) + eps * magnitude
 

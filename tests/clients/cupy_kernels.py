@@ -35,7 +35,7 @@ squared_difference = cp.ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x -
 
 def test_elementwise_kernel():
     x, y = normal(5, 80), normal(80)
-    equal(squared_difference(cp.asarray(x), cp.asarray(y)), (x - y) ** 2)  # the same roundings as NumPy
+    equal(squared_difference(cp.asarray(x), cp.asarray(y)), (x - y) ** 2)  # rounded like NumPy's result
 # [/square]
 
 

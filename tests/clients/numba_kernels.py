@@ -31,7 +31,7 @@ def test_saxpy():
     on_device = cuda.to_device(y)
     saxpy[8, 128](on_device, cuda.to_device(x), np.float32(2.5))
     expected = y + 2.5 * x.astype(np.float64)
-    assert_close(on_device.copy_to_host(), expected, EPS32 * np.abs(expected) + 1e-12)  # one rounding, by fma
+    assert_close(on_device.copy_to_host(), expected, EPS32 * np.abs(expected) + 1e-12)  # an fma rounds once
 # [/saxpy]
 
 

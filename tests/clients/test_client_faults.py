@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planted faults in kernels of Triton, Numba and CuPy: each tool reports the line of the Python file, and nothing without
-the fault."""
+"""For planted faults in kernels of Triton, Numba and CuPy, each tool reports the line of the Python file. Without the
+faults, no tool reports anything."""
 
 import json
 import re

@@ -37,7 +37,7 @@ def test_add():
     x, y = normal(1000), normal(1000)
     out = zeros(1000)
     add[(triton.cdiv(1000, 256),)](Array(x), Array(y), out, 1000, BLOCK=256)
-    np.testing.assert_array_equal(out.numpy(), x + y)  # one rounding each, as in NumPy
+    np.testing.assert_array_equal(out.numpy(), x + y)  # each result is rounded once, as in NumPy
 # [/add]
 
 
@@ -150,7 +150,7 @@ def test_matmul_int8():
 
 @triton.jit
 def attention(q, k, v, out, T, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
-    """Causal attention of one head per program, with the softmax's sum kept up to date over blocks of keys."""
+    """Computes causal attention, one head per program. The sum of the softmax is updated for each block of keys."""
     head = tl.program_id(1) * T * D
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     d = tl.arange(0, D)
@@ -313,7 +313,7 @@ def random_numbers(bits, uniform, seed, BLOCK: tl.constexpr):
 
 
 def philox(seed, counter):
-    """The first of the four words of Philox4x32-10 (Salmon et al., 2011)."""
+    """Returns the first of the four words of Philox4x32-10 (Salmon et al., 2011)."""
     c = [np.asarray(counter, np.uint64), *(np.zeros(len(counter), np.uint64) for _ in range(3))]
     key, low = [seed & 0xFFFFFFFF, seed >> 32], np.uint64(0xFFFFFFFF)
     for _ in range(10):
@@ -367,7 +367,7 @@ def test_cross_entropy():
 
 @triton.jit
 def rotate(x, out, heads, D: tl.constexpr):
-    """Rotary position embedding of neighbouring pairs; the position is the first program index."""
+    """Applies rotary position embedding to pairs of adjacent elements. The position is the first program index."""
     position, head, i = tl.program_id(0), tl.program_id(1), tl.arange(0, D)
     pairs = tl.reshape(tl.load(x + (position * heads + head) * D + i), (D // 2, 2))
     first, second = tl.split(pairs)
@@ -408,7 +408,7 @@ def test_embedding_backward():
 
 @triton.jit
 def collatz(x, steps, N: tl.constexpr):
-    """One loop per program, whose length depends on the data."""
+    """Each program runs one loop, whose length depends on the data."""
     value, count = tl.load(x + tl.program_id(0)), 0
     while value != 1:
         value = tl.where(value % 2 == 0, value // 2, 3 * value + 1)

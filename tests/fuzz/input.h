@@ -19,14 +19,14 @@ class Input {
     skip(size);
     return value;
   }
-  /// A number from 0 to n - 1; n is at most 256.
+  /// Returns a number from 0 to n - 1; n is at most 256.
   uint32_t below(uint32_t n) {
     if (size_ == 0) return 0;
     const uint32_t value = *data_ % n;
     skip(1);
     return value;
   }
-  /// True for one of n choices.
+  /// Returns true for one of n choices of the input.
   bool once_in(uint32_t n) { return below(n) == n - 1; }
 
  private:

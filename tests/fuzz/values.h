@@ -21,7 +21,7 @@ struct Object {
   Cell cell{};
 };
 
-/// A tensor with memory of its own, in an allocation of exactly its size.
+/// A tensor whose memory is a separate allocation of exactly its size.
 struct TestTensor {
   Object<DLTensor> object;
   std::vector<int64_t> sizes, strides;

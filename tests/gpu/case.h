@@ -27,7 +27,7 @@ class Case {
         y(device, static_cast<int64_t>(x_values.size()), kAlignments) {
     set(std::move(x_values), std::move(y_values));
   }
-  /// Replaces the inputs by the same number of other values.
+  /// Replaces the values of the inputs, whose number stays the same.
   void set(std::vector<T> x_values, std::vector<T> y_values) {
     x_values_ = std::move(x_values);
     y_values_ = std::move(y_values);

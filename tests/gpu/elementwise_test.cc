@@ -48,7 +48,8 @@ TYPED_TEST(GpuElementwise, EveryAlignmentOfEveryPointer) {
   }
 }
 
-// The output is x, or y, or all three are one tensor. Such a call reads and writes the same packs.
+// The output is x, or it is y, or all three are one tensor. Calls with such tensors read and write
+// the same packs.
 TYPED_TEST(GpuElementwise, InPlace) {
   using T = typename TypeParam::Element;
   constexpr int64_t kMost = 8192 + 4099;
@@ -80,8 +81,8 @@ TYPED_TEST(GpuElementwise, EmptyTouchesNothing) {
   EXPECT_EQ(c.out.wrong(nullptr, c.stream), "");
 }
 
-// Every value of the types with 2^8 or 2^16 values, on the vector path and on the scalar path, each
-// at two positions of a pack.
+// Tests every value of the types with 2^8 or 2^16 values, on the vector path and on the scalar
+// path, at two positions in a pack.
 template <class Op>
 class GpuEveryValue : public GpuTest {};
 using SmallOps = ::testing::Types<ScaleOp<float16>, ScaleOp<bfloat16>, AddOp<float16>,
@@ -96,7 +97,7 @@ TYPED_TEST(GpuEveryValue, OnBothPaths) {
   if (sizeof(T) == 1) {
     for (int bits = 0; bits < 256; ++bits) values.push_back(element(bits));
   } else if (TypeParam::kBinary) {
-    // Zeros, ones, limits, infinities and NaN of the floats, alternating bits.
+    // Bits of zeros, ones, limits, infinities and NaN of the float types, and alternating bits.
     for (const int bits : {0x0000, 0x0001, 0x007f, 0x0080, 0x00ff, 0x0100, 0x0400, 0x3c00, 0x3f80,
                            0x5555, 0x7bff, 0x7c00, 0x7c01, 0x7f7f, 0x7f80, 0x7fff, 0x8000, 0x8001,
                            0xaaaa, 0xbc00, 0xbf80, 0xfbff, 0xfc00, 0xff7f, 0xff80, 0xffff}) {

@@ -20,7 +20,7 @@
 #include "kernkit/testing/hold.h"
 #include "kernkit/testing/reference.h"
 
-// Functions of the simulator, if it is linked: kernkit/simulator/runtime.h.
+// Functions of kernkit/simulator/runtime.h, which are null unless the simulator is linked.
 extern "C" {
 [[gnu::weak]] void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
 [[gnu::weak]] void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);

@@ -75,7 +75,7 @@ void check(const Module& module) {
   EXPECT_EQ(module["count_deleted"]().cast<int64_t>(), deleted + 1)
       << "the deleter must run exactly once";
 
-  // Callbacks, including one that fails.
+  // Callbacks that return a value, and a callback that fails.
   const Function twice = make_function("twice", [](double v) { return 2 * v; });
   EXPECT_EQ(module["apply"](twice, 1.5).cast<double>(), 3);
   const Function fails = make_function("fails", [](double v) { KERNKIT_THROW(ValueError) << v; });

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a library from one file with only an include path."""
+"""Functions that build a library from one file by one call of the compiler, without CMake."""
 
 import pathlib
 import subprocess
@@ -8,8 +8,8 @@ import tvm_ffi
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-# Code for tvm-ffi, compiled against tvm-ffi's own headers or kernkit's headers of the same names (fixture
-# kernkit_flags).
+# Include paths of tvm-ffi's own headers. Code for tvm-ffi is also compiled against kernkit's headers of the same names
+# (fixture kernkit_flags).
 PACKAGE = pathlib.Path(tvm_ffi.__file__).parent
 COMPILE = ["c++", "-std=c++17", "-fPIC", "-O0", "-fvisibility=hidden"]  # not optimised, to save time
 TVM_FFI_FLAGS = ["-w", "-isystem", PACKAGE / "include"]

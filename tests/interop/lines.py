@@ -8,8 +8,8 @@ from kernkit.parsed_line import read_op
 
 
 def parse_all(lines):
-    """The op of each line, as in "scale(Tensor x) -> ()"; None for a line that the parser rejects. The op of a line
-    without a name is called "op"."""
+    """Parses lines. Returns the op of each line, such as "scale(Tensor x) -> ()", or None for a line that the parser
+    rejects. A line without a name gets the name "op"."""
     texts = line_parser.parse_texts([line[line.index("(") :] for line in lines])
     named = [(line.partition("(")[0] or "op", line, json.loads(text)) for line, text in zip(lines, texts)]
     return [None if "error" in parsed else read_op(name, line, parsed) for name, line, parsed in named]
@@ -40,17 +40,17 @@ def _size_text(size):
 
 
 def shape_text(value):
-    """The sizes between the brackets, without spaces; "" for a value without a shape."""
+    """Returns the sizes between the brackets, without spaces; "" for a value without a shape."""
     return ",".join(map(_size_text, value.shape or ()))
 
 
 def dtype_words(op, value):
-    """The dtypes and the names of parameters after the colon."""
+    """Returns the dtypes and the names of parameters after the colon."""
     return [source if isinstance(source, str) else op.parameters[source].name for source in value.dtype]
 
 
 def line_of(op):
-    """A line whose parsed form is that of the op: the same tokens with other spaces."""
+    """Returns a line whose parsed form is that of the op: the same tokens with other spaces."""
     def text_of(value):
         alias = "(out!)" if value.is_only_written else "(a!)" if value.is_written else "(a)" if value.is_alias else ""
         text = f"{value.type}{alias}{'[]' * value.is_list}{'?' * value.is_optional} {value.name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python packages of libraries, as `kernkit bindings` writes them."""
+"""Functions that write and import Python packages of libraries by `kernkit bindings`."""
 
 import importlib
 import os
@@ -40,7 +40,7 @@ def write_shaped(root, folder):
 
 
 def ratios(root, shaped, framework, cwd):
-    """The output of the frameworks benchmark. Checks each ratio against its limit."""
+    """Runs the frameworks benchmark, which fails if a ratio exceeds its limit; returns its output."""
     program = [sys.executable, root / "bench/python/frameworks.py", framework]
     env = {**os.environ, "PYTHONPATH": str(shaped)}
     result = subprocess.run(program, env=env, capture_output=True, text=True, cwd=cwd)

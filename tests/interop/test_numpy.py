@@ -80,7 +80,7 @@ def test_a_kept_tensor_does_not_follow_another_array(kernels):
 
 
 def same_bits(a, b):
-    """True if two arrays of 16-bit floats have equal bits; any NaN equals any other."""
+    """Returns whether two arrays of 16-bit floats have equal bits; any NaN equals any other NaN."""
     a_nan, b_nan = (np.isnan(v.astype(np.float32)) for v in (a, b))
     a_bits, b_bits = a.view(np.uint16), b.view(np.uint16)
     return np.array_equal(a_nan, b_nan) and np.array_equal(a_bits[~a_nan], b_bits[~b_nan])

@@ -267,7 +267,7 @@ def test_two_libraries_and_a_library_of_tvm_ffis_headers_in_one_process(modules,
         assert "tvm_ffi" not in dynamic
         assert "TVMFFI" not in symbols
     second, (kernkit_module, tvm_ffi_module) = tvm_ffi.load_module(str(second)), modules
-    for _ in range(2):  # alternating with errors of the other library
+    for _ in range(2):  # errors of both libraries alternate
         assert answer(second, "fail", ("check alone",)) == (TypeError, "fail(): Check failed: (three == 4) is false:")
         assert answer(kernkit_module, "fail", ("throw",)) == (RuntimeError, "fail(): thrown 1.5 c")
         assert answer(tvm_ffi_module, "fail", ("throw",)) == (RuntimeError, "thrown 1.5 c")

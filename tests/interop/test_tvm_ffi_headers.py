@@ -126,7 +126,7 @@ def test_every_header_of_tvm_ffi_is_supported_or_rejected():
 def test_headers_compile_alone(compiler, kernkit_flags):
     text = "\n".join(f"#include <{header}>" for header in SERVED)
     command = [compiler, *COMPILE[1:], *kernkit_flags, "-isystem", compiled.ROOT / "sdk/simulator/shim", "-fsyntax-only", "-x", "c++", "-"]
-    for first in SERVED:  # each header as the first include
+    for first in SERVED:  # every header can be the first include
         result = subprocess.run(command, input=f"#include <{first}>\n", capture_output=True, text=True)
         assert result.returncode == 0, result.stderr
     assert subprocess.run(command, input=text, text=True).returncode == 0

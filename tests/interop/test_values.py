@@ -59,7 +59,8 @@ class Caller:
 
 
 def call(function, parameters, values):
-    """Calls the function with the given values: positional up to the first one left out, then by keyword."""
+    """Calls the function with the given values. Parameters before the first one without a value are passed by position,
+    the following ones by keyword."""
     is_passed = [v.name in values for v in parameters] + [False]
     first = is_passed.index(False)
     return function(*(values[v.name] for v in parameters[:first]),
@@ -74,7 +75,7 @@ def named(outputs, result):
 
 
 def run_default(caller, function, op, arguments):
-    """Calls the op in its declared form: {output: value}."""
+    """Calls the op in its declared form and returns {output: value}."""
     values = caller.values(op, arguments)
     result = call(function, op.parameters, values)
     outputs = {v.name: values[v.name] for v in op.parameters if v.is_written and values.get(v.name) is not None}

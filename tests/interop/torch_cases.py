@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of PyTorch's operators for the tests: each overload, with arguments."""
+"""Calls of PyTorch's operators for the tests: arguments for each overload."""
 
 import os
 

@@ -30,9 +30,9 @@ using testing::Placement;
 template <class T>
 class Add : public ::testing::Test {
  protected:
-  // Integers wrap. Floats: the sum in double, then the roundings documented in add.h: to the type
-  // of the arithmetic and to T. double has more than twice the digits of float32, so the rounding
-  // to double does not change the next rounding.
+  // Returns the expected sum. Integers wrap. Floats are added in double and then rounded as
+  // documented in add.h, to the type of the arithmetic and to T. double has more than twice the
+  // digits of float32, so that the rounding to double does not change the next rounding.
   static T expected(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));

@@ -32,7 +32,8 @@ class Scale : public ::testing::Test {
  protected:
   using Compute = compute_t<T>;
 
-  // Exact in double, then the roundings documented in scale.h: of the factor, of the product, to T.
+  // Returns the expected product, which is exact in double, after the roundings documented in
+  // scale.h: of the factor, of the product, to T.
   static T expected(T x, double factor) {
     const double narrowed = testing::decode(testing::round_to<Compute>(factor));
     const double product = testing::decode(x) * narrowed;

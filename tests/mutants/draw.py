@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Candidates for small faults in source files, and a random selection of them."""
+"""Finds places for small faults in source files, and selects some of them at random."""
 
 import dataclasses
 import pathlib
@@ -57,7 +57,7 @@ class Mutant:
         return self.file.endswith(".py")
 
     def change(self) -> str:
-        """The change in one line, without the common beginning and end of a long expression."""
+        """Returns the change in one line, without the common beginning and end of a long expression."""
         old, new = " ".join(self.old.split()), " ".join(self.new.split())
         return f"{old} -> {new}"
 

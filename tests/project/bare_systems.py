@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Root folders of a minimal Debian 12, and commands that run in these roots as on another machine.
-
-Packages come from the mirror that this machine's apt uses. Each command has mount and process
-namespaces of its own, so that no mount and no process remains after a command, however it ended.
-"""
+"""Creates root folders of a minimal Debian 12, in which commands run as on another machine. Packages come from the
+mirror that this machine's apt uses. Each command has separate mount and process namespaces, so that no mount and no
+process remains after a command, however it ended."""
 
 import dataclasses
 import os

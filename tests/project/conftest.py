@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit as other projects use it."""
+"""Fixtures for tests of kernkit's tools, pages and template."""
 
 import os
 import pathlib

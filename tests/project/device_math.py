@@ -88,7 +88,7 @@ class Function:
     absolute: tuple = (0.0, 0.0)  # for float and double: a permitted absolute difference, in place of the bound
     inverse_of: Optional[Callable] = None  # takes mpf: the monotonic function of which this function is the inverse
     c_name: str = ""  # the C library's name, if different
-    covers: tuple = ()  # other names of the header that the expression calls
+    covers: tuple = ()  # further names in the header that the expression calls
     formats: tuple = (FLOAT, DOUBLE)
     result: str = ""  # C++ type, if different from the arguments'
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FlashInfer's files that include tvm-ffi's headers, the templates that some of them need, and the output
-of nvcc's front end for a file."""
+"""Functions for FlashInfer's files that include tvm-ffi's headers: renders the templates that some of the files need,
+and runs nvcc's front end on a file."""
 
 import json
 import os

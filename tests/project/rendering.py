@@ -32,7 +32,7 @@ def run(*command, **options) -> subprocess.CompletedProcess:
 
 
 def check(*command, **options) -> str:
-    """Runs a command that must succeed; returns what it printed."""
+    """Runs a command that must succeed; returns its output."""
     result = run(*command, **options)
     assert result.returncode == 0, result.stdout
     return result.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optional arguments of kernkit_add_kernel(), and its errors."""
+"""The effect of the optional arguments of kernkit_add_kernel(), and its errors."""
 
 import re
 import shutil

@@ -17,7 +17,7 @@ from cuda_tools import include_of, tool
 HEADERS = ("cuda_fp16.hpp", "cuda_bf16.hpp")
 FUNCTION = re.compile(r"__CUDA_(HOSTDEVICE_)?(?:FP16|BF16)_DECL__\s+([\w ]+?)\s+(\w+)\(([^)]*)\)\s*(?:noexcept\s*)?\{")
 ARGUMENT = re.compile(r"(?:const )?([\w ]+?)(?: const)? (\w+)")
-# An argument of each type, made from the number x.
+# {type: expression of an argument made from the number x}
 CONVERSIONS = {"__half2": "__half2half2(x)", "__nv_bfloat16": "__float2bfloat16(__half2float(x))",
                "__nv_bfloat162": "__float2bfloat162_rn(__half2float(x))", "float2": "make_float2(__half2float(x), 1)"}  # fmt: skip
 # The numbers 0.5, 1.4, -2.5, -1/3, 4.5, 3.5, the smallest normal half and -0.01. Some are ties when rounded to

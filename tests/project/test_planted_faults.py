@@ -45,7 +45,7 @@ FAULTS = {fault[0]: fault[1:] for fault in read_faults()}
 
 
 def build(folder):
-    """Builds all faults as one program: they are compiled for PTX only, in parallel."""
+    """Builds all faults as one program, compiled in parallel and for PTX only."""
     objects = {source: folder / f"{source}.o" for source in (*SOURCES, "main.cu")}
     arguments = [tool("nvcc"), "-arch=compute_90", "-cudart", "shared", "-lineinfo", "-w"]
     compiling = [subprocess.Popen([*arguments, "-c", "-o", to, FOLDER / source]) for source, to in objects.items()]

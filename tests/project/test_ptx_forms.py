@@ -26,34 +26,34 @@ def lines():
 
 
 def listed():
-    """{form: a test that runs it}."""
+    """Returns {form: a test that runs the form}."""
     return {form: test for form, test, *_ in lines()}
 
 
 def simd_listed():
-    """{form: the list of its SIMD code}, for the forms that have SIMD code."""
+    """Returns {form: the list of its SIMD code} for the forms that have SIMD code."""
     return {form: simd[0] for form, _, *simd in lines() if simd}
 
 
 def table():
-    """{title of a section: its rows, [(mnemonic, modifiers)]} of the instruction table."""
+    """Returns {title of a section: its rows in the instruction table, as [(mnemonic, modifiers)]}."""
     text = re.sub(r'"\s+"', "", (ROOT / "sdk/simulator/ptx/isa/instructions.cc").read_text())
     sections = re.findall(r"^// ([^\n]*)\nconstexpr Instruction \w+\[\] = \{\n(.*?)^\};", text, re.M | re.S)
     return {title: re.findall(r'Instruction\("(\w+)",\s*"([^"]*)"', rows) for title, rows in sections}
 
 
 def unsupported():
-    """[(instruction, forms, reason)] of the forms that the simulator rejects."""
+    """Returns [(instruction, forms, reason)] for the forms that the simulator rejects."""
     return [tuple(line.split(" ; ")) for line in UNSUPPORTED.read_text().splitlines() if not line.startswith("#")]
 
 
 def instruction_names():
-    """The mnemonics of the instruction table."""
+    """Returns the mnemonics of the instruction table."""
     return {name for rows in table().values() for name, _ in rows}
 
 
 def forms_of(ptx):
-    """The forms in a PTX text of nvcc, which has one instruction in a line."""
+    """Returns the forms in a PTX text of nvcc, which has one instruction in a line."""
     return set(re.findall(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:\.[\w:]+)*)(?:\s[^:\n]*)?;", ptx, re.MULTILINE))
 
 
@@ -72,12 +72,12 @@ def runs(texts):
 
 @pytest.fixture(scope="module")
 def ran(runs):
-    """{form: the tests that ran it}."""
+    """{form: the tests that ran the form}."""
     return runs[0]
 
 
 def run_tests(folder):
-    """({form: the tests that ran it}, {form: the list of its SIMD code})."""
+    """Runs the tests; returns ({form: the tests that ran the form}, {form: the list of its SIMD code})."""
     path = folder / "forms"
     values = {"KERNKIT_PTX_FORMS": str(path), "KERNKIT_PTX_TEXTS": str(folder), "KERNKIT_PTX_AVX2": "0"}
     result = subprocess.run([PROGRAM, "--gtest_brief=1", "--gtest_filter=-PtxInstructionTable.*"], capture_output=True, text=True,
@@ -94,7 +94,7 @@ def run_tests(folder):
 
 
 def page_of_the_table():
-    """The part of docs/instructions.md that lists the table."""
+    """Returns the part of docs/instructions.md that lists the table."""
     lines = []
     for title, rows in table().items():
         lines += [f"## {title}", "", "| instruction | modifiers |", "|---|---|"]

@@ -13,7 +13,8 @@ PACKAGES = ("binaries", "codegen", "commands")  # a library has parts of these p
 
 
 def module_name(path, folder):
-    """The name of a module below the folder, such as "project.files"; "project" for the __init__.py of a folder."""
+    """Returns the name of a module below the folder, such as "project.files", or "project" for the __init__.py of a
+    folder."""
     parts = path.relative_to(folder).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator is a separate component in layers: the headers that its files include, and its separate build."""
+"""The simulator is a separate component, which can be built alone and whose layers do not include each other."""
 
 import collections
 import os

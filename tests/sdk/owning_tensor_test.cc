@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kWeak = uint64_t{1} << 32;
 
-// A tensor object in a host's layout, which records how it is deleted.
+// A tensor object with the layout of a host's. Its deleter records the flags in `deletions`.
 struct TensorObject {
   KernkitObject header;
   DLTensor tensor;

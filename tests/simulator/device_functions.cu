@@ -48,7 +48,8 @@ __global__ void warp_kernel(int* results) {
   __syncwarp();
 }
 
-// Appends to a list by one atomic for all lanes that execute this code together.
+// Appends a value of each lane to a list; one atomic serves all lanes that execute this code
+// together.
 __device__ void append(int* list, int value) {
   const cg::coalesced_group active = cg::coalesced_threads();
   int first = 0;

@@ -73,7 +73,7 @@ FAULT(two_copies, "two streams copy to one place", "racecheck") {
   cudaMemcpyAsync(x, b, kBytes, cudaMemcpyDeviceToDevice, streams.two);
 }
 
-// `second` is a node after `first`, or on a branch of its own.
+// Runs a graph in which `second` depends on `first`, or is on a separate branch.
 template <class First, class Second>
 void run_graph(bool in_branches, const First& first, const Second& second) {
   const Streams streams;

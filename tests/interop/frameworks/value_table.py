@@ -86,7 +86,7 @@ ROWS: Dict[str, Row] = {
     # Sizes that the caller passes.
     "chosen": Row("(Tensor(out!) y[n, k?], Tensor x[n, d]) -> ()"),
     "chosen_once": Row("(Tensor(out!) y[n, k?], Tensor(out!) z[n, k]: int32, Tensor x[n, d]) -> ()"),
-    # Optional tensors in each position, also where they bind a size.
+    # Optional tensors in each position, including positions in which they bind a size.
     "optional_first": Row("(Tensor? w[n], Tensor(out!) y[n], Tensor x[n]) -> ()"),
     "optional_between": Row("(Tensor(out!) y[n], Tensor? w[n], Tensor x[n]) -> ()"),
     "optional_last": Row("(Tensor(out!) y[n], Tensor x[n], Tensor? w[n]=None) -> ()"),

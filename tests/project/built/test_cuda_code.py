@@ -10,7 +10,7 @@ import sys
 import pytest
 from cuda_tools import cuobjdump
 
-# Size of a load or store instruction by its suffix [bytes].
+# {suffix of a load or store instruction: its size [bytes]}
 SASS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 
@@ -87,7 +87,7 @@ def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
         assert {instruction for instruction, _ in accesses} == {"LDG", "STG"}, name
         wide = "".join(instruction[0] for instruction, size in accesses if size == 16)
         inputs = 2 if "3Add" in name else 1
-        # All loads of a thread come before its first store: in whole tiles and in the last tile.
+        # In whole tiles and in the last tile, all loads of a thread precede its first store.
         assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
         # Elements outside whole packs, at both ends, are moved one by one.
         narrow = [(instruction, size) for instruction, size in accesses if size < 16]

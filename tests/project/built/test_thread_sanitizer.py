@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator's runtime, its machine on several processors, and the kernels under many seeds, under
-ThreadSanitizer."""
+"""ThreadSanitizer reports no race in the simulator's runtime, in its machine on several processors, and in kernels
+under many seeds."""
 
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit add`: the files that it writes, and its errors. template/test_builds.py builds the result."""
+"""The files that `kernkit add` writes, and its errors. template/test_builds.py builds such files."""
 
 import itertools
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit compare` reports rows that are slower in the second of two runs, and no others."""
+"""`kernkit compare` reports the rows that are slower in the second of two runs, and no other rows."""
 
 import re
 

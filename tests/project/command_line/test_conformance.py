@@ -20,7 +20,7 @@ FLAGS = ("-Wl,-Bsymbolic", "-Wl,-z,nodelete")
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """Compiles the library with a fault, once for each fault and flags."""
+    """Compiles planted_library.c with a fault, once for each fault and set of flags."""
     folder, built = tmp_path_factory.mktemp("planted"), {}
 
     def compile_with(fault="", flags=FLAGS):

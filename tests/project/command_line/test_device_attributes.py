@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device attributes and properties of the simulator: complete, equal to each other, and those of the simulated capability.
-
-Names and members come from the toolkit's header, so that a new attribute or property turns a test red.
-"""
+"""The simulator's device attributes and properties are complete, agree with each other, and are those of the simulated
+capability. Names and members are read from the toolkit's header, so that a new attribute or property fails a test."""
 
 import re
 import shutil
@@ -93,7 +91,7 @@ def program(header, attributes, members, tmp_path_factory):
             values = "".join(f', (long long){value}' for value in values)
             lines.append(f'  printf("P{name}{" %lld" * count}\\n"{values});')
     folder = tmp_path_factory.mktemp("attributes")
-    # The library that the program links. The simulator's runtime replaces it.
+    # The program is linked with this empty library, which the simulator's runtime replaces.
     subprocess.run(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-Wl,-soname,libcudart.so.13", "-o", folder / "libcudart.so.13"],
                    input='extern "C" void cudaDeviceGetAttribute() {}\nextern "C" void cudaGetDeviceProperties() {}\n',
                    text=True, check=True)  # fmt: skip

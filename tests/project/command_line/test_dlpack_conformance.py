@@ -15,7 +15,7 @@ from kernkit.conformance.catalogue import KINDS, rule_of
 from kernkit.conformance.dlpack import lifetime_rules, producers
 from kernkit.conformance.runner import run
 
-# {rule: faults of planted_producer.py that break it, and a part of the reason}
+# {rule: (faults of planted_producer.py that break the rule, a part of the reason)}
 FAULTS = {
     "methods": [("without_device", "has no __dlpack_device__")],
     "legacy-capsule": [("always_versioned", "named dltensor_versioned"), ("not_a_capsule", "an object of type int"),

@@ -51,7 +51,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def workspace(original, tmp_path, monkeypatch):
-    """A copy of the library with its surroundings."""
+    """A copy of the library and of the folder around it."""
     shutil.copytree(original, tmp_path / "place", symlinks=True)
     monkeypatch.chdir(tmp_path / "place/fast_ops")
     return tmp_path / "place"

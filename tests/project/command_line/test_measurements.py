@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A benchmark run: its file, its rows, and the comparison of a row."""
+"""Files, rows and comparisons of a benchmark run."""
 
 import json
 import random

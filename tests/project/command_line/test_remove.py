@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit remove` removes all files of an op, and none of other ops."""
+"""`kernkit remove` removes all files of an op, and no file of another op."""
 
 import subprocess
 

@@ -545,7 +545,7 @@ def test_the_runtime_is_compiled_where_it_is_needed(root, tmp_path):
     assert second.stdout == first.stdout and "compiling" not in second.stderr
 
 
-# A struct of libcudart/'s headers, and the struct of driver_types.h that it equals.
+# (header in libcudart/, its struct, the struct of driver_types.h with the same layout)
 LAYOUTS = [
     ("device_properties.h", "DeviceProperties", "cudaDeviceProp"),
     ("structures.h", "Extent", "cudaExtent"),

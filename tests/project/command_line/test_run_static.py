@@ -87,7 +87,8 @@ def kernkit(root, runtime):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """program and compute_80, of plain nvcc; libtwice.so, compiled the same way."""
+    """The folder of programs compiled by nvcc with default options (program) and for compute_80 (compute_80), and of
+    libtwice.so, compiled the same way."""
     nvcc = tool("nvcc")
     if nvcc is None:
         pytest.skip("no nvcc")

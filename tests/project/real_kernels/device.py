@@ -57,7 +57,7 @@ class Exported:
 
 
 class Stream:
-    """A new stream, and the arrays in use on it."""
+    """Creates a stream, and keeps the arrays that the stream's work uses."""
 
     def __init__(self):
         self.handle, self.taken = ctypes.c_void_p(), []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's seeding:
-the subsequence is the counter's upper half, and four numbers are one step of the lower half."""
+"""Computes Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's seeding:
+the subsequence is the upper half of the counter, and four numbers are one step of the lower half."""
 
 import numpy as np
 

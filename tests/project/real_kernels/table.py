@@ -7,7 +7,7 @@ TABLE = {}  # {name: (the library, a function of the library and of a random gen
 
 
 def kernel(library, name, *cases):
-    """Adds a function to the table, once or for each case: {"float16": (...)}."""
+    """Returns a decorator that adds a function to the table, once or for each case, such as {"float16": (...)}."""
 
     def put(function):
         for case, arguments in cases[0].items() if cases else [("", ())]:

@@ -115,7 +115,7 @@ def served(folder):
 
 
 def add_to_index(simple, path):
-    """Adds an archive to the folder of a static package index, with its checksum."""
+    """Adds an archive and its checksum to the folder of a static package index."""
     project = simple / re.sub("[-_.]+", "-", path.name.partition("-")[0]).lower()
     project.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, project)

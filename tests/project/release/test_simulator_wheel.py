@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel kernkit-simulator of the last commit: the same bytes from two folders, its contents, and the first `kernkit
-run` with both wheels in a new environment, without a compiler."""
+"""The wheel kernkit-simulator of the last commit has the same bytes when built in two folders, has the expected
+contents, and runs a program in a new environment without a compiler."""
 
 import json
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops added by `./kk add`: the contract tests of each op pass in `./kk test OP` directly after the op was
-added."""
+"""The contract tests of ops that `./kk add` has added pass in `./kk test OP`."""
 
 import pytest
 from rendering import NAME, check, render

@@ -33,7 +33,7 @@ const int64_t kSizes[] = {0,   1,   3,   4,   5,   7,    8,    9,    15,   16,  
                           32,  33,  63,  64,  65,  127,  128,  129,  159,  255,  256,  257,
                           511, 512, 513, 640, 767, 1023, 1024, 1025, 2047, 3071, 4099, 9001};
 
-// Reference loop, one element at a time, which no compiler vectorises.
+// The reference loop, which computes one element at a time and is not vectorised by any compiler.
 template <class Out, class Op, class... In>
 void compute_expected(int64_t n, const Op& op, Out* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) {
@@ -149,7 +149,7 @@ TEST_P(CpuElementwise, AddHasTheBitsOfThePlainLoop) {
   });
 }
 
-// A product and a sum in one op: a fused multiply-add would round once less.
+// The op computes a product and a sum, where a fused multiply-add would round once less.
 TEST_P(CpuElementwise, DoesNotFuse) {
   two_inputs<float>([](float a, float b) { return a * b + 0.3f; });
   two_inputs<double>([](double a, double b) { return a * b + 0.3; });
@@ -187,8 +187,8 @@ TEST_P(CpuElementwise, RoundsFloatsToNearestEven) {
   });
 }
 
-// Edge cases at every position of a block of other values: a processor's instruction may treat
-// subnormal numbers as zeros.
+// Tests edge cases at every position in a block of other values, because a processor's instruction
+// may treat subnormal numbers as zeros.
 TEST_P(CpuElementwise, RoundsEdgesToBFloat16) {
   const uint32_t edges[] = {0,          1,          0x7fff,     0x8000,     0x8001,     0x7fffff,
                             0x800000,   0x807fff,   0x3f808000, 0x3f818000, 0x3f818001, 0x7f7f7fff,
@@ -499,7 +499,7 @@ TEST(CpuMachine, MemoryHintsOfAProcessor) {
   EXPECT_EQ(hints(0, 0xa00f11), std::tuple(0u, 0u, 2)) << "a vendor other than Intel and AMD";
 }
 
-// The processors and virtual machines of an Intel server share its third-level cache.
+// An Intel server's processors and virtual machines share the third-level cache.
 TEST(CpuMachine, StreamsBeyondTheThirdCache) {
   const size_t mib = size_t{1} << 20;
   const detail::Processor intel{detail::Processor::kIntel, 6, 167};

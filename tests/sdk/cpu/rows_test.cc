@@ -376,8 +376,8 @@ TEST(CpuRow, OfNoElements) {
   }
 }
 
-// Three inputs of different types, two outputs, one of which is in place, and a sum of the stored
-// values.
+// The op has three inputs of different types and two outputs, one of which is in place, and sums
+// the stored values.
 TEST(CpuRow, SeveralInputsAndOutputs) {
   for (const int64_t d : kWidths) {
     HostTensor<float> x({d}), total({1});

@@ -99,7 +99,7 @@ TEST(LineJson, Dtypes) {
             R"({"type":"Tensor","name":"w","optional":true},)"
             R"({"type":"Tensor","name":"z","alias":"out!","dtype":["?"]}],)"
             R"("results":[],"names":[],"like":0})");
-  // The word is the dtype, although a parameter has the same name.
+  // int8 names the dtype here, although a parameter has the same name.
   EXPECT_NE(json("(Tensor x[n], Tensor int8) -> Tensor y[n]: int8").find(R"("dtype":["int8"])"),
             std::string::npos);
 }
