@@ -7,7 +7,7 @@
 __global__ void one_word(int* y, bool planted) {
   if (threadIdx.x == 0) y[planted ? 0 : blockIdx.x] = blockIdx.x + 1;  // blocks_store_one_word
 }
-FAULT(blocks_store_one_word, "two blocks store different values in one word", "racecheck") {
+FAULT(blocks_store_one_word, "two blocks store different values to one word", "racecheck") {
   one_word<<<2, 32>>>(zeros(2), planted);
 }
 
@@ -15,7 +15,7 @@ __global__ void smooth(int* y, const int* x) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = x[(i + 1) % 64] + i;  // smooths_in_place
 }
-FAULT(smooths_in_place, "a block reads of the other one's elements in place", "racecheck") {
+FAULT(smooths_in_place, "neighbours' elements are overwritten in place", "racecheck") {
   int* x = zeros(64);
   smooth<<<2, 32>>>(planted ? x : zeros(64), x);
 }
@@ -40,7 +40,7 @@ __global__ void count_in_scope(int* count, bool planted) {
     atomicAdd(count, 1);
   }
 }
-FAULT(atomic_of_block_scope, "blocks count by an atomic of a block's scope", "racecheck") {
+FAULT(atomic_of_block_scope, "blocks count by an atomic of block scope", "racecheck") {
   count_in_scope<<<3, 32>>>(zeros(1), planted);
 }
 
@@ -59,12 +59,12 @@ __global__ void last_block(int* y, int* parts, unsigned* done, int fence) {
   for (int b = 0; b < gridDim.x; ++b) sum += parts[b * 32 + threadIdx.x];  // parts 2
   y[threadIdx.x] = sum;
 }
-FAULT(last_block_without_fence, "the last block adds up, and no block has a fence", "racecheck",
-      "parts") {
+FAULT(last_block_without_fence, "the last block adds up the results, and no block has a fence",
+      "racecheck", "parts") {
   last_block<<<3, 32>>>(zeros(32), zeros(96), zeros<unsigned>(1),
                         planted ? kNoFence : kDeviceFence);
 }
-FAULT(last_block_with_block_fence, "the same with `__threadfence_block()`", "racecheck", "parts") {
+FAULT(last_block_with_block_fence, "`__threadfence_block()` across blocks", "racecheck", "parts") {
   last_block<<<3, 32>>>(zeros(32), zeros(96), zeros<unsigned>(1),
                         planted ? kBlockFence : kDeviceFence);
 }
@@ -95,15 +95,15 @@ __global__ void flag(int* y, int* x, unsigned* ready, int kind) {
   }
   *y = *x;  // behind_flag 2
 }
-FAULT(release_of_block_scope, "a flag for another block is released at a block's scope",
-      "racecheck", "behind_flag") {
+FAULT(release_of_block_scope, "a flag for another block is released at block scope", "racecheck",
+      "behind_flag") {
   flag<<<2, 32>>>(zeros(1), zeros(1), zeros<unsigned>(1), planted ? kReleaseOfBlock : kOfDevice);
 }
-FAULT(flag_without_release, "a flag for another block is stored relaxed", "racecheck",
+FAULT(flag_without_release, "a flag for another block is stored by a relaxed atomic", "racecheck",
       "behind_flag") {
   flag<<<2, 32>>>(zeros(1), zeros(1), zeros<unsigned>(1), planted ? kRelaxed : kOfDevice);
 }
-FAULT(acquire_of_block_scope, "a flag of another block is acquired at a block's scope", "racecheck",
+FAULT(acquire_of_block_scope, "a flag of another block is acquired at block scope", "racecheck",
       "behind_flag") {
   flag<<<2, 32>>>(zeros(1), zeros(1), zeros<unsigned>(1), planted ? kAcquireOfBlock : kOfDevice);
 }
@@ -117,7 +117,7 @@ __global__ void scratch(int* y, int* x, bool planted) {
   if (!planted) __syncthreads();
   y[threadIdx.x] = x[63 - threadIdx.x];  // warps_share_scratch 2
 }
-FAULT(warps_share_scratch, "warps of a block exchange by global memory, without a barrier",
+FAULT(warps_share_scratch, "warps of a block exchange data in global memory, without a barrier",
       "racecheck") {
   scratch<<<1, 64>>>(zeros(64), zeros(64), planted);
 }
@@ -126,7 +126,7 @@ __global__ void double_elements(int* y, const int* x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = 2 * x[i];  // load_off_by_one
 }
-FAULT(load_off_by_one, "an array with an element less than the count that the kernel gets",
+FAULT(load_off_by_one, "an array with one element less than the count that the kernel gets",
       "memcheck") {
   double_elements<<<2, 64>>>(zeros(100), zeros(planted ? 99 : 100), 100);
 }
@@ -135,7 +135,7 @@ __global__ void fill(int* y, int n, bool planted) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (planted ? i <= n : i < n) y[i] = 1;  // store_off_by_one
 }
-FAULT(store_off_by_one, "`<=` in the place of `<`", "memcheck") {
+FAULT(store_off_by_one, "`<=` instead of `<`", "memcheck") {
   fill<<<2, 64>>>(zeros(100), 100, planted);
 }
 
@@ -143,7 +143,7 @@ __global__ void unguarded(int* y, int n, bool planted) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (planted || i < n) y[i] = 1;  // missing_guard
 }
-FAULT(missing_guard, "the last block has no guard", "memcheck") {
+FAULT(missing_guard, "the last block does not check the bound", "memcheck") {
   unguarded<<<4, 32>>>(zeros(100), 100, planted);
 }
 
@@ -151,7 +151,7 @@ __global__ void differences(int* y, const int* x, bool planted) {
   const int i = threadIdx.x;
   y[i] = x[i] - (planted || i > 0 ? x[i - 1] : 0);  // load_before_the_start
 }
-FAULT(load_before_the_start, "the first element has no left neighbour", "memcheck") {
+FAULT(load_before_the_start, "the first thread reads a left neighbour", "memcheck") {
   differences<<<1, 32>>>(zeros(32), zeros(32), planted);
 }
 
@@ -159,12 +159,12 @@ __global__ void packs(float* y, const float* x) {
   const float4 pack = reinterpret_cast<const float4*>(x)[threadIdx.x];  // misaligned_vector
   y[threadIdx.x] = pack.x + pack.y + pack.z + pack.w;
 }
-FAULT(misaligned_vector, "`float4` of an address that is a multiple of 4", "memcheck") {
+FAULT(misaligned_vector, "a `float4` at an address that is a multiple of 4", "memcheck") {
   packs<<<1, 32>>>(zeros<float>(32), zeros<float>(132) + (planted ? 1 : 4));
 }
 
 __global__ void doubles(double* y) { y[threadIdx.x] = 1; }  // misaligned_double
-FAULT(misaligned_double, "`double` at an address that is a multiple of 4", "memcheck") {
+FAULT(misaligned_double, "a `double` at an address that is a multiple of 4", "memcheck") {
   doubles<<<1, 32>>>(reinterpret_cast<double*>(zeros<float>(128) + (planted ? 1 : 2)));
 }
 
@@ -200,7 +200,7 @@ __global__ void heap(int* y, bool freed, int index, int frees) {
   *y = own[index];                            // own
   for (int i = 0; i < frees; ++i) free(own);  // double_free_in_a_kernel
 }
-FAULT(use_of_freed_heap, "a kernel reads what it gave back by `free()`", "memcheck", "own") {
+FAULT(use_of_freed_heap, "a kernel reads memory after `free()`", "memcheck", "own") {
   heap<<<1, 1>>>(zeros(1), planted, 0, planted ? 0 : 1);
 }
 FAULT(heap_off_by_one, "a load past `malloc()`'s memory in a kernel", "memcheck", "own") {
@@ -216,7 +216,7 @@ __global__ void tables(int* y, int at) {
   y[threadIdx.x] = first_table[threadIdx.x + at];  // variable_to_the_next_one
   second_table[threadIdx.x] = y[threadIdx.x];
 }
-FAULT(variable_to_the_next_one, "an index that leaves a `__device__` variable for the next one",
+FAULT(variable_to_the_next_one, "an index past a `__device__` variable, inside the next variable",
       "memcheck") {
   tables<<<1, 32>>>(zeros(32), planted ? 64 : 0);
 }
@@ -224,13 +224,13 @@ __global__ void factors(int* y, int at) {
   const int i = threadIdx.x;
   y[i] = first_factors[i + at] * second_factors[i];  // constant_to_the_next_one
 }
-FAULT(constant_to_the_next_one, "an index that leaves a `__constant__` variable", "memcheck") {
+FAULT(constant_to_the_next_one, "an index past the end of a `__constant__` variable", "memcheck") {
   factors<<<1, 32>>>(zeros(32), planted ? 1 : 0);
 }
 __global__ void by_pointer(const int* x, int* y) {
   y[threadIdx.x] = x[threadIdx.x];  // past_a_variable
 }
-FAULT(past_a_variable, "a pointer to a `__device__` variable that leaves it", "memcheck") {
+FAULT(past_a_variable, "a pointer past the end of a `__device__` variable", "memcheck") {
   void* x = nullptr;
   cudaGetSymbolAddress(&x, first_table);
   by_pointer<<<1, planted ? 64 : 32>>>(static_cast<const int*>(x), zeros(64));
@@ -242,14 +242,14 @@ __global__ void local_array(int* y, int at) {
   own[at] += 1;  // local_off_by_one
   for (int i = 0; i < 8; ++i) y[i] = own[(i + at) % 8];
 }
-FAULT(local_off_by_one, "an index past the end of an array of a thread", "memcheck") {
+FAULT(local_off_by_one, "an index past the end of an array in local memory", "memcheck") {
   local_array<<<1, 1>>>(zeros(8), planted ? 8 : 7);
 }
 
 __global__ void branch_by(int* y, const int* x) {
   if (x[threadIdx.x] > 3) y[threadIdx.x] = 1;  // undefined_branch
 }
-FAULT(undefined_branch, "a branch by uninitialised memory", "initcheck") {
+FAULT(undefined_branch, "a branch that depends on uninitialised memory", "initcheck") {
   branch_by<<<1, 32>>>(zeros(32), planted ? undefined(32) : zeros(32));
 }
 
@@ -264,7 +264,7 @@ __global__ void copy(int* y, const int* x) { y[threadIdx.x] = x[threadIdx.x]; } 
 FAULT(undefined_store, "an uninitialised element, stored as a result", "initcheck", "copy") {
   copy<<<1, 32>>>(zeros(32), planted ? undefined(32) : zeros(32));
 }
-FAULT(memset_of_elements, "`cudaMemset()` with elements in the place of bytes", "initcheck",
+FAULT(memset_of_elements, "`cudaMemset()` with a size in elements instead of bytes", "initcheck",
       "copy") {
   int* x = undefined(32);
   cudaMemset(x, 0, planted ? 32 : 32 * sizeof(int));
@@ -280,7 +280,7 @@ __global__ void padded(int* y, const int* x, int valid) {
   const int value = x[threadIdx.x];
   y[threadIdx.x] = threadIdx.x < valid ? value : 0;
 }
-FAULT(dropped_padding, "padding is loaded and dropped: no fault", "none") {
+FAULT(dropped_padding, "padding is loaded and discarded: no fault", "none") {
   int* x = undefined(32);
   cudaMemset(x, 0, 80);
   padded<<<1, 32>>>(zeros(32), x, planted ? 20 : 10);
@@ -291,7 +291,7 @@ __global__ void largest(int* y, const int* x, int n) {
   for (int i = threadIdx.x; i < n; i += 32) best[0] = i < 32 || x[i] > best[0] ? x[i] : best[0];
   y[threadIdx.x] = best[0];  // undefined_variable
 }
-FAULT(undefined_variable, "a variable that no round of a loop sets", "initcheck") {
+FAULT(undefined_variable, "a variable that no iteration of a loop sets", "initcheck") {
   largest<<<1, 32>>>(zeros(32), zeros(64), planted ? 20 : 64);
 }
 

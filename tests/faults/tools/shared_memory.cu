@@ -10,7 +10,7 @@ __global__ void reverse(int* y, bool planted) {
   if (!planted) __syncthreads();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // missing_barrier 2
 }
-FAULT(missing_barrier, "no barrier between a store and the loads of it", "racecheck, initcheck") {
+FAULT(missing_barrier, "no barrier between a store and later loads", "racecheck, initcheck") {
   reverse<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -35,7 +35,7 @@ __global__ void tiles(int* y, bool planted) {
     if (!planted) __syncthreads();
   }
 }
-FAULT(barrier_missing_in_loop, "the next tile is stored while the last one is read", "racecheck") {
+FAULT(barrier_missing_in_loop, "a tile is overwritten while it is read", "racecheck") {
   tiles<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -65,7 +65,7 @@ __global__ void scan(int* y, bool planted) {
   }
   y[threadIdx.x] = sums[threadIdx.x];
 }
-FAULT(scan_in_place, "a scan that stores what its neighbour still reads", "racecheck") {
+FAULT(scan_in_place, "a scan stores elements that its neighbour still reads", "racecheck") {
   scan<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -93,7 +93,7 @@ __global__ void total(int* y, bool planted) {
   if (!planted) __syncthreads();
   y[threadIdx.x] = count;  // count_read_early 2
 }
-FAULT(count_read_early, "a counter is read while other warps still add to it", "racecheck") {
+FAULT(count_read_early, "a counter is read while other warps still add", "racecheck") {
   total<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -105,7 +105,7 @@ __global__ void broadcast(int* y, bool planted) {
   if (!planted) __syncthreads();
   y[threadIdx.x] = value;  // broadcast_without_barrier 2
 }
-FAULT(broadcast_without_barrier, "one thread stores what all warps read", "racecheck") {
+FAULT(broadcast_without_barrier, "one thread stores a value that all warps read", "racecheck") {
   broadcast<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -135,7 +135,7 @@ __global__ void copy_of_another_warp(int* y, const int* x, bool planted) {
   if (!planted) __syncthreads();
   y[threadIdx.x] = tile[63 - threadIdx.x];  // async_copy_without_barrier
 }
-FAULT(async_copy_without_barrier, "`cp.async` of another warp: a wait, but no barrier",
+FAULT(async_copy_without_barrier, "`cp.async` of another warp, with a wait but without a barrier",
       "racecheck") {
   copy_of_another_warp<<<1, 64>>>(zeros(64), zeros(64), planted);
 }
@@ -175,7 +175,7 @@ __global__ void neighbours(int* y, bool planted) {
   if (!planted) __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x ^ 1];  // warp_without_syncwarp 2
 }
-FAULT(warp_without_syncwarp, "lanes read what others of their warp stored, without `__syncwarp()`",
+FAULT(warp_without_syncwarp, "lanes read values of other lanes of the warp, without `__syncwarp()`",
       "racecheck, warn") {
   neighbours<<<1, 32>>>(zeros(32), planted);
 }
@@ -187,7 +187,7 @@ __global__ void neighbours_by_shuffle(int* y, bool planted) {
   if (!planted) __syncwarp();
   y[threadIdx.x] = tile[threadIdx.x ^ 1] + more;  // shuffle_for_syncwarp 2
 }
-FAULT(shuffle_for_syncwarp, "a shuffle in the place of `__syncwarp()`", "racecheck, warn") {
+FAULT(shuffle_for_syncwarp, "a shuffle instead of `__syncwarp()`", "racecheck, warn") {
   neighbours_by_shuffle<<<1, 32>>>(zeros(32), planted);
 }
 
@@ -197,7 +197,7 @@ __global__ void halves(int* y, bool planted) {
   __syncwarp(planted ? 0xffffu << (threadIdx.x & 16) : 0xffffffffu);
   y[threadIdx.x] = tile[31 - threadIdx.x];  // syncwarp_of_a_half 2
 }
-FAULT(syncwarp_of_a_half, "`__syncwarp()` of a half, and lanes read of the other half",
+FAULT(syncwarp_of_a_half, "`__syncwarp()` of half a warp, and lanes read from the other half",
       "racecheck, warn") {
   halves<<<1, 32>>>(zeros(32), planted);
 }
@@ -214,7 +214,7 @@ __global__ void warp_sum(int* y, bool planted) {
   }
   y[threadIdx.x] = sums[threadIdx.x];
 }
-FAULT(warp_tree_without_syncwarp, "a sum of a warp that takes its lanes to run in step",
+FAULT(warp_tree_without_syncwarp, "a sum of a warp that assumes that lanes run in lockstep",
       "racecheck, warn") {
   warp_sum<<<1, 32>>>(zeros(32), planted);
 }
@@ -236,7 +236,7 @@ __global__ void two_arrays(int* y, int at) {
   __syncthreads();
   y[threadIdx.x] = right[threadIdx.x] + left[31 - threadIdx.x + at];  // shared_to_the_next_one
 }
-FAULT(shared_to_the_next_one, "an index that leaves an array in shared memory for the next one",
+FAULT(shared_to_the_next_one, "an index past an array in shared memory, inside the next array",
       "memcheck") {
   two_arrays<<<1, 32>>>(zeros(32), planted ? 1 : 0);
 }
@@ -247,7 +247,7 @@ __global__ void dynamic_rows(int* y) {
   __syncthreads();
   y[threadIdx.x] = rows[63 - threadIdx.x];
 }
-FAULT(too_little_dynamic_shared, "a launch with elements in the place of bytes", "memcheck") {
+FAULT(too_little_dynamic_shared, "a launch with a size in elements instead of bytes", "memcheck") {
   dynamic_rows<<<1, 64, planted ? 64 : 64 * sizeof(int)>>>(zeros(64));
 }
 
@@ -269,7 +269,7 @@ __global__ void row_is_dropped(int* y, const int* x, int valid) {
   const int value = 3 * tile[63 - threadIdx.x];
   y[threadIdx.x] = 63 - threadIdx.x < valid ? value : 0;
 }
-FAULT(dropped_shared_row, "an uninitialised row whose result is dropped: no fault", "none") {
+FAULT(dropped_shared_row, "an uninitialised row whose result is discarded: no fault", "none") {
   row_is_dropped<<<1, 64>>>(zeros(64), zeros(64), planted ? 40 : 64);
 }
 
@@ -311,7 +311,7 @@ __global__ void uneven(int* y, bool planted) {
   for (int i = 0; i < rounds; ++i) __syncthreads();  // barrier_in_uneven_loop
   y[threadIdx.x] = rounds;
 }
-FAULT(barrier_in_uneven_loop, "warps do different numbers of rounds with a barrier",
+FAULT(barrier_in_uneven_loop, "warps run different numbers of rounds with a barrier",
       "synccheck, warn") {
   uneven<<<1, 64>>>(zeros(64), planted);
 }
@@ -325,7 +325,7 @@ __global__ void two_barriers(int* y, bool planted) {
   }
   y[threadIdx.x] = any;
 }
-FAULT(barriers_of_two_kinds, "warps that wait at different barrier functions", "synccheck") {
+FAULT(barriers_of_two_kinds, "warps wait at different barrier functions", "synccheck") {
   two_barriers<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -334,8 +334,8 @@ __global__ void short_count(int* y, bool planted) {
   asm volatile("bar.sync 1, 64;" ::: "memory");  // count_of_a_warp_that_ended
   y[threadIdx.x] = 1;
 }
-FAULT(count_of_a_warp_that_ended, "a numbered barrier whose count has a warp that has returned",
-      "synccheck") {
+FAULT(count_of_a_warp_that_ended,
+      "a numbered barrier whose count includes a warp that has returned", "synccheck") {
   short_count<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -347,7 +347,7 @@ __global__ void barrier_count(int* y, bool planted) {
   }
   y[threadIdx.x] = 1;
 }
-FAULT(barrier_of_two_counts, "a numbered barrier with two counts of threads", "synccheck") {
+FAULT(barrier_of_two_counts, "a numbered barrier with two different thread counts", "synccheck") {
   barrier_count<<<1, 64>>>(zeros(64), planted);
 }
 
@@ -366,7 +366,7 @@ __global__ void tail(int* y, int n) {
   value += __shfl_xor_sync(0xffffffff, value, 1);
   y[threadIdx.x] = value;
 }
-FAULT(mask_names_ended_lanes, "a shuffle whose mask names lanes that have returned: no fault",
+FAULT(mask_names_ended_lanes, "a shuffle whose mask includes lanes that have returned: no fault",
       "none") {
   tail<<<1, 32>>>(zeros(32), planted ? 20 : 32);
 }

@@ -8,8 +8,8 @@ constexpr size_t kBytes = kCount * sizeof(int);
 __global__ void writes(int* x) { x[threadIdx.x] = threadIdx.x + 1; }              // writes
 __global__ void reads(int* y, const int* x) { y[threadIdx.x] = x[threadIdx.x]; }  // reads
 
-FAULT(kernels_of_two_streams, "a kernel reads what one of another stream stores", "racecheck",
-      "writes, reads") {
+FAULT(kernels_of_two_streams, "a kernel reads values that a kernel of another stream stores",
+      "racecheck", "writes, reads") {
   const Streams streams;
   int *x = zeros(kCount), *y = zeros(kCount);
   writes<<<1, 32, 0, streams.one>>>(x);
@@ -17,7 +17,7 @@ FAULT(kernels_of_two_streams, "a kernel reads what one of another stream stores"
   reads<<<1, 32, 0, streams.two>>>(y, x);
 }
 
-FAULT(event_before_the_kernel, "the event is recorded before the kernel that is waited for",
+FAULT(event_before_the_kernel, "the event is recorded before the kernel that it should follow",
       "racecheck", "writes, reads") {
   const Streams streams;
   int *x = zeros(kCount), *y = zeros(kCount);
@@ -27,7 +27,7 @@ FAULT(event_before_the_kernel, "the event is recorded before the kernel that is 
   reads<<<1, 32, 0, streams.two>>>(y, x);
 }
 
-FAULT(copy_into_what_is_read, "the next batch is copied in while a kernel reads this one",
+FAULT(copy_into_what_is_read, "the next batch overwrites the batch that a kernel still reads",
       "racecheck", "reads") {
   const Streams streams;
   int *x = zeros(kCount), *y = zeros(kCount), *host = nullptr;
@@ -47,8 +47,8 @@ FAULT(copy_before_the_kernel_ends, "results are copied out by another stream, wi
   cudaMemcpyAsync(host, x, kBytes, cudaMemcpyDeviceToHost, streams.two);
 }
 
-FAULT(fill_of_what_is_read, "a stream fills what a kernel of another one reads", "racecheck",
-      "reads") {
+FAULT(fill_of_what_is_read, "a stream fills memory that a kernel of another stream reads",
+      "racecheck", "reads") {
   const Streams streams;
   int *x = zeros(kCount), *y = zeros(kCount);
   reads<<<1, 32, 0, streams.one>>>(y, x);
@@ -65,7 +65,7 @@ FAULT(fill_of_the_default_stream, "`cudaMemset()` before a kernel of a non-block
   reads<<<1, 32, 0, streams.one>>>(y, x);
 }
 
-FAULT(two_copies, "two streams copy to one place", "racecheck") {
+FAULT(two_copies, "two streams copy to the same memory", "racecheck") {
   const Streams streams;
   int *x = zeros(kCount), *a = zeros(kCount), *b = zeros(kCount);
   cudaMemcpyAsync(x, a, kBytes, cudaMemcpyDeviceToDevice, streams.one);
@@ -112,7 +112,7 @@ FAULT(copy_node_of_a_graph, "a kernel and a copy in two branches of a graph", "r
       });
 }
 
-FAULT(free_of_what_is_read, "`cudaFreeAsync()` by another stream than that which still reads",
+FAULT(free_of_what_is_read, "`cudaFreeAsync()` in a stream other than the one that still reads",
       "racecheck", "reads") {
   const Streams streams;
   int *x = zeros(kCount), *y = zeros(kCount);
