@@ -15,8 +15,8 @@ PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cup
 
 @pytest.fixture(scope="session")
 def run_client(root):
-    """Returns run_client(command, client, *arguments), which runs `kernkit COMMAND ... python ARGUMENTS` and returns
-    the finished process. The function skips a test whose client is not installed."""
+    """run_client(command, client, *arguments): the process of `kernkit COMMAND ... python ARGUMENTS`. Skips a test whose client
+    is not installed."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
 
     def run(command, client, *arguments):

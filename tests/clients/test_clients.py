@@ -11,7 +11,7 @@ pytestmark = pytest.mark.all
 @pytest.mark.parametrize("client", ["triton", "numba", "core", "cupy"])
 def test_kernels_of_a_client(run_client, tmp_path, client):
     results = tmp_path / "results.xml"
-    # The separate pytest does not use conftest.py and the settings of this repository's tests.
+    # The outer conftest.py and its settings are for other tests.
     settings = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "no:xdist"]
     result = run_client(["run"], client, "-m", "pytest", "-q", *settings, f"--junit-xml={results}", f"{client}_kernels.py")
     assert results.exists(), f"{client}_kernels.py did not start: {result.stdout[-2000:]}{result.stderr[-2000:]}"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # ./kk cuda-matrix: compiles the library with the CUDA compiler of the machine and with those of PyPI,
-# each in a separate environment, with warnings as errors; reads the contents of the library; prints a table. PyPI has no
-# nvcc of CUDA 12; for CUDA 12, clang compiles each .cu file with the headers and the ptxas of CUDA 12.
+# each in an environment of its own, warnings as errors; reads what is in it; prints a table. PyPI has no
+# nvcc of CUDA 12: there clang compiles each .cu file with the headers and the ptxas of CUDA 12.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 table=$root/build/cuda-matrix/table
@@ -27,7 +27,7 @@ row() { # NAME NVCC
     "$inspected" "$result" >>"$table"
 }
 
-# Creates the environment NAME with CUDA's compiler and headers from PyPI.
+# The environment NAME with CUDA's compiler and headers, from PyPI.
 environment() { # NAME
   local environment=$root/build/cuda-matrix/$1/venv
   if [[ ! -e $environment/complete ]]; then

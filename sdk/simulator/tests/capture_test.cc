@@ -76,7 +76,7 @@ TEST_F(CudaCapture, AStreamThatWaitsForACapturedStreamJoinsTheCapture) {
     EXPECT_EQ(status(b), cudaStreamCaptureStatusNone);
     EXPECT_EQ(size(graph), joined_late ? 5u : 4u);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    EXPECT_EQ(log_, "") << "captured, not done";
+    EXPECT_EQ(log_, "") << "captured work must not run";
     EXPECT_EQ(cudaGraphLaunch(instance(graph), b), cudaSuccess);
     append(b, '3');
     EXPECT_EQ(cudaStreamSynchronize(b), cudaSuccess);
@@ -90,7 +90,7 @@ TEST_F(CudaCapture, AStreamThatWaitsForACapturedStreamJoinsTheCapture) {
 
 TEST_F(CudaCapture, AForkOfAForkMayJoinInItsPlace) {
   cudaStream_t a = begin(), b = stream(), c = stream();
-  EXPECT_EQ(wait(b, a), cudaSuccess) << "a has done nothing yet";
+  EXPECT_EQ(wait(b, a), cudaSuccess) << "stream a has no work yet";
   append(b, 'b');
   EXPECT_EQ(wait(c, b), cudaSuccess);
   append(c, 'c');
@@ -130,7 +130,7 @@ TEST_F(CudaCapture, ForksMustBeJoined) {
   cudaStream_t a = begin(), idle = stream();
   append(a, 'a');
   EXPECT_EQ(wait(idle, a), cudaSuccess);
-  EXPECT_EQ(end(a), cudaSuccess) << "nothing was left out";
+  EXPECT_EQ(end(a), cudaSuccess) << "a stream without work need not join";
 }
 
 TEST_F(CudaCapture, EndsOnTheStreamThatBeganTheCapture) {
@@ -141,7 +141,7 @@ TEST_F(CudaCapture, EndsOnTheStreamThatBeganTheCapture) {
   EXPECT_EQ(end(b), cudaErrorStreamCaptureUnmatched);
   EXPECT_EQ(status(a), cudaStreamCaptureStatusInvalidated);
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(end(a), cudaErrorIllegalState) << "it has ended";
+  EXPECT_EQ(end(a), cudaErrorIllegalState) << "the capture has ended";
   EXPECT_EQ(end(nullptr), cudaErrorIllegalState);
   EXPECT_EQ(cudaStreamEndCapture(a, nullptr), cudaErrorInvalidValue);
   EXPECT_EQ(cudaStreamBeginCapture(a, static_cast<cudaStreamCaptureMode>(3)),
@@ -187,7 +187,7 @@ TEST_F(CudaCapture, EventsOfACaptureAreOfNoUseOutside) {
     EXPECT_EQ(cudaEventRecord(recorded, a), cudaSuccess);
     EXPECT_EQ(question(), cudaErrorCapturedEvent);
     EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
-    EXPECT_EQ(question(), cudaErrorCapturedEvent) << "it has never happened";
+    EXPECT_EQ(question(), cudaErrorCapturedEvent) << "an event in a capture never occurs";
   };
   query([&] { return cudaEventQuery(recorded); });
   query([&] { return cudaEventSynchronize(recorded); });
@@ -199,13 +199,15 @@ TEST_F(CudaCapture, EventsOfACaptureAreOfNoUseOutside) {
   EXPECT_EQ(end(a), cudaSuccess);
   EXPECT_EQ(cudaStreamWaitEvent(b, recorded), cudaErrorInvalidValue) << "the capture has ended";
   EXPECT_EQ(cudaEventRecord(recorded, a), cudaSuccess);
-  EXPECT_EQ(cudaEventSynchronize(recorded), cudaSuccess) << "recorded anew";
+  EXPECT_EQ(cudaEventSynchronize(recorded), cudaSuccess)
+      << "the event was recorded again outside of a capture";
 
   a = begin();
   EXPECT_EQ(cudaEventRecord(recorded, a), cudaSuccess);
   EXPECT_EQ(cudaStreamQuery(a), cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(cudaEventRecord(plain, a), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(cudaStreamWaitEvent(b, recorded), cudaErrorInvalidValue) << "invalidated";
+  EXPECT_EQ(cudaStreamWaitEvent(b, recorded), cudaErrorInvalidValue)
+      << "the capture is invalidated";
   EXPECT_EQ(status(b), cudaStreamCaptureStatusNone);
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
 }
@@ -218,7 +220,7 @@ TEST_F(CudaCapture, TheLegacyStreamCannotBeUsedBesideABlockingStream) {
       cudaEventRecord(recorded, a);
       cudaStreamCaptureStatus unspecified;
       EXPECT_EQ(cudaStreamIsCapturing(nullptr, &unspecified), cudaErrorStreamCaptureImplicit);
-      EXPECT_EQ(status(a), cudaStreamCaptureStatusActive) << "it may be asked";
+      EXPECT_EQ(status(a), cudaStreamCaptureStatusActive) << "a query of the status is permitted";
       int x = 0, y = 0;
       cudaLaunchConfig_t config{};
       config.gridDim = config.blockDim = 1;
@@ -234,7 +236,7 @@ TEST_F(CudaCapture, TheLegacyStreamCannotBeUsedBesideABlockingStream) {
   }
   cudaStream_t a = begin();
   append(nullptr, '0');
-  EXPECT_EQ(end(a), cudaSuccess) << "a stream that does not block is not in its way";
+  EXPECT_EQ(end(a), cudaSuccess) << "a non-blocking stream does not affect the capture";
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
@@ -245,7 +247,7 @@ TEST_F(CudaCapture, WhichThreadsMayMakeUnsafeCalls) {
     cudaError_t error = cudaSuccess;
     std::thread([&] {
       EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&of_thread), cudaSuccess);
-      EXPECT_EQ(of_thread, kGlobal) << "what it was";
+      EXPECT_EQ(of_thread, kGlobal) << "the previous mode";
       error = allocate();
     }).join();
     return error;
@@ -263,7 +265,7 @@ TEST_F(CudaCapture, WhichThreadsMayMakeUnsafeCalls) {
   cudaStream_t a = begin(), b = stream();
   EXPECT_EQ(allocate(), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(b), cudaSuccess);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported) << "in any mode";
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported) << "forbidden in any mode";
   EXPECT_EQ(end(a), cudaErrorStreamCaptureInvalidated);
   auto invalid = static_cast<cudaStreamCaptureMode>(7);
   EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&invalid), cudaErrorInvalidValue);
@@ -288,7 +290,8 @@ TEST_F(CudaCapture, MemoryOfAGraphIsAllocatedInEachRun) {
               cudaSuccess);
     EXPECT_EQ(cudaMemcpyAsync(counter, allocated, sizeof(int), cudaMemcpyDeviceToDevice, a),
               cudaSuccess);
-    EXPECT_EQ(cudaFreeAsync(counter, a), cudaErrorInvalidValue) << "not of the graph";
+    EXPECT_EQ(cudaFreeAsync(counter, a), cudaErrorInvalidValue)
+        << "the memory does not belong to the graph";
     EXPECT_EQ(cudaFreeAsync(allocated, a), cudaSuccess);
     EXPECT_EQ(cudaFreeAsync(allocated, a), cudaErrorInvalidValue) << "twice";
     cudaGraph_t graph = nullptr;
@@ -365,7 +368,7 @@ TEST_F(CudaCapture, LaunchesOfAnInstanceRunInOrder) {
     });
   };
   EXPECT_EQ(on_two_streams(false), Logs{all + all});
-  EXPECT_GT(on_two_streams(true).size(), 1u) << "two instances run at the same time";
+  EXPECT_GT(on_two_streams(true).size(), 1u) << "two executable graphs run at the same time";
 }
 
 // Source of the rules: cuda_runtime_api.h at cudaGraphInstantiate and cudaGraphUpload.
@@ -391,7 +394,7 @@ TEST_F(CudaCapture, AGraphIsInstantiatedWithFlagsAndUploaded) {
   EXPECT_EQ(cudaGraphInstantiateWithFlags(&exec, graph, kAutoFreeOnLaunch), cudaSuccess);
   EXPECT_EQ(cudaGraphUpload(exec, a), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
-  EXPECT_EQ(log_, "") << "uploaded, not launched";
+  EXPECT_EQ(log_, "") << "an upload must not run the graph";
   EXPECT_EQ(cudaGraphLaunch(exec, a), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
   EXPECT_EQ(log_, "a");
@@ -408,7 +411,7 @@ TEST_F(CudaCapture, EndsWithItsStream) {
   EXPECT_EQ(status(b), cudaStreamCaptureStatusNone);
   append(b, 'b');
   EXPECT_EQ(cudaStreamSynchronize(b), cudaSuccess);
-  EXPECT_EQ(log_, "b") << "what was captured is of no graph";
+  EXPECT_EQ(log_, "b") << "work of the invalid capture belongs to no graph";
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST_F(CudaCopies, WhatCannotBeFreed) {
 // a copy is checked too.
 TEST_F(CudaCopies, FreedMemoryIsNoMemoryOfTheHost) {
 #if defined(TEST_WITH_ASAN) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "AddressSanitizer reports it itself";
+  GTEST_SKIP() << "AddressSanitizer reports the access first";
 #endif
   char* other = nullptr;
   cudaMalloc(&other, 100);

@@ -253,7 +253,7 @@ TEST_F(CudaFaults, FaultsEndTheKernelAlone) {
 
 TEST_F(CudaFaultsDeathTest, SpinsOnMemory) {
 #if defined(KERNKIT_UNDER_QEMU)
-  GTEST_SKIP() << "qemu-user starts no program anew";
+  GTEST_SKIP() << "qemu-user cannot execute a program again";
 #endif
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   runtime_.set_watchdog(0.05);

@@ -112,7 +112,8 @@ TEST_F(CudaHostFaults, LaunchNeverChecked) {
   runtime_.fail("cudaLaunchKernelExC", 1, cudaErrorLaunchOutOfResources);
   (void)faulty::launch(nullptr, faulty::twice, x);  // the fault
   EXPECT_TRUE(runtime_.launches().empty());
-  EXPECT_EQ(cudaGetLastError(), cudaErrorLaunchOutOfResources) << "left for somebody else";
+  EXPECT_EQ(cudaGetLastError(), cudaErrorLaunchOutOfResources)
+      << "the error of an earlier call must be kept";
 }
 
 TEST_F(CudaHostFaults, WaitsOrAllocatesDuringCapture) {
@@ -172,7 +173,7 @@ TEST_F(CudaHostFaultsDeathTest, UseAfterStreamOrderedFree) {
     start(seed);
     int* x = memory();
     const cudaStream_t callers = stream();
-    EXPECT_EQ(faulty::launch(callers, faulty::twice, x), cudaSuccess) << "before it is right";
+    EXPECT_EQ(faulty::launch(callers, faulty::twice, x), cudaSuccess) << "the correct order";
     EXPECT_EQ(cudaFreeAsync(x, callers), cudaSuccess);
     EXPECT_DEATH(
         {

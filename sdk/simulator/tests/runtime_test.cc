@@ -43,7 +43,7 @@ TEST(CudaRuntime, RunsEveryThreadOfEveryBlockOnce) {
   CudaRuntime runtime;
   int out[4 * 3 * 2 * 5 * 2 * 2] = {};
   EXPECT_EQ(launch({4, 3, 2}, {5, 2, 2}, out), cudaSuccess);
-  EXPECT_EQ(out[0], 0) << "recorded, not run";
+  EXPECT_EQ(out[0], 0) << "the launch is recorded and does not run";
   runtime.run_kernels(true);
   EXPECT_EQ(launch({4, 3, 2}, {5, 2, 2}, out), cudaSuccess);
   for (const int times : out) ASSERT_EQ(times, 1);
@@ -128,7 +128,8 @@ TEST(CudaRuntime, RejectsLaunchesThatNoDeviceSupports) {
   EXPECT_EQ(launch({1, 65536}, {1}, &out), cudaErrorInvalidConfiguration);
   EXPECT_EQ(launch({1}, {1025}, &out), cudaErrorInvalidConfiguration);
   EXPECT_EQ(launch({1}, {64, 32}, &out), cudaErrorInvalidConfiguration);
-  EXPECT_EQ(launch({1}, {1}, &out, 48 * 1024 + 1), cudaErrorInvalidValue) << "not opted in";
+  EXPECT_EQ(launch({1}, {1}, &out, 48 * 1024 + 1), cudaErrorInvalidValue)
+      << "the kernel has no opt-in for more than 48 KiB";
   const auto* kernel = reinterpret_cast<const void*>(kernels::store_block_index);
   const auto opt_in = cudaFuncAttributeMaxDynamicSharedMemorySize;
   EXPECT_EQ(cudaFuncSetAttribute(kernel, opt_in, 232449), cudaErrorInvalidValue);
@@ -149,15 +150,15 @@ TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
   EXPECT_EQ(attributes.maxDynamicSharedSizeBytes, 48 * 1024);
   EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::queried<2>, 256, 0),
             cudaSuccess);
-  EXPECT_EQ(blocks, 8) << "of 2048 threads";
+  EXPECT_EQ(blocks, 8) << "a multiprocessor has 2048 threads";
   EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                 &blocks, kernels::queried<3>, 128, 100 * 1024, cudaOccupancyDefault),
             cudaSuccess);
-  EXPECT_EQ(blocks, 2) << "of 228 KiB of shared memory, 1 KiB of each block reserved";
+  EXPECT_EQ(blocks, 2) << "228 KiB of shared memory, of which 1 KiB per block is reserved";
   EXPECT_EQ(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernels::queried<2>, 128, 113 * 1024),
       cudaSuccess);
-  EXPECT_EQ(blocks, 2) << "which take all of it";
+  EXPECT_EQ(blocks, 2) << "two blocks use all shared memory";
   int shared = 0;
   EXPECT_EQ(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0),
             cudaSuccess);
@@ -174,7 +175,7 @@ TEST(CudaRuntime, AnswersAboutAKernelBeforeItsFirstLaunch) {
   EXPECT_EQ(cudaOccupancyMaxPotentialBlockSizeVariableSMem(&min_grid, &block, kernels::queried<5>,
                                                            per_thread),
             cudaSuccess);
-  EXPECT_EQ(block, 896) << "one block that has 224 KiB";
+  EXPECT_EQ(block, 896) << "one block of 224 KiB is resident";
   EXPECT_EQ(min_grid, 132);
   size_t shared_memory = 0;
   EXPECT_EQ(cudaOccupancyAvailableDynamicSMemPerBlock(&shared_memory, kernels::queried<6>, 2, 256),
@@ -240,7 +241,7 @@ TEST(CudaRuntime, FailsTheSelectedCall) {
   EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
   device = 7;
   EXPECT_EQ(cudaGetDevice(&device), cudaErrorUnknown);
-  EXPECT_EQ(device, 7) << "a call that fails does nothing";
+  EXPECT_EQ(device, 7) << "a failing call has no effect";
   EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
   runtime.fail("", 2, cudaErrorMemoryAllocation);
   EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
@@ -254,7 +255,7 @@ TEST(CudaRuntime, Faults) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidValue);
   runtime.plant(CudaFault::kOnce, cudaErrorIllegalAddress, 1);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "another device's";
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the error is of another device";
   cudaSetDevice(1);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
@@ -263,7 +264,7 @@ TEST(CudaRuntime, Faults) {
   EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorAssert);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
   int device = -1;
-  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess) << "it does not reach the device";
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess) << "cudaGetDevice() does not reach the device";
 }
 
 TEST(CudaRuntime, Memory) {
@@ -302,7 +303,7 @@ TEST(CudaRuntime, Memory) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue) << "twice";
   EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
-  EXPECT_EQ(cudaMallocHost(&memory, 5000), cudaSuccess) << "not the device's";
+  EXPECT_EQ(cudaMallocHost(&memory, 5000), cudaSuccess) << "memory of the host does not count";
   EXPECT_EQ(cudaPointerGetAttributes(&attributes, memory), cudaSuccess);
   EXPECT_EQ(attributes.hostPointer, memory);
   EXPECT_EQ(cudaFreeHost(memory), cudaSuccess);

@@ -22,7 +22,7 @@ TEST_F(CudaStreams, AStreamIsInOrderAndMayLag) {
             }),
             Logs{"123"});
   const Logs before = logs([&] { append(stream(), '1'); });
-  EXPECT_EQ(before, (Logs{"", "1"})) << "the host did not wait";
+  EXPECT_EQ(before, (Logs{"", "1"})) << "the call must not wait for the stream";
 }
 
 TEST_F(CudaStreams, StreamsAreNotOrderedByDefault) {
@@ -134,7 +134,7 @@ TEST_F(CudaStreams, AWaitThatNeverEndsIsAFault) {
               "() never returns: it waits for work after an event that no stream will reach"});
       EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchTimeout) << "the device is lost";
       cudaSetDevice(1);
-      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the other is not";
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << "the other device still works";
       cudaSetDevice(0);
       EXPECT_EQ(log_, "");
     }
@@ -230,7 +230,7 @@ TEST_F(CudaStreams, ARecordThatFailsIsNotWaitedFor) {
   cudaStream_t a = stream();
   cudaStreamDestroy(b);
   EXPECT_EQ(cudaEventRecord(recorded, b), cudaErrorInvalidResourceHandle) << "gone";
-  EXPECT_EQ(cudaEventQuery(recorded), cudaSuccess) << "nothing was recorded";
+  EXPECT_EQ(cudaEventQuery(recorded), cudaSuccess) << "the failing call must not record the event";
   EXPECT_EQ(cudaStreamWaitEvent(a, recorded), cudaSuccess);
   append(a, 'a');
   EXPECT_EQ(cudaStreamSynchronize(a), cudaSuccess);
@@ -250,7 +250,7 @@ TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
 
     int *x = nullptr, value = 5, copy = 0;
     ASSERT_EQ(cudaMallocAsync(&x, sizeof(int), b), cudaSuccess);
-    EXPECT_EQ(runtime_.used_memory(1), sizeof(int)) << "of the stream's device";
+    EXPECT_EQ(runtime_.used_memory(1), sizeof(int)) << "the memory belongs to the stream's device";
     EXPECT_EQ(runtime_.used_memory(0), 0u);
     EXPECT_EQ(cudaMemsetAsync(x, 0, sizeof(int), b), cudaSuccess);
     EXPECT_EQ(cudaMemcpyAsync(x, &value, sizeof(int), cudaMemcpyHostToDevice, b), cudaSuccess);

@@ -126,7 +126,8 @@ TEST_F(PtxGraphMemory, StaysValidWithoutANodeThatFreesTheMemory) {
       int copied[32] = {};
       EXPECT_EQ(cudaMemcpyAsync(copied, x, kBytes, cudaMemcpyDeviceToHost, stream_), cudaSuccess);
       EXPECT_EQ(copied[31], 31);
-      EXPECT_EQ(run(exec), cudaErrorInvalidValue) << "what the last launch allocated is there";
+      EXPECT_EQ(run(exec), cudaErrorInvalidValue)
+          << "the memory of the last launch is still allocated";
       EXPECT_EQ(in_order ? cudaFreeAsync(x, stream_) : cudaFree(x), cudaSuccess);
       EXPECT_EQ(cudaFree(x), cudaErrorInvalidValue) << "twice";
       ASSERT_EQ(run(exec), cudaSuccess);
@@ -157,7 +158,7 @@ TEST_F(PtxGraphMemory, AnotherGraphMayFreeTheMemory) {
     EXPECT_EQ(y_[31], 32);
   }
   EXPECT_EQ(fault(), "none");
-  EXPECT_EQ(run(second), cudaErrorInvalidValue) << "the memory is freed";
+  EXPECT_EQ(run(second), cudaErrorInvalidValue) << "the memory was already freed";
 }
 
 TEST_F(PtxGraphMemory, HasOneInstanceAtATime) {
@@ -194,7 +195,8 @@ TEST_F(PtxGraphMemory, CountsWhatLaunchesUseThatHaveNotEnded) {
     EXPECT_EQ(cudaGraphLaunch(execs[1], other), cudaSuccess);
     most = std::max(most, footprint().first);
     EXPECT_EQ(cudaGraphLaunch(execs[2], stream_), cudaSuccess);
-    EXPECT_LE(footprint().first, 2 * kBytes) << "it runs after the first, whose memory is free";
+    EXPECT_LE(footprint().first, 2 * kBytes)
+        << "the second launch can reuse the memory of the first";
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
     EXPECT_EQ(cudaDeviceGraphMemTrim(0), cudaSuccess);
     EXPECT_EQ(footprint().second, 0u);

@@ -648,7 +648,7 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   cudaMemcpy(copied, memory, 256, cudaMemcpyDeviceToDevice);
   EXPECT_TRUE(is_silent(copied));
   cudaMemcpyAsync(copied, memory + 8, 40, cudaMemcpyDeviceToDevice, nullptr);
-  EXPECT_FALSE(is_silent(copied)) << "a copy of what nobody wrote";
+  EXPECT_FALSE(is_silent(copied)) << "the copy of uninitialised memory is uninitialised";
   const std::vector<uint32_t> host(4);
   cudaMemcpy(copied, host.data(), 16, cudaMemcpyHostToDevice);
   EXPECT_TRUE(is_silent(copied));

@@ -161,7 +161,7 @@ class Instruction : public Ptx {
   void check_row(const std::string& instruction, const std::vector<std::string>& types,
                  const Reference& reference) {
     const Row row = row_of(instruction);
-    ASSERT_NE(row, nullptr) << "pairs.cc has no row of " << instruction;
+    ASSERT_NE(row, nullptr) << "pairs.cc has no function for " << instruction;
     const uint64_t mask = ~uint64_t{0} >> (64 - (is_pair(types[1]) ? 16 : width_of(types[0])));
     std::vector<uint32_t> results(kRow);
     for (const uint64_t value : {0x0000, 0x8001, 0x3c00, 0xbf80, 0x7c00, 0x7fff, 0x04d2, 0x5a17}) {

@@ -505,7 +505,7 @@ TEST_F(PtxMatrix, ResultsWithoutARegister) {
 class PtxMatrixFaults : public PtxMatrix {
  protected:
   void SetUp() override {
-    if (!execution_target::is_simulator()) GTEST_SKIP() << "a fault, which the machine names";
+    if (!execution_target::is_simulator()) GTEST_SKIP() << "only the simulator describes faults";
   }
 };
 

@@ -120,7 +120,7 @@ class PtxStepsOfList : public PtxSteps, public ::testing::WithParamInterface<Lis
 TEST_P(PtxStepsOfList, SameBitsForEachProcessor) {
   const size_t num_versions = compare(GetParam().simd, GetParam().name);
   if (num_versions == 0)
-    GTEST_SKIP() << "this build, or this processor, has one version of each step";
+    GTEST_SKIP() << "this build or this processor has only one version of each step";
   EXPECT_EQ(num_versions, steps_of(GetParam().simd).count);
 }
 
@@ -139,7 +139,7 @@ class NoMemory : public DeviceMemory {
 TEST_F(PtxSteps, SameProductsForEachProcessor) {
   const Steps steps = steps_of(Simd::kMatrices);
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
-    GTEST_SKIP() << "this build, or this processor, has one version of each step";
+    GTEST_SKIP() << "this build or this processor has only one version of each step";
   }
   Kernel kernel;
   kernel.lists.emplace_back();
