@@ -84,8 +84,9 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
       [[fallthrough]];
     case Definedness::kAtomic:
       add(&plan.sources, {operation.src1, operation.src2});
-      add(&plan.results, {operation.dst});
+      add(&plan.results, {operation.dst, operation.dst_predicate});
       return plan;
+    case Definedness::kArrive:
     case Definedness::kCommit:
     case Definedness::kWait:
     case Definedness::kWaitAll:

@@ -36,6 +36,7 @@ class InitWatch::OfBlock : public BlockHooks {
       case Definedness::kAtomic:
       case Definedness::kMatrix:
       case Definedness::kFragment:
+      case Definedness::kArrive:
       case Definedness::kCopy: {
         const char* what = plan.rule == Definedness::kAtomic                ? kUpdates
                            : plan.stores || plan.rule == Definedness::kCopy ? kStores

@@ -254,6 +254,15 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
   pending.origins.wait(warp.mask, remaining);
 }
 
+// The bytes of a lane's copies count as written from here on, although the copies complete later.
+void UndefinedMemory::complete_copies(const Warp& warp) {
+  Pending& pending = pending_[warp.number];
+  each_of(warp.mask, [&](int l) {
+    pending.bits.complete_first(l, pending.bits.added(l));
+    pending.origins.complete_first(l, pending.origins.added(l));
+  });
+}
+
 // Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
@@ -349,6 +358,7 @@ void UndefinedMemory::access(const BitPlan& plan, Warp& warp, const Operation& o
     case Definedness::kAtomic: return update(plan, warp, operation, bits);
     case Definedness::kMatrix: return matrix(plan, warp, operation, bits);
     case Definedness::kFragment: return fragment(plan, warp, operation, bits);
+    case Definedness::kArrive: return complete_copies(warp);
     default: return copy(warp, operation);
   }
 }

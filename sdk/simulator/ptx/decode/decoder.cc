@@ -243,10 +243,20 @@ const Form& Decoder::form(const Statement& statement) {
       {"volatile", Ordering::kVolatile}, {"mmio", Ordering::kVolatile},
       {"relaxed", Ordering::kRelaxed},   {"acquire", Ordering::kAcquire},
       {"release", Ordering::kRelease},   {"acq_rel", Ordering::kAcquireRelease}};
-  for (const std::string& modifier : statement.modifiers) {
+  const auto read_order = [&](std::string_view modifier) {
     for (const auto& [name, ordering] : kOrderings) {
       if (modifier == name) form.origin.ordering = ordering;
     }
+  };
+  if (entry.row->default_order != nullptr) {
+    read_order(entry.row->default_order);
+    const bool has_scope = std::find(statement.modifiers.begin(), statement.modifiers.end(),
+                                     "cluster") != statement.modifiers.end();
+    if (entry.row->default_scope == std::string_view("cta") && !has_scope)
+      form.origin.scope = ThreadScope::kBlock;
+  }
+  for (const std::string& modifier : statement.modifiers) {
+    read_order(modifier);
     if (modifier == "cta") form.origin.scope = ThreadScope::kBlock;
     if (modifier == "cv") form.origin.is_uncached = true;
     if (modifier == "const") form.is_constant = true;

@@ -316,7 +316,7 @@ uint64_t Decoder::local_address(const Operand& operand) {
 
 Space Decoder::space() {
   const std::string_view name =
-      one_of({"global", "const", "shared", "shared::cta", "local", "param"});
+      one_of({"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param"});
   if (name.empty()) return Space::kGeneric;
   if (name == "global" || name == "const") return Space::kGlobal;
   if (name == "local") return Space::kLocal;

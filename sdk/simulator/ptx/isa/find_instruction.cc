@@ -22,6 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"logic", "and|or|xor"},
     {"scope", "cta|cluster|gpu|sys"},
     {"space", "global|const|shared|shared::cta|local|param"},
+    {"shared", "shared|shared::cta|shared::cluster"},
     {"cache", "L1::*|L2::*"},
     {"atomic_order", "relaxed|acquire|release|acq_rel"},
     {"set_result", "u16|s16|u32|s32|f16|bf16|f32|f16x2|bf16x2"},

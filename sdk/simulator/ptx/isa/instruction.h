@@ -53,6 +53,7 @@ enum class Definedness : uint8_t {
   kExchange,  // The new value of the atomic does not depend on the old value.
   kMatrix,    // The instruction is ldmatrix or stmatrix.
   kFragment,  // The instruction is wmma.load or wmma.store.
+  kArrive,    // The instruction is cp.async.mbarrier.arrive.
   kCopy,      // The instruction is cp.async.
   // Rules for other effects on memory.
   kCommit,
@@ -122,6 +123,14 @@ struct Instruction {
     row.effect = effect;
     return row;
   }
+  /// The order and the scope of a form that has no modifier for them, as `order` "release" and
+  /// `scope` "cta".
+  constexpr Instruction orders(const char* order, const char* scope) const {
+    Instruction row = *this;
+    row.default_order = order;
+    row.default_scope = scope;
+    return row;
+  }
   constexpr Instruction simd(Simd list) const {
     Instruction row = *this;
     row.simd_list = list;
@@ -144,6 +153,8 @@ struct Instruction {
   Effect effect = Effect::kNone;
   Simd simd_list = Simd::kNone;
   const char* function = nullptr;
+  const char* default_order = nullptr;  // modifiers that apply to a form without them, or null
+  const char* default_scope = nullptr;
 };
 
 /// The rows of one section of the PTX ISA, chapter "Instruction Set".

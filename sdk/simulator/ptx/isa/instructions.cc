@@ -306,6 +306,9 @@ constexpr Instruction kAsynchronousCopy[] = {
     Instruction("cp", "async commit_group", cp).defines(Definedness::kCommit),
     Instruction("cp", "async wait_group", cp).defines(Definedness::kWait),
     Instruction("cp", "async wait_all", cp).defines(Definedness::kWaitAll),
+    Instruction("cp", "async mbarrier arrive noinc? shared|shared::cta? b64", arrive_of_copies)
+        .accesses(AccessKind::kAtomic, Definedness::kArrive)
+        .orders("release", "cta"),
 };
 
 // Control Flow Instructions
@@ -336,6 +339,28 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
     Instruction("membar", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~sc|acq_rel|acquire|release? ~%scope", fence).has(Effect::kFence),
+    Instruction("fence", "~mbarrier_init ~release ~cluster", hint),
+    Instruction("fence", "~proxy ~async ~global|shared::cta|shared::cluster?", hint),
+    Instruction("mbarrier", "init shared|shared::cta? b64", mbarrier)
+        .accesses(AccessKind::kStore, Definedness::kStore),
+    Instruction("mbarrier", "inval shared|shared::cta? b64", mbarrier)
+        .accesses(AccessKind::kStore, Definedness::kStore),
+    Instruction("mbarrier", "expect_tx|complete_tx ~relaxed? ~cta|cluster? %shared? b64", mbarrier)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic)
+        .orders("relaxed", "cta"),
+    Instruction("mbarrier",
+                "arrive|arrive_drop expect_tx|noComplete? ~release|relaxed? ~cta|cluster? %shared? "
+                "b64",
+                mbarrier)
+        .accesses(AccessKind::kAtomic, Definedness::kAtomic)
+        .orders("release", "cta"),
+    Instruction("mbarrier",
+                "test_wait|try_wait parity? ~acquire|relaxed? ~cta|cluster? shared|shared::cta? "
+                "b64",
+                mbarrier)
+        .accesses(AccessKind::kLoad, Definedness::kAtomic)
+        .orders("acquire", "cta"),
+    Instruction("mbarrier", "pending_count b64", mbarrier),
     Instruction("atom", "~%atomic_order? ~%scope? %space? ~L2::*? add u32|s32|u64|s64|f32|f64",
                 atom)
         .accesses(AccessKind::kAtomic, Definedness::kAtomic),
@@ -450,6 +475,7 @@ constexpr Instruction kMiscellaneous[] = {
     Instruction("pmevent", "~mask?", hint),
     Instruction("trap", "", trap),
     Instruction("nanosleep", "~u32", nanosleep),
+    Instruction("setmaxnreg", "~inc|dec ~sync ~aligned ~u32", hint),
 };
 
 constexpr Section kSections[] = {

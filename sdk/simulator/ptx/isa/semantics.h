@@ -89,6 +89,9 @@ Run load(Decoder& d);
 Run store(Decoder& d);
 // copies.cc
 Run cp(Decoder& d);
+// mbarrier.cc
+Run mbarrier(Decoder& d);
+Run arrive_of_copies(Decoder& d);
 // cache.cc
 Run createpolicy(Decoder& d);
 // matrix.cc

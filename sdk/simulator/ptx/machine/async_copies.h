@@ -16,7 +16,8 @@ class AsyncCopies {
 
   /// Adds a copy of `bytes` bytes: the first `some` come from `from`, the following bytes are zero.
   void add(int lane, unsigned char* to, const unsigned char* from, uint32_t bytes, uint32_t some) {
-    Copy copy{to, groups_[lane], static_cast<uint8_t>(lane), static_cast<uint8_t>(bytes), {}};
+    Copy copy{to, groups_[lane], added_[lane]++, static_cast<uint8_t>(lane),
+              static_cast<uint8_t>(bytes), {}};
     if (some != 0) std::memcpy(copy.value, from, some);
     copies_.push_back(copy);
   }
@@ -26,24 +27,37 @@ class AsyncCopies {
   }
   /// Completes all but the last `pending` groups of each lane in `lanes`.
   void wait(uint32_t lanes, uint64_t pending) {
-    const auto lands = [&](const Copy& copy) {
-      if ((lanes >> copy.lane & 1) == 0 || copy.group + pending >= groups_[copy.lane]) return false;
-      std::memcpy(copy.to, copy.value, copy.bytes);
-      return true;
-    };
-    copies_.erase(std::remove_if(copies_.begin(), copies_.end(), lands), copies_.end());
+    complete([&](const Copy& copy) {
+      return (lanes >> copy.lane & 1) != 0 && copy.group + pending < groups_[copy.lane];
+    });
+  }
+  /// The number of copies that a lane has added.
+  uint32_t added(int lane) const { return added_[lane]; }
+  /// Completes the first `count` copies that a lane has added.
+  void complete_first(int lane, uint32_t count) {
+    complete([&](const Copy& copy) { return copy.lane == lane && copy.number < count; });
   }
   void clear() { copies_.clear(); }
 
  private:
   struct Copy {
     unsigned char* to;
-    uint32_t group;
+    uint32_t group, number;
     uint8_t lane, bytes;
     unsigned char value[kMostBytes];
   };
+  template <class Lands>
+  void complete(const Lands& lands) {
+    const auto completes = [&](const Copy& copy) {
+      if (!lands(copy)) return false;
+      std::memcpy(copy.to, copy.value, copy.bytes);
+      return true;
+    };
+    copies_.erase(std::remove_if(copies_.begin(), copies_.end(), completes), copies_.end());
+  }
   std::vector<Copy> copies_;
   uint32_t groups_[32] = {};  // number of each lane's open group
+  uint32_t added_[32] = {};   // number of copies that each lane has added
 };
 
 }  // namespace kernkit::simulator::ptx

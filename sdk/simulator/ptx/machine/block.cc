@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ptx/machine/access.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/special_registers.h"
 #include "schedule/progress.h"
@@ -77,6 +78,8 @@ void Block::start(uint3 its_index, uint64_t random) {
   for (uint32_t remaining = in_use_; remaining != 0; remaining &= remaining - 1)
     barriers_[__builtin_ctz(remaining)] = {};
   in_use_ = 0;
+  mbarriers.clear();
+  asynchronous.clear();
   live_ = threads;
   for (Warp& warp : warps) {
     for (const SpecialRegister& special : launch.kernel.specials) {
@@ -100,15 +103,49 @@ Block::Stop Block::run() {
       if (warp.is_ready()) {
         any_runs = true;
         const Warp::Stop stop = warp.run();
+        retry_waits();
         yields |= stop == Warp::Stop::kYields;
         if (stop == Warp::Stop::kEnded) threads_passed.add();
       }
       all_ended &= warp.live == 0;
     }
-    if (all_ended) return Stop::kEnded;
-    if (!any_runs) throw_deadlock();
-    if (yields) return Stop::kYields;
+    if (all_ended) {
+      complete_asynchronous();
+      return Stop::kEnded;
+    }
+    if (!any_runs && !continue_after_stall()) throw_deadlock();
+    if (!any_runs || yields) {
+      complete_asynchronous();
+      return Stop::kYields;
+    }
   }
+}
+
+void Block::retry_waits() {
+  if (seen_phases_ == mbarriers.completed_phases()) return;
+  seen_phases_ = mbarriers.completed_phases();
+  for (Warp& warp : warps) warp.retry_waits();
+}
+
+// All work completes before a thread runs.
+void Block::complete_asynchronous() {
+  while (!asynchronous.empty()) {
+    const std::function<void()> work = std::move(asynchronous.front());
+    asynchronous.pop_front();
+    work();
+  }
+  retry_waits();
+}
+
+// Called when every thread waits. Returns whether a thread can continue.
+bool Block::continue_after_stall() {
+  if (!asynchronous.empty()) {
+    complete_asynchronous();
+    return true;
+  }
+  bool any = false;
+  for (Warp& warp : warps) any |= warp.time_out_waits();
+  return any;
 }
 
 Running Block::running() const {
@@ -222,23 +259,43 @@ void Block::leave_barrier(uint32_t number) {
   steps_passed.add();
 }
 
+// Describes the mbarrier for which a lane waits: " for the mbarrier at byte 8 of shared memory (1 of
+// 2 arrivals missing)".
+std::string Block::mbarrier_text(Warp& warp, int lane, const Operation& operation) {
+  warp.mask = kLane[lane];
+  LanePointers pointers;
+  find_pointers(warp, operation, operation.bytes, Touch::kLoads, &pointers);
+  const auto at = static_cast<uint32_t>(pointers.at[lane] - shared.data());
+  MbarrierState state;
+  const std::string why = mbarriers.read(at, &state);
+  return " for the mbarrier at byte " + std::to_string(at) + " of shared memory (" +
+         (why.empty() ? Mbarriers::missing_text(state) : why) + ")";
+}
+
 // Uses the wording of reports for kernels compiled for the CPU.
-void Block::throw_deadlock() const {
+void Block::throw_deadlock() {
   struct WaitingThread {
     const Operation* at = nullptr;  // null if the thread has ended
     std::string text;
   };
+  unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
+  bool waits_for_phase = false;  // whether the first thread waits for a phase of an mbarrier
   const auto location_of = [&](unsigned thread) -> WaitingThread {
-    for (const Part& part : warps[thread / 32].parts) {
+    Warp& warp = warps[thread / 32];
+    for (const Part& part : warp.parts) {
       if ((part.mask >> thread % 32 & 1) == 0) continue;
       const Operation* at = &launch.kernel.code[part.pc];
-      const bool has_number = part.state == Part::kWaits && part.barrier != 0;
-      return {at, function_text(launch.kernel, *at) +
-                      (has_number ? " of barrier " + std::to_string(part.barrier) : "")};
+      std::string text = function_text(launch.kernel, *at);
+      if (part.state == Part::kWaits && part.barrier != 0)
+        text += " of barrier " + std::to_string(part.barrier);
+      if (part.state == Part::kTriesToWait) {
+        waits_for_phase |= first == threads;
+        text += mbarrier_text(warp, static_cast<int>(thread % 32), *at);
+      }
+      return {at, text};
     }
     return {};
   };
-  unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
   WaitingThread of_first;
   for (unsigned thread = 0; thread < threads; ++thread) {
     const WaitingThread site = location_of(thread);
@@ -257,7 +314,7 @@ void Block::throw_deadlock() const {
   throw Fault{location_text(*this, first) + std::to_string(waiting) + " of the block's " +
                   std::to_string(threads) + " threads wait at " + of_first.text +
                   (elsewhere_thread == threads
-                       ? std::string(", which expects more threads")
+                       ? std::string(waits_for_phase ? "" : ", which expects more threads")
                        : " and thread " + thread_text(*this, elsewhere_thread) +
                              (elsewhere.at == nullptr ? std::string(" has ended")
                                                       : " waits at " + elsewhere.text)) +

@@ -5,6 +5,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "hooks.h"
 #include "ptx/machine/heap.h"
 #include "ptx/machine/kernel.h"
+#include "ptx/machine/mbarriers.h"
 #include "ptx/machine/warp.h"
 
 namespace kernkit::simulator::ptx {
@@ -77,6 +80,10 @@ struct Block {
   uint3 index{};
   unsigned threads;
   std::vector<unsigned char> shared;
+  Mbarriers mbarriers{shared.data()};
+  /// Asynchronous work of the block, in the order of issue. Late completion shows missing waits: the
+  /// work completes when no thread can continue, or when a thread polls.
+  std::deque<std::function<void()>> asynchronous;
   std::vector<Warp> warps;
   std::unique_ptr<BlockHooks> hooks;
 
@@ -84,8 +91,12 @@ struct Block {
   unsigned expected(unsigned count) const;
   void count_warp(Barrier* barrier, const Warp& warp) const;
   bool open_if_complete(uint32_t number);
+  void complete_asynchronous();
+  void retry_waits();
+  bool continue_after_stall();
   void leave_barrier(uint32_t number);
-  [[noreturn]] void throw_deadlock() const;
+  std::string mbarrier_text(Warp& warp, int lane, const Operation& operation);
+  [[noreturn]] void throw_deadlock();
 
   std::unique_ptr<unsigned char[]> memory_;
   std::vector<Range> ranges_;  // range of each operation's last access
@@ -94,6 +105,7 @@ struct Block {
   Barrier barriers_[kBarriers + 1];
   uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
   std::vector<unsigned> order_;  // order in which warps run
+  uint64_t seen_phases_ = 0;     // completed phases of mbarriers when waits were last retried
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -19,6 +19,7 @@ enum class Flow : uint8_t {
   kExit,
   kWarpSync,  // waits for the lanes of a mask
   kBarrier,   // barrier of a block
+  kTryWait,   // waits for a phase of an mbarrier; the predicate dst_predicate is the result
   kYield,     // a point to let other warps and blocks run
 };
 

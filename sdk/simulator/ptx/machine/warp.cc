@@ -21,6 +21,22 @@ std::string hexadecimal(uint32_t mask) {
   return text;
 }
 
+// Returns whether a program only repeats a wait whose result is false: "@p bra done; bra wait".
+bool repeats_wait(const Kernel& kernel, uint32_t wait) {
+  constexpr int kMostBranches = 4;
+  const uint32_t result = kernel.code[wait].dst_predicate;
+  uint32_t pc = wait + 1;
+  for (int i = 0; i < kMostBranches; ++i) {
+    const Operation& operation = kernel.code[pc];
+    const bool is_known = operation.guard == kNone || operation.guard == result;
+    if (operation.flow != Flow::kBranch || !is_known) return false;
+    const bool branches = operation.guard == kNone || operation.guard_negated;
+    pc = branches ? operation.target : pc + 1;
+    if (pc == wait) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Warp::start(uint32_t threads) {
@@ -28,6 +44,7 @@ void Warp::start(uint32_t threads) {
   pc = 0;
   next_part = kNone;
   runs_early = false;
+  times_out = 0;
   parts.clear();
   copies.clear();
   const uint32_t frame = block->launch.kernel.frame;
@@ -200,6 +217,39 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t arrived) {
   select_next_part();
 }
 
+// PTX ISA, "mbarrier.test_wait, mbarrier.try_wait": a lane waits until the phase completes, or until
+// a time limit of the system. The simulator's limit is the moment when no thread can continue.
+void Warp::try_wait(const Operation& operation, uint32_t arrived) {
+  mask = arrived;
+  operation.run(*this, operation);
+  const uint32_t waiting = arrived & ~predicate(operation.dst_predicate) & ~times_out;
+  times_out &= ~arrived;
+  if (waiting == 0) {
+    ++pc;
+    return;
+  }
+  suspend(Part::kReady, active & ~waiting, pc + 1);
+  suspend(Part::kTriesToWait, waiting, pc);
+  select_next_part();
+}
+
+void Warp::retry_waits() {
+  for (Part& part : parts) {
+    if (part.state == Part::kTriesToWait) part.state = Part::kReady;
+  }
+}
+
+bool Warp::time_out_waits() {
+  bool any = false;
+  for (Part& part : parts) {
+    if (part.state != Part::kTriesToWait || repeats_wait(block->launch.kernel, part.pc)) continue;
+    part.state = Part::kReady;
+    times_out |= part.mask;
+    any = true;
+  }
+  return any;
+}
+
 void Warp::turn_of_another() {
   suspend(Part::kReady, active, pc);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -280,6 +330,7 @@ Warp::Stop Warp::run() {
       case Flow::kExit: exit(here); break;
       case Flow::kWarpSync: here != 0 ? sync_warp(operation, here) : void(++pc); break;
       case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;
+      case Flow::kTryWait: here != 0 ? try_wait(operation, here) : void(++pc); break;
       case Flow::kYield:
         ++pc;
         turn_of_another();

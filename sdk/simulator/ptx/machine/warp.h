@@ -38,7 +38,7 @@ __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
 }  // namespace KERNKIT_PTX_TARGET
 
 struct Part {
-  enum State : uint8_t { kReady, kSynchronises, kWaits } state;
+  enum State : uint8_t { kReady, kSynchronises, kWaits, kTriesToWait } state;
   uint32_t pc;
   uint32_t mask;
   uint32_t barrier;  // number of the barrier, for kWaits
@@ -71,6 +71,7 @@ struct alignas(64) Warp {
   uint32_t active = 0;              // lanes of the part that runs; 0 if no part runs
   uint32_t next_part = kNone;       // pc at which another part waits to run
   bool runs_early = false;          // whether the part runs although another part has a lower pc
+  uint32_t times_out = 0;           // lanes whose next mbarrier.try_wait does not wait
   std::vector<Part> parts;          // parts that do not run
   std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 
@@ -105,6 +106,11 @@ struct alignas(64) Warp {
   /// Runs until all lanes have ended or wait, or until it is another warp's turn.
   Stop run();
   bool is_ready() const;
+  /// Lets lanes that wait for a phase of an mbarrier test the phase again.
+  void retry_waits();
+  /// Lets lanes that wait for a phase continue without the phase, as after the time limit of
+  /// mbarrier.try_wait, unless the program only repeats the wait. Returns whether lanes continue.
+  bool time_out_waits();
 
  private:
   friend struct Block;
@@ -122,6 +128,7 @@ struct alignas(64) Warp {
   void sync_warp(const Operation& operation, uint32_t lanes);
   bool sync_call_sites();
   void wait_at_barrier(const Operation& operation, uint32_t lanes);
+  void try_wait(const Operation& operation, uint32_t lanes);
   void turn_of_another();
 };
 

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", and
+// cp.async.mbarrier.arrive.
+#include "ptx/machine/mbarriers.h"
+
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
+#include "ptx/machine/access.h"
+#include "ptx/machine/block.h"
+#include "ptx/machine/fault.h"
+#include "ptx/semantics/type_dispatch.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr uint32_t kObjectBytes = 8;
+
+// Modes of arrive and arrive_drop, which can be combined.
+constexpr uint8_t kExpects = 1, kDrops = 2, kCompletesNoPhase = 4;
+// Modes of waits.
+constexpr uint8_t kOfParity = 1;
+
+// Calls visit(lane, offset of the lane's object in shared memory) for each active lane.
+template <class Visit>
+void each_object(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
+  LanePointers pointers;
+  find_pointers(warp, operation, kObjectBytes, touch, &pointers);
+  const Window& shared = warp.shared;
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    const unsigned char* at = pointers.at[lane];
+    if (at < shared.begin || at >= shared.begin + shared.bytes) {
+      fault(warp, lane, operation, "the mbarrier is not in shared memory",
+            cudaErrorIllegalAddress);
+    }
+    visit(lane, static_cast<uint32_t>(at - shared.begin));
+  }
+}
+
+void check(const Warp& warp, int lane, const Operation& operation, const std::string& why) {
+  if (!why.empty()) {
+    fault(warp, lane, operation,
+          function_text(warp.block->launch.kernel, operation) + ": " + why);
+  }
+}
+
+uint32_t word(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint32_t>(at)[lane]; }
+
+void init(Warp& warp, const Operation& operation) {
+  each_object(warp, operation, Touch::kStores, [&](int lane, uint32_t at) {
+    check(warp, lane, operation,
+          warp.block->mbarriers.init(at, word(warp, operation.list[0], lane)));
+  });
+}
+
+void invalidate(Warp& warp, const Operation& operation) {
+  each_object(warp, operation, Touch::kStores, [&](int lane, uint32_t at) {
+    check(warp, lane, operation, warp.block->mbarriers.invalidate(at));
+  });
+}
+
+void expect_bytes(Warp& warp, const Operation& operation) {
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
+    check(warp, lane, operation,
+          warp.block->mbarriers.expect(at, word(warp, operation.src1, lane)));
+  });
+}
+
+void complete_bytes(Warp& warp, const Operation& operation) {
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
+    check(warp, lane, operation,
+          warp.block->mbarriers.complete(at, word(warp, operation.src1, lane)));
+  });
+}
+
+// The result is the state before the arrival, with the number of the phase.
+void arrive(Warp& warp, const Operation& operation) {
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
+    Mbarriers& all = warp.block->mbarriers;
+    const uint32_t operand = word(warp, operation.src1, lane);
+    const bool expects = (operation.mode & kExpects) != 0;
+    const uint32_t count = expects ? 1 : operand;
+    if (expects) check(warp, lane, operation, all.expect(at, operand));
+    MbarrierState before;
+    check(warp, lane, operation, all.read(at, &before));
+    const uint64_t phases = all.completed_phases();
+    check(warp, lane, operation, all.arrive(at, count, (operation.mode & kDrops) != 0));
+    if ((operation.mode & kCompletesNoPhase) != 0 && all.completed_phases() != phases) {
+      check(warp, lane, operation, "the arrival completes the phase, which .noComplete excludes");
+    }
+    if (operation.dst != kNone) warp.lanes<uint64_t>(operation.dst)[lane] = before.pack();
+  });
+}
+
+// Completes the lane's earlier copies and then arrives, when asynchronous work completes.
+void arrive_after_copies(Warp& warp, const Operation& operation) {
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
+    Mbarriers& all = warp.block->mbarriers;
+    const bool is_counted = operation.mode != 0;  // .noinc: init counted the arrival
+    check(warp, lane, operation, is_counted ? "" : all.add_pending(at));
+    const uint32_t copies = warp.copies.added(lane);
+    warp.block->asynchronous.emplace_back([&warp, &operation, lane, at, copies] {
+      warp.copies.complete_first(lane, copies);
+      check(warp, lane, operation, warp.block->mbarriers.arrive(at, 1, false));
+    });
+  });
+}
+
+// PTX ISA: a wait for a state or a parity is for the current or the preceding phase.
+void test(Warp& warp, const Operation& operation) {
+  uint32_t complete = 0;
+  each_object(warp, operation, Touch::kLoads, [&](int lane, uint32_t at) {
+    MbarrierState now;
+    check(warp, lane, operation, warp.block->mbarriers.read(at, &now));
+    uint32_t phase;
+    if (operation.mode == kOfParity) {
+      phase = word(warp, operation.src1, lane);
+      if (phase > 1) {
+        check(warp, lane, operation,
+              "the parity is " + std::to_string(phase) + "; expected 0 or 1");
+      }
+      if ((now.phase & 1) != phase) complete |= kLane[lane];
+      return;
+    }
+    phase = MbarrierState::unpack(warp.lanes<uint64_t>(operation.src1)[lane]).phase;
+    if (now.phase == phase) return;
+    if ((now.phase & 3) != ((phase + 1) & 3)) {
+      check(warp, lane, operation,
+            "the state is of an earlier phase; expected a state of the current or the preceding "
+            "phase");
+    }
+    complete |= kLane[lane];
+  });
+  warp.set_predicate(operation.dst_predicate, complete);
+}
+
+void pending_count(Warp& warp, const Operation& operation) {
+  const auto* states = warp.lanes<uint64_t>(operation.src0);
+  auto* counts = warp.results<uint32_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) counts[l] = MbarrierState::unpack(states[l]).pending;
+  warp.keep<uint32_t>(operation.dst);
+}
+
+// Sets the address of operand i, which is in shared memory of the block or a generic address.
+void object(Decoder& d, size_t i) {
+  d.operation.bytes = kObjectBytes;
+  d.address(i, d.space());
+}
+
+// mbarrier.arrive{.expect_tx|.noComplete} state, [a]{, count or bytes}
+Run decode_arrive(Decoder& d, uint8_t mode) {
+  if (d.has("expect_tx")) mode |= kExpects;
+  if (d.has("noComplete")) mode |= kCompletesNoPhase;
+  d.operation.mode = mode;
+  const size_t first = d.operand(0).kind == Operand::kAddress ? 0 : 1;  // the state is optional
+  if (first == 1 && d.operand(0).kind != Operand::kNothing) {
+    d.operation.dst = d.to(0, Type::kB64);
+  }
+  object(d, first);
+  const bool has_operand = d.operands() == first + 2;
+  if (!has_operand) d.need_operands(first + 1);
+  if (!has_operand && (mode & (kExpects | kCompletesNoPhase)) != 0) return nullptr;
+  d.operation.src1 = has_operand ? d.from(first + 1, Type::kU32) : d.constant(1, Type::kU32);
+  return arrive;
+}
+
+// mbarrier.test_wait p, [a], state or parity; mbarrier.try_wait also has a time limit.
+Run decode_wait(Decoder& d, bool waits) {
+  if (waits) d.operation.flow = Flow::kTryWait;
+  if (!waits || d.operands() != 4) d.need_operands(3);
+  d.operation.dst_predicate = d.to(0, Type::kPred);
+  object(d, 1);
+  if (d.has("parity")) {
+    d.operation.mode = kOfParity;
+    d.operation.src1 = d.from(2, Type::kU32);
+  } else {
+    d.operation.src1 = d.from(2, Type::kB64);
+  }
+  if (d.operands() == 4) d.from(3, Type::kU32);
+  return test;
+}
+
+}  // namespace
+
+Run mbarrier(Decoder& d) {
+  d.type();
+  if (d.has("pending_count")) {
+    d.need_operands(2);
+    d.operation.dst = d.to(0, Type::kU32);
+    d.operation.src0 = d.from(1, Type::kB64);
+    return pending_count;
+  }
+  if (d.has("arrive")) return decode_arrive(d, 0);
+  if (d.has("arrive_drop")) return decode_arrive(d, kDrops);
+  if (d.has("test_wait")) return decode_wait(d, false);
+  if (d.has("try_wait")) return decode_wait(d, true);
+  if (d.has("inval")) {
+    d.need_operands(1);
+    object(d, 0);
+    d.operation.count = 1;
+    d.operation.list[0] = d.constant(0, Type::kU32);
+    return invalidate;
+  }
+  d.need_operands(2);
+  object(d, 0);
+  if (d.has("init")) {
+    d.operation.count = 1;
+    d.operation.list[0] = d.from(1, Type::kU32);
+    return init;
+  }
+  d.operation.src1 = d.from(1, Type::kU32);
+  return d.has("expect_tx") ? expect_bytes : d.has("complete_tx") ? complete_bytes : nullptr;
+}
+
+// cp.async.mbarrier.arrive{.noinc} [a]
+Run arrive_of_copies(Decoder& d) {
+  if (!d.has("async") || !d.has("mbarrier") || !d.has("arrive")) return nullptr;
+  d.type();
+  d.operation.mode = d.has("noinc") ? 1 : 0;
+  d.need_operands(1);
+  object(d, 0);
+  return arrive_after_copies;
+}
+
+}  // namespace kernkit::simulator::ptx
