@@ -257,12 +257,12 @@ def test_gpu_only_where_its_ptx_runs(project, tmp_path):
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:15\)", ctest(build, "-V"))
 
-    unknown = 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(lane));\n  if (i < n)'
+    unknown = 'asm volatile("brkpt;");\n  if (i < n)'
     kernel.write_text(OF_NVCC.replace("if (i < n)", unknown))
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     output = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
     assert re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", output) and "100% tests passed" in output
-    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:15): unsupported instruction" in output
+    assert "kernkit: plus_kernel cannot run: brkpt (plus.cu:15): unsupported instruction" in output
 
 
 def links_the_machine(program):
@@ -300,12 +300,12 @@ def test_an_ordinary_op_where_its_ptx_runs(project, tmp_path):
     for program in ("ops_ptx_test", "alone"):
         output = ctest(build, "-V", "-R", f"^{program}[.]")
         assert re.search(r"plus_kernel: block \[0, 0, 0\], thread \[\d+, 0, 0\]: Invalid __global__ \w+ of size 4 bytes, .*\(plus.cu:7\)", output)
-    kernel.write_text(correct.replace("if (i < n)", 'asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(0));\n  if (i < n)')
+    kernel.write_text(correct.replace("if (i < n)", 'asm volatile("brkpt;");\n  if (i < n)')
                       .replace("__global__", "#if defined(__CUDACC__)\n#endif\n__global__"))  # fmt: skip
     run("cmake", "--build", build, "--target", "ops_ptx_test")
     output = ctest(build, "-V", "-R", "^ops_ptx_test[.]")
     assert "100% tests passed" in output and re.search(r"ops_ptx_test[.]Contract/plus.Layouts [.]+[*]*Skipped", output)
-    assert "kernkit: plus_kernel cannot run: mbarrier.inval.shared.b64 (plus.cu:9): unsupported instruction" in output
+    assert "kernkit: plus_kernel cannot run: brkpt (plus.cu:9): unsupported instruction" in output
 
     kernel.write_text(correct)
     build = built("ops_cuda_test", "alone", options=(*options, "-DKERNKIT_TESTS_ON_PTX=OFF"))

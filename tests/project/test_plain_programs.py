@@ -16,8 +16,8 @@ PROGRAMS = {path.stem: path for path in sorted([*SHARED.glob("*.cu"), *(HERE / "
 # Options of the linker.
 LIBRARIES = {"driver_api": ["-lcuda"]}
 # Programs that are also compiled without machine code.
-OF_PTX_ALONE = ("block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi", "matrix_multiply", "nbody",
-                "pipeline", "scan", "tensor_core_product", "transpose")  # fmt: skip
+OF_PTX_ALONE = ("asynchronous_barrier", "block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi",
+                "matrix_multiply", "nbody", "pipeline", "scan", "tensor_core_product", "transpose")  # fmt: skip
 
 
 def test_there_are_as_many_programs_as_documented():
