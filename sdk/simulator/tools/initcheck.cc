@@ -54,6 +54,13 @@ class InitWatch::OfBlock : public BlockHooks {
     follow(plan, warp, operation, &bits, &uses_);
   }
 
+  void copied_into_shared(uint32_t at, uint32_t bytes, uint64_t from) override {
+    memory_.copy_into_shared(at, bytes, from);
+  }
+  void copied_into_global(uint64_t at, uint32_t bytes, uint32_t from) override {
+    memory_.copy_into_global(at, bytes, from);
+  }
+
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
     use(warp, operation, operation.guard, warp.active, kBranches);
     switch (operation.flow) {

@@ -20,6 +20,17 @@ bool any_of(const uint8_t* bits, uint32_t bytes) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
+// Calls visit(offset, bytes) for pieces of at most 16 bytes, each within a multiple of 16 bytes from
+// `address`, since the bits of a piece are in one word.
+template <class Visit>
+void each_unit(uint64_t address, uint32_t bytes, const Visit& visit) {
+  for (uint32_t i = 0; i < bytes;) {
+    const uint32_t count = std::min(16 - static_cast<uint32_t>((address + i) % 16), bytes - i);
+    visit(i, count);
+    i += count;
+  }
+}
+
 }  // namespace
 
 void UndefinedMemory::Bits::start() {
@@ -260,6 +271,29 @@ void UndefinedMemory::complete_copies(const Warp& warp) {
   each_of(warp.mask, [&](int l) {
     pending.bits.complete_first(l, pending.bits.added(l));
     pending.origins.complete_first(l, pending.origins.added(l));
+  });
+}
+
+void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from) {
+  const WrittenPiece source =
+      from != 0 ? Written::of_process().piece_around(from) : WrittenPiece{};
+  shared_.changed = true;
+  each_unit(from, bytes, [&](uint32_t i, uint32_t count) {
+    const uint32_t undefined =
+        source.holds(from + i, count) ? source.undefined(from + i, count) : 0;
+    for (uint32_t k = 0; k < count; ++k) {
+      shared_.bits[at + i + k] = (undefined >> k & 1) != 0 ? 0xff : 0;
+      shared_.origins[(at + i + k) / 4] = 0;
+    }
+  });
+}
+
+// Bytes that are uninitialised in shared memory stay as they are in global memory.
+void UndefinedMemory::copy_into_global(uint64_t at, uint32_t bytes, uint32_t from) {
+  const WrittenPiece target = Written::of_process().piece_around(at);
+  each_unit(at, bytes, [&](uint32_t i, uint32_t count) {
+    if (target.holds(at + i, count) && !any_of(&shared_.bits[from + i], count))
+      target.write(at + i, count);
   });
 }
 

@@ -23,6 +23,11 @@ class UndefinedMemory {
   void access(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
   /// Called before an operation that changes memory in another way.
   void change(const BitPlan& plan, Warp& warp, const Operation& operation);
+  /// Records a bulk copy of `bytes` bytes into shared memory, from global memory at `from` or, if
+  /// `from` is 0, of zeros.
+  void copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from);
+  /// Records a bulk copy of `bytes` bytes of shared memory into global memory at `at`.
+  void copy_into_global(uint64_t at, uint32_t bytes, uint32_t from);
 
  private:
   static constexpr uint32_t kMostBytes = 32;  // largest access of a lane [bytes]

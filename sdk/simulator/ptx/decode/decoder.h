@@ -77,6 +77,9 @@ class Decoder {
   void take_list(std::vector<uint32_t> registers);
   /// Sets the address register, its size, the offset and the space of the operation.
   void address(size_t i, Space space);
+  /// Returns a new 64-bit register with the address of operand i in its space, or with the generic
+  /// address. Emits an operation that computes the register.
+  uint32_t address_value(size_t i, Space space);
   /// Returns the space of a modifier; kGeneric without such a modifier.
   Space space();
   /// Returns the type of a register operand; kNone for other operands.
@@ -135,6 +138,8 @@ class Decoder {
 
 /// Computes dst = src0 + offset, for addresses.
 void add_offset(Warp& warp, const Operation& operation);
+/// Computes dst, the 64-bit address of the operation's address operand.
+void compute_address(Warp& warp, const Operation& operation);
 /// Computes dst: src0 where the predicate src2 holds, else src1. Registers have 32 bits.
 void select_word(Warp& warp, const Operation& operation);
 

@@ -356,4 +356,25 @@ void Decoder::address(size_t i, Space space) {
   }
 }
 
+uint32_t Decoder::address_value(size_t i, Space space) {
+  const Operation saved = operation;
+  operation = {};
+  address(i, space);
+  if (space == Space::kGeneric) {
+    switch (operation.space) {
+      case Space::kShared: operation.offset += static_cast<int64_t>(kSharedWindow); break;
+      case Space::kLocal: operation.offset += static_cast<int64_t>(kLocalWindow); break;
+      case Space::kParam: operation.offset += static_cast<int64_t>(kParamWindow); break;
+      default: break;
+    }
+  }
+  operation.run = compute_address;
+  operation.src0 = operation.address;
+  operation.dst = registers_.add(Type::kU64);
+  const uint32_t number = operation.dst;
+  emit();
+  operation = saved;
+  return number;
+}
+
 }  // namespace kernkit::simulator::ptx

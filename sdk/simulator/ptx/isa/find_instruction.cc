@@ -25,6 +25,8 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"shared", "shared|shared::cta|shared::cluster"},
     {"cache", "L1::*|L2::*"},
     {"atomic_order", "relaxed|acquire|release|acq_rel"},
+    {"dimensions", "1d|2d|3d|4d|5d"},
+    {"reduction", "add|min|max|inc|dec|and|or|xor"},
     {"set_result", "u16|s16|u32|s32|f16|bf16|f32|f16x2|bf16x2"},
     {"mma_shape", "m8n8k4|m8n8k16|m8n8k32|m16n8k4|m16n8k8|m16n8k16|m16n8k32|m16n8k64"},
     {"mma_shape_f64", "m8n8k4|m16n8k4|m16n8k8|m16n8k16"},

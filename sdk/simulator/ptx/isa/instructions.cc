@@ -257,6 +257,7 @@ constexpr Instruction kDataMovementAndConversion[] = {
         .accesses(AccessKind::kStore, Definedness::kStore)
         .simd(Simd::kIntegers),
     Instruction("prefetch", "~global|local? ~L1|L2|L2::*", hint),
+    Instruction("prefetch", "~param|const? ~tensormap", hint),
     Instruction("prefetchu", "~L1", hint),
     Instruction("applypriority", "~global? ~L2::evict_normal", hint),
     Instruction("discard", "~global? ~L2", hint),
@@ -309,6 +310,33 @@ constexpr Instruction kAsynchronousCopy[] = {
     Instruction("cp", "async mbarrier arrive noinc? shared|shared::cta? b64", arrive_of_copies)
         .accesses(AccessKind::kAtomic, Definedness::kArrive)
         .orders("release", "cta"),
+    Instruction("cp",
+                "async bulk shared::cluster|shared::cta global ~mbarrier::complete_tx::bytes "
+                "L2::cache_hint?",
+                bulk_copy),
+    Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy),
+    Instruction("cp",
+                "reduce async bulk global ~shared::cta bulk_group L2::cache_hint? %reduction noftz? "
+                "u32|s32|u64|s64|b32|b64|f16|bf16|f32|f64",
+                bulk_copy),
+    Instruction("cp",
+                "async bulk tensor %dimensions shared::cluster|shared::cta global ~tile? "
+                "~mbarrier::complete_tx::bytes L2::cache_hint?",
+                bulk_copy),
+    Instruction("cp",
+                "async bulk tensor %dimensions global ~shared::cta ~tile? bulk_group "
+                "L2::cache_hint?",
+                bulk_copy),
+    Instruction("cp",
+                "reduce async bulk tensor %dimensions global ~shared::cta %reduction ~tile? "
+                "bulk_group L2::cache_hint?",
+                bulk_copy),
+    Instruction("cp", "~async ~bulk ~prefetch ~L2 ~global ~L2::cache_hint?", hint),
+    Instruction("cp",
+                "~async ~bulk ~prefetch ~tensor ~%dimensions ~L2 ~global ~tile? ~L2::cache_hint?",
+                hint),
+    Instruction("cp", "async bulk commit_group", bulk_copy),
+    Instruction("cp", "async bulk wait_group ~read?", bulk_copy),
 };
 
 // Control Flow Instructions

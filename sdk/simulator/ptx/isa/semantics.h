@@ -89,6 +89,8 @@ Run load(Decoder& d);
 Run store(Decoder& d);
 // copies.cc
 Run cp(Decoder& d);
+// bulk_copies.cc
+Run bulk_copy(Decoder& d);
 // mbarrier.cc
 Run mbarrier(Decoder& d);
 Run arrive_of_copies(Decoder& d);

@@ -20,6 +20,7 @@ struct Access {
   const Operation& operation;
   uint32_t size;
   Touch touch;
+  uint32_t alignment = size;  // a power of two [bytes]
 
   /// `space` and the access are named as in compute-sanitizer's reports.
   [[noreturn]] void fail(int lane, const char* space, const std::string& location,
@@ -31,7 +32,7 @@ struct Access {
           error);
   }
   void check_alignment(int lane, const char* space, uint64_t address) const {
-    if ((address & (size - 1)) == 0) return;
+    if ((address & (alignment - 1)) == 0) return;
     fail(lane, space, "at a misaligned address", cudaErrorMisalignedAddress);
   }
   unsigned char* in(const char* space, const char* memory, const Window& window, int lane,
@@ -173,6 +174,17 @@ unsigned char* find_pointer(Warp& warp, int lane, const Operation& operation, ui
   find_pointers(warp, access, size, touch, &pointers);
   warp.mask = mask;
   return pointers.at[lane];
+}
+
+unsigned char* find_bytes(Warp& warp, int lane, const Operation& operation, uint64_t address,
+                          uint64_t bytes, uint32_t alignment, Touch touch) {
+  Operation access = operation;
+  access.space = Space::kGeneric;
+  access.variable = kNone;
+  access.shared_begin = 0;
+  access.shared_end = UINT32_MAX;
+  const Access all{warp, access, static_cast<uint32_t>(bytes), touch, alignment};
+  return all.pointer(lane, address);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -127,13 +127,8 @@ void Block::retry_waits() {
   for (Warp& warp : warps) warp.retry_waits();
 }
 
-// All work completes before a thread runs.
 void Block::complete_asynchronous() {
-  while (!asynchronous.empty()) {
-    const std::function<void()> work = std::move(asynchronous.front());
-    asynchronous.pop_front();
-    work();
-  }
+  while (!asynchronous.empty()) asynchronous.complete_first();
   retry_waits();
 }
 

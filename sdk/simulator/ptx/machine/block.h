@@ -5,14 +5,13 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "device_memory.h"
 #include "hooks.h"
+#include "ptx/machine/asynchronous_work.h"
 #include "ptx/machine/heap.h"
 #include "ptx/machine/kernel.h"
 #include "ptx/machine/mbarriers.h"
@@ -81,9 +80,8 @@ struct Block {
   unsigned threads;
   std::vector<unsigned char> shared;
   Mbarriers mbarriers{shared.data()};
-  /// Asynchronous work of the block, in the order of issue. Late completion shows missing waits: the
-  /// work completes when no thread can continue, or when a thread polls.
-  std::deque<std::function<void()>> asynchronous;
+  /// Completes when no thread can continue, when a thread polls, and when the block ends.
+  AsynchronousWork asynchronous;
   std::vector<Warp> warps;
   std::unique_ptr<BlockHooks> hooks;
 

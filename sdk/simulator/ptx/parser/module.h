@@ -25,7 +25,7 @@ struct Operand {
   bool negated = false;        // whether the operand is `!name`
   uint64_t bits = 0;           // value of a number
   int64_t offset = 0;          // offset of an address [bytes]
-  std::vector<Operand> parts;  // parts of a vector, or the second name of `a|b`
+  std::vector<Operand> parts;  // parts of a vector, second name of `a|b`, coordinates of an address
 };
 
 /// A variable's initial value: bytes, and addresses to store in them.

@@ -63,7 +63,8 @@ Operand parse_address(Lexer& lexer) {
     lexer.reject("expected an address");
   }
   address.kind = Operand::kAddress;
-  if (!lexer.at("]")) address.offset += parse_offset(lexer);
+  if (!lexer.at("]") && !lexer.at(",")) address.offset += parse_offset(lexer);
+  if (lexer.accept(",")) address.parts = {parse_operand(lexer)};  // coordinates in a tensor
   lexer.expect("]");
   lexer.accept(".unified");  // a hint about the address, which has no effect
   return address;

@@ -99,7 +99,7 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
     const bool is_counted = operation.mode != 0;  // .noinc: init counted the arrival
     check(warp, lane, operation, is_counted ? "" : all.add_pending(at));
     const uint32_t copies = warp.copies.added(lane);
-    warp.block->asynchronous.emplace_back([&warp, &operation, lane, at, copies] {
+    warp.block->asynchronous.add([&warp, &operation, lane, at, copies] {
       warp.copies.complete_first(lane, copies);
       check(warp, lane, operation, warp.block->mbarriers.arrive(at, 1, false));
     });

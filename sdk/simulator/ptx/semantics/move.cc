@@ -5,6 +5,7 @@
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/fault.h"
+#include "ptx/machine/access.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/move.h"
@@ -102,6 +103,13 @@ uint64_t window_of(std::string_view space) {
 
 }  // namespace
 
+void compute_address(Warp& warp, const Operation& operation) {
+  alignas(64) uint64_t addresses[32];
+  read_addresses(warp, operation, addresses);
+  auto* to = warp.results<uint64_t>(operation.dst);
+  std::copy(addresses, addresses + 32, to);
+  warp.keep<uint64_t>(operation.dst);
+}
 void add_offset(Warp& warp, const Operation& operation) { move_steps::offset(warp, operation); }
 
 Run mov(Decoder& d) {

@@ -589,7 +589,6 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
 // operations.
 TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%x], 16, [tile]",
       "ld.shared::cluster.u32 %r1, [tile]",
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %r1, [tile]",
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",

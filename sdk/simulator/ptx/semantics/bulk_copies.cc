@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// PTX ISA, "Non-tensor copies" and "Tensor copies" of "Asynchronous Data Movement": cp.async.bulk,
+// cp.reduce.async.bulk and their tensor forms. A copy reads and stores its bytes when it completes.
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/decode/decoder.h"
+#include "ptx/isa/semantics.h"
+#include "ptx/machine/access.h"
+#include "ptx/machine/block.h"
+#include "ptx/machine/fault.h"
+#include "ptx/machine/window.h"
+#include "ptx/semantics/bulk_reduction.h"
+#include "tensor_map.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr uint32_t kUnit = 16;        // alignment and granularity of bulk copies [bytes]
+constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in shared memory [bytes]
+constexpr uint32_t kMapAlignment = 64, kMapBytes = 128;
+constexpr uint32_t kMbarrierBytes = 8;
+
+// Registers of Operation::list, with addresses of 64 bits.
+enum Operands : size_t { kShared, kGlobal, kMbarrier, kCoordinates };
+
+uint64_t value(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint64_t>(at)[lane]; }
+
+/// A bulk copy of one lane: where it was issued, for faults and for its completion.
+struct BulkCopy {
+  Warp& warp;
+  const Operation& operation;
+  int lane;
+  uint32_t shared_at;           // offset in shared memory [bytes]
+  uint32_t mbarrier_at = kNone;  // offset of the mbarrier in shared memory [bytes]
+
+  Block& block() const { return *warp.block; }
+  unsigned thread() const { return warp.number * 32 + static_cast<unsigned>(lane); }
+  [[noreturn]] void fail(const std::string& why,
+                         cudaError_t error = cudaErrorLaunchFailure) const {
+    fault(warp, lane, operation, function_text(block().launch.kernel, operation) + ": " + why,
+          error);
+  }
+  // Finds memory in shared space.
+  unsigned char* shared(uint64_t at, uint32_t bytes, uint32_t alignment, Touch touch) const {
+    return find_bytes(warp, lane, operation, kSharedWindow + (at & kInWindow), bytes, alignment,
+                      touch);
+  }
+  void complete_at_mbarrier(uint32_t bytes) const {
+    const std::string why = block().mbarriers.complete(mbarrier_at, bytes);
+    if (!why.empty()) fail(why);
+  }
+};
+
+BulkCopy copy_of(Warp& warp, const Operation& operation, int lane) {
+  BulkCopy copy{warp, operation, lane,
+                static_cast<uint32_t>(value(warp, operation.list[kShared], lane))};
+  if (operation.list[kMbarrier] != kNone) {
+    copy.mbarrier_at = static_cast<uint32_t>(value(warp, operation.list[kMbarrier], lane));
+    copy.shared(copy.mbarrier_at, kMbarrierBytes, kMbarrierBytes, Touch::kUpdates);
+    MbarrierState state;
+    const std::string why = copy.block().mbarriers.read(copy.mbarrier_at, &state);
+    if (!why.empty()) copy.fail(why);
+  }
+  return copy;
+}
+
+template <class Visit>
+void each_copy(Warp& warp, const Operation& operation, const Visit& visit) {
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    visit(copy_of(warp, operation, __builtin_ctz(remaining)));
+  }
+}
+
+uint32_t size_of_copy(const BulkCopy& copy) {
+  const uint32_t bytes = copy.warp.lanes<uint32_t>(copy.operation.src1)[copy.lane];
+  if (bytes % kUnit != 0) {
+    copy.fail("the size is " + std::to_string(bytes) + " bytes; expected a multiple of 16 bytes",
+              cudaErrorMisalignedAddress);
+  }
+  return bytes;
+}
+
+// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier]
+void load_bulk(Warp& warp, const Operation& operation) {
+  each_copy(warp, operation, [&](const BulkCopy& copy) {
+    const uint32_t bytes = size_of_copy(copy);
+    if (bytes == 0) return;
+    const uint64_t from = value(warp, operation.list[kGlobal], copy.lane);
+    unsigned char* to = copy.shared(copy.shared_at, bytes, kUnit, Touch::kStores);
+    const unsigned char* source =
+        find_bytes(warp, copy.lane, operation, from, bytes, kUnit, Touch::kLoads);
+    copy.block().asynchronous.add([copy, bytes, to, source] {
+      std::memcpy(to, source, bytes);
+      if (copy.block().hooks != nullptr) {
+        copy.block().hooks->copied_into_shared(copy.shared_at, bytes,
+                                               reinterpret_cast<uint64_t>(source));
+      }
+      copy.complete_at_mbarrier(bytes);
+    });
+  });
+}
+
+// cp.async.bulk.global.shared::cta.bulk_group [to], [from], size, and cp.reduce.async.bulk
+void store_bulk(Warp& warp, const Operation& operation) {
+  each_copy(warp, operation, [&](const BulkCopy& copy) {
+    const uint32_t bytes = size_of_copy(copy);
+    if (bytes == 0) return;
+    const uint64_t to = value(warp, operation.list[kGlobal], copy.lane);
+    const unsigned char* source = copy.shared(copy.shared_at, bytes, kUnit, Touch::kLoads);
+    unsigned char* target =
+        find_bytes(warp, copy.lane, operation, to, bytes, kUnit, Touch::kStores);
+    copy.block().asynchronous.add_to_group(copy.thread(), [copy, bytes, target, source] {
+      reduce(copy.operation.mode, target, source, bytes);
+      if (copy.block().hooks != nullptr) {
+        copy.block().hooks->copied_into_global(reinterpret_cast<uint64_t>(target), bytes,
+                                               copy.shared_at);
+      }
+    });
+  });
+}
+
+/// A box of a tensor: the map, and the coordinates of the box's first element.
+struct Box {
+  TensorMap map;
+  int32_t first[TensorMap::kMostDimensions];
+
+  bool contains(int dimension, int64_t coordinate) const {
+    return coordinate >= 0 && static_cast<uint64_t>(coordinate) < map.sizes[dimension];
+  }
+  // Calls visit(offset in the box, address of the row's first element, elements before the tensor,
+  // end of the elements in the tensor) for each row of the box. A row outside of the tensor has no
+  // elements in the tensor.
+  template <class Visit>
+  void each_row(const Visit& visit) const {
+    const uint32_t length = map.elements(0);
+    uint32_t begin = 0, end = length;
+    while (begin < end && !contains(0, first[0] + int64_t{begin} * map.steps[0])) ++begin;
+    while (end > begin && !contains(0, first[0] + (int64_t{end} - 1) * map.steps[0])) --end;
+    uint32_t rows = 1;
+    for (int d = 1; d < map.dimensions; ++d) rows *= map.elements(d);
+    for (uint32_t row = 0; row < rows; ++row) {
+      bool is_inside = true;
+      int64_t address = static_cast<int64_t>(map.address) + int64_t{first[0]} * map.element_bytes;
+      uint32_t remaining = row;
+      for (int d = 1; d < map.dimensions; ++d) {
+        const int64_t coordinate =
+            first[d] + int64_t{remaining % map.elements(d)} * map.steps[d];
+        remaining /= map.elements(d);
+        is_inside = is_inside && contains(d, coordinate);
+        address += coordinate * static_cast<int64_t>(map.strides[d - 1]);
+      }
+      visit(row * length * map.element_bytes, static_cast<uint64_t>(address),
+            is_inside ? begin : length, is_inside ? end : length);
+    }
+  }
+};
+
+Box read_box(const BulkCopy& copy) {
+  const Operation& operation = copy.operation;
+  const uint64_t at = value(copy.warp, operation.list[kGlobal], copy.lane);
+  const unsigned char* bytes = find_bytes(copy.warp, copy.lane, operation, at, kMapBytes,
+                                          kMapAlignment, Touch::kLoads);
+  Box box;
+  std::memcpy(static_cast<void*>(&box.map), bytes, sizeof(box.map));
+  if (box.map.magic != TensorMap::kMagic) {
+    copy.fail("the tensor map was not encoded by cuTensorMapEncodeTiled()");
+  }
+  const int dimensions = operation.count;
+  if (box.map.dimensions != dimensions) {
+    copy.fail("the tensor map has " + std::to_string(box.map.dimensions) +
+              " dimensions; expected " + std::to_string(dimensions));
+  }
+  for (int d = 0; d < dimensions; ++d) {
+    box.first[d] = copy.warp.lanes<int32_t>(operation.list[kCoordinates + d])[copy.lane];
+  }
+  return box;
+}
+
+// Checks that a box fits into shared memory. A swizzled box ends with a whole line.
+void check_box_in_shared(const BulkCopy& copy, const Box& box, Touch touch) {
+  uint32_t bytes = box.map.box_bytes();
+  if (box.map.swizzle != 0) bytes = (bytes + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
+  copy.shared(copy.shared_at, bytes, kBoxAlignment, touch);
+}
+
+// Checks that a copy may access the elements of the box that are in the tensor.
+void check_elements(const BulkCopy& copy, const Box& box, Touch touch) {
+  uint64_t low = UINT64_MAX, high = 0;
+  const uint64_t step = uint64_t{box.map.steps[0]} * box.map.element_bytes;
+  box.each_row([&](uint32_t, uint64_t address, uint32_t begin, uint32_t end) {
+    if (begin >= end) return;
+    low = std::min(low, address + begin * step);
+    high = std::max(high, address + (end - 1) * step + box.map.element_bytes);
+  });
+  if (low >= high) return;
+  find_bytes(copy.warp, copy.lane, copy.operation, low, high - low, 1, touch);
+}
+
+// Calls visit(offset in shared memory, address in global memory or 0, bytes) for the pieces of a
+// box: elements, or units of 16 bytes that are contiguous in both memories. Pieces outside of the
+// tensor have the address 0.
+template <class Visit>
+void each_piece(const BulkCopy& copy, const Box& box, const Visit& visit) {
+  const TensorMap& map = box.map;
+  const uint32_t size = map.element_bytes;
+  box.each_row([&](uint32_t offset, uint64_t address, uint32_t begin, uint32_t end) {
+    const uint32_t length = map.elements(0);
+    for (uint32_t i = 0; i < length;) {
+      const uint32_t at = copy.shared_at + offset + i * size;
+      const bool is_inside = i >= begin && i < end;
+      uint32_t count = 1;
+      if (map.steps[0] == 1) {  // the remaining elements of the unit that are also in the tensor
+        const uint32_t limit = is_inside ? end : i < begin ? begin : length;
+        count = std::min((kUnit - at % kUnit) / size, limit - i);
+      }
+      visit(swizzled(at, map.swizzle),
+            is_inside ? address + uint64_t{i} * map.steps[0] * size : 0, count * size);
+      i += count;
+    }
+  });
+}
+
+// cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [to], [map, {x, y}],
+// [mbarrier]. Elements outside of the tensor are zero.
+void load_tensor(Warp& warp, const Operation& operation) {
+  each_copy(warp, operation, [&](const BulkCopy& copy) {
+    const Box box = read_box(copy);
+    const uint32_t bytes = box.map.box_bytes();
+    check_box_in_shared(copy, box, Touch::kStores);
+    check_elements(copy, box, Touch::kLoads);
+    copy.block().asynchronous.add([copy, box, bytes] {
+      unsigned char* const shared = copy.block().shared.data();
+      each_piece(copy, box, [&](uint32_t at, uint64_t from, uint32_t count) {
+        if (from == 0) {
+          std::memset(shared + at, 0, count);
+        } else {
+          std::memcpy(shared + at, reinterpret_cast<const unsigned char*>(from), count);
+        }
+        if (copy.block().hooks != nullptr)
+          copy.block().hooks->copied_into_shared(at, count, from);
+      });
+      copy.complete_at_mbarrier(bytes);
+    });
+  });
+}
+
+// cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, y}], [from], and
+// cp.reduce.async.bulk.tensor. Elements outside of the tensor are not stored.
+void store_tensor(Warp& warp, const Operation& operation) {
+  each_copy(warp, operation, [&](const BulkCopy& copy) {
+    const Box box = read_box(copy);
+    check_box_in_shared(copy, box, Touch::kLoads);
+    check_elements(copy, box, Touch::kStores);
+    copy.block().asynchronous.add_to_group(copy.thread(), [copy, box] {
+      const unsigned char* const shared = copy.block().shared.data();
+      const uint8_t reduction = reduction_of(copy.operation.mode, box.map.type);
+      each_piece(copy, box, [&](uint32_t at, uint64_t to, uint32_t count) {
+        if (to == 0) return;
+        reduce(reduction, reinterpret_cast<unsigned char*>(to), shared + at, count);
+        if (copy.block().hooks != nullptr) copy.block().hooks->copied_into_global(to, count, at);
+      });
+    });
+  });
+}
+
+void commit_groups(Warp& warp, const Operation&) {
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    warp.block->asynchronous.commit_group(warp.number * 32 +
+                                          static_cast<unsigned>(__builtin_ctz(remaining)));
+  }
+}
+// A copy reads and stores its bytes at the same time, so that .read needs no other wait.
+void wait_for_bulk_groups(Warp& warp, const Operation& operation) {
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    warp.block->asynchronous.complete_groups(
+        warp.number * 32 + static_cast<unsigned>(__builtin_ctz(remaining)),
+        static_cast<uint64_t>(operation.offset));
+  }
+}
+
+// Sets the registers of the tensor map's address and of the coordinates from operand i, and the
+// number of dimensions.
+void take_box(Decoder& d, size_t i) {
+  static constexpr std::string_view kDimensions[] = {"1d", "2d", "3d", "4d", "5d"};
+  uint8_t count = 0;
+  for (uint8_t n = 0; n < 5; ++n) {
+    if (d.has(kDimensions[n])) count = static_cast<uint8_t>(n + 1);
+  }
+  const Operand& box = d.operand(i);
+  if (box.kind != Operand::kAddress || box.parts.size() != 1 || box.parts[0].parts.size() != count) {
+    d.reject("expected a tensor map and " + std::to_string(count) + " coordinates");
+  }
+  d.operation.list[kGlobal] = d.address_value(i, Space::kGeneric);
+  for (size_t n = 0; n < count; ++n) {
+    d.operation.list[kCoordinates + n] = d.from(box.parts[0].parts[n], Type::kS32);
+  }
+  d.operation.count = count;
+}
+
+Run decode_group(Decoder& d) {
+  if (d.has("commit_group")) {
+    d.need_operands(0);
+    return commit_groups;
+  }
+  if (!d.has("wait_group")) return nullptr;
+  d.need_operands(1);
+  d.operation.offset = static_cast<int64_t>(d.operand(0).bits);
+  return d.operand(0).kind == Operand::kInteger ? wait_for_bulk_groups : nullptr;
+}
+
+Run decode_load(Decoder& d, bool is_tensor) {
+  const size_t barrier = is_tensor ? 2 : 3;
+  d.need_operands_and_policy(barrier + 1);
+  d.operation.list[kShared] = d.address_value(0, Space::kShared);
+  d.operation.list[kMbarrier] = d.address_value(barrier, Space::kShared);
+  if (is_tensor) {
+    take_box(d, 1);
+    return load_tensor;
+  }
+  d.operation.list[kGlobal] = d.address_value(1, Space::kGlobal);
+  d.operation.src1 = d.from(2, Type::kU32);
+  return load_bulk;
+}
+
+Run decode_store(Decoder& d, bool is_tensor) {
+  d.need_operands_and_policy(is_tensor ? 2 : 3);
+  d.operation.list[kShared] = d.address_value(1, Space::kShared);
+  if (is_tensor) {
+    take_box(d, 0);
+    return store_tensor;
+  }
+  d.operation.list[kGlobal] = d.address_value(0, Space::kGlobal);
+  d.operation.src1 = d.from(2, Type::kU32);
+  return store_bulk;
+}
+
+}  // namespace
+
+Run bulk_copy(Decoder& d) {
+  d.has("async");
+  d.has("bulk");
+  const bool is_tensor = d.has("tensor");
+  const bool reduces = d.has("reduce");
+  if (!is_tensor && !d.has("global")) return decode_group(d);
+  d.has("global");
+  if (reduces) {
+    const std::string_view name =
+        d.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
+    d.has("noftz");
+    const Type type = is_tensor ? Type::kNone : d.type();
+    d.operation.mode = reduction_named(name, type);
+    if (d.operation.mode == kNoReduction && !is_tensor) return nullptr;
+  }
+  if (d.has("bulk_group")) return decode_store(d, is_tensor);
+  d.one_of({"shared::cluster", "shared::cta"});
+  return decode_load(d, is_tensor);
+}
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions of cp.reduce.async.bulk: each element in global memory becomes the result of the
+// operation on itself and an element in shared memory.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "ptx/parser/type.h"
+
+namespace kernkit::simulator::ptx {
+
+/// A copy without a reduction.
+inline constexpr uint8_t kNoReduction = 0;
+
+/// Returns the reduction with a name, such as "add", of elements of a type; of elements whose type a
+/// tensor map has if `type` is kNone. kNoReduction: the form does not exist.
+uint8_t reduction_named(std::string_view name, Type type);
+/// Returns a reduction with the type of a tensor map, a value of CUtensorMapDataType; kNoReduction
+/// if `reduction` is kNoReduction or has no form for the type.
+uint8_t reduction_of(uint8_t reduction, uint8_t type_of_map);
+/// Stores `bytes` bytes, or reduces elements.
+void reduce(uint8_t reduction, unsigned char* to, const unsigned char* from, uint32_t bytes);
+
+}  // namespace kernkit::simulator::ptx
