@@ -4,6 +4,7 @@
 
 #include "ptx/isa/comparison.h"
 #include "ptx/simd/fragment_layout.h"
+#include "ptx/simd/warpgroup.h"
 #include "tools/definedness.h"
 
 namespace kernkit::simulator::ptx {
@@ -86,6 +87,13 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
       add(&plan.sources, {operation.src1, operation.src2});
       add(&plan.results, {operation.dst, operation.dst_predicate});
       return plan;
+    case Definedness::kSums: {
+      const std::vector<uint32_t>& all = kernel.lists[operation.more];
+      const uint32_t count = WarpgroupProduct::unpack(operation.offset).registers;
+      for (uint32_t i = 0; i < count; ++i) add(&plan.results, {all[i]});
+      plan.rule = Definedness::kNone;
+      return plan;
+    }
     case Definedness::kArrive:
     case Definedness::kCommit:
     case Definedness::kWait:

@@ -32,6 +32,7 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"mma_shape_f64", "m8n8k4|m16n8k4|m16n8k8|m16n8k16"},
     {"mma_shape_b1", "m8n8k128|m16n8k128|m16n8k256"},
     {"wmma_shape", "m16n16k16|m8n32k16|m32n8k16|m16n16k8|m8n8k4|m8n8k32|m8n8k128"},
+    {"wgmma_shape", "m64n*"},
     {"factor", "f16|bf16|tf32|f64|e4m3|e5m2|s8|u8|s4|u4|b1"},
     {"sum", "f16|f32|s32|f64"},
 };

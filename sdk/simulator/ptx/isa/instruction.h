@@ -44,6 +44,7 @@ enum class Definedness : uint8_t {
   kBallot,   // The undefined predicate of a lane makes one bit undefined.
   kVote,     // The result is undefined unless a lane with a defined predicate decides it.
   kWarp,     // Any undefined bit of any lane makes every bit undefined.
+  kSums,     // The registers of wgmma's D are defined.
   kProduct,  // An element is undefined if its row of A, column of B or element of C is.
   kNone,     // The results are defined.
   // Rules for accesses to memory.

@@ -482,6 +482,18 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
         .accesses(AccessKind::kStore, Definedness::kMatrix),
 };
 
+// Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions
+constexpr Instruction kWarpgroupLevelMatrixMultiplyAccumulate[] = {
+    Instruction("wgmma", "mma_async sync aligned %wgmma_shape f16|f32 %factor %factor", wgmma)
+        .defines(Definedness::kSums)
+        .simd(Simd::kMatrices),
+    Instruction("wgmma", "mma_async sync aligned %wgmma_shape satfinite? s32 s8|u8 s8|u8", wgmma)
+        .defines(Definedness::kSums),
+    Instruction("wgmma", "mma_async sync aligned %wgmma_shape s32 b1 b1 and popc", wgmma)
+        .defines(Definedness::kSums),
+    Instruction("wgmma", "fence|commit_group|wait_group sync aligned", wgmma),
+};
+
 // Video Instructions
 constexpr Instruction kVideo[] = {
     Instruction("vadd2", "u32|s32 u32|s32 u32|s32 sat|add?", video),
@@ -518,6 +530,7 @@ constexpr Section kSections[] = {
     {kControlFlow, std::size(kControlFlow)},
     {kParallelSynchronizationAndCommunication, std::size(kParallelSynchronizationAndCommunication)},
     {kWarpLevelMatrixMultiplyAccumulate, std::size(kWarpLevelMatrixMultiplyAccumulate)},
+    {kWarpgroupLevelMatrixMultiplyAccumulate, std::size(kWarpgroupLevelMatrixMultiplyAccumulate)},
     {kVideo, std::size(kVideo)},
     {kMiscellaneous, std::size(kMiscellaneous)},
 };

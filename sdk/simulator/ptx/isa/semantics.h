@@ -103,6 +103,8 @@ Run mma(Decoder& d);
 Run movmatrix(Decoder& d);
 // video.cc
 Run video(Decoder& d);
+// warpgroup.cc
+Run wgmma(Decoder& d);
 // wmma.cc
 Run wmma(Decoder& d);
 // atomics.cc

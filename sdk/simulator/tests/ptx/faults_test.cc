@@ -575,13 +575,13 @@ TEST_F(PtxFaults, AThreadDoesNotEndWhileOtherThreadsWait) {
 }
 
 TEST_F(PtxFaults, RejectsUnsupportedForms) {
-  EXPECT_EQ(run("wgmma.fence.sync.aligned;", memory<int>(64)), cudaErrorNotSupported);
+  EXPECT_EQ(run("tcgen05.wait::ld.sync.aligned;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("add.approx.f64 %y1, %y1, %y1;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("mov.u32 %r1, %pm0;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(
       execution_target::runtime().faults(),
       (std::vector<std::string>{
-          "faulty cannot run: wgmma.fence.sync.aligned (faulty.cu:12): unsupported instruction",
+          "faulty cannot run: tcgen05.wait::ld.sync.aligned (faulty.cu:12): unsupported instruction",
           "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
           "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
 }
@@ -591,7 +591,7 @@ TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
       "ld.shared::cluster.u32 %r1, [tile]",
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %r1, [tile]",
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
+      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
       "tcgen05.wait::ld.sync.aligned",
   };
   for (const char* instruction : all) {

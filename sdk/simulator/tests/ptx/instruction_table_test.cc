@@ -115,7 +115,7 @@ TEST(PtxInstructionTable, AccessesAreListed) {
 }
 
 TEST(PtxInstructionTable, ReportsWhatIsUnsupported) {
-  EXPECT_FALSE(find("wgmma.fence.sync.aligned").is_known);
+  EXPECT_FALSE(find("tcgen05.wait::ld.sync.aligned").is_known);
   EXPECT_TRUE(find("add.approx.f64").is_known);
   EXPECT_EQ(find("add.approx.f64").unsupported, "approx");
   // add has both modifiers, but not in one row.

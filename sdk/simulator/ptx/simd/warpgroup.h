@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// D = A * B + D of a warpgroup, for the 16 rows of one of its four warps (PTX ISA, "Asynchronous
+// Warpgroup Level Matrix Instructions"). A warp computes its rows when it executes the instruction.
+// Arithmetic and order of the sums are those of mma, see matrix.h.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "ptx/machine/fault.h"
+#include "ptx/simd/matrix.h"
+#include "tensor_map.h"
+
+namespace kernkit::simulator::ptx {
+
+/// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more has the registers
+/// of D, as many as `registers`, and of A, if A is in registers. src0 and src1 are the descriptors
+/// of A and B, the predicate src2 is scale-d.
+struct WarpgroupProduct {
+  uint8_t columns;    // columns of B, in units of 8
+  uint8_t registers;  // registers of D
+  Element a, b, d;
+  uint8_t a_in_registers : 1;
+  uint8_t a_transposed : 1, b_transposed : 1;  // whether rows of the stored matrix run along k
+  uint8_t negates : 1;                         // whether the product is negated
+  uint8_t saturates : 1;
+  uint8_t unused[2];
+
+  int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
+  static WarpgroupProduct unpack(int64_t bits) {
+    return kernkit::detail::bit_cast<WarpgroupProduct>(bits);
+  }
+};
+
+/// A matrix descriptor (PTX ISA, "Matrix Descriptor"): where a matrix is in shared memory.
+struct MatrixDescriptor {
+  uint32_t start, leading, stride;  // [bytes]
+  uint32_t swizzle;                 // as in TensorMap
+
+  explicit MatrixDescriptor(uint64_t bits)
+      : start(field(bits, 0)),
+        leading(field(bits, 16)),
+        stride(field(bits, 32)),
+        swizzle(bits >> 62 == 0 ? 0 : static_cast<uint32_t>(4 - (bits >> 62))) {}
+  /// Returns the offset of a 16-byte unit in shared memory: of row `row`, from byte `byte` of the
+  /// row; rows are contiguous along k.
+  uint32_t along_k(uint32_t row, uint32_t byte) const {
+    if (swizzle == 0) return start + row / 8 * stride + byte / 16 * leading + row % 8 * 16;
+    return swizzled(start + row / 8 * stride + row % 8 * (16u << swizzle) + byte, swizzle);
+  }
+  /// Returns the offset of a 16-byte unit of a matrix whose rows run along k: of row `k`, from byte
+  /// `byte` of the row.
+  uint32_t across_k(uint32_t k, uint32_t byte) const {
+    if (swizzle == 0) return start + byte / 16 * stride + k / 8 * leading + k % 8 * 16;
+    const uint32_t width = 16u << swizzle;
+    return swizzled(
+        start + byte / width * leading + k / 8 * stride + k % 8 * width + byte % width, swizzle);
+  }
+
+ private:
+  static uint32_t field(uint64_t bits, int shift) {
+    return static_cast<uint32_t>(bits >> shift & 0x3fff) << 4;
+  }
+};
+
+inline namespace KERNKIT_PTX_TARGET {
+namespace warpgroup_steps {
+
+constexpr uint32_t kRows = 16;         // rows of a warp
+constexpr uint32_t kMostColumns = 256;
+constexpr uint32_t kDepthBytes = 32;   // bytes of a row of A, or of a column of B
+constexpr uint32_t kMostDepth = 32;    // elements of a row of A
+constexpr uint32_t kUnit = 16;         // bytes
+
+typedef float Floats __attribute__((vector_size(32)));
+typedef int32_t Integers __attribute__((vector_size(32)));
+
+// Reads a unit of 16 bytes of shared memory.
+inline void read_unit(Warp& warp, const Operation& operation, uint32_t at, unsigned char* to) {
+  if (at > warp.shared.bytes || warp.shared.bytes - at < kUnit) {
+    fault(warp, 0, operation,
+          "Invalid __shared__ read of size 16 bytes, at byte " + std::to_string(at) + " of " +
+              std::to_string(warp.shared.bytes) +
+              " bytes of shared memory, by a matrix descriptor",
+          cudaErrorIllegalAddress);
+  }
+  std::memcpy(to, warp.shared.begin + at, kUnit);
+}
+
+// Reads `count` rows of A, or columns of B, of 32 bytes each.
+inline void read_tile(Warp& warp, const Operation& operation, uint64_t descriptor, bool transposed,
+                      uint32_t first, uint32_t count, unsigned char* to) {
+  const MatrixDescriptor matrix(descriptor);
+  if (!transposed) {
+    for (uint32_t row = 0; row < count; ++row) {
+      for (uint32_t byte = 0; byte < kDepthBytes; byte += kUnit) {
+        read_unit(warp, operation, matrix.along_k(first + row, byte),
+                  to + row * kDepthBytes + byte);
+      }
+    }
+    return;
+  }
+  for (uint32_t k = 0; k < kDepthBytes / 2; ++k) {  // elements of 16 bits
+    for (uint32_t row = 0; row < count; row += 8) {
+      uint16_t elements[8];
+      read_unit(warp, operation, matrix.across_k(k, 2 * (first + row)),
+                reinterpret_cast<unsigned char*>(elements));
+      for (uint32_t i = 0; i < 8; ++i) {
+        std::memcpy(to + (row + i) * kDepthBytes + 2 * k, &elements[i], 2);
+      }
+    }
+  }
+}
+
+// Converts rows of 32 bytes to elements.
+template <class X>
+void convert_rows(Element element, const unsigned char* from, uint32_t rows, X* to) {
+  constexpr uint32_t kBytes = 128;  // bytes that read() converts
+  const uint32_t depth = kDepthBytes / 4 * elements_of_register(element);
+  for (uint32_t at = 0; at < rows * kDepthBytes; at += kBytes) {
+    matrix_steps::read(element, from + at, to + at / kDepthBytes * depth);
+  }
+}
+
+template <class X>
+void read_matrices(Warp& warp, const Operation& operation, const WarpgroupProduct& p, X* a, X* b) {
+  alignas(64) unsigned char tile[kMostColumns * kDepthBytes];
+  const uint32_t depth = kDepthBytes / 4 * elements_of_register(p.a);
+  if (p.a_in_registers) {
+    const uint32_t* registers =
+        warp.block->launch.kernel.lists[operation.more].data() + p.registers;
+    matrix_steps::read_rows(warp, registers, p.a, kRows, depth, a);
+  } else {
+    const uint64_t descriptor = warp.lanes<uint64_t>(operation.src0)[0];
+    read_tile(warp, operation, descriptor, p.a_transposed, warp.number % 4 * kRows, kRows, tile);
+    convert_rows(p.a, tile, kRows, a);
+  }
+  const uint64_t descriptor = warp.lanes<uint64_t>(operation.src1)[0];
+  read_tile(warp, operation, descriptor, p.b_transposed, 0, 8u * p.columns, tile);
+  convert_rows(p.b, tile, 8u * p.columns, b);
+}
+
+// Adds a product to sums, which visit(block of 8 columns, half of the rows, parity of the columns)
+// returns: for each lane, the element in row lane / 4 + 8 * half and column 2 * (lane % 4) + parity
+// of the block.
+template <class V, class X, class Sums>
+void multiply(const WarpgroupProduct& p, const X* a, const X* b, const Sums& sums_of) {
+  const uint32_t depth = kDepthBytes / 4 * elements_of_register(p.a);
+  V rows[2][kMostDepth][4];  // element k of the row of each lane, in four vectors
+  for (uint32_t half = 0; half < 2; ++half) {
+    for (uint32_t k = 0; k < depth; ++k) {
+      for (uint32_t v = 0; v < 4; ++v) {
+        const X first = a[(8 * half + 2 * v) * depth + k];
+        const X second = a[(8 * half + 2 * v + 1) * depth + k];
+        rows[half][k][v] = V{first, first, first, first, second, second, second, second};
+      }
+    }
+  }
+  for (uint32_t block = 0; block < p.columns; ++block) {
+    for (uint32_t parity = 0; parity < 2; ++parity) {
+      V columns[kMostDepth];
+      const X* column = b + (8 * block + parity) * depth;
+      for (uint32_t k = 0; k < depth; ++k) {
+        const X c0 = column[k], c1 = column[2 * depth + k], c2 = column[4 * depth + k],
+                c3 = column[6 * depth + k];
+        columns[k] = V{c0, c1, c2, c3, c0, c1, c2, c3};
+      }
+      for (uint32_t half = 0; half < 2; ++half) {
+        X* const all = sums_of(block, half, parity);
+        V sums[4];
+        std::memcpy(sums, all, sizeof(sums));
+        for (uint32_t k = 0; k < depth; ++k) {
+          for (uint32_t v = 0; v < 4; ++v) sums[v] += rows[half][k][v] * columns[k];
+        }
+        std::memcpy(all, sums, sizeof(sums));
+      }
+    }
+  }
+}
+
+inline bool keeps_sums(Warp& warp, const Operation& operation) {
+  const uint32_t bits = warp.predicate(operation.src2);
+  return ((operation.negated ? ~bits : bits) & 1) != 0;
+}
+inline uint32_t* registers_of_sums(Warp& warp, const Operation& operation) {
+  return const_cast<uint32_t*>(warp.block->launch.kernel.lists[operation.more].data());
+}
+
+inline void multiply_floats(Warp& warp, const Operation& operation) {
+  need_full_warp(warp, operation);
+  const auto p = WarpgroupProduct::unpack(operation.offset);
+  alignas(64) float a[kRows * kMostDepth], b[kMostColumns * kMostDepth];
+  read_matrices(warp, operation, p, a, b);
+  const uint32_t depth = kDepthBytes / 4 * elements_of_register(p.a);
+  if (p.negates) {
+    for (uint32_t i = 0; i < kRows * depth; ++i) a[i] = -a[i];
+  }
+  const uint32_t* const registers = registers_of_sums(warp, operation);
+  const bool keeps = keeps_sums(warp, operation);
+  if (p.d == Element::kF32) {
+    if (!keeps) {
+      for (uint32_t r = 0; r < p.registers; ++r) std::memset(warp.lanes<float>(registers[r]), 0, 128);
+    }
+    multiply<Floats>(p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
+      return warp.lanes<float>(registers[4 * block + 2 * half + parity]);
+    });
+    for (uint32_t r = 0; r < p.registers; ++r) {
+      float* const d = warp.lanes<float>(registers[r]);
+      each_lane([&](int l) { d[l] = canonical(d[l]); });
+    }
+    return;
+  }
+  alignas(64) float sums[kMostColumns / 8 * 4][32];
+  for (uint32_t r = 0; r < p.registers; ++r) {
+    const auto* halves = warp.lanes<Half>(registers[r]);
+    for (int l = 0; l < 32; ++l) {
+      sums[2 * r][l] = keeps ? halves[2 * l].value() : 0;
+      sums[2 * r + 1][l] = keeps ? halves[2 * l + 1].value() : 0;
+    }
+  }
+  multiply<Floats>(p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
+    return sums[4 * block + 2 * half + parity];
+  });
+  for (uint32_t r = 0; r < p.registers; ++r) {
+    auto* halves = warp.lanes<Half>(registers[r]);
+    for (int l = 0; l < 32; ++l) {
+      halves[2 * l] = Half::from(sums[2 * r][l]);
+      halves[2 * l + 1] = Half::from(sums[2 * r + 1][l]);
+    }
+  }
+}
+
+// The product of bits is a logical and, whose set bits are counted.
+inline void count_bits(const WarpgroupProduct& p, const int32_t* a, const int32_t* b,
+                       int32_t (*sums)[32]) {
+  constexpr uint32_t kWords = kDepthBytes / 4;
+  for (uint32_t r = 0; r < p.registers; ++r) {
+    for (uint32_t l = 0; l < 32; ++l) {
+      const uint32_t row = l / 4 + r / 2 % 2 * 8, column = r / 4 * 8 + l % 4 * 2 + r % 2;
+      for (uint32_t k = 0; k < kWords; ++k) {
+        sums[r][l] += __builtin_popcount(
+            static_cast<uint32_t>(a[row * kWords + k] & b[column * kWords + k]));
+      }
+    }
+  }
+}
+
+inline void multiply_integers(Warp& warp, const Operation& operation) {
+  need_full_warp(warp, operation);
+  const auto p = WarpgroupProduct::unpack(operation.offset);
+  alignas(64) int32_t a[kRows * kMostDepth], b[kMostColumns * kMostDepth];
+  alignas(64) int32_t sums[kMostColumns / 2][32] = {};
+  read_matrices(warp, operation, p, a, b);
+  if (p.a == Element::kB1) {
+    count_bits(p, a, b, sums);
+  } else {
+    multiply<Integers>(p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
+      return sums[4 * block + 2 * half + parity];
+    });
+  }
+  using Limits = std::numeric_limits<int32_t>;
+  const uint32_t* const registers = registers_of_sums(warp, operation);
+  const bool keeps = keeps_sums(warp, operation);
+  for (uint32_t r = 0; r < p.registers; ++r) {
+    auto* d = warp.lanes<int32_t>(registers[r]);
+    for (int l = 0; l < 32; ++l) {
+      const int64_t sum = (keeps ? int64_t{d[l]} : 0) + sums[r][l];
+      const int64_t clamped = std::clamp<int64_t>(sum, Limits::min(), Limits::max());
+      d[l] = static_cast<int32_t>(static_cast<uint32_t>(p.saturates ? clamped : sum));
+    }
+  }
+}
+
+}  // namespace warpgroup_steps
+}  // namespace KERNKIT_PTX_TARGET
+}  // namespace kernkit::simulator::ptx
