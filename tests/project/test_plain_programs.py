@@ -13,8 +13,9 @@ from cuda_tools import tool
 HERE = pathlib.Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "sdk/simulator/tests/programs"
 PROGRAMS = {path.stem: path for path in sorted([*SHARED.glob("*.cu"), *(HERE / "plain_programs").glob("*.cu")])}
-# Options of the linker.
-LIBRARIES = {"driver_api": ["-lcuda"]}
+# Options of nvcc, and options of `kernkit run`, for programs that need some.
+OPTIONS = {"driver_api": ["-lcuda"], "warpgroup_product": ["-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a"]}
+RUN_OPTIONS = {"warpgroup_product": ["--capability", "90"]}
 # Programs that are also compiled without machine code.
 OF_PTX_ALONE = ("asynchronous_barrier", "block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi",
                 "matrix_multiply", "nbody", "pipeline", "scan", "tensor_core_product", "transpose")  # fmt: skip
@@ -26,7 +27,7 @@ def test_there_are_as_many_programs_as_documented():
 
 def run(root, program):
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
-    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, program], capture_output=True, text=True,
+    return subprocess.run([sys.executable, "-B", "-m", "kernkit", "run", "--runtime", runtime, *RUN_OPTIONS.get(program.name, []), program], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
 
 
@@ -37,6 +38,6 @@ def test_a_program_is_right(root, tmp_path, name, options):
     if tool("nvcc") is None:
         pytest.skip("nvcc is not installed")
     program = tmp_path / name
-    subprocess.run([tool("nvcc"), PROGRAMS[name], "-I", SHARED, "-o", program, *options, *LIBRARIES.get(name, [])], check=True)
+    subprocess.run([tool("nvcc"), PROGRAMS[name], "-I", SHARED, "-o", program, *options, *OPTIONS.get(name, [])], check=True)
     result = run(root, program)
     assert result.returncode == 0 and result.stdout.endswith(f"{name}: passed\n"), result.stdout + result.stderr
