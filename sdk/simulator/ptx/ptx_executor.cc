@@ -130,7 +130,7 @@ void read(Image& image, const std::string& name, KernelAttributes* attributes) {
 struct GridOfKernel {
   const ptx::Kernel& kernel;
   std::string name;  // C++ name of the kernel
-  dim3 grid, block;
+  dim3 grid, block, cluster;
   uint32_t shared_bytes;            // dynamic shared memory [bytes]
   const unsigned char* parameters;  // parameter memory
   bool is_cooperative;
@@ -154,6 +154,7 @@ ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
                             one.name,
                             one.grid,
                             one.block,
+                            one.cluster,
                             one.shared_bytes,
                             one.parameters,
                             memory,
@@ -175,24 +176,43 @@ ptx::PtxResult run_child(const DeviceModule& module, const ptx::ChildLaunch& lau
   const std::string name = demangle(launch.kernel->name);
   try {
     const ptx::Kernel& kernel = loaded(module).image->kernel(launch.kernel->name);
-    const GridOfKernel one{
-        kernel, name, launch.grid, launch.block, launch.shared_bytes, launch.parameters.get(),
-        false};
+    const GridOfKernel one{kernel,
+                           name,
+                           launch.grid,
+                           launch.block,
+                           {1, 1, 1},
+                           launch.shared_bytes,
+                           launch.parameters.get(),
+                           false};
     return run_grid_of(module, one, nullptr, children);
   } catch (const ptx::UnsupportedPtx& rejection) {
     return {name + " cannot run: " + rejection.what(), cudaErrorNotSupported, "program"};
   }
 }
 
+// Returns the cluster of a launch, or the cluster that the kernel was compiled for.
+dim3 cluster_of(const ptx::Function& function, const CudaLaunch& launch) {
+  if (count(launch.cluster) != 1 || function.cluster[0] == 0) return launch.cluster;
+  return {function.cluster[0], function.cluster[1], function.cluster[2]};
+}
+
 std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
                 const std::shared_ptr<void>& work_clock, cudaError_t* error) {
   const ptx::Kernel& kernel = loaded(module).image->kernel(mangled);
   const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
+  const dim3 cluster = cluster_of(loaded(module).image->module().functions.at(mangled), launch);
+  if (launch.grid.x % cluster.x != 0 || launch.grid.y % cluster.y != 0 ||
+      launch.grid.z % cluster.z != 0) {
+    *error = cudaErrorInvalidClusterSize;
+    return launch.kernel + " cannot run: the grid is not a multiple of the kernel's cluster of " +
+           std::to_string(count(cluster)) + " blocks";
+  }
   ptx::ChildLaunches children;
   const GridOfKernel first{kernel,
                            launch.kernel.empty() ? mangled : launch.kernel,
                            launch.grid,
                            launch.block,
+                           cluster,
                            static_cast<uint32_t>(launch.shared_memory),
                            parameters.data(),
                            launch.cooperative};

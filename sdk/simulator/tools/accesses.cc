@@ -2,6 +2,8 @@
 #include "tools/accesses.h"
 
 #include "ptx/machine/access.h"
+#include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/window.h"
 #include "ptx/simd/fragment_layout.h"
 
@@ -33,6 +35,22 @@ int split(const Operation& operation, const uint64_t (&addresses)[32], uint32_t 
   return count;
 }
 
+// Converts addresses in shared memory to offsets, and leaves out lanes that access the memory of
+// another block of the cluster.
+void keep_own_block(const Warp& warp, const Operation& operation, Touched* all, int count) {
+  const Block& own = *warp.block;
+  if (own.cluster->size() == 1) return;
+  if (operation.address_size == 0 && operation.space != Space::kGeneric) return;
+  for (int i = 0; i < count; ++i) {
+    if (all[i].space != Space::kShared) continue;
+    for (uint32_t remaining = all[i].lanes; remaining != 0; remaining &= remaining - 1) {
+      const int lane = __builtin_ctz(remaining);
+      if (all[i].at[lane] >> kRankShift != own.rank) all[i].lanes &= ~kLane[lane];
+      all[i].at[lane] &= kInBlock;
+    }
+  }
+}
+
 }  // namespace
 
 int find_touched(Warp& warp, const Operation& operation, Touched* all) {
@@ -47,7 +65,9 @@ int find_touched(Warp& warp, const Operation& operation, Touched* all) {
   }
   read_addresses(warp, operation, addresses);
   const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
-  return split(operation, addresses, warp.mask & rows, all);
+  const int count = split(operation, addresses, warp.mask & rows, all);
+  keep_own_block(warp, operation, all, count);
+  return count;
 }
 
 Operation source_of(const Operation& copy) {

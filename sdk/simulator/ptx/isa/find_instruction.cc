@@ -21,7 +21,7 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"order_real", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
     {"logic", "and|or|xor"},
     {"scope", "cta|cluster|gpu|sys"},
-    {"space", "global|const|shared|shared::cta|local|param"},
+    {"space", "global|const|shared|shared::cta|shared::cluster|local|param"},
     {"shared", "shared|shared::cta|shared::cluster"},
     {"cache", "L1::*|L2::*"},
     {"atomic_order", "relaxed|acquire|release|acq_rel"},

@@ -264,12 +264,13 @@ constexpr Instruction kDataMovementAndConversion[] = {
     Instruction("createpolicy", "fractional ~L2::* ~L2::*? b64", createpolicy),
     Instruction("createpolicy", "range global? ~L2::* ~L2::*? b64", createpolicy),
     Instruction("createpolicy", "cvt ~L2 b64", createpolicy).moves(kFirstSource),
-    Instruction("isspacep", "global|shared|shared::cta|local|param|param::entry", isspacep),
-    Instruction("cvta", "to? global|const|param|local|shared|shared::cta u64", cvta)
+    Instruction("isspacep", "global|shared|shared::cta|shared::cluster|local|param|param::entry", isspacep),
+    Instruction("cvta", "to? global|const|param|local|shared|shared::cta|shared::cluster u64", cvta)
         .defines(Definedness::kEach)
         .flows(AddressFlow::kFirst)
         .simd(Simd::kIntegers),
-    Instruction("mapa", "u64", mapa),
+    Instruction("mapa", "shared::cluster? u32|u64", mapa),
+    Instruction("getctarank", "shared::cluster? u32|u64", getctarank),
     Instruction("cvt", "%int|u8|s8 %int|u8|s8", cvt)
         .moves(kFirstSource)
         .flows(AddressFlow::kFirst)
@@ -312,7 +313,9 @@ constexpr Instruction kAsynchronousCopy[] = {
         .orders("release", "cta"),
     Instruction("cp",
                 "async bulk shared::cluster|shared::cta global ~mbarrier::complete_tx::bytes "
-                "L2::cache_hint?",
+                "multicast::cluster? L2::cache_hint?",
+                bulk_copy),
+    Instruction("cp", "async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes",
                 bulk_copy),
     Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy),
     Instruction("cp",
@@ -321,7 +324,7 @@ constexpr Instruction kAsynchronousCopy[] = {
                 bulk_copy),
     Instruction("cp",
                 "async bulk tensor %dimensions shared::cluster|shared::cta global ~tile? "
-                "~mbarrier::complete_tx::bytes L2::cache_hint?",
+                "~mbarrier::complete_tx::bytes multicast::cluster? L2::cache_hint?",
                 bulk_copy),
     Instruction("cp",
                 "async bulk tensor %dimensions global ~shared::cta ~tile? bulk_group "

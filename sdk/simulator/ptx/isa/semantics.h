@@ -84,6 +84,7 @@ Run mov(Decoder& d);
 Run cvta(Decoder& d);
 Run isspacep(Decoder& d);
 Run mapa(Decoder& d);
+Run getctarank(Decoder& d);
 // load_store.cc
 Run load(Decoder& d);
 Run store(Decoder& d);

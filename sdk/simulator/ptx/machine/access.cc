@@ -5,6 +5,7 @@
 
 #include "platform/demangle.h"
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
 
@@ -92,10 +93,32 @@ struct Access {
     return reinterpret_cast<unsigned char*>(address);
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
-    const uint64_t end = std::min<uint64_t>(operation.shared_end, warp.shared.bytes);
+    const Block& own = *warp.block;
+    // A constant address in shared space has no rank.
+    const bool has_rank = own.cluster->size() > 1 &&
+                          (operation.address_size != 0 || operation.space == Space::kGeneric);
+    if (has_rank && at >> kRankShift != own.rank) return in_other_block(lane, at);
+    if (has_rank) at &= kInBlock;
+    const Window window{warp.block->shared.data(), warp.block->shared.size(), 0};
+    const uint64_t end = std::min<uint64_t>(operation.shared_end, window.bytes);
     const bool is_inside = at >= operation.shared_begin && at < end && end - at >= size;
     if (operation.variable != kNone && !is_inside) fail_at_variable(lane, at);
-    return in(kShared, "shared memory", warp.shared, lane, at);
+    return in(kShared, "shared memory", window, lane, at);
+  }
+  unsigned char* in_other_block(int lane, uint64_t at) const {
+    const uint64_t rank = at >> kRankShift;
+    const Cluster& cluster = *warp.block->cluster;
+    if (rank >= cluster.size()) {
+      fail(lane, kShared,
+           "of block " + std::to_string(rank) + " of a cluster of " +
+               std::to_string(cluster.size()) + " blocks");
+    }
+    Block& other = cluster.block(static_cast<uint32_t>(rank));
+    if (other.has_ended()) {
+      fail(lane, kShared, "of block " + std::to_string(rank) + " of the cluster, which has ended");
+    }
+    const Window window{other.shared.data(), other.shared.size(), 0};
+    return in(kShared, "shared memory of another block", window, lane, at & kInBlock);
   }
   unsigned char* in_local(int lane, uint64_t at) const {
     return in("__local__", "local memory", warp.local, lane, at);
@@ -118,7 +141,7 @@ struct Access {
 
 }  // namespace
 
-void read_addresses(Warp& warp, const Operation& operation, uint64_t* to) {
+void read_addresses(const Warp& warp, const Operation& operation, uint64_t* to) {
   const auto offset = static_cast<uint64_t>(operation.offset);
   if (operation.address_size == 8) {
     const auto* base = warp.lanes<uint64_t>(operation.address);

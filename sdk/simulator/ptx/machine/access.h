@@ -15,7 +15,7 @@ struct LanePointers {
 };
 
 /// Computes the addresses of all 32 lanes, in the operation's space.
-void read_addresses(Warp& warp, const Operation& operation, uint64_t* to);
+void read_addresses(const Warp& warp, const Operation& operation, uint64_t* to);
 /// Finds the memory of an access of `size` bytes in each lane.
 void find_pointers(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
                    LanePointers* pointers);

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "ptx/machine/access.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/special_registers.h"
+#include "ptx/machine/window.h"
 #include "schedule/progress.h"
 
 namespace kernkit::simulator::ptx {
@@ -34,10 +36,18 @@ void set_constant(Warp& warp, const Constant& constant) {
   }
 }
 
+// Returns whether a constant is the address of a variable in shared memory.
+bool is_in_shared_memory(const Kernel& kernel, const Constant& constant) {
+  return constant.variable != kNone &&
+         kernel.variables[constant.variable].kind != KernelVariable::kGlobal;
+}
+
 }  // namespace
 
-Block::Block(const Launch& its_launch)
+Block::Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank)
     : launch(its_launch),
+      cluster(its_cluster),
+      rank(its_rank),
       threads(launch.block.x * launch.block.y * launch.block.z),
       shared(launch.kernel.shared_bytes + launch.dynamic_shared),
       warps((threads + 31) / 32),
@@ -54,14 +64,18 @@ Block::Block(const Launch& its_launch)
     warp.block = this;
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
     warp.ranges = ranges_.data();
-    warp.shared = {shared.data(), shared.size(), 0};
+    // Addresses in other blocks than the first of a cluster have a rank, which Access removes.
+    warp.shared = {shared.data(), rank == 0 ? shared.size() : 0, 0};
     // The parameters are never written: Access rejects stores to them.
     warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
     if (kernel.local_bytes != 0) {
       local_.emplace_back(size_t{32} * kernel.local_bytes, launch.poison);
       warp.local = {local_.back().data(), kernel.local_bytes, kernel.local_bytes};
     }
-    for (const Constant& constant : kernel.constants) set_constant(warp, constant);
+    for (Constant constant : kernel.constants) {
+      if (is_in_shared_memory(kernel, constant)) constant.bits += shared_base(rank);
+      set_constant(warp, constant);
+    }
     for (const SpecialRegister& special : kernel.specials) set_special(warp, special);
     order_.push_back(i);
   }
@@ -97,6 +111,7 @@ void Block::start(uint3 its_index, uint64_t random) {
 Block::Stop Block::run() {
   for (;;) {
     bool any_runs = false, yields = false, all_ended = true;
+    retry_waits();  // other blocks may have completed a phase
     for (const unsigned i : order_) {
       Warp& warp = warps[i];
       if (warp.live == 0) continue;
@@ -113,12 +128,18 @@ Block::Stop Block::run() {
       complete_asynchronous();
       return Stop::kEnded;
     }
-    if (!any_runs && !continue_after_stall()) throw_deadlock();
+    if (!any_runs && !continue_after_stall()) return Stop::kWaits;
     if (!any_runs || yields) {
       complete_asynchronous();
       return Stop::kYields;
     }
   }
+}
+
+bool Block::is_ready() {
+  retry_waits();
+  return std::any_of(warps.begin(), warps.end(),
+                     [](const Warp& warp) { return warp.live != 0 && warp.is_ready(); });
 }
 
 void Block::retry_waits() {
@@ -218,7 +239,17 @@ bool Block::open_if_complete(uint32_t number) {
   return is_complete;
 }
 
+void Block::open_cluster_barrier() {
+  if (hooks != nullptr) hooks->opens(kClusterBarrier);
+  for (Warp& warp : warps) {
+    for (Part& part : warp.parts) {
+      if (part.state == Part::kWaitsForCluster) part.state = Part::kReady;
+    }
+  }
+}
+
 void Block::end(Warp& warp, uint32_t lanes) {
+  cluster->end(static_cast<unsigned>(__builtin_popcount(lanes)));
   live_ -= static_cast<unsigned>(__builtin_popcount(lanes));
   for (uint32_t remaining = in_use_; remaining != 0; remaining &= remaining - 1) {
     const auto number = static_cast<uint32_t>(__builtin_ctz(remaining));
@@ -227,7 +258,7 @@ void Block::end(Warp& warp, uint32_t lanes) {
   }
 }
 
-// Modes of a barrier: 0 is plain, 1 arrives only, 2 is popc, 3 is and, 4 is or; kModeOfCluster.
+// Modes of a barrier: 0 is plain, 1 arrives only, 2 is popc, 3 is and, 4 is or.
 void Block::leave_barrier(uint32_t number) {
   Barrier& barrier = barriers_[number];
   if (hooks != nullptr) hooks->opens(number);
@@ -256,11 +287,10 @@ void Block::leave_barrier(uint32_t number) {
 
 // Describes the mbarrier for which a lane waits: " for the mbarrier at byte 8 of shared memory (1 of
 // 2 arrivals missing)".
-std::string Block::mbarrier_text(Warp& warp, int lane, const Operation& operation) {
-  warp.mask = kLane[lane];
-  LanePointers pointers;
-  find_pointers(warp, operation, operation.bytes, Touch::kLoads, &pointers);
-  const auto at = static_cast<uint32_t>(pointers.at[lane] - shared.data());
+std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& operation) const {
+  alignas(64) uint64_t addresses[32];
+  read_addresses(warp, operation, addresses);
+  const auto at = static_cast<uint32_t>(addresses[lane] & kInBlock);
   MbarrierState state;
   const std::string why = mbarriers.read(at, &state);
   return " for the mbarrier at byte " + std::to_string(at) + " of shared memory (" +
@@ -268,7 +298,7 @@ std::string Block::mbarrier_text(Warp& warp, int lane, const Operation& operatio
 }
 
 // Uses the wording of reports for kernels compiled for the CPU.
-void Block::throw_deadlock() {
+void Block::throw_deadlock() const {
   struct WaitingThread {
     const Operation* at = nullptr;  // null if the thread has ended
     std::string text;
@@ -276,7 +306,7 @@ void Block::throw_deadlock() {
   unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
   bool waits_for_phase = false;  // whether the first thread waits for a phase of an mbarrier
   const auto location_of = [&](unsigned thread) -> WaitingThread {
-    Warp& warp = warps[thread / 32];
+    const Warp& warp = warps[thread / 32];
     for (const Part& part : warp.parts) {
       if ((part.mask >> thread % 32 & 1) == 0) continue;
       const Operation* at = &launch.kernel.code[part.pc];

@@ -20,6 +20,7 @@
 namespace kernkit::simulator::ptx {
 
 class ChildLaunches;
+class Cluster;
 
 /// Data that the blocks of a launch share.
 struct Launch {
@@ -27,6 +28,7 @@ struct Launch {
   const Module& module;
   std::string name;  // C++ name of the kernel
   dim3 grid, block;
+  dim3 cluster{1, 1, 1};  // blocks of a cluster
   uint32_t dynamic_shared;
   const unsigned char* parameters;
   const DeviceMemory& memory;
@@ -58,13 +60,14 @@ struct Running {
 };
 
 struct Block {
-  enum class Stop { kEnded, kYields };
+  enum class Stop { kEnded, kYields, kWaits };
   static constexpr unsigned kBarriers = 16;               // barriers of bar.sync
-  static constexpr unsigned kClusterBarrier = kBarriers;  // the barrier of a cluster of one block
+  static constexpr unsigned kClusterBarrier = kBarriers;  // number of barrier.cluster for hooks
 
-  explicit Block(const Launch& its_launch);
+  Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank);
   void start(uint3 its_index, uint64_t random);
-  /// Runs until all threads have ended, or until it is another block's turn. Throws a Fault.
+  /// Runs until all threads have ended, until it is another block's turn, or until every thread
+  /// waits for other blocks of the cluster. Throws a Fault.
   Stop run();
   /// Marks lanes of a warp as arrived at a barrier. Returns true if the barrier opened.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
@@ -72,10 +75,19 @@ struct Block {
   /// Marks lanes of a warp as ended, which may open barriers.
   void end(Warp& warp, uint32_t lanes);
 
+  /// Lets the threads that wait at barrier.cluster continue.
+  void open_cluster_barrier();
+  bool has_ended() const { return live_ == 0; }
+  /// Returns whether a thread can continue.
+  bool is_ready();
+  /// Reports that every thread waits.
+  [[noreturn]] void throw_deadlock() const;
   /// Returns the first thread that can continue; if all threads wait, the first that has not ended.
   Running running() const;
 
   const Launch& launch;
+  Cluster* const cluster;
+  const uint32_t rank;  // number of the block in its cluster
   uint3 index{};
   unsigned threads;
   std::vector<unsigned char> shared;
@@ -93,14 +105,13 @@ struct Block {
   void retry_waits();
   bool continue_after_stall();
   void leave_barrier(uint32_t number);
-  std::string mbarrier_text(Warp& warp, int lane, const Operation& operation);
-  [[noreturn]] void throw_deadlock();
+  std::string mbarrier_text(const Warp& warp, int lane, const Operation& operation) const;
 
   std::unique_ptr<unsigned char[]> memory_;
   std::vector<Range> ranges_;  // range of each operation's last access
   std::vector<std::vector<unsigned char>> local_;
   unsigned live_ = 0;  // threads that have not ended
-  Barrier barriers_[kBarriers + 1];
+  Barrier barriers_[kBarriers];
   uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
   std::vector<unsigned> order_;  // order in which warps run
   uint64_t seen_phases_ = 0;     // completed phases of mbarriers when waits were last retried

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "platform/sanitizers.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 
 namespace kernkit::simulator::ptx {
@@ -57,12 +58,18 @@ class DefaultFloatingPoint {
   std::fenv_t before_;
 };
 
+// The sizes of a grid whose elements are clusters.
+dim3 grid_of_clusters(const Launch& launch) {
+  return {launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
+          launch.grid.z / launch.cluster.z};
+}
+
 class GridRun {
  public:
   GridRun(const Launch& launch, bool all_at_once, const Settings& settings)
       : launch_(launch),
         settings_(settings),
-        schedule_(launch.name, launch.grid, settings),
+        schedule_(launch.name, grid_of_clusters(launch), settings),
         most_(all_at_once ? count(launch.grid) : kMostBlocks) {}
 
   PtxResult run() {
@@ -83,12 +90,12 @@ class GridRun {
 
  private:
   struct Begun {
-    std::unique_ptr<Block> block;
+    std::unique_ptr<Cluster> cluster;
     uint64_t number;  // position in the order of starts
   };
 
   unsigned processors() {
-    const uint64_t work = schedule_.runs() * count(launch_.block) * launch_.kernel.code.size();
+    const uint64_t work = schedule_.runs() * count(launch_.cluster) * count(launch_.block) * launch_.kernel.code.size();
     if (launch_.hooks != nullptr && launch_.hooks->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
     const std::vector<Operation>& code = launch_.kernel.code;
@@ -102,7 +109,7 @@ class GridRun {
     return std::max(1u, std::thread::hardware_concurrency());
   }
 
-  bool start_one(std::deque<Begun>* live, std::vector<std::unique_ptr<Block>>* idle) {
+  bool start_one(std::deque<Begun>* live, std::vector<std::unique_ptr<Cluster>>* idle) {
     uint3 index;
     uint64_t random, number;
     {
@@ -112,29 +119,29 @@ class GridRun {
       random = schedule_.random();
       number = begun_++;
     }
-    if (idle->empty()) idle->push_back(std::make_unique<Block>(launch_));
+    if (idle->empty()) idle->push_back(std::make_unique<Cluster>(launch_));
     live->push_front({std::move(idle->back()), number});
     idle->pop_back();
-    live->front().block->start(index, random);
+    live->front().cluster->start(index, random);
     return true;
   }
 
   void run_blocks() {
     const DefaultFloatingPoint mode;
     std::deque<Begun> live;  // the block that runs next is at the front
-    std::vector<std::unique_ptr<Block>> idle;
+    std::vector<std::unique_ptr<Cluster>> idle;
     for (;;) {
       while (!live.empty() && live.front().number >= end_) live.pop_front();
       if (live.empty() && !start_one(&live, &idle)) return;
       Begun current = std::move(live.front());
       live.pop_front();
       try {
-        if (current.block->run() == Block::Stop::kEnded) {
-          idle.push_back(std::move(current.block));
+        if (current.cluster->run() == Block::Stop::kEnded) {
+          idle.push_back(std::move(current.cluster));
           threads_passed.add();
           continue;
         }
-        look_whether_it_ends(*current.block);
+        look_whether_it_ends(current.cluster->first_block());
       } catch (const Fault& fault) {
         stop(fault, current.number);
         continue;

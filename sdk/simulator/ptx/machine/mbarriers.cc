@@ -41,13 +41,6 @@ uint64_t MbarrierState::pack() const {
          uint64_t{phase & 3} << (2 * kPendingBits + kBytesBits);
 }
 
-Mbarriers::Live* Mbarriers::find(uint32_t at) {
-  for (Live& live : live_) {
-    if (live.at == at) return &live;
-  }
-  return nullptr;
-}
-
 std::string Mbarriers::init(uint32_t at, uint32_t count) {
   if (count == 0 || count > MbarrierState::kMostArrivals) {
     return "the count is " + std::to_string(count) + "; expected 1 to " +
@@ -76,23 +69,26 @@ std::string Mbarriers::invalidate(uint32_t at) {
   return "";
 }
 
-std::string Mbarriers::read(uint32_t at, MbarrierState* state) {
-  Live* live = nullptr;
-  return find(at, state, &live);
-}
-
-std::string Mbarriers::find(uint32_t at, MbarrierState* state, Live** live) {
-  *live = find(at);
-  if (*live == nullptr) {
+std::string Mbarriers::read(uint32_t at, MbarrierState* state) const {
+  const auto live = std::find_if(live_.begin(), live_.end(),
+                                 [at](const Live& object) { return object.at == at; });
+  if (live == live_.end()) {
     return object_text(at) + " is not initialised; expected mbarrier.init before this use";
   }
   uint64_t word = 0;
   std::memcpy(&word, shared_ + at, sizeof(word));
-  if (word != (*live)->word) {
-    return object_text(at) + " was overwritten after mbarrier.init";
-  }
+  if (word != live->word) return object_text(at) + " was overwritten after mbarrier.init";
   *state = MbarrierState::unpack(word);
   return "";
+}
+
+// Stores null for an offset without an object.
+std::string Mbarriers::find(uint32_t at, MbarrierState* state, Live** live) {
+  *live = nullptr;
+  for (Live& object : live_) {
+    if (object.at == at) *live = &object;
+  }
+  return read(at, state);
 }
 
 void Mbarriers::keep(Live* live, MbarrierState state) {

@@ -43,7 +43,7 @@ class Mbarriers {
   /// Adds one arrival that the current phase expects.
   std::string add_pending(uint32_t at);
   /// Returns "" if an object at the offset can be used, and stores its state.
-  std::string read(uint32_t at, MbarrierState* state);
+  std::string read(uint32_t at, MbarrierState* state) const;
 
   /// Changes when a phase of any object completes.
   uint64_t completed_phases() const { return completed_; }
@@ -55,7 +55,6 @@ class Mbarriers {
     uint32_t at;
     uint64_t word;  // the last state, to find stores to the object's memory
   };
-  Live* find(uint32_t at);
   std::string find(uint32_t at, MbarrierState* state, Live** live);
   void keep(Live* live, MbarrierState state);
 

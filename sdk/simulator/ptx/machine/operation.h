@@ -19,6 +19,7 @@ enum class Flow : uint8_t {
   kExit,
   kWarpSync,  // waits for the lanes of a mask
   kBarrier,   // barrier of a block
+  kClusterWait,  // waits for the threads of a cluster
   kTryWait,   // waits for a phase of an mbarrier; the predicate dst_predicate is the result
   kYield,     // a point to let other warps and blocks run
 };
@@ -26,8 +27,6 @@ enum class Flow : uint8_t {
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 
 inline constexpr uint32_t kNone = UINT32_MAX;
-/// The mode of barrier.cluster.wait.
-inline constexpr uint8_t kModeOfCluster = 5;
 /// The mode of a kWarpSync operation that only synchronises, even lanes at different operations.
 inline constexpr uint8_t kOnlySynchronises = 255;
 

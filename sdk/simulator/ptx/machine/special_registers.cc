@@ -2,17 +2,20 @@
 #include "ptx/machine/special_registers.h"
 
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
+#include "schedule/schedule.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The value of a special register in a lane of a warp. A cluster has one block.
+// The value of a special register in a lane of a warp.
 using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
 
 struct SpecialDefinition {
   const char* name;
   Type type;
   Value value;
+  bool is_of_block = false;  // whether the value changes when the block starts with another index
 };
 
 uint32_t thread_of(const Warp& warp, uint32_t lane) { return warp.number * 32 + lane; }
@@ -28,15 +31,8 @@ constexpr Value kGridY = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
 constexpr Value kGridZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
   return b.launch.grid.z;
 };
-constexpr Value kBlockX = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
-  return b.index.x;
-};
-constexpr Value kBlockY = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
-  return b.index.y;
-};
-constexpr Value kBlockZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
-  return b.index.z;
-};
+// The index of a block in its cluster.
+uint3 index_in_cluster(const Block& b) { return index_of(b.rank, b.launch.cluster); }
 
 const SpecialDefinition kSpecials[] = {
     {"%tid.x", Type::kU32,
@@ -57,9 +53,12 @@ const SpecialDefinition kSpecials[] = {
      [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.block.y; }},
     {"%ntid.z", Type::kU32,
      [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.block.z; }},
-    {"%ctaid.x", Type::kU32, kBlockX},
-    {"%ctaid.y", Type::kU32, kBlockY},
-    {"%ctaid.z", Type::kU32, kBlockZ},
+    {"%ctaid.x", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.index.x; }, true},
+    {"%ctaid.y", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.index.y; }, true},
+    {"%ctaid.z", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.index.z; }, true},
     {"%nctaid.x", Type::kU32, kGridX},
     {"%nctaid.y", Type::kU32, kGridY},
     {"%nctaid.z", Type::kU32, kGridZ},
@@ -97,20 +96,49 @@ const SpecialDefinition kSpecials[] = {
      [](const Block& b, const Warp&, uint32_t) -> uint64_t {
        return reinterpret_cast<uintptr_t>(b.launch.grid_barrier) & UINT32_MAX;
      }},
-    {"%cluster_ctarank", Type::kU32, kZero},
-    {"%cluster_nctarank", Type::kU32, kOne},
-    {"%cluster_ctaid.x", Type::kU32, kZero},
-    {"%cluster_ctaid.y", Type::kU32, kZero},
-    {"%cluster_ctaid.z", Type::kU32, kZero},
-    {"%cluster_nctaid.x", Type::kU32, kOne},
-    {"%cluster_nctaid.y", Type::kU32, kOne},
-    {"%cluster_nctaid.z", Type::kU32, kOne},
-    {"%clusterid.x", Type::kU32, kBlockX},
-    {"%clusterid.y", Type::kU32, kBlockY},
-    {"%clusterid.z", Type::kU32, kBlockZ},
-    {"%nclusterid.x", Type::kU32, kGridX},
-    {"%nclusterid.y", Type::kU32, kGridY},
-    {"%nclusterid.z", Type::kU32, kGridZ},
+    {"%cluster_ctarank", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.rank; }},
+    {"%cluster_nctarank", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.cluster->size(); }},
+    {"%cluster_ctaid.x", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return index_in_cluster(b).x; }},
+    {"%cluster_ctaid.y", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return index_in_cluster(b).y; }},
+    {"%cluster_ctaid.z", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return index_in_cluster(b).z; }},
+    {"%cluster_nctaid.x", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.cluster.x; }},
+    {"%cluster_nctaid.y", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.cluster.y; }},
+    {"%cluster_nctaid.z", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t { return b.launch.cluster.z; }},
+    {"%clusterid.x", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.index.x / b.launch.cluster.x;
+     },
+     true},
+    {"%clusterid.y", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.index.y / b.launch.cluster.y;
+     },
+     true},
+    {"%clusterid.z", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.index.z / b.launch.cluster.z;
+     },
+     true},
+    {"%nclusterid.x", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.launch.grid.x / b.launch.cluster.x;
+     }},
+    {"%nclusterid.y", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.launch.grid.y / b.launch.cluster.y;
+     }},
+    {"%nclusterid.z", Type::kU32,
+     [](const Block& b, const Warp&, uint32_t) -> uint64_t {
+       return b.launch.grid.z / b.launch.cluster.z;
+     }},
 };
 
 }  // namespace
@@ -135,8 +163,7 @@ bool has_narrow_form(const std::string& name) {
 }
 
 bool is_of_block(const SpecialRegister& special) {
-  const Value value = kSpecials[special.which].value;
-  return value == kBlockX || value == kBlockY || value == kBlockZ;
+  return kSpecials[special.which].is_of_block;
 }
 
 void set_special(Warp& warp, const SpecialRegister& special) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "schedule/progress.h"
 
@@ -44,7 +45,7 @@ void Warp::start(uint32_t threads) {
   pc = 0;
   next_part = kNone;
   runs_early = false;
-  times_out = 0;
+  times_out = in_cluster_barrier = 0;
   parts.clear();
   copies.clear();
   const uint32_t frame = block->launch.kernel.frame;
@@ -205,7 +206,7 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t arrived) {
     for (int l = 0; l < 32; ++l) group |= numbers[l] == number ? kLane[l] : 0;
     group &= arrived;
     arrived &= ~group;
-    if (number >= Block::kBarriers && operation.mode != kModeOfCluster) {
+    if (number >= Block::kBarriers) {
       fault(*this, first, operation,
             "barrier " + std::to_string(number) + " is out of range; a block has barriers 0 to " +
                 std::to_string(Block::kBarriers - 1));
@@ -230,6 +231,27 @@ void Warp::try_wait(const Operation& operation, uint32_t arrived) {
   }
   suspend(Part::kReady, active & ~waiting, pc + 1);
   suspend(Part::kTriesToWait, waiting, pc);
+  select_next_part();
+}
+
+void Warp::wait_for_cluster(const Operation& operation, uint32_t arrived) {
+  uint32_t waiting = 0;
+  for (uint32_t remaining = arrived; remaining != 0; remaining &= remaining - 1) {
+    const int lane = __builtin_ctz(remaining);
+    if ((in_cluster_barrier & kLane[lane]) == 0) {
+      fault(*this, lane, operation,
+            function_text(block->launch.kernel, operation) +
+                ": the thread has not arrived; expected barrier.cluster.arrive before this wait");
+    }
+    if (cluster_phase[lane] == block->cluster->phase()) waiting |= kLane[lane];
+  }
+  in_cluster_barrier &= ~arrived | waiting;
+  if (waiting == 0) {
+    ++pc;
+    return;
+  }
+  suspend(Part::kReady, active & ~waiting, pc + 1);
+  suspend(Part::kWaitsForCluster, waiting, pc);
   select_next_part();
 }
 
@@ -331,6 +353,9 @@ Warp::Stop Warp::run() {
       case Flow::kWarpSync: here != 0 ? sync_warp(operation, here) : void(++pc); break;
       case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;
       case Flow::kTryWait: here != 0 ? try_wait(operation, here) : void(++pc); break;
+      case Flow::kClusterWait:
+        here != 0 ? wait_for_cluster(operation, here) : void(++pc);
+        break;
       case Flow::kYield:
         ++pc;
         turn_of_another();

@@ -38,7 +38,7 @@ __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
 }  // namespace KERNKIT_PTX_TARGET
 
 struct Part {
-  enum State : uint8_t { kReady, kSynchronises, kWaits, kTriesToWait } state;
+  enum State : uint8_t { kReady, kSynchronises, kWaits, kTriesToWait, kWaitsForCluster } state;
   uint32_t pc;
   uint32_t mask;
   uint32_t barrier;  // number of the barrier, for kWaits
@@ -60,7 +60,8 @@ struct alignas(64) Warp {
   uint32_t mask = 0;  // lanes that run the operation
   unsigned char* registers = nullptr;
   Block* block = nullptr;
-  Window local, shared, parameters;
+  Window local, parameters;
+  Window shared;  // empty in blocks whose addresses have a rank
   Range* ranges = nullptr;  // range of each operation's last access
   unsigned number = 0;      // number of the warp in the block
   AsyncCopies copies;
@@ -72,12 +73,14 @@ struct alignas(64) Warp {
   uint32_t next_part = kNone;       // pc at which another part waits to run
   bool runs_early = false;          // whether the part runs although another part has a lower pc
   uint32_t times_out = 0;           // lanes whose next mbarrier.try_wait does not wait
+  uint32_t in_cluster_barrier = 0;  // lanes between barrier.cluster.arrive and wait
+  uint64_t cluster_phase[32] = {};  // phase of barrier.cluster in which each lane arrived
   std::vector<Part> parts;          // parts that do not run
   std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 
   // Always inlined, so that each SIMD target has its own copy.
   template <class T>
-  KERNKIT_SIMULATOR_INLINE T* lanes(uint32_t at) {
+  KERNKIT_SIMULATOR_INLINE T* lanes(uint32_t at) const {
     return static_cast<T*>(__builtin_assume_aligned(registers + at, 64));
   }
   KERNKIT_SIMULATOR_INLINE uint32_t& predicate(uint32_t at) const {
@@ -129,6 +132,7 @@ struct alignas(64) Warp {
   bool sync_call_sites();
   void wait_at_barrier(const Operation& operation, uint32_t lanes);
   void try_wait(const Operation& operation, uint32_t lanes);
+  void wait_for_cluster(const Operation& operation, uint32_t lanes);
   void turn_of_another();
 };
 

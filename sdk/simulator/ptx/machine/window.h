@@ -17,6 +17,11 @@ inline constexpr uint64_t kParamWindow = uint64_t{3} << kWindowShift;
 // Addresses of functions, multiples of 16.
 inline constexpr uint64_t kCodeWindow = uint64_t{4} << kWindowShift;
 inline constexpr uint64_t kInWindow = kSharedWindow - 1;
+// An address of shared memory has the rank of its block in the cluster from bit 24 on; programs of
+// CUTLASS clear bit 24 to reach the even block of a pair.
+inline constexpr int kRankShift = 24;
+inline constexpr uint64_t kInBlock = (uint64_t{1} << kRankShift) - 1;
+inline uint64_t shared_base(uint32_t rank) { return uint64_t{rank} << kRankShift; }
 
 /// The space of a generic address, and the address within the space.
 struct Located {

@@ -18,6 +18,13 @@ void parse_function(Lexer& lexer, bool is_kernel, Module* module) {
   function.parameters = parse_variables(lexer);
   while (!lexer.at("{") && !lexer.at(";") && !lexer.ended()) {
     const std::string_view directive = lexer.next().text;
+    if (directive == ".reqnctapercluster") {
+      uint32_t i = 0;
+      function.cluster[1] = function.cluster[2] = 1;
+      do {
+        if (i < 3) function.cluster[i++] = static_cast<uint32_t>(parse_operand(lexer).bits);
+      } while (lexer.accept(","));
+    }
     if (directive != ".maxntid" && directive != ".reqntid") continue;
     function.max_threads = parse_operand(lexer).bits;
     while (lexer.accept(",")) function.max_threads *= parse_operand(lexer).bits;

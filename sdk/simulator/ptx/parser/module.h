@@ -84,6 +84,7 @@ struct Function {
   std::vector<Variable> parameters;
   std::vector<Variable> results;
   uint64_t max_threads = 0;  // most threads of a block by .maxntid or .reqntid; 0 without a limit
+  uint32_t cluster[3] = {};  // blocks of a cluster by .reqnctapercluster; 0 without the directive
   std::string_view body;
   int body_line = 0;
 };

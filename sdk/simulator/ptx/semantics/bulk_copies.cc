@@ -3,11 +3,13 @@
 // cp.reduce.async.bulk and their tensor forms. A copy reads and stores its bytes when it completes.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/access.h"
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/bulk_reduction.h"
@@ -21,6 +23,8 @@ constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in share
 constexpr uint32_t kMapAlignment = 64, kMapBytes = 128;
 constexpr uint32_t kMbarrierBytes = 8;
 
+// The mode of a load from shared memory.
+constexpr uint8_t kFromShared = 1;
 // Registers of Operation::list, with addresses of 64 bits.
 enum Operands : size_t { kShared, kGlobal, kMbarrier, kCoordinates };
 
@@ -31,8 +35,7 @@ struct BulkCopy {
   Warp& warp;
   const Operation& operation;
   int lane;
-  uint32_t shared_at;           // offset in shared memory [bytes]
-  uint32_t mbarrier_at = kNone;  // offset of the mbarrier in shared memory [bytes]
+  SharedLocation mbarrier{nullptr, 0};
 
   Block& block() const { return *warp.block; }
   unsigned thread() const { return warp.number * 32 + static_cast<unsigned>(lane); }
@@ -41,25 +44,26 @@ struct BulkCopy {
     fault(warp, lane, operation, function_text(block().launch.kernel, operation) + ": " + why,
           error);
   }
-  // Finds memory in shared space.
-  unsigned char* shared(uint64_t at, uint32_t bytes, uint32_t alignment, Touch touch) const {
-    return find_bytes(warp, lane, operation, kSharedWindow + (at & kInWindow), bytes, alignment,
-                      touch);
+  // Finds memory at the address in shared space in a register.
+  SharedLocation shared(uint32_t at, uint32_t bytes, uint32_t alignment, Touch touch) const {
+    const uint64_t address = kSharedWindow + (value(warp, at, lane) & UINT32_MAX);
+    return shared_location(
+        warp, find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
-  void complete_at_mbarrier(uint32_t bytes) const {
-    const std::string why = block().mbarriers.complete(mbarrier_at, bytes);
+  // Counts bytes at the mbarrier, or at the mbarrier with the same offset in another block.
+  void complete_bytes(Block& target, uint32_t bytes) const {
+    const std::string why = target.mbarriers.complete(mbarrier.at, bytes);
     if (!why.empty()) fail(why);
   }
 };
 
 BulkCopy copy_of(Warp& warp, const Operation& operation, int lane) {
-  BulkCopy copy{warp, operation, lane,
-                static_cast<uint32_t>(value(warp, operation.list[kShared], lane))};
+  BulkCopy copy{warp, operation, lane};
   if (operation.list[kMbarrier] != kNone) {
-    copy.mbarrier_at = static_cast<uint32_t>(value(warp, operation.list[kMbarrier], lane));
-    copy.shared(copy.mbarrier_at, kMbarrierBytes, kMbarrierBytes, Touch::kUpdates);
+    copy.mbarrier =
+        copy.shared(operation.list[kMbarrier], kMbarrierBytes, kMbarrierBytes, Touch::kUpdates);
     MbarrierState state;
-    const std::string why = copy.block().mbarriers.read(copy.mbarrier_at, &state);
+    const std::string why = copy.mbarrier.block->mbarriers.read(copy.mbarrier.at, &state);
     if (!why.empty()) copy.fail(why);
   }
   return copy;
@@ -72,6 +76,28 @@ void each_copy(Warp& warp, const Operation& operation, const Visit& visit) {
   }
 }
 
+/// A block that receives a copy, and the block whose mbarrier counts the bytes.
+struct Target {
+  Block *to, *counts;
+};
+
+// Returns the targets of a load: one block or, with .multicast::cluster, the blocks of a mask.
+std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
+  const Operation& operation = copy.operation;
+  if (operation.src2 == kNone) return {{to.block, copy.mbarrier.block}};
+  const Cluster& cluster = *copy.block().cluster;
+  const uint32_t mask = copy.warp.lanes<uint16_t>(operation.src2)[copy.lane];
+  if (mask == 0 || mask >> cluster.size() != 0) {
+    copy.fail("the mask of blocks is " + std::to_string(mask) + " in a cluster of " +
+              std::to_string(cluster.size()) + (cluster.size() == 1 ? " block" : " blocks"));
+  }
+  std::vector<Target> targets;
+  for (uint32_t rank = 0; rank < cluster.size(); ++rank) {
+    if ((mask >> rank & 1) != 0) targets.push_back({&cluster.block(rank), &cluster.block(rank)});
+  }
+  return targets;
+}
+
 uint32_t size_of_copy(const BulkCopy& copy) {
   const uint32_t bytes = copy.warp.lanes<uint32_t>(copy.operation.src1)[copy.lane];
   if (bytes % kUnit != 0) {
@@ -81,22 +107,34 @@ uint32_t size_of_copy(const BulkCopy& copy) {
   return bytes;
 }
 
-// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier]
+// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier];
+// the source can also be in shared memory of the block.
 void load_bulk(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const uint32_t bytes = size_of_copy(copy);
     if (bytes == 0) return;
-    const uint64_t from = value(warp, operation.list[kGlobal], copy.lane);
-    unsigned char* to = copy.shared(copy.shared_at, bytes, kUnit, Touch::kStores);
-    const unsigned char* source =
-        find_bytes(warp, copy.lane, operation, from, bytes, kUnit, Touch::kLoads);
-    copy.block().asynchronous.add([copy, bytes, to, source] {
-      std::memcpy(to, source, bytes);
-      if (copy.block().hooks != nullptr) {
-        copy.block().hooks->copied_into_shared(copy.shared_at, bytes,
-                                               reinterpret_cast<uint64_t>(source));
+    const SharedLocation to = copy.shared(operation.list[kShared], bytes, kUnit, Touch::kStores);
+    const unsigned char* source;
+    if (operation.mode == kFromShared) {
+      const SharedLocation from =
+          copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
+      source = from.block->shared.data() + from.at;
+    } else {
+      source = find_bytes(warp, copy.lane, operation,
+                          value(warp, operation.list[kGlobal], copy.lane), bytes, kUnit,
+                          Touch::kLoads);
+    }
+    const std::vector<Target> targets = targets_of(copy, to);
+    copy.block().asynchronous.add([copy, bytes, to, source, targets] {
+      const bool is_global = copy.operation.mode != kFromShared;
+      for (const Target& target : targets) {
+        std::memcpy(target.to->shared.data() + to.at, source, bytes);
+        if (target.to->hooks != nullptr) {
+          target.to->hooks->copied_into_shared(
+              to.at, bytes, is_global ? reinterpret_cast<uint64_t>(source) : 0);
+        }
+        copy.complete_bytes(*target.counts, bytes);
       }
-      copy.complete_at_mbarrier(bytes);
     });
   });
 }
@@ -107,14 +145,13 @@ void store_bulk(Warp& warp, const Operation& operation) {
     const uint32_t bytes = size_of_copy(copy);
     if (bytes == 0) return;
     const uint64_t to = value(warp, operation.list[kGlobal], copy.lane);
-    const unsigned char* source = copy.shared(copy.shared_at, bytes, kUnit, Touch::kLoads);
+    const SharedLocation from = copy.shared(operation.list[kShared], bytes, kUnit, Touch::kLoads);
     unsigned char* target =
         find_bytes(warp, copy.lane, operation, to, bytes, kUnit, Touch::kStores);
-    copy.block().asynchronous.add_to_group(copy.thread(), [copy, bytes, target, source] {
-      reduce(copy.operation.mode, target, source, bytes);
-      if (copy.block().hooks != nullptr) {
-        copy.block().hooks->copied_into_global(reinterpret_cast<uint64_t>(target), bytes,
-                                               copy.shared_at);
+    copy.block().asynchronous.add_to_group(copy.thread(), [copy, bytes, target, from] {
+      reduce(copy.operation.mode, target, from.block->shared.data() + from.at, bytes);
+      if (from.block->hooks != nullptr) {
+        from.block->hooks->copied_into_global(reinterpret_cast<uint64_t>(target), bytes, from.at);
       }
     });
   });
@@ -177,11 +214,11 @@ Box read_box(const BulkCopy& copy) {
   return box;
 }
 
-// Checks that a box fits into shared memory. A swizzled box ends with a whole line.
-void check_box_in_shared(const BulkCopy& copy, const Box& box, Touch touch) {
+// Finds the memory of a box in shared memory. A swizzled box ends with a whole line.
+SharedLocation find_box(const BulkCopy& copy, const Box& box, Touch touch) {
   uint32_t bytes = box.map.box_bytes();
   if (box.map.swizzle != 0) bytes = (bytes + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
-  copy.shared(copy.shared_at, bytes, kBoxAlignment, touch);
+  return copy.shared(copy.operation.list[kShared], bytes, kBoxAlignment, touch);
 }
 
 // Checks that a copy may access the elements of the box that are in the tensor.
@@ -201,13 +238,13 @@ void check_elements(const BulkCopy& copy, const Box& box, Touch touch) {
 // box: elements, or units of 16 bytes that are contiguous in both memories. Pieces outside of the
 // tensor have the address 0.
 template <class Visit>
-void each_piece(const BulkCopy& copy, const Box& box, const Visit& visit) {
+void each_piece(uint32_t start, const Box& box, const Visit& visit) {
   const TensorMap& map = box.map;
   const uint32_t size = map.element_bytes;
   box.each_row([&](uint32_t offset, uint64_t address, uint32_t begin, uint32_t end) {
     const uint32_t length = map.elements(0);
     for (uint32_t i = 0; i < length;) {
-      const uint32_t at = copy.shared_at + offset + i * size;
+      const uint32_t at = start + offset + i * size;
       const bool is_inside = i >= begin && i < end;
       uint32_t count = 1;
       if (map.steps[0] == 1) {  // the remaining elements of the unit that are also in the tensor
@@ -226,21 +263,22 @@ void each_piece(const BulkCopy& copy, const Box& box, const Visit& visit) {
 void load_tensor(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const Box box = read_box(copy);
-    const uint32_t bytes = box.map.box_bytes();
-    check_box_in_shared(copy, box, Touch::kStores);
+    const SharedLocation to = find_box(copy, box, Touch::kStores);
     check_elements(copy, box, Touch::kLoads);
-    copy.block().asynchronous.add([copy, box, bytes] {
-      unsigned char* const shared = copy.block().shared.data();
-      each_piece(copy, box, [&](uint32_t at, uint64_t from, uint32_t count) {
-        if (from == 0) {
-          std::memset(shared + at, 0, count);
-        } else {
-          std::memcpy(shared + at, reinterpret_cast<const unsigned char*>(from), count);
-        }
-        if (copy.block().hooks != nullptr)
-          copy.block().hooks->copied_into_shared(at, count, from);
-      });
-      copy.complete_at_mbarrier(bytes);
+    const std::vector<Target> targets = targets_of(copy, to);
+    copy.block().asynchronous.add([copy, box, to, targets] {
+      for (const Target& target : targets) {
+        unsigned char* const shared = target.to->shared.data();
+        each_piece(to.at, box, [&](uint32_t at, uint64_t from, uint32_t count) {
+          if (from == 0) {
+            std::memset(shared + at, 0, count);
+          } else {
+            std::memcpy(shared + at, reinterpret_cast<const unsigned char*>(from), count);
+          }
+          if (target.to->hooks != nullptr) target.to->hooks->copied_into_shared(at, count, from);
+        });
+        copy.complete_bytes(*target.counts, box.map.box_bytes());
+      }
     });
   });
 }
@@ -250,15 +288,15 @@ void load_tensor(Warp& warp, const Operation& operation) {
 void store_tensor(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const Box box = read_box(copy);
-    check_box_in_shared(copy, box, Touch::kLoads);
+    const SharedLocation from = find_box(copy, box, Touch::kLoads);
     check_elements(copy, box, Touch::kStores);
-    copy.block().asynchronous.add_to_group(copy.thread(), [copy, box] {
-      const unsigned char* const shared = copy.block().shared.data();
+    copy.block().asynchronous.add_to_group(copy.thread(), [copy, box, from] {
+      const unsigned char* const shared = from.block->shared.data();
       const uint8_t reduction = reduction_of(copy.operation.mode, box.map.type);
-      each_piece(copy, box, [&](uint32_t at, uint64_t to, uint32_t count) {
+      each_piece(from.at, box, [&](uint32_t at, uint64_t to, uint32_t count) {
         if (to == 0) return;
         reduce(reduction, reinterpret_cast<unsigned char*>(to), shared + at, count);
-        if (copy.block().hooks != nullptr) copy.block().hooks->copied_into_global(to, count, at);
+        if (from.block->hooks != nullptr) from.block->hooks->copied_into_global(to, count, at);
       });
     });
   });
@@ -309,16 +347,19 @@ Run decode_group(Decoder& d) {
   return d.operand(0).kind == Operand::kInteger ? wait_for_bulk_groups : nullptr;
 }
 
-Run decode_load(Decoder& d, bool is_tensor) {
+Run decode_load(Decoder& d, bool is_tensor, bool from_shared) {
   const size_t barrier = is_tensor ? 2 : 3;
-  d.need_operands_and_policy(barrier + 1);
+  const bool is_multicast = d.has("multicast::cluster");
+  d.need_operands_and_policy(barrier + (is_multicast ? 2 : 1));
   d.operation.list[kShared] = d.address_value(0, Space::kShared);
   d.operation.list[kMbarrier] = d.address_value(barrier, Space::kShared);
+  if (is_multicast) d.operation.src2 = d.from(barrier + 1, Type::kU16);
   if (is_tensor) {
     take_box(d, 1);
     return load_tensor;
   }
-  d.operation.list[kGlobal] = d.address_value(1, Space::kGlobal);
+  d.operation.list[kGlobal] = d.address_value(1, from_shared ? Space::kShared : Space::kGlobal);
+  d.operation.mode = from_shared ? kFromShared : 0;
   d.operation.src1 = d.from(2, Type::kU32);
   return load_bulk;
 }
@@ -342,8 +383,9 @@ Run bulk_copy(Decoder& d) {
   d.has("bulk");
   const bool is_tensor = d.has("tensor");
   const bool reduces = d.has("reduce");
-  if (!is_tensor && !d.has("global")) return decode_group(d);
-  d.has("global");
+  const bool has_global = d.has("global");
+  const bool to_shared = !d.one_of({"shared::cluster", "shared::cta"}).empty();
+  if (!has_global && !to_shared) return decode_group(d);
   if (reduces) {
     const std::string_view name =
         d.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
@@ -353,8 +395,7 @@ Run bulk_copy(Decoder& d) {
     if (d.operation.mode == kNoReduction && !is_tensor) return nullptr;
   }
   if (d.has("bulk_group")) return decode_store(d, is_tensor);
-  d.one_of({"shared::cluster", "shared::cta"});
-  return decode_load(d, is_tensor);
+  return decode_load(d, is_tensor, !has_global);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -4,6 +4,7 @@
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "ptx/semantics/type_dispatch.h"
 
@@ -47,14 +48,27 @@ Run barrier_of_block(Decoder& d) {
   return last == 2 || last == 3 ? nothing : nullptr;
 }
 
-// A cluster has one block, so that wait is a barrier of the block. arrive does nothing.
+void arrive_at_cluster(Warp& warp, const Operation& operation) {
+  Block& block = *warp.block;
+  if ((warp.in_cluster_barrier & warp.mask) != 0) {
+    fault(warp, __builtin_ctz(warp.in_cluster_barrier & warp.mask), operation,
+          function_text(block.launch.kernel, operation) +
+              ": the thread has arrived already; expected barrier.cluster.wait before this arrival");
+  }
+  warp.in_cluster_barrier |= warp.mask;
+  for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
+    warp.cluster_phase[__builtin_ctz(remaining)] = block.cluster->phase();
+  }
+  // The order of the phase counts from the arrival on.
+  if (block.hooks != nullptr) block.hooks->arrives(warp, Block::kClusterBarrier, false);
+  block.cluster->arrive(static_cast<unsigned>(__builtin_popcount(warp.mask)));
+}
+
 Run barrier_of_cluster(Decoder& d) {
   d.need_operands(0);
-  if (d.has("arrive")) return nothing;
+  if (d.has("arrive")) return arrive_at_cluster;
   if (!d.has("wait")) return nullptr;
-  d.operation.flow = Flow::kBarrier;
-  d.operation.mode = kModeOfCluster;
-  d.operation.src0 = d.constant(Block::kClusterBarrier, Type::kU32);
+  d.operation.flow = Flow::kClusterWait;
   return nothing;
 }
 

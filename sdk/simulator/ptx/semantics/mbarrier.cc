@@ -7,6 +7,7 @@
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/access.h"
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "ptx/semantics/type_dispatch.h"
 
@@ -20,20 +21,20 @@ constexpr uint8_t kExpects = 1, kDrops = 2, kCompletesNoPhase = 4;
 // Modes of waits.
 constexpr uint8_t kOfParity = 1;
 
-// Calls visit(lane, offset of the lane's object in shared memory) for each active lane.
+// Calls visit(lane, objects of the block, offset of the lane's object in the block's shared memory)
+// for each active lane.
 template <class Visit>
 void each_object(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
   LanePointers pointers;
   find_pointers(warp, operation, kObjectBytes, touch, &pointers);
-  const Window& shared = warp.shared;
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     const int lane = __builtin_ctz(remaining);
-    const unsigned char* at = pointers.at[lane];
-    if (at < shared.begin || at >= shared.begin + shared.bytes) {
+    const SharedLocation location = shared_location(warp, pointers.at[lane]);
+    if (location.block == nullptr) {
       fault(warp, lane, operation, "the mbarrier is not in shared memory",
             cudaErrorIllegalAddress);
     }
-    visit(lane, static_cast<uint32_t>(at - shared.begin));
+    visit(lane, location.block->mbarriers, location.at);
   }
 }
 
@@ -47,36 +48,35 @@ void check(const Warp& warp, int lane, const Operation& operation, const std::st
 uint32_t word(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint32_t>(at)[lane]; }
 
 void init(Warp& warp, const Operation& operation) {
-  each_object(warp, operation, Touch::kStores, [&](int lane, uint32_t at) {
+  each_object(warp, operation, Touch::kStores, [&](int lane, Mbarriers& all, uint32_t at) {
     check(warp, lane, operation,
-          warp.block->mbarriers.init(at, word(warp, operation.list[0], lane)));
+          all.init(at, word(warp, operation.list[0], lane)));
   });
 }
 
 void invalidate(Warp& warp, const Operation& operation) {
-  each_object(warp, operation, Touch::kStores, [&](int lane, uint32_t at) {
-    check(warp, lane, operation, warp.block->mbarriers.invalidate(at));
+  each_object(warp, operation, Touch::kStores, [&](int lane, Mbarriers& all, uint32_t at) {
+    check(warp, lane, operation, all.invalidate(at));
   });
 }
 
 void expect_bytes(Warp& warp, const Operation& operation) {
-  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
     check(warp, lane, operation,
-          warp.block->mbarriers.expect(at, word(warp, operation.src1, lane)));
+          all.expect(at, word(warp, operation.src1, lane)));
   });
 }
 
 void complete_bytes(Warp& warp, const Operation& operation) {
-  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
     check(warp, lane, operation,
-          warp.block->mbarriers.complete(at, word(warp, operation.src1, lane)));
+          all.complete(at, word(warp, operation.src1, lane)));
   });
 }
 
 // The result is the state before the arrival, with the number of the phase.
 void arrive(Warp& warp, const Operation& operation) {
-  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
-    Mbarriers& all = warp.block->mbarriers;
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
     const uint32_t operand = word(warp, operation.src1, lane);
     const bool expects = (operation.mode & kExpects) != 0;
     const uint32_t count = expects ? 1 : operand;
@@ -94,14 +94,13 @@ void arrive(Warp& warp, const Operation& operation) {
 
 // Completes the lane's earlier copies and then arrives, when asynchronous work completes.
 void arrive_after_copies(Warp& warp, const Operation& operation) {
-  each_object(warp, operation, Touch::kUpdates, [&](int lane, uint32_t at) {
-    Mbarriers& all = warp.block->mbarriers;
+  each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
     const bool is_counted = operation.mode != 0;  // .noinc: init counted the arrival
     check(warp, lane, operation, is_counted ? "" : all.add_pending(at));
     const uint32_t copies = warp.copies.added(lane);
-    warp.block->asynchronous.add([&warp, &operation, lane, at, copies] {
+    warp.block->asynchronous.add([&warp, &operation, &all, lane, at, copies] {
       warp.copies.complete_first(lane, copies);
-      check(warp, lane, operation, warp.block->mbarriers.arrive(at, 1, false));
+      check(warp, lane, operation, all.arrive(at, 1, false));
     });
   });
 }
@@ -109,9 +108,9 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
 // PTX ISA: a wait for a state or a parity is for the current or the preceding phase.
 void test(Warp& warp, const Operation& operation) {
   uint32_t complete = 0;
-  each_object(warp, operation, Touch::kLoads, [&](int lane, uint32_t at) {
+  each_object(warp, operation, Touch::kLoads, [&](int lane, Mbarriers& all, uint32_t at) {
     MbarrierState now;
-    check(warp, lane, operation, warp.block->mbarriers.read(at, &now));
+    check(warp, lane, operation, all.read(at, &now));
     uint32_t phase;
     if (operation.mode == kOfParity) {
       phase = word(warp, operation.src1, lane);

@@ -4,6 +4,8 @@
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
+#include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
 #include "ptx/machine/access.h"
 #include "ptx/machine/window.h"
@@ -15,17 +17,35 @@ namespace {
 
 using namespace move_steps;  // NOLINT(build/namespaces): its own steps
 
-// A cluster has one block: rank 0 is the block itself, with the same address.
+// Replaces the rank in an address of shared memory. A is the type of the address.
+template <class A>
 void map_to_rank(Warp& warp, const Operation& operation) {
   const auto* ranks = warp.lanes<uint32_t>(operation.src1);
+  const uint32_t size = warp.block->cluster->size();
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     const int lane = __builtin_ctz(remaining);
-    if (ranks[lane] == 0) continue;
+    if (ranks[lane] < size) continue;
     fault(warp, lane, operation,
-          "requests block " + std::to_string(ranks[lane]) + " of a cluster of one block",
+          "requests block " + std::to_string(ranks[lane]) + " of a cluster of " +
+              std::to_string(size) + (size == 1 ? " block" : " blocks"),
           cudaErrorIllegalAddress);
   }
-  unary<move_steps::Same, uint64_t, uint64_t>(warp, operation);
+  constexpr uint64_t kRanks = UINT32_MAX & ~kInBlock;
+  const A* from = warp.lanes<A>(operation.src0);
+  A* to = warp.results<A>(operation.dst);
+  for (int l = 0; l < 32; ++l) {
+    const bool is_shared = sizeof(A) == 4 || located(from[l]).space == Space::kShared;
+    to[l] = is_shared ? static_cast<A>((from[l] & ~kRanks) | shared_base(ranks[l])) : from[l];
+  }
+  warp.keep<A>(operation.dst);
+}
+
+template <class A>
+void read_rank(Warp& warp, const Operation& operation) {
+  const A* from = warp.lanes<A>(operation.src0);
+  auto* to = warp.results<uint32_t>(operation.dst);
+  for (int l = 0; l < 32; ++l) to[l] = static_cast<uint32_t>(from[l] & UINT32_MAX) >> kRankShift;
+  warp.keep<uint32_t>(operation.dst);
 }
 
 void move_predicate(Warp& warp, const Operation& operation) {
@@ -144,14 +164,25 @@ Run cvta(Decoder& d) {
 
 // mapa.u64 d, a, rank, for a generic address.
 Run mapa(Decoder& d) {
+  d.has("shared::cluster");
   const Type type = d.type();
+  d.need_operands(3);
   d.take({type, type, Type::kU32});
-  return type == Type::kU64 ? map_to_rank : nullptr;
+  return type == Type::kU64 ? map_to_rank<uint64_t> : map_to_rank<uint32_t>;
+}
+
+Run getctarank(Decoder& d) {
+  d.has("shared::cluster");
+  const Type type = d.type();
+  d.need_operands(2);
+  d.take({Type::kU32, type});
+  return type == Type::kU64 ? read_rank<uint64_t> : read_rank<uint32_t>;
 }
 
 Run isspacep(Decoder& d) {
   const std::string_view space =
-      d.one_of({"global", "shared", "shared::cta", "local", "param", "param::entry"});
+      d.one_of(
+      {"global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry"});
   if (space.empty()) return nullptr;
   const uint64_t window = space.substr(0, 5) == "param" ? kParamWindow : window_of(space);
   d.operation.mode = static_cast<uint8_t>(window >> kWindowShift);

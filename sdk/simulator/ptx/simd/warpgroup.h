@@ -78,14 +78,15 @@ typedef int32_t Integers __attribute__((vector_size(32)));
 
 // Reads a unit of 16 bytes of shared memory.
 inline void read_unit(Warp& warp, const Operation& operation, uint32_t at, unsigned char* to) {
-  if (at > warp.shared.bytes || warp.shared.bytes - at < kUnit) {
+  const std::vector<unsigned char>& shared = warp.block->shared;
+  if (at > shared.size() || shared.size() - at < kUnit) {
     fault(warp, 0, operation,
           "Invalid __shared__ read of size 16 bytes, at byte " + std::to_string(at) + " of " +
-              std::to_string(warp.shared.bytes) +
+              std::to_string(shared.size()) +
               " bytes of shared memory, by a matrix descriptor",
           cudaErrorIllegalAddress);
   }
-  std::memcpy(to, warp.shared.begin + at, kUnit);
+  std::memcpy(to, shared.data() + at, kUnit);
 }
 
 // Reads `count` rows of A, or columns of B, of 32 bytes each.

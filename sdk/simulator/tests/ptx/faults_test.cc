@@ -200,7 +200,7 @@ TEST_F(PtxFaults, AnotherBlockOfTheCluster) {
                 memory<int>(64)),
             cudaErrorIllegalAddress);
   EXPECT_EQ(fault(),
-            "faulty: block [0, 0, 0], thread [33, 0, 0]: requests block 2 of a cluster of one "
+            "faulty: block [0, 0, 0], thread [33, 0, 0]: requests block 2 of a cluster of 1 "
             "block (faulty.cu:12)");
 }
 TEST_F(PtxFaults, BarrierNotReachedByAll) {
@@ -589,7 +589,6 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
 // operations.
 TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
-      "ld.shared::cluster.u32 %r1, [tile]",
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %r1, [tile]",
       "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
       "tcgen05.wait::ld.sync.aligned",

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ptx/machine/block.h"
+#include "ptx/machine/cluster.h"
 #include "ptx/machine/warp.h"
 #include "ptx/parser/module.h"
 #include "ptx/simd/fragment_layout.h"
@@ -147,10 +148,10 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   const Module module;
   const NoMemory memory;
   Heap heap;
-  const Launch launch{kernel,  module, "", {1, 1, 1}, {32, 1, 1}, 0,
-                      nullptr, memory, 0,  nullptr,   heap};
-  Block block(launch);
-  block_ = &block;
+  const Launch launch{kernel, module,  "",     {1, 1, 1}, {32, 1, 1}, {1, 1, 1},
+                      0,      nullptr, memory, 0,         nullptr,    heap};
+  const Cluster cluster(launch);
+  block_ = &cluster.block(0);
   for (const auto& [a, c] :
        {std::pair(Element::kF16, Element::kF32), std::pair(Element::kF16, Element::kF16),
         std::pair(Element::kBF16, Element::kF32), std::pair(Element::kTF32, Element::kF32),
