@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that are compiled twice produce the same bits, whatever the registers contain.
 #include "ptx/simd/steps.h"
+#include "ptx/simd/warpgroup.h"
 
 #include <gtest/gtest.h>
 
@@ -142,6 +143,8 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
     GTEST_SKIP() << "this build or this processor has only one version of each step";
   }
+  // Every matrix descriptor is of bytes in shared memory.
+  constexpr uint32_t kSharedBytes = 1 << 20;
   Kernel kernel;
   kernel.lists.emplace_back();
   for (uint32_t k = 0; k < 2 * kRegisters; ++k) kernel.lists[0].push_back(k * kRegister / 2);
@@ -149,9 +152,10 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   const NoMemory memory;
   Heap heap;
   const Launch launch{kernel, module,  "",     {1, 1, 1}, {32, 1, 1}, {1, 1, 1},
-                      0,      nullptr, memory, 0,         nullptr,    heap};
+                      kSharedBytes, nullptr, memory, 0, nullptr, heap};
   const Cluster cluster(launch);
   block_ = &cluster.block(0);
+  for (unsigned char& byte : block_->shared) byte = static_cast<unsigned char>(random_());
   for (const auto& [a, c] :
        {std::pair(Element::kF16, Element::kF32), std::pair(Element::kF16, Element::kF16),
         std::pair(Element::kBF16, Element::kF32), std::pair(Element::kTF32, Element::kF32),
@@ -165,11 +169,24 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
     Operation operation;
     operation.offset = product.packed();
     operation.more = 0;
-    for (size_t i = 0; i < steps.count; ++i) {
-      for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
-        expect_same(steps.all[i], fastest(steps.all[i], Simd::kMatrices), operation, Warp::kAll,
-                    "matrices", i);
-      }
+    for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
+      expect_same(matrix_steps::multiply_floats,
+                  fastest(matrix_steps::multiply_floats, Simd::kMatrices), operation, Warp::kAll,
+                  "mma", 0);
+    }
+    WarpgroupProduct of_warpgroup{};
+    of_warpgroup.columns = 1;
+    of_warpgroup.registers = c == Element::kF16 ? 2 : 4;
+    of_warpgroup.a = of_warpgroup.b = a;
+    of_warpgroup.d = c;
+    operation.offset = of_warpgroup.packed();
+    operation.src0 = kRegister * 6;
+    operation.src1 = kRegister * 7;
+    operation.src2 = kRegister * 5;
+    for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
+      expect_same(warpgroup_steps::multiply_floats,
+                  fastest(warpgroup_steps::multiply_floats, Simd::kMatrices), operation,
+                  Warp::kAll, "wgmma", 0);
     }
   }
 }
