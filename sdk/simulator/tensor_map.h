@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorMap: the contents of a CUtensorMap in a layout of the simulator, which cuTensorMapEncodeTiled()
-// writes and copies of tensors read.
+// TensorMap: the contents of a CUtensorMap in a layout of the simulator, which
+// cuTensorMapEncodeTiled() writes and copies of tensors read.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct TensorMap {
   uint8_t dimensions = 0;  // number of dimensions
   uint8_t swizzle = 0;     // 0: none; 1, 2, 3: 32, 64, 128 bytes
   uint8_t element_bytes = 0;
-  // CUTLASS clears a bit of the second 64-bit word of maps of small tensors for drivers of CUDA 13.1
-  // and earlier, so that this word must be unused.
+  // CUTLASS clears a bit of the second 64-bit word of maps of small tensors for drivers of
+  // CUDA 13.1 and earlier, so that this word must be unused.
   uint64_t unused = 0;
   uint64_t address = 0;
   uint64_t sizes[kMostDimensions] = {};        // sizes of the tensor [elements]

@@ -52,8 +52,9 @@ cudaError_t check_kinds(const Tiled& all) {
     return unsupported("interleave: only CU_TENSOR_MAP_INTERLEAVE_NONE is supported");
   }
   if (all.swizzle < CU_TENSOR_MAP_SWIZZLE_NONE || all.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) {
-    return unsupported("swizzle: only swizzles of 32, 64 and 128 bytes with units of 16 bytes are "
-                       "supported");
+    return unsupported(
+        "swizzle: only swizzles of 32, 64 and 128 bytes with units of 16 bytes are "
+        "supported");
   }
   if (all.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) {
     return unsupported("oobFill: only CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE is supported");
@@ -152,8 +153,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
   return call_without_context("cuTensorMapEncodeTiled", [&] {
-    return encode(map, {type, dimensions, address, sizes, strides, box, steps, interleave, swizzle,
-                        fill});
+    return encode(
+        map, {type, dimensions, address, sizes, strides, box, steps, interleave, swizzle, fill});
   });
 }
 CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {

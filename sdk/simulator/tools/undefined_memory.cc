@@ -20,8 +20,8 @@ bool any_of(const uint8_t* bits, uint32_t bytes) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-// Calls visit(offset, bytes) for pieces of at most 16 bytes, each within a multiple of 16 bytes from
-// `address`, since the bits of a piece are in one word.
+// Calls visit(offset, bytes) for pieces of at most 16 bytes, each within a multiple of 16 bytes
+// from `address`, since the bits of a piece are in one word.
 template <class Visit>
 void each_unit(uint64_t address, uint32_t bytes, const Visit& visit) {
   for (uint32_t i = 0; i < bytes;) {
@@ -275,8 +275,7 @@ void UndefinedMemory::complete_copies(const Warp& warp) {
 }
 
 void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from) {
-  const WrittenPiece source =
-      from != 0 ? Written::of_process().piece_around(from) : WrittenPiece{};
+  const WrittenPiece source = from != 0 ? Written::of_process().piece_around(from) : WrittenPiece{};
   shared_.changed = true;
   each_unit(from, bytes, [&](uint32_t i, uint32_t count) {
     const uint32_t undefined =

@@ -32,7 +32,8 @@ __global__ void __cluster_dims__(2, 1, 1) sum(unsigned* sums, const unsigned* va
   cluster.sync();
   atomicAdd(cluster.map_shared_rank(&total, 0), values[blockIdx.x * kThreads + threadIdx.x]);
   cluster.sync();
-  if (cluster.block_rank() == 0 && threadIdx.x == 0) sums[blockIdx.x / cluster.num_blocks()] = total;
+  if (cluster.block_rank() == 0 && threadIdx.x == 0)
+    sums[blockIdx.x / cluster.num_blocks()] = total;
 }
 
 int main() {
@@ -48,7 +49,8 @@ int main() {
   check(cudaMalloc(&device_bins, kBins * sizeof(unsigned)));
   check(cudaMalloc(&device_sums, kSums * sizeof(unsigned)));
   check(cudaMemset(device_bins, 0, kBins * sizeof(unsigned)));
-  check(cudaMemcpy(device_values, values.data(), kCount * sizeof(unsigned), cudaMemcpyHostToDevice));
+  check(
+      cudaMemcpy(device_values, values.data(), kCount * sizeof(unsigned), cudaMemcpyHostToDevice));
   cudaLaunchConfig_t config{};
   config.gridDim = 2 * kBlocks;
   config.blockDim = kThreads;

@@ -46,10 +46,10 @@ __device__ void copy_tile(uint32_t to, const CUtensorMap* map, int x, int y, uin
       : "memory");
 }
 __device__ void store_tile(const CUtensorMap* map, int x, int y, uint32_t from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
-                   map),
-               "r"(x), "r"(y), "r"(from)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+      "r"(x), "r"(y), "r"(from)
+      : "memory");
 }
 // A matrix whose rows of 128 bytes along k are swizzled.
 __device__ uint64_t descriptor_of(uint32_t at) {
@@ -57,8 +57,9 @@ __device__ uint64_t descriptor_of(uint32_t at) {
   return (at >> 4 & 0x3fff) | uint64_t{1} << 16 | (kRowsOfEight >> 4) << 32 | kSwizzleOf128 << 62;
 }
 
-#define SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), \
-                "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define SUMS(i)                                                                               \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
 #define MULTIPLY(form, transposition)                                                             \
   asm volatile("wgmma.mma_async.sync.aligned.m64n64" form                                         \
                " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21," \
@@ -176,7 +177,8 @@ bool is_right(CUtensorMapDataType type, int m, int n, int k) {
                   encoded(type, device_b, n, k, sizeof(T), kDepth),
                   encoded(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, device_c, m, n, sizeof(float), 32)};
   constexpr int kSharedBytes = 2 * kStages * kTileBytes;
-  check(cudaFuncSetAttribute(product<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
+  check(
+      cudaFuncSetAttribute(product<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes));
   const dim3 grid((n + kTileN - 1) / kTileN, (m + kTileM - 1) / kTileM);
   product<T><<<grid, kThreads, kSharedBytes>>>(maps, (k + kDepth - 1) / kDepth);
   check(cudaGetLastError());

@@ -264,7 +264,8 @@ constexpr Instruction kDataMovementAndConversion[] = {
     Instruction("createpolicy", "fractional ~L2::* ~L2::*? b64", createpolicy),
     Instruction("createpolicy", "range global? ~L2::* ~L2::*? b64", createpolicy),
     Instruction("createpolicy", "cvt ~L2 b64", createpolicy).moves(kFirstSource),
-    Instruction("isspacep", "global|shared|shared::cta|shared::cluster|local|param|param::entry", isspacep),
+    Instruction("isspacep", "global|shared|shared::cta|shared::cluster|local|param|param::entry",
+                isspacep),
     Instruction("cvta", "to? global|const|param|local|shared|shared::cta|shared::cluster u64", cvta)
         .defines(Definedness::kEach)
         .flows(AddressFlow::kFirst)
@@ -318,10 +319,11 @@ constexpr Instruction kAsynchronousCopy[] = {
     Instruction("cp", "async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes",
                 bulk_copy),
     Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy),
-    Instruction("cp",
-                "reduce async bulk global ~shared::cta bulk_group L2::cache_hint? %reduction noftz? "
-                "u32|s32|u64|s64|b32|b64|f16|bf16|f32|f64",
-                bulk_copy),
+    Instruction(
+        "cp",
+        "reduce async bulk global ~shared::cta bulk_group L2::cache_hint? %reduction noftz? "
+        "u32|s32|u64|s64|b32|b64|f16|bf16|f32|f64",
+        bulk_copy),
     Instruction("cp",
                 "async bulk tensor %dimensions shared::cluster|shared::cta global ~tile? "
                 "~mbarrier::complete_tx::bytes multicast::cluster? L2::cache_hint?",

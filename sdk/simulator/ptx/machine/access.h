@@ -25,8 +25,8 @@ void find_pointers_at(Warp& warp, const Operation& operation, const uint64_t* ad
 /// Finds the memory of an access of `size` bytes by one lane at a generic address.
 unsigned char* find_pointer(Warp& warp, int lane, const Operation& operation, uint64_t address,
                             uint32_t size, Touch touch);
-/// Finds memory of one lane at a generic address: `bytes` bytes, in one allocation, whose address is
-/// a multiple of `alignment`, a power of two [bytes].
+/// Finds memory of one lane at a generic address: `bytes` bytes, in one allocation, whose address
+/// is a multiple of `alignment`, a power of two [bytes].
 unsigned char* find_bytes(Warp& warp, int lane, const Operation& operation, uint64_t address,
                           uint64_t bytes, uint32_t alignment, Touch touch);
 /// Sets the operation's range to the allocation or variable around an address of global memory; to

@@ -16,8 +16,9 @@ class AsyncCopies {
 
   /// Adds a copy of `bytes` bytes: the first `some` come from `from`, the following bytes are zero.
   void add(int lane, unsigned char* to, const unsigned char* from, uint32_t bytes, uint32_t some) {
-    Copy copy{to, groups_[lane], added_[lane]++, static_cast<uint8_t>(lane),
-              static_cast<uint8_t>(bytes), {}};
+    Copy copy{
+        to, groups_[lane], added_[lane]++, static_cast<uint8_t>(lane), static_cast<uint8_t>(bytes),
+        {}};
     if (some != 0) std::memcpy(copy.value, from, some);
     copies_.push_back(copy);
   }

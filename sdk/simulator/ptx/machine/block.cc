@@ -285,8 +285,8 @@ void Block::leave_barrier(uint32_t number) {
   steps_passed.add();
 }
 
-// Describes the mbarrier for which a lane waits: " for the mbarrier at byte 8 of shared memory (1 of
-// 2 arrivals missing)".
+// Describes the mbarrier for which a lane waits: " for the mbarrier at byte 8 of shared memory (1
+// of 2 arrivals missing)".
 std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& operation) const {
   alignas(64) uint64_t addresses[32];
   read_addresses(warp, operation, addresses);

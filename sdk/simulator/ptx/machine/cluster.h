@@ -52,8 +52,8 @@ struct SharedLocation {
   Block* block;
   uint32_t at;  // offset in the shared memory of the block [bytes]
 };
-/// Returns the location of a pointer into the shared memory of a block of the warp's cluster; a null
-/// block for other memory.
+/// Returns the location of a pointer into the shared memory of a block of the warp's cluster; a
+/// null block for other memory.
 SharedLocation shared_location(const Warp& warp, const unsigned char* pointer);
 
 }  // namespace kernkit::simulator::ptx

@@ -95,7 +95,8 @@ class GridRun {
   };
 
   unsigned processors() {
-    const uint64_t work = schedule_.runs() * count(launch_.cluster) * count(launch_.block) * launch_.kernel.code.size();
+    const uint64_t work = schedule_.runs() * count(launch_.cluster) * count(launch_.block) *
+                          launch_.kernel.code.size();
     if (launch_.hooks != nullptr && launch_.hooks->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
     const std::vector<Operation>& code = launch_.kernel.code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mbarriers: the mbarrier objects in a block's shared memory (PTX ISA, "Parallel Synchronization and
-// Communication Instructions: mbarrier"). An object is 64 bits of shared memory in a layout of the
-// simulator; the list of live objects finds uses before mbarrier.init or after mbarrier.inval.
+// Mbarriers: the mbarrier objects in a block's shared memory (PTX ISA, "Parallel Synchronization
+// and Communication Instructions: mbarrier"). An object is 64 bits of shared memory in a layout of
+// the simulator; the list of live objects finds uses before mbarrier.init or after mbarrier.inval.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct MbarrierState {
   uint64_t pack() const;
 };
 
-/// The mbarrier objects of a block, by their offsets in shared memory. Each function that changes an
-/// object returns "", or the reason why the change is invalid.
+/// The mbarrier objects of a block, by their offsets in shared memory. Each function that changes
+/// an object returns "", or the reason why the change is invalid.
 class Mbarriers {
  public:
   /// `shared` is the first byte of the block's shared memory.

@@ -17,11 +17,11 @@ enum class Flow : uint8_t {
   kCall,
   kReturn,
   kExit,
-  kWarpSync,  // waits for the lanes of a mask
-  kBarrier,   // barrier of a block
+  kWarpSync,     // waits for the lanes of a mask
+  kBarrier,      // barrier of a block
   kClusterWait,  // waits for the threads of a cluster
-  kTryWait,   // waits for a phase of an mbarrier; the predicate dst_predicate is the result
-  kYield,     // a point to let other warps and blocks run
+  kTryWait,      // waits for a phase of an mbarrier; the predicate dst_predicate is the result
+  kYield,        // a point to let other warps and blocks run
 };
 
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };

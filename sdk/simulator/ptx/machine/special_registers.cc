@@ -162,9 +162,7 @@ bool has_narrow_form(const std::string& name) {
   return vector == "%tid" || vector == "%ntid" || vector == "%ctaid" || vector == "%nctaid";
 }
 
-bool is_of_block(const SpecialRegister& special) {
-  return kSpecials[special.which].is_of_block;
-}
+bool is_of_block(const SpecialRegister& special) { return kSpecials[special.which].is_of_block; }
 
 void set_special(Warp& warp, const SpecialRegister& special) {
   const SpecialDefinition& row = kSpecials[special.which];

@@ -218,8 +218,9 @@ void Warp::wait_at_barrier(const Operation& operation, uint32_t arrived) {
   select_next_part();
 }
 
-// PTX ISA, "mbarrier.test_wait, mbarrier.try_wait": a lane waits until the phase completes, or until
-// a time limit of the system. The simulator's limit is the moment when no thread can continue.
+// PTX ISA, "mbarrier.test_wait, mbarrier.try_wait": a lane waits until the phase completes, or
+// until a time limit of the system. The simulator's limit is the moment when no thread can
+// continue.
 void Warp::try_wait(const Operation& operation, uint32_t arrived) {
   mask = arrived;
   operation.run(*this, operation);
@@ -353,9 +354,7 @@ Warp::Stop Warp::run() {
       case Flow::kWarpSync: here != 0 ? sync_warp(operation, here) : void(++pc); break;
       case Flow::kBarrier: here != 0 ? wait_at_barrier(operation, here) : void(++pc); break;
       case Flow::kTryWait: here != 0 ? try_wait(operation, here) : void(++pc); break;
-      case Flow::kClusterWait:
-        here != 0 ? wait_for_cluster(operation, here) : void(++pc);
-        break;
+      case Flow::kClusterWait: here != 0 ? wait_for_cluster(operation, here) : void(++pc); break;
       case Flow::kYield:
         ++pc;
         turn_of_another();

@@ -61,7 +61,7 @@ struct alignas(64) Warp {
   unsigned char* registers = nullptr;
   Block* block = nullptr;
   Window local, parameters;
-  Window shared;  // empty in blocks whose addresses have a rank
+  Window shared;            // empty in blocks whose addresses have a rank
   Range* ranges = nullptr;  // range of each operation's last access
   unsigned number = 0;      // number of the warp in the block
   AsyncCopies copies;

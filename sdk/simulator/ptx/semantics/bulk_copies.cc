@@ -18,7 +18,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint32_t kUnit = 16;        // alignment and granularity of bulk copies [bytes]
+constexpr uint32_t kUnit = 16;           // alignment and granularity of bulk copies [bytes]
 constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in shared memory [bytes]
 constexpr uint32_t kMapAlignment = 64, kMapBytes = 128;
 constexpr uint32_t kMbarrierBytes = 8;
@@ -39,16 +39,15 @@ struct BulkCopy {
 
   Block& block() const { return *warp.block; }
   unsigned thread() const { return warp.number * 32 + static_cast<unsigned>(lane); }
-  [[noreturn]] void fail(const std::string& why,
-                         cudaError_t error = cudaErrorLaunchFailure) const {
+  [[noreturn]] void fail(const std::string& why, cudaError_t error = cudaErrorLaunchFailure) const {
     fault(warp, lane, operation, function_text(block().launch.kernel, operation) + ": " + why,
           error);
   }
   // Finds memory at the address in shared space in a register.
   SharedLocation shared(uint32_t at, uint32_t bytes, uint32_t alignment, Touch touch) const {
     const uint64_t address = kSharedWindow + (value(warp, at, lane) & UINT32_MAX);
-    return shared_location(
-        warp, find_bytes(warp, lane, operation, address, bytes, alignment, touch));
+    return shared_location(warp,
+                           find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
   // Counts bytes at the mbarrier, or at the mbarrier with the same offset in another block.
   void complete_bytes(Block& target, uint32_t bytes) const {
@@ -116,13 +115,12 @@ void load_bulk(Warp& warp, const Operation& operation) {
     const SharedLocation to = copy.shared(operation.list[kShared], bytes, kUnit, Touch::kStores);
     const unsigned char* source;
     if (operation.mode == kFromShared) {
-      const SharedLocation from =
-          copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
+      const SharedLocation from = copy.shared(operation.list[kGlobal], bytes, kUnit, Touch::kLoads);
       source = from.block->shared.data() + from.at;
     } else {
-      source = find_bytes(warp, copy.lane, operation,
-                          value(warp, operation.list[kGlobal], copy.lane), bytes, kUnit,
-                          Touch::kLoads);
+      source =
+          find_bytes(warp, copy.lane, operation, value(warp, operation.list[kGlobal], copy.lane),
+                     bytes, kUnit, Touch::kLoads);
     }
     const std::vector<Target> targets = targets_of(copy, to);
     copy.block().asynchronous.add([copy, bytes, to, source, targets] {
@@ -130,8 +128,8 @@ void load_bulk(Warp& warp, const Operation& operation) {
       for (const Target& target : targets) {
         std::memcpy(target.to->shared.data() + to.at, source, bytes);
         if (target.to->hooks != nullptr) {
-          target.to->hooks->copied_into_shared(
-              to.at, bytes, is_global ? reinterpret_cast<uint64_t>(source) : 0);
+          target.to->hooks->copied_into_shared(to.at, bytes,
+                                               is_global ? reinterpret_cast<uint64_t>(source) : 0);
         }
         copy.complete_bytes(*target.counts, bytes);
       }
@@ -181,8 +179,7 @@ struct Box {
       int64_t address = static_cast<int64_t>(map.address) + int64_t{first[0]} * map.element_bytes;
       uint32_t remaining = row;
       for (int d = 1; d < map.dimensions; ++d) {
-        const int64_t coordinate =
-            first[d] + int64_t{remaining % map.elements(d)} * map.steps[d];
+        const int64_t coordinate = first[d] + int64_t{remaining % map.elements(d)} * map.steps[d];
         remaining /= map.elements(d);
         is_inside = is_inside && contains(d, coordinate);
         address += coordinate * static_cast<int64_t>(map.strides[d - 1]);
@@ -196,8 +193,8 @@ struct Box {
 Box read_box(const BulkCopy& copy) {
   const Operation& operation = copy.operation;
   const uint64_t at = value(copy.warp, operation.list[kGlobal], copy.lane);
-  const unsigned char* bytes = find_bytes(copy.warp, copy.lane, operation, at, kMapBytes,
-                                          kMapAlignment, Touch::kLoads);
+  const unsigned char* bytes =
+      find_bytes(copy.warp, copy.lane, operation, at, kMapBytes, kMapAlignment, Touch::kLoads);
   Box box;
   std::memcpy(static_cast<void*>(&box.map), bytes, sizeof(box.map));
   if (box.map.magic != TensorMap::kMagic) {
@@ -251,8 +248,8 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
         const uint32_t limit = is_inside ? end : i < begin ? begin : length;
         count = std::min((kUnit - at % kUnit) / size, limit - i);
       }
-      visit(swizzled(at, map.swizzle),
-            is_inside ? address + uint64_t{i} * map.steps[0] * size : 0, count * size);
+      visit(swizzled(at, map.swizzle), is_inside ? address + uint64_t{i} * map.steps[0] * size : 0,
+            count * size);
       i += count;
     }
   });
@@ -326,7 +323,8 @@ void take_box(Decoder& d, size_t i) {
     if (d.has(kDimensions[n])) count = static_cast<uint8_t>(n + 1);
   }
   const Operand& box = d.operand(i);
-  if (box.kind != Operand::kAddress || box.parts.size() != 1 || box.parts[0].parts.size() != count) {
+  if (box.kind != Operand::kAddress || box.parts.size() != 1 ||
+      box.parts[0].parts.size() != count) {
     d.reject("expected a tensor map and " + std::to_string(count) + " coordinates");
   }
   d.operation.list[kGlobal] = d.address_value(i, Space::kGeneric);
@@ -387,8 +385,7 @@ Run bulk_copy(Decoder& d) {
   const bool to_shared = !d.one_of({"shared::cluster", "shared::cta"}).empty();
   if (!has_global && !to_shared) return decode_group(d);
   if (reduces) {
-    const std::string_view name =
-        d.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
+    const std::string_view name = d.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
     d.has("noftz");
     const Type type = is_tensor ? Type::kNone : d.type();
     d.operation.mode = reduction_named(name, type);

@@ -13,8 +13,8 @@ namespace kernkit::simulator::ptx {
 /// A copy without a reduction.
 inline constexpr uint8_t kNoReduction = 0;
 
-/// Returns the reduction with a name, such as "add", of elements of a type; of elements whose type a
-/// tensor map has if `type` is kNone. kNoReduction: the form does not exist.
+/// Returns the reduction with a name, such as "add", of elements of a type; of elements whose type
+/// a tensor map has if `type` is kNone. kNoReduction: the form does not exist.
 uint8_t reduction_named(std::string_view name, Type type);
 /// Returns a reduction with the type of a tensor map, a value of CUtensorMapDataType; kNoReduction
 /// if `reduction` is kNoReduction or has no form for the type.

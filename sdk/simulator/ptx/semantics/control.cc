@@ -51,9 +51,10 @@ Run barrier_of_block(Decoder& d) {
 void arrive_at_cluster(Warp& warp, const Operation& operation) {
   Block& block = *warp.block;
   if ((warp.in_cluster_barrier & warp.mask) != 0) {
-    fault(warp, __builtin_ctz(warp.in_cluster_barrier & warp.mask), operation,
-          function_text(block.launch.kernel, operation) +
-              ": the thread has arrived already; expected barrier.cluster.wait before this arrival");
+    fault(
+        warp, __builtin_ctz(warp.in_cluster_barrier & warp.mask), operation,
+        function_text(block.launch.kernel, operation) +
+            ": the thread has arrived already; expected barrier.cluster.wait before this arrival");
   }
   warp.in_cluster_barrier |= warp.mask;
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {

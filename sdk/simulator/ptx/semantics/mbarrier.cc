@@ -31,8 +31,7 @@ void each_object(Warp& warp, const Operation& operation, Touch touch, const Visi
     const int lane = __builtin_ctz(remaining);
     const SharedLocation location = shared_location(warp, pointers.at[lane]);
     if (location.block == nullptr) {
-      fault(warp, lane, operation, "the mbarrier is not in shared memory",
-            cudaErrorIllegalAddress);
+      fault(warp, lane, operation, "the mbarrier is not in shared memory", cudaErrorIllegalAddress);
     }
     visit(lane, location.block->mbarriers, location.at);
   }
@@ -40,8 +39,7 @@ void each_object(Warp& warp, const Operation& operation, Touch touch, const Visi
 
 void check(const Warp& warp, int lane, const Operation& operation, const std::string& why) {
   if (!why.empty()) {
-    fault(warp, lane, operation,
-          function_text(warp.block->launch.kernel, operation) + ": " + why);
+    fault(warp, lane, operation, function_text(warp.block->launch.kernel, operation) + ": " + why);
   }
 }
 
@@ -49,8 +47,7 @@ uint32_t word(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint32_t>(a
 
 void init(Warp& warp, const Operation& operation) {
   each_object(warp, operation, Touch::kStores, [&](int lane, Mbarriers& all, uint32_t at) {
-    check(warp, lane, operation,
-          all.init(at, word(warp, operation.list[0], lane)));
+    check(warp, lane, operation, all.init(at, word(warp, operation.list[0], lane)));
   });
 }
 
@@ -62,15 +59,13 @@ void invalidate(Warp& warp, const Operation& operation) {
 
 void expect_bytes(Warp& warp, const Operation& operation) {
   each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
-    check(warp, lane, operation,
-          all.expect(at, word(warp, operation.src1, lane)));
+    check(warp, lane, operation, all.expect(at, word(warp, operation.src1, lane)));
   });
 }
 
 void complete_bytes(Warp& warp, const Operation& operation) {
   each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
-    check(warp, lane, operation,
-          all.complete(at, word(warp, operation.src1, lane)));
+    check(warp, lane, operation, all.complete(at, word(warp, operation.src1, lane)));
   });
 }
 

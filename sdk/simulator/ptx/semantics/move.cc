@@ -4,10 +4,10 @@
 
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
+#include "ptx/machine/access.h"
 #include "ptx/machine/block.h"
 #include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
-#include "ptx/machine/access.h"
 #include "ptx/machine/window.h"
 #include "ptx/semantics/type_dispatch.h"
 #include "ptx/simd/move.h"
@@ -180,8 +180,7 @@ Run getctarank(Decoder& d) {
 }
 
 Run isspacep(Decoder& d) {
-  const std::string_view space =
-      d.one_of(
+  const std::string_view space = d.one_of(
       {"global", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry"});
   if (space.empty()) return nullptr;
   const uint64_t window = space.substr(0, 5) == "param" ? kParamWindow : window_of(space);

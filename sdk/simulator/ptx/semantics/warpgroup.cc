@@ -32,8 +32,7 @@ bool is_supported(const WarpgroupProduct& p) {
     case Element::kE4M3:
     case Element::kE5M2: return (p.b == Element::kE4M3 || p.b == Element::kE5M2) && is_float;
     case Element::kS8:
-    case Element::kU8:
-      return (p.b == Element::kS8 || p.b == Element::kU8) && p.d == Element::kS32;
+    case Element::kU8: return (p.b == Element::kS8 || p.b == Element::kU8) && p.d == Element::kS32;
     case Element::kB1: return p.b == p.a && p.d == Element::kS32;
     default: return false;
   }

@@ -10,8 +10,7 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
 Steps matrices() {
-  static constexpr Run kSteps[] = {matrix_steps::multiply_floats,
-                                   warpgroup_steps::multiply_floats};
+  static constexpr Run kSteps[] = {matrix_steps::multiply_floats, warpgroup_steps::multiply_floats};
   return {kSteps, std::size(kSteps)};
 }
 

@@ -54,8 +54,8 @@ struct MatrixDescriptor {
   uint32_t across_k(uint32_t k, uint32_t byte) const {
     if (swizzle == 0) return start + byte / 16 * stride + k / 8 * leading + k % 8 * 16;
     const uint32_t width = 16u << swizzle;
-    return swizzled(
-        start + byte / width * leading + k / 8 * stride + k % 8 * width + byte % width, swizzle);
+    return swizzled(start + byte / width * leading + k / 8 * stride + k % 8 * width + byte % width,
+                    swizzle);
   }
 
  private:
@@ -67,11 +67,11 @@ struct MatrixDescriptor {
 inline namespace KERNKIT_PTX_TARGET {
 namespace warpgroup_steps {
 
-constexpr uint32_t kRows = 16;         // rows of a warp
+constexpr uint32_t kRows = 16;  // rows of a warp
 constexpr uint32_t kMostColumns = 256;
-constexpr uint32_t kDepthBytes = 32;   // bytes of a row of A, or of a column of B
-constexpr uint32_t kMostDepth = 32;    // elements of a row of A
-constexpr uint32_t kUnit = 16;         // bytes
+constexpr uint32_t kDepthBytes = 32;  // bytes of a row of A, or of a column of B
+constexpr uint32_t kMostDepth = 32;   // elements of a row of A
+constexpr uint32_t kUnit = 16;        // bytes
 
 typedef float Floats __attribute__((vector_size(32)));
 typedef int32_t Integers __attribute__((vector_size(32)));
@@ -82,8 +82,7 @@ inline void read_unit(Warp& warp, const Operation& operation, uint32_t at, unsig
   if (at > shared.size() || shared.size() - at < kUnit) {
     fault(warp, 0, operation,
           "Invalid __shared__ read of size 16 bytes, at byte " + std::to_string(at) + " of " +
-              std::to_string(shared.size()) +
-              " bytes of shared memory, by a matrix descriptor",
+              std::to_string(shared.size()) + " bytes of shared memory, by a matrix descriptor",
           cudaErrorIllegalAddress);
   }
   std::memcpy(to, shared.data() + at, kUnit);
@@ -201,7 +200,8 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
   const bool keeps = keeps_sums(warp, operation);
   if (p.d == Element::kF32) {
     if (!keeps) {
-      for (uint32_t r = 0; r < p.registers; ++r) std::memset(warp.lanes<float>(registers[r]), 0, 128);
+      for (uint32_t r = 0; r < p.registers; ++r)
+        std::memset(warp.lanes<float>(registers[r]), 0, 128);
     }
     multiply<Floats>(p, a, b, [&](uint32_t block, uint32_t half, uint32_t parity) {
       return warp.lanes<float>(registers[4 * block + 2 * half + parity]);
@@ -240,8 +240,8 @@ inline void count_bits(const WarpgroupProduct& p, const int32_t* a, const int32_
     for (uint32_t l = 0; l < 32; ++l) {
       const uint32_t row = l / 4 + r / 2 % 2 * 8, column = r / 4 * 8 + l % 4 * 2 + r % 2;
       for (uint32_t k = 0; k < kWords; ++k) {
-        sums[r][l] += __builtin_popcount(
-            static_cast<uint32_t>(a[row * kWords + k] & b[column * kWords + k]));
+        sums[r][l] +=
+            __builtin_popcount(static_cast<uint32_t>(a[row * kWords + k] & b[column * kWords + k]));
       }
     }
   }

@@ -53,8 +53,9 @@ const char* const kWait =
     "wait: mbarrier.try_wait.parity.shared.b64 %p1, [%b], 0;\n@!%p1 bra wait;\n";
 // Copies shared memory to `b`, 64 bytes for each thread.
 std::string copy_out() {
-  std::string text = "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; cvt.u64.u32 %y1, %r1;\n"
-                     "add.u64 %y1, %b0, %y1;\n";
+  std::string text =
+      "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; cvt.u64.u32 %y1, %r1;\n"
+      "add.u64 %y1, %b0, %y1;\n";
   for (int at = 0; at < 64; at += 4) {
     const std::string offset = std::to_string(at);
     text += "ld.shared.u32 %r3, [%r2+" + offset + "]; st.global.u32 [%y1+" + offset + "], %r3;\n";
@@ -63,8 +64,10 @@ std::string copy_out() {
 }
 // Fills shared memory with 32-bit numbers: the index of each word plus `first`.
 std::string fill(uint32_t first) {
-  std::string text = "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; mul.lo.u32 %r3, %i, 16;\n"
-                     "add.u32 %r3, %r3, " + std::to_string(first) + ";\n";
+  std::string text =
+      "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; mul.lo.u32 %r3, %i, 16;\n"
+      "add.u32 %r3, %r3, " +
+      std::to_string(first) + ";\n";
   for (int at = 0; at < 64; at += 4) {
     text += "st.shared.u32 [%r2+" + std::to_string(at) + "], %r3; add.u32 %r3, %r3, 1;\n";
   }
@@ -97,10 +100,11 @@ TEST_F(PtxBulkCopies, ALoadCompletesLate) {
 
 TEST_F(PtxBulkCopies, Store) {
   uint32_t* b = memory<uint32_t>(2048);
-  run("", fill(100) +
-              "@%p0 bra end;\n"
-              "cp.async.bulk.global.shared::cta.bulk_group [%b0], [%s], 8192;\n"
-              "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
+  run("",
+      fill(100) +
+          "@%p0 bra end;\n"
+          "cp.async.bulk.global.shared::cta.bulk_group [%b0], [%s], 8192;\n"
+          "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
       nullptr, b);
   for (uint32_t i = 0; i < 2048; ++i) EXPECT_EQ(b[i], 100 + i);
 }
@@ -109,13 +113,14 @@ TEST_F(PtxBulkCopies, Store) {
 TEST_F(PtxBulkCopies, GroupsOfStores) {
   const auto stored = [&](const std::string& wait) {
     uint32_t* b = memory<uint32_t>(8);
-    run("", fill(100) +
-                "@%p0 bra end;\n"
-                "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%b0], [%s], 16, 7;\n"
-                "cp.async.bulk.commit_group;\n"
-                "cp.async.bulk.global.shared::cta.bulk_group [%b0+16], [%s+16], 16;\n"
-                "cp.async.bulk.commit_group;\n" +
-                wait + "st.shared.u32 [%s], 1; st.shared.u32 [%s+16], 1;\nend:",
+    run("",
+        fill(100) +
+            "@%p0 bra end;\n"
+            "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%b0], [%s], 16, 7;\n"
+            "cp.async.bulk.commit_group;\n"
+            "cp.async.bulk.global.shared::cta.bulk_group [%b0+16], [%s+16], 16;\n"
+            "cp.async.bulk.commit_group;\n" +
+            wait + "st.shared.u32 [%s], 1; st.shared.u32 [%s+16], 1;\nend:",
         nullptr, b);
     return std::vector<uint32_t>{b[0], b[4]};
   };
@@ -137,8 +142,9 @@ TEST_F(PtxBulkCopies, Reductions) {
     run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 64;\n"
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 64, [%b];\n",
         std::string(kWait) + "@%p0 bra end;\ncp.reduce.async.bulk.global.shared::cta.bulk_group." +
-            form + " [%b0], [%s], 64;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
-                   "end:",
+            form +
+            " [%b0], [%s], 64;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
+            "end:",
         a, b);
     for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(b[i], apply(first[i], second[i])) << form;
   };
@@ -166,8 +172,9 @@ TEST_F(PtxBulkCopies, ReductionsOfHalves) {
     run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 16;\n"
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 16, [%b];\n",
         std::string(kWait) + "@%p0 bra end;\ncp.reduce.async.bulk.global.shared::cta.bulk_group." +
-            form + " [%b0], [%s], 16;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
-                   "end:",
+            form +
+            " [%b0], [%s], 16;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"
+            "end:",
         a, b);
     EXPECT_EQ(std::vector<uint16_t>(b, b + 8), std::vector<uint16_t>(8, sum)) << form;
   };
@@ -272,10 +279,11 @@ TEST_F(PtxBulkCopies, TensorStores) {
   for (const uint8_t swizzle : {uint8_t{0}, uint8_t{3}}) {
     uint16_t* b = memory(std::vector<uint16_t>(64 * 8, 5));
     const TensorMap map = map_of(b, {64, 8}, {64, 4}, swizzle);
-    run("", fill(0) +
-                "@%p0 bra end;\n"
-                "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%m, {16, 6}], [%s];\n"
-                "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
+    run("",
+        fill(0) +
+            "@%p0 bra end;\n"
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%m, {16, 6}], [%s];\n"
+            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
         nullptr, b, map);
     for (int y = 0; y < 8; ++y) {
       for (int x = 0; x < 64; ++x) {
@@ -297,10 +305,11 @@ TEST_F(PtxBulkCopies, TensorReductions) {
   map.type = 2;  // CU_TENSOR_MAP_DATA_TYPE_UINT32
   map.element_bytes = 4;
   map.strides[0] = 64;
-  run("", fill(3) +
-              "@%p0 bra end;\n"
-              "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%m, {0, 0}], "
-              "[%s];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
+  run("",
+      fill(3) +
+          "@%p0 bra end;\n"
+          "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%m, {0, 0}], "
+          "[%s];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
       nullptr, b, map);
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(b[i], 1003 + i);
 }
@@ -337,10 +346,11 @@ TEST_F(PtxBulkCopyFaults, OutsideOfSharedMemory) {
             "memory (bulk.cu:20)");
 }
 TEST_F(PtxBulkCopyFaults, Alignment) {
-  EXPECT_EQ(report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s+8], [%a], "
-                   "64, [%b];\n",
-                   memory<uint32_t>(64), {}, cudaErrorMisalignedAddress),
-            "Invalid __shared__ write of size 64 bytes, at a misaligned address (bulk.cu:20)");
+  EXPECT_EQ(
+      report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s+8], [%a], "
+             "64, [%b];\n",
+             memory<uint32_t>(64), {}, cudaErrorMisalignedAddress),
+      "Invalid __shared__ write of size 64 bytes, at a misaligned address (bulk.cu:20)");
 }
 TEST_F(PtxBulkCopyFaults, Size) {
   EXPECT_EQ(report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], "
@@ -365,20 +375,21 @@ TEST_F(PtxBulkCopyFaults, AnotherObjectThanATensorMap) {
 }
 TEST_F(PtxBulkCopyFaults, ATensorLargerThanItsAllocation) {
   uint16_t* a = memory<uint16_t>(64 * 8);
-  EXPECT_EQ(report(load_text(2, {0, 8}, 1024), a, map_of(a, {64, 9}, {64, 8}),
-                   cudaErrorIllegalAddress),
-            "Invalid __global__ read of size 128 bytes, 0 bytes after an allocation of 1024 bytes "
-            "(bulk.cu:20)");
+  EXPECT_EQ(
+      report(load_text(2, {0, 8}, 1024), a, map_of(a, {64, 9}, {64, 8}), cudaErrorIllegalAddress),
+      "Invalid __global__ read of size 128 bytes, 0 bytes after an allocation of 1024 bytes "
+      "(bulk.cu:20)");
 }
 TEST_F(PtxBulkCopyFaults, AWrongNumberOfBytes) {
   uint32_t* a = memory<uint32_t>(64);
   run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 144;\n"
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 128, [%b];\n",
       kWait, a, a, {}, cudaErrorLaunchFailure);
-  EXPECT_EQ(fault(),
-            "bulk: block [0, 0, 0], thread [0, 0, 0]: 128 of the block's 128 threads wait at "
-            "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 8192 of shared memory (16 "
-            "bytes missing) (bulk.cu:30)");
+  EXPECT_EQ(
+      fault(),
+      "bulk: block [0, 0, 0], thread [0, 0, 0]: 128 of the block's 128 threads wait at "
+      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 8192 of shared memory (16 "
+      "bytes missing) (bulk.cu:30)");
 }
 
 // The bytes of a copy are as initialised as their source.

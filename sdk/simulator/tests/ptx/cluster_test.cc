@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters of blocks: special registers, shared memory of other blocks, barrier.cluster, mbarriers of
-// other blocks and multicast.
+// Clusters of blocks: special registers, shared memory of other blocks, barrier.cluster, mbarriers
+// of other blocks and multicast.
 #include "ptx_fixture.h"
 #include "simulator_target.h"
 
@@ -26,7 +26,8 @@ class PtxClusters : public Ptx {
            body + "\nst.global.u32 [%out], %r1;\nret;\n}\n";
   }
   std::vector<uint32_t> run(const std::string& text, dim3 grid, dim3 cluster,
-                            cudaError_t expected = cudaSuccess, const std::vector<uint32_t>& in = {}) {
+                            cudaError_t expected = cudaSuccess,
+                            const std::vector<uint32_t>& in = {}) {
     PtxModule module(text);
     const uint32_t count = grid.x * grid.y * grid.z * 32;
     uint32_t* out = memory<uint32_t>(count);
@@ -47,8 +48,8 @@ class PtxClusters : public Ptx {
 };
 
 TEST_F(PtxClusters, SpecialRegisters) {
-  // Digits: rank, size, index within the cluster, size of the cluster, index of the cluster, size of
-  // the grid of clusters, along x.
+  // Digits: rank, size, index within the cluster, size of the cluster, index of the cluster, size
+  // of the grid of clusters, along x.
   const std::string along_x =
       "mad.lo.u32 %r1, %rank, 10, %size;\n"
       "mov.u32 %r2, %cluster_ctaid.x; mad.lo.u32 %r1, %r1, 10, %r2;\n"
@@ -66,10 +67,13 @@ TEST_F(PtxClusters, SpecialRegisters) {
 TEST_F(PtxClusters, SizesAlongYAndZ) {
   const std::string body =
       "mov.u32 %r2, %ctaid.y; mov.u32 %r3, %nctaid.x; mov.u32 %r4, %ctaid.z; mov.u32 %r5, "
-      "%nctaid.y;\nmad.lo.u32 %r2, %r4, %r5, %r2; mul.lo.u32 %r2, %r2, %r3; mul.lo.u32 %r2, %r2, 128;\n"
+      "%nctaid.y;\nmad.lo.u32 %r2, %r4, %r5, %r2; mul.lo.u32 %r2, %r2, %r3; mul.lo.u32 %r2, %r2, "
+      "128;\n"
       "cvt.u64.u32 %y1, %r2; add.u64 %out, %out, %y1;\n"
-      "mov.u32 %r1, %cluster_ctaid.y; mov.u32 %r2, %cluster_ctaid.z; mad.lo.u32 %r1, %r1, 10, %r2;\n"
-      "mad.lo.u32 %r1, %r1, 10, %rank; mov.u32 %r2, %cluster_nctaid.y; mad.lo.u32 %r1, %r1, 10, %r2;\n"
+      "mov.u32 %r1, %cluster_ctaid.y; mov.u32 %r2, %cluster_ctaid.z; mad.lo.u32 %r1, %r1, 10, "
+      "%r2;\n"
+      "mad.lo.u32 %r1, %r1, 10, %rank; mov.u32 %r2, %cluster_nctaid.y; mad.lo.u32 %r1, %r1, 10, "
+      "%r2;\n"
       "mov.u32 %r2, %cluster_nctaid.z; mad.lo.u32 %r1, %r1, 10, %r2;\n"
       "mov.u32 %r2, %clusterid.y; mad.lo.u32 %r1, %r1, 10, %r2; mov.u32 %r2, %clusterid.z;\n"
       "mad.lo.u32 %r1, %r1, 10, %r2; mov.u32 %r2, %nclusterid.y; mad.lo.u32 %r1, %r1, 10, %r2;\n"
@@ -78,8 +82,8 @@ TEST_F(PtxClusters, SizesAlongYAndZ) {
   for (uint32_t z = 0; z < 2; ++z) {
     for (uint32_t y = 0; y < 4; ++y) {
       const uint32_t rank = z * 2 + y % 2;
-      EXPECT_EQ(out[32 * (z * 4 + y)], y % 2 * 100000000 + z * 10000000 + rank * 1000000 + 220000 +
-                                           y / 2 * 1000 + 21);
+      EXPECT_EQ(out[32 * (z * 4 + y)],
+                y % 2 * 100000000 + z * 10000000 + rank * 1000000 + 220000 + y / 2 * 1000 + 21);
     }
   }
 }
@@ -97,14 +101,17 @@ TEST_F(PtxClusters, SharedMemoryOfAnotherBlock) {
       for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(out[block * 32 + i], next * 100 + i);
     }
   };
-  expect_next(run(text(std::string(kStoreOwn) + kSynchronise +
-                       "mapa.shared::cluster.u32 %r4, %r2, %peer; ld.shared::cluster.u32 %r1, [%r4];"
-                       "\n" + kSynchronise),
-                  {8, 1, 1}, {4, 1, 1}));
+  expect_next(
+      run(text(std::string(kStoreOwn) + kSynchronise +
+               "mapa.shared::cluster.u32 %r4, %r2, %peer; ld.shared::cluster.u32 %r1, [%r4];"
+               "\n" +
+               kSynchronise),
+          {8, 1, 1}, {4, 1, 1}));
   // Generic addresses.
   expect_next(run(text(std::string(kStoreOwn) + kSynchronise +
                        "cvt.u64.u32 %y1, %r2; cvta.shared.u64 %y1, %y1; mapa.u64 %y2, %y1, %peer;\n"
-                       "ld.u32 %r1, [%y2];\n" + kSynchronise),
+                       "ld.u32 %r1, [%y2];\n" +
+                       kSynchronise),
                   {8, 1, 1}, {4, 1, 1}));
 }
 
@@ -144,7 +151,8 @@ TEST_F(PtxClusters, MbarriersOfAnotherBlock) {
       "@%p0 st.shared::cluster.u32 [%r2], %r3; mapa.shared::cluster.u32 %r4, %b, 0;\n"
       "@%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];\nmov.u32 %r1, 0;\n"
       "setp.ne.u32 %p1, %rank, 0;\n@%p1 bra end;\n"
-      "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%b], 0;\n@!%p2 bra wait;\n"
+      "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%b], 0;\n@!%p2 bra "
+      "wait;\n"
       "ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%s]; mad.lo.u32 %r1, %r1, 10, %r2;\n"
       "mad.lo.u32 %r1, %r1, 10, %r3; mad.lo.u32 %r1, %r1, 10, %r4;\nend: " +
       kSynchronise;
@@ -181,9 +189,11 @@ TEST_F(PtxClusters, CopiesBetweenBlocks) {
       "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;\n"
       "add.u32 %r5, %s, 128; mapa.shared::cluster.u32 %r4, %r5, %peer;\n"
       "mapa.shared::cluster.u32 %r6, %b, %peer;\n"
-      "@%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%s], 128, "
+      "@%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4], [%s], "
+      "128, "
       "[%r6];\nwait: mbarrier.try_wait.parity.shared.b64 %p3, [%b], 0;\n@!%p3 bra wait;\n"
-      "ld.shared.u32 %r1, [%r2+128];\n" + kSynchronise;
+      "ld.shared.u32 %r1, [%r2+128];\n" +
+      kSynchronise;
   const std::vector<uint32_t> out = run(text(body), {4, 1, 1}, {2, 1, 1});
   for (uint32_t block = 0; block < 4; ++block) {
     EXPECT_EQ(out[32 * block + 3], (block ^ 1) * 100 + 3) << block;
@@ -209,23 +219,26 @@ class PtxClusterFaults : public PtxClusters {
 };
 
 TEST_F(PtxClusterFaults, ARankOutOfRange) {
-  EXPECT_EQ(report("mov.u32 %r2, 2; mapa.shared::cluster.u32 %r3, %s, %r2;", cudaErrorIllegalAddress),
-            "block [0, 0, 0], thread [0, 0, 0]: requests block 2 of a cluster of 2 blocks "
-            "(blocks.cu:9)");
+  EXPECT_EQ(
+      report("mov.u32 %r2, 2; mapa.shared::cluster.u32 %r3, %s, %r2;", cudaErrorIllegalAddress),
+      "block [0, 0, 0], thread [0, 0, 0]: requests block 2 of a cluster of 2 blocks "
+      "(blocks.cu:9)");
 }
 TEST_F(PtxClusterFaults, SharedMemoryOfABlockThatHasEnded) {
-  EXPECT_EQ(report("setp.eq.u32 %p1, %rank, 0;\n@%p1 bra end;\n"
-                   "mapa.shared::cluster.u32 %r3, %s, 0; ld.shared::cluster.u32 %r1, [%r3];\nend:",
-                   cudaErrorIllegalAddress),
-            "block [1, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 4 bytes, of block 0 "
-            "of the cluster, which has ended (blocks.cu:9)");
+  EXPECT_EQ(
+      report("setp.eq.u32 %p1, %rank, 0;\n@%p1 bra end;\n"
+             "mapa.shared::cluster.u32 %r3, %s, 0; ld.shared::cluster.u32 %r1, [%r3];\nend:",
+             cudaErrorIllegalAddress),
+      "block [1, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 4 bytes, of block 0 "
+      "of the cluster, which has ended (blocks.cu:9)");
 }
 TEST_F(PtxClusterFaults, OutsideOfTheSharedMemoryOfAnotherBlock) {
-  EXPECT_EQ(report("mapa.shared::cluster.u32 %r3, %s, %peer; ld.shared::cluster.u32 %r1, [%r3+264];\n" +
-                       std::string(kSynchronise),
-                   cudaErrorIllegalAddress),
-            "block [0, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 4 bytes, at byte 264 "
-            "of 264 bytes of shared memory of another block (blocks.cu:9)");
+  EXPECT_EQ(
+      report("mapa.shared::cluster.u32 %r3, %s, %peer; ld.shared::cluster.u32 %r1, [%r3+264];\n" +
+                 std::string(kSynchronise),
+             cudaErrorIllegalAddress),
+      "block [0, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 4 bytes, at byte 264 "
+      "of 264 bytes of shared memory of another block (blocks.cu:9)");
 }
 TEST_F(PtxClusterFaults, AWaitWithoutAnArrival) {
   EXPECT_EQ(report("barrier.cluster.wait.aligned;"),

@@ -578,12 +578,12 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
   EXPECT_EQ(run("tcgen05.wait::ld.sync.aligned;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("add.approx.f64 %y1, %y1, %y1;", memory<int>(64)), cudaErrorNotSupported);
   EXPECT_EQ(run("mov.u32 %r1, %pm0;", memory<int>(64)), cudaErrorNotSupported);
-  EXPECT_EQ(
-      execution_target::runtime().faults(),
-      (std::vector<std::string>{
-          "faulty cannot run: tcgen05.wait::ld.sync.aligned (faulty.cu:12): unsupported instruction",
-          "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
-          "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
+  EXPECT_EQ(execution_target::runtime().faults(),
+            (std::vector<std::string>{
+                "faulty cannot run: tcgen05.wait::ld.sync.aligned (faulty.cu:12): unsupported "
+                "instruction",
+                "faulty cannot run: add.approx.f64 (faulty.cu:12): unsupported modifier .approx",
+                "faulty cannot run: mov.u32 (faulty.cu:12): unknown name %pm0"}));
 }
 // Rejects instructions of compute capability 9.0 and later for clusters and for asynchronous bulk
 // operations.

@@ -103,7 +103,8 @@ TEST(PtxInstructionTable, AccessesAreListed) {
     } else if (name == "atom" || name == "red") {
       EXPECT_EQ(access, AccessKind::kAtomic) << text;
     } else if (name == "mbarrier") {
-      EXPECT_EQ(access == AccessKind::kNone, text.find("pending_count") != std::string::npos) << text;
+      EXPECT_EQ(access == AccessKind::kNone, text.find("pending_count") != std::string::npos)
+          << text;
     } else if (name != "wmma" && name != "cp") {
       EXPECT_EQ(access, AccessKind::kNone) << text;
     }

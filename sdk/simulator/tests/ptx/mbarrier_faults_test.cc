@@ -11,7 +11,8 @@ namespace {
 
 class PtxMbarrierFaults : public Ptx {
  protected:
-  // A kernel of 64 threads whose thread 0 initialises `bar` for two arrivals. %p0 holds in thread 0.
+  // A kernel of 64 threads whose thread 0 initialises `bar` for two arrivals. %p0 holds in thread
+  // 0.
   static std::string text(const std::string& body) {
     return ".file 1 \"/src/ring.cu\"\n.visible .entry ring(.param .u64 x)\n{\n"
            ".reg .b64 %x, %y<4>;\n.reg .b32 %i, %r<9>, %own, %other;\n.reg .pred %p<4>;\n"
@@ -48,9 +49,10 @@ TEST_F(PtxMbarrierFaults, UseAfterInval) {
             "(ring.cu:14)");
 }
 TEST_F(PtxMbarrierFaults, TwoInitialisations) {
-  EXPECT_EQ(report("@%p0 mbarrier.init.shared.b64 [bar], 2;"),
-            "thread [0, 0, 0]: mbarrier.init.shared.b64: the mbarrier at byte 0 of shared memory is "
-            "initialised already; expected mbarrier.inval before this use (ring.cu:12)");
+  EXPECT_EQ(
+      report("@%p0 mbarrier.init.shared.b64 [bar], 2;"),
+      "thread [0, 0, 0]: mbarrier.init.shared.b64: the mbarrier at byte 0 of shared memory is "
+      "initialised already; expected mbarrier.inval before this use (ring.cu:12)");
 }
 TEST_F(PtxMbarrierFaults, CountsOutOfRange) {
   EXPECT_EQ(report("@%p0 mbarrier.init.shared.b64 [bar+8], 0;"),
@@ -103,26 +105,29 @@ TEST_F(PtxMbarrierFaults, AnObjectInGlobalMemory) {
 TEST_F(PtxMbarrierFaults, DeadlockWithoutAnArrival) {
   const std::string wait =
       ".loc 1 20 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n@!%p1 bra wait;\n";
-  EXPECT_EQ(report("@%p0 mbarrier.arrive.shared.b64 _, [bar];\n" + wait),
-            "thread [0, 0, 0]: 64 of the block's 64 threads wait at "
-            "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 0 of shared memory (1 of 2 "
-            "arrivals missing) (ring.cu:20)");
+  EXPECT_EQ(
+      report("@%p0 mbarrier.arrive.shared.b64 _, [bar];\n" + wait),
+      "thread [0, 0, 0]: 64 of the block's 64 threads wait at "
+      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 0 of shared memory (1 of 2 "
+      "arrivals missing) (ring.cu:20)");
 }
 TEST_F(PtxMbarrierFaults, DeadlockWithoutBytes) {
-  EXPECT_EQ(report("@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
-                   "@%p0 mbarrier.arrive.shared.b64 _, [bar];\n@!%p0 bra after;\n"
-                   ".loc 1 21 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n"
-                   "@%p1 bra after;\nbra wait;\nafter: .loc 1 25 3\nbar.sync 0;"),
-            "thread [0, 0, 0]: 1 of the block's 64 threads wait at "
-            "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 0 of shared memory (16 bytes "
-            "missing) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:21)");
+  EXPECT_EQ(
+      report("@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
+             "@%p0 mbarrier.arrive.shared.b64 _, [bar];\n@!%p0 bra after;\n"
+             ".loc 1 21 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n"
+             "@%p1 bra after;\nbra wait;\nafter: .loc 1 25 3\nbar.sync 0;"),
+      "thread [0, 0, 0]: 1 of the block's 64 threads wait at "
+      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 0 of shared memory (16 bytes "
+      "missing) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:21)");
 }
 
 // A program that does other work after a failed wait continues, as after the time limit.
 TEST_F(PtxMbarrierFaults, AWaitEndsWithoutAPhase) {
-  launch("mov.u32 %r2, 0;\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0, 100;\n"
-         "@%p1 bra end;\nadd.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 5;\n@%p2 bra wait;\nend:",
-         cudaSuccess);
+  launch(
+      "mov.u32 %r2, 0;\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0, 100;\n"
+      "@%p1 bra end;\nadd.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 5;\n@%p2 bra wait;\nend:",
+      cudaSuccess);
   EXPECT_EQ(fault(), "none");
 }
 

@@ -31,7 +31,8 @@ class PtxMbarrier : public PtxExecution {
 };
 
 // Each thread stores a word and arrives; after the phase, each thread loads another thread's word.
-const char* const kStoreOwn = "shl.b32 %x3, %i, 2; add.u32 %x4, %x2, %x3; st.shared.u32 [%x4], %i;\n";
+const char* const kStoreOwn =
+    "shl.b32 %x3, %i, 2; add.u32 %x4, %x2, %x3; st.shared.u32 [%x4], %i;\n";
 const char* const kLoadOther =
     "xor.b32 %x5, %i, 63; shl.b32 %x5, %x5, 2; add.u32 %x5, %x2, %x5; ld.shared.u32 %r, [%x5];";
 
@@ -56,10 +57,11 @@ TEST_F(PtxMbarrier, AWaitForAState) {
 }
 
 TEST_F(PtxMbarrier, AWaitForAParity) {
-  EXPECT_EQ(run_with("64", kStoreOwn +
-                               std::string("mbarrier.arrive.release.cta.shared::cta.b64 _, [%x1];\n") +
-                               wait_for("0") + kLoadOther),
-            reversed());
+  EXPECT_EQ(
+      run_with("64", kStoreOwn +
+                         std::string("mbarrier.arrive.release.cta.shared::cta.b64 _, [%x1];\n") +
+                         wait_for("0") + kLoadOther),
+      reversed());
   // The address may be generic.
   EXPECT_EQ(run_with("64", kStoreOwn +
                                std::string("cvt.u64.u32 %y1, %x1; cvta.shared.u64 %y1, %y1;\n"
@@ -111,23 +113,24 @@ TEST_F(PtxMbarrier, Phases) {
 
 TEST_F(PtxMbarrier, CountsOfArrivals) {
   // One thread arrives for all.
-  EXPECT_EQ(run_with("64", kStoreOwn + std::string("bar.sync 0;\n@%p0 mbarrier.arrive.shared.b64 "
-                                                   "%y1, [%x1], 64;\n") +
+  EXPECT_EQ(run_with("64", kStoreOwn +
+                               std::string("bar.sync 0;\n@%p0 mbarrier.arrive.shared.b64 "
+                                           "%y1, [%x1], 64;\n") +
                                wait_for("0") + kLoadOther),
             reversed());
 }
 
 // 40 threads drop out in the first phase, so that the second phase expects 24 arrivals.
 TEST_F(PtxMbarrier, DroppedArrivals) {
-  EXPECT_EQ(run_with("64", kStoreOwn +
-                               std::string("setp.lt.u32 %p2, %i, 40;\n"
-                                           "@%p2 mbarrier.arrive_drop.release.cta.shared::cta.b64 "
-                                           "_, [%x1];\n"
-                                           "@!%p2 mbarrier.arrive.shared.b64 _, [%x1];\n") +
-                               wait_for("0", "first") +
-                               "@!%p2 mbarrier.arrive.shared.b64 _, [%x1];\n" +
-                               wait_for("1", "second") + kLoadOther),
-            reversed());
+  EXPECT_EQ(
+      run_with("64", kStoreOwn +
+                         std::string("setp.lt.u32 %p2, %i, 40;\n"
+                                     "@%p2 mbarrier.arrive_drop.release.cta.shared::cta.b64 "
+                                     "_, [%x1];\n"
+                                     "@!%p2 mbarrier.arrive.shared.b64 _, [%x1];\n") +
+                         wait_for("0", "first") + "@!%p2 mbarrier.arrive.shared.b64 _, [%x1];\n" +
+                         wait_for("1", "second") + kLoadOther),
+      reversed());
 }
 
 // The state that an arrival returns has the number of pending arrivals before the arrival.
@@ -145,14 +148,14 @@ TEST_F(PtxMbarrier, Transactions) {
   const std::string test =
       "mbarrier.test_wait.parity.shared.b64 %p1, [%x1], 0; selp.u32 %x3, 1, 0, %p1;\n"
       "mad.lo.u32 %r, %r, 10, %x3;\n";
-  EXPECT_EQ(
-      run_with("2",
-               "mov.u32 %r, 1;\n@!%p0 bra end;\n"
-               "mbarrier.arrive.expect_tx.shared.b64 %y1, [%x1], 48;\n" +
-                   test + "mbarrier.arrive.shared.b64 %y1, [%x1];\n" + test +
-                   "mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%x1], 32;\n" + test +
-                   "mbarrier.complete_tx.shared::cta.relaxed.cta.b64 [%x1], 16;\n" + test + "end:")[0],
-      10001u);
+  EXPECT_EQ(run_with("2",
+                     "mov.u32 %r, 1;\n@!%p0 bra end;\n"
+                     "mbarrier.arrive.expect_tx.shared.b64 %y1, [%x1], 48;\n" +
+                         test + "mbarrier.arrive.shared.b64 %y1, [%x1];\n" + test +
+                         "mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%x1], 32;\n" +
+                         test + "mbarrier.complete_tx.shared::cta.relaxed.cta.b64 [%x1], 16;\n" +
+                         test + "end:")[0],
+            10001u);
   EXPECT_EQ(run_with("1",
                      "mov.u32 %r, 1;\n@!%p0 bra end;\n"
                      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%x1], 8;\n"
@@ -177,8 +180,9 @@ TEST_F(PtxMbarrier, ArrivalsOfCopies) {
             expected);
   // Without .noinc the arrival adds to the expected arrivals of the phase.
   EXPECT_EQ(run_with("64",
-                     copy + "cp.async.mbarrier.arrive.shared::cta.b64 [%x1];\n"
-                            "mbarrier.arrive.shared.b64 _, [%x1];\n" +
+                     copy +
+                         "cp.async.mbarrier.arrive.shared::cta.b64 [%x1];\n"
+                         "mbarrier.arrive.shared.b64 _, [%x1];\n" +
                          wait_for("0") + kLoadOther,
                      64, in),
             expected);

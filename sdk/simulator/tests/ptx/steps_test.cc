@@ -151,8 +151,8 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   const Module module;
   const NoMemory memory;
   Heap heap;
-  const Launch launch{kernel, module,  "",     {1, 1, 1}, {32, 1, 1}, {1, 1, 1},
-                      kSharedBytes, nullptr, memory, 0, nullptr, heap};
+  const Launch launch{kernel,       module,  "",     {1, 1, 1}, {32, 1, 1}, {1, 1, 1},
+                      kSharedBytes, nullptr, memory, 0,         nullptr,    heap};
   const Cluster cluster(launch);
   block_ = &cluster.block(0);
   for (unsigned char& byte : block_->shared) byte = static_cast<unsigned char>(random_());
@@ -185,8 +185,8 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
     operation.src2 = kRegister * 5;
     for (int trial = 0; trial < 300 && !HasFatalFailure(); ++trial) {
       expect_same(warpgroup_steps::multiply_floats,
-                  fastest(warpgroup_steps::multiply_floats, Simd::kMatrices), operation,
-                  Warp::kAll, "wgmma", 0);
+                  fastest(warpgroup_steps::multiply_floats, Simd::kMatrices), operation, Warp::kAll,
+                  "wgmma", 0);
     }
   }
 }

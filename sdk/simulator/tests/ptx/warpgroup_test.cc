@@ -40,7 +40,8 @@ uint32_t float_bits(int x) {
 const Elements kF16{"f16", 16, half_bits, -3, 3};
 const Elements kBF16{"bf16", 16, [](int x) { return float_bits(x) >> 16; }, -3, 3};
 const Elements kTF32{"tf32", 32, float_bits, -3, 3};
-const Elements kE4M3{"e4m3", 8, [](int x) { return uint32_t{float8_e4m3fn(float(x)).bits}; }, -3, 3};
+const Elements kE4M3{"e4m3", 8, [](int x) { return uint32_t{float8_e4m3fn(float(x)).bits}; }, -3,
+                     3};
 const Elements kE5M2{"e5m2", 8, [](int x) { return uint32_t{float8_e5m2(float(x)).bits}; }, -3, 3};
 const Elements kS8{"s8", 8, [](int x) { return static_cast<uint32_t>(x) & 0xff; }, -128, 127};
 const Elements kU8{"u8", 8, [](int x) { return static_cast<uint32_t>(x); }, 0, 255};
@@ -52,8 +53,8 @@ struct Layout {
   bool transposed = false;
 };
 
-// The offset of byte `byte` of row `row` for rows along k, or of row k = `row` for rows across k, in
-// a matrix of `rows` rows. Built from 16-byte units: units of eight rows are one atom.
+// The offset of byte `byte` of row `row` for rows along k, or of row k = `row` for rows across k,
+// in a matrix of `rows` rows. Built from 16-byte units: units of eight rows are one atom.
 uint32_t offset_of(const Layout& layout, uint32_t row, uint32_t byte, uint32_t rows) {
   const uint32_t unit = byte / 16, within = byte % 16, atom = row / 8, line = row % 8;
   if (layout.swizzle == 0) {  // core matrices of 8 rows of 16 bytes, all rows of one unit in turn
@@ -77,7 +78,10 @@ uint64_t descriptor_of(const Layout& layout, uint32_t start, uint32_t rows) {
     stride = uint64_t{8} * layout.swizzle;
     leading = layout.transposed ? uint64_t{rows} * layout.swizzle : 16;
   }
-  const uint64_t mode = layout.swizzle == 0 ? 0 : layout.swizzle == 128 ? 1 : layout.swizzle == 64 ? 2 : 3;
+  const uint64_t mode = layout.swizzle == 0     ? 0
+                        : layout.swizzle == 128 ? 1
+                        : layout.swizzle == 64  ? 2
+                                                : 3;
   return start / 16 | leading / 16 << 16 | stride / 16 << 32 | mode << 62;
 }
 
@@ -139,37 +143,40 @@ class PtxWarpgroup : public Ptx {
 
     const bool is_half = f.d == "f16", is_integer = f.d == "s32";
     const uint32_t registers = f.n / (is_half ? 4 : 2);
-    std::string text = ".visible .entry k(.param .u64 in, .param .u64 c, .param .u64 out)\n{\n"
-                       ".reg .b64 %in, %c, %out, %y<4>;\n.reg .b32 %i, %s, %n, %d<128>, %a<4>, %x<4>;"
-                       "\n.reg .pred %p, %q;\n.shared .align 1024 .b8 tile[43008];\n"
-                       "ld.param.u64 %in, [in]; ld.param.u64 %c, [c]; ld.param.u64 %out, [out];\n"
-                       "mov.u32 %i, %tid.x; mov.u32 %s, tile; mov.u32 %n, 0;\n"
-                       "shl.b32 %x0, %i, 2; add.u32 %s, %s, %x0; cvt.u64.u32 %y0, %x0;\n"
-                       "add.u64 %y1, %in, %y0;\n"
-                       "copy: ld.global.u32 %x1, [%y1]; st.shared.u32 [%s], %x1;\n"
-                       "add.u32 %s, %s, 512; add.u64 %y1, %y1, 512; add.u32 %n, %n, 1;\n"
-                       "setp.lt.u32 %p, %n, 84;\n@%p bra copy;\nfence.proxy.async;\nbar.sync 0;\n"
-                       "mul.wide.u32 %y2, %i, " +
-                       std::to_string(registers * 4) +
-                       ";\nadd.u64 %c, %c, %y2; add.u64 %out, %out, %y2;\n";
+    std::string text =
+        ".visible .entry k(.param .u64 in, .param .u64 c, .param .u64 out)\n{\n"
+        ".reg .b64 %in, %c, %out, %y<4>;\n.reg .b32 %i, %s, %n, %d<128>, %a<4>, %x<4>;"
+        "\n.reg .pred %p, %q;\n.shared .align 1024 .b8 tile[43008];\n"
+        "ld.param.u64 %in, [in]; ld.param.u64 %c, [c]; ld.param.u64 %out, [out];\n"
+        "mov.u32 %i, %tid.x; mov.u32 %s, tile; mov.u32 %n, 0;\n"
+        "shl.b32 %x0, %i, 2; add.u32 %s, %s, %x0; cvt.u64.u32 %y0, %x0;\n"
+        "add.u64 %y1, %in, %y0;\n"
+        "copy: ld.global.u32 %x1, [%y1]; st.shared.u32 [%s], %x1;\n"
+        "add.u32 %s, %s, 512; add.u64 %y1, %y1, 512; add.u32 %n, %n, 1;\n"
+        "setp.lt.u32 %p, %n, 84;\n@%p bra copy;\nfence.proxy.async;\nbar.sync 0;\n"
+        "mul.wide.u32 %y2, %i, " +
+        std::to_string(registers * 4) + ";\nadd.u64 %c, %c, %y2; add.u64 %out, %out, %y2;\n";
     std::string d;
     for (uint32_t r = 0; r < registers; ++r) {
       const std::string n = std::to_string(r);
       text += "ld.global.u32 %d" + n + ", [%c+" + std::to_string(4 * r) + "];\n";
       d += (r == 0 ? "%d" : ", %d") + n;
     }
-    std::string matrix_a = std::to_string(descriptor_of(f.layout_a, 0, depth_rows(f.layout_a, kRows)));
+    std::string matrix_a =
+        std::to_string(descriptor_of(f.layout_a, 0, depth_rows(f.layout_a, kRows)));
     if (f.a_in_registers) {
-      // Register j of lane l has row 16 * warp + l / 4 + j % 2 * 8, from byte l % 4 * 4 + j / 2 * 16.
-      text += "shr.u32 %x0, %i, 5; shl.b32 %x0, %x0, 4; bfe.u32 %x1, %i, 2, 3; add.u32 %x0, %x0, %x1;"
-              "\nmul.lo.u32 %x0, %x0, 32; and.b32 %x1, %i, 3; mad.lo.u32 %x0, %x1, 4, %x0;\n"
-              "mov.u32 %s, tile; add.u32 %x0, %x0, %s;\n"
-              "ld.shared.u32 %a0, [%x0+40960]; ld.shared.u32 %a1, [%x0+41216];\n"
-              "ld.shared.u32 %a2, [%x0+40976]; ld.shared.u32 %a3, [%x0+41232];\n";
+      // Register j of lane l has row 16 * warp + l / 4 + j % 2 * 8, from byte l % 4 * 4 + j / 2
+      // * 16.
+      text +=
+          "shr.u32 %x0, %i, 5; shl.b32 %x0, %x0, 4; bfe.u32 %x1, %i, 2, 3; add.u32 %x0, %x0, %x1;"
+          "\nmul.lo.u32 %x0, %x0, 32; and.b32 %x1, %i, 3; mad.lo.u32 %x0, %x1, 4, %x0;\n"
+          "mov.u32 %s, tile; add.u32 %x0, %x0, %s;\n"
+          "ld.shared.u32 %a0, [%x0+40960]; ld.shared.u32 %a1, [%x0+41216];\n"
+          "ld.shared.u32 %a2, [%x0+40976]; ld.shared.u32 %a3, [%x0+41232];\n";
       for (uint32_t row = 0; row < kRows; ++row) {
         for (uint32_t k = 0; k < depth; ++k) {
-          put(&shared, kStartOfRows + row * kBytesOfRow + k * f.a.bits / 8, f.a.encode(a[row * depth + k]),
-              f.a.bits / 8);
+          put(&shared, kStartOfRows + row * kBytesOfRow + k * f.a.bits / 8,
+              f.a.encode(a[row * depth + k]), f.a.bits / 8);
         }
       }
       matrix_a = "{%a0, %a1, %a2, %a3}";
@@ -185,21 +192,23 @@ class PtxWarpgroup : public Ptx {
       }
     }
     text += std::string("setp.eq.u32 %q, 1, ") + (f.keeps ? "1" : "0") +
-            ";\nwgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n" + std::to_string(f.n) +
-            "k" + std::to_string(depth) + (f.saturates ? ".satfinite." : ".") + f.d + "." + f.a.name +
-            "." + f.b.name + " {" + d + "}, " + matrix_a + ", " + matrix_b + ", %q" + scales +
+            ";\nwgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n" +
+            std::to_string(f.n) + "k" + std::to_string(depth) +
+            (f.saturates ? ".satfinite." : ".") + f.d + "." + f.a.name + "." + f.b.name + " {" + d +
+            "}, " + matrix_a + ", " + matrix_b + ", %q" + scales +
             ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
     for (uint32_t r = 0; r < registers; ++r) {
       text += "st.global.u32 [%out+" + std::to_string(4 * r) + "], %d" + std::to_string(r) + ";\n";
     }
-    // Register r of lane l: row 16 * warp + l / 4 + r / 2 % 2 * 8, column r / 4 * 8 + l % 4 * 2 + r %
-    // 2; a register of float16 has two columns.
+    // Register r of lane l: row 16 * warp + l / 4 + r / 2 % 2 * 8, column r / 4 * 8 + l % 4 * 2 + r
+    // % 2; a register of float16 has two columns.
     const auto visit_sums = [&](const std::function<void(uint32_t, uint32_t, size_t, int)>& visit) {
       for (uint32_t thread = 0; thread < 128; ++thread) {
         for (uint32_t r = 0; r < f.n / 2; ++r) {
           const uint32_t row = thread / 32 * 16 + thread % 32 / 4 + r / 2 % 2 * 8;
           const uint32_t column = r / 4 * 8 + thread % 4 * 2 + r % 2;
-          visit(row, column, size_t{thread} * registers + (is_half ? r / 2 : r), is_half ? r % 2 : 0);
+          visit(row, column, size_t{thread} * registers + (is_half ? r / 2 : r),
+                is_half ? r % 2 : 0);
         }
       }
     };
@@ -325,7 +334,8 @@ TEST_F(PtxWarpgroup, Bits) {
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << fault();
   for (uint32_t i = 0; i < 512; ++i) {
     const uint32_t thread = i / 4, r = i % 4;
-    const uint32_t row = thread / 32 * 16 + thread % 32 / 4 + r / 2 * 8, column = thread % 4 * 2 + r % 2;
+    const uint32_t row = thread / 32 * 16 + thread % 32 / 4 + r / 2 * 8,
+                   column = thread % 4 * 2 + r % 2;
     uint32_t expected = 0;
     for (uint32_t k = 0; k < 8; ++k) {
       const uint32_t x = in[offset_of(layout, row, 4 * k, kRows) / 4];
