@@ -42,6 +42,11 @@ bool is_in_shared_memory(const Kernel& kernel, const Constant& constant) {
          kernel.variables[constant.variable].kind != KernelVariable::kGlobal;
 }
 
+uint64_t next_random(uint64_t* state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+
 }  // namespace
 
 Block::Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank)
@@ -101,10 +106,10 @@ void Block::start(uint3 its_index, uint64_t random) {
     }
     warp.start(lanes_of(threads, warp.number));
   }
+  random_ = random;
   if (random == 0) return;
   for (size_t i = order_.size(); i > 1; --i) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    std::swap(order_[i - 1], order_[(random >> 33) % i]);
+    std::swap(order_[i - 1], order_[next_random(&random_) % i]);
   }
 }
 
@@ -118,6 +123,7 @@ Block::Stop Block::run() {
       if (warp.is_ready()) {
         any_runs = true;
         const Warp::Stop stop = warp.run();
+        complete_at_random();
         retry_waits();
         yields |= stop == Warp::Stop::kYields;
         if (stop == Warp::Stop::kEnded) threads_passed.add();
@@ -151,6 +157,12 @@ void Block::retry_waits() {
 void Block::complete_asynchronous() {
   while (!asynchronous.empty()) asynchronous.complete_first();
   retry_waits();
+}
+
+// With a seed, a quarter of the turns complete the oldest work early.
+void Block::complete_at_random() {
+  if (random_ == 0 || asynchronous.empty() || next_random(&random_) % 4 != 0) return;
+  asynchronous.complete_first();
 }
 
 // Called when every thread waits. Returns whether a thread can continue.

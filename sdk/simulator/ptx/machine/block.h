@@ -102,6 +102,7 @@ struct Block {
   void count_warp(Barrier* barrier, const Warp& warp) const;
   bool open_if_complete(uint32_t number);
   void complete_asynchronous();
+  void complete_at_random();
   void retry_waits();
   bool continue_after_stall();
   void leave_barrier(uint32_t number);
@@ -114,6 +115,7 @@ struct Block {
   Barrier barriers_[kBarriers];
   uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
   std::vector<unsigned> order_;  // order in which warps run
+  uint64_t random_ = 0;          // state of the block's random numbers; 0 without a seed
   uint64_t seen_phases_ = 0;     // completed phases of mbarriers when waits were last retried
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bulk copies between global and shared memory, of bytes and of boxes of tensors.
 #include <numeric>
+#include <set>
 
 #include "kernkit/simulator/initcheck.h"
 #include "ptx_fixture.h"
@@ -96,6 +97,30 @@ TEST_F(PtxBulkCopies, ALoadCompletesLate) {
       std::string(kWait) + "ld.shared.u32 %r1, [%s];\n@!%p0 st.global.u32 [%b0+4], %r1;", a, b);
   EXPECT_EQ(b[0], 5u);
   EXPECT_EQ(b[1], 9u);
+}
+
+// With a seed, copies complete at different times: some seeds show a missing wait, and every seed
+// computes the result of a program with the wait.
+TEST_F(PtxBulkCopies, SeedsVaryTheCompletion) {
+  const auto first_words = [&](const std::string& wait) {
+    std::set<uint32_t> words;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      CudaRuntime runtime;
+      runtime.run_kernels(true);
+      runtime.set_seed(seed);
+      uint32_t *a = memory(std::vector<uint32_t>(2048, 9)), *b = memory<uint32_t>(2048);
+      run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 8192;\nst.shared.u32 [%s], 5;\n"
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 8192, "
+          "[%b];\n",
+          "bar.sync 0;\nbar.sync 0;\n" + wait +
+              "ld.shared.u32 %r1, [%s];\n@!%p0 st.global.u32 [%b0], %r1;",
+          a, b);
+      words.insert(b[0]);
+    }
+    return words;
+  };
+  EXPECT_EQ(first_words(""), (std::set<uint32_t>{5, 9}));
+  EXPECT_EQ(first_words(kWait), (std::set<uint32_t>{9}));
 }
 
 TEST_F(PtxBulkCopies, Store) {
