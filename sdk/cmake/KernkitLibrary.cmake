@@ -124,6 +124,11 @@ function(_kernkit_compile_options target)
   if(KERNKIT_WERROR)
     list(APPEND host -Werror)
   endif()
+  # g++ before 13 warns wrongly about `"text" + std::string` with C++20 and later (GCC PR 105651).
+  if(CMAKE_CXX_STANDARD GREATER_EQUAL 20 AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
+      AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    list(APPEND host -Wno-restrict)
+  endif()
   _kernkit_path_for_nvcc("${PROJECT_SOURCE_DIR}/" root)
   list(JOIN host "," host_list)
   string(APPEND host_list ",-fmacro-prefix-map=${root}=")

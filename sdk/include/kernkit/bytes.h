@@ -24,7 +24,7 @@ class BytesView {
   constexpr size_t size() const { return size_; }
   /// True for a size of 0.
   constexpr bool empty() const { return size_ == 0; }
-  /// Byte i. The index is not checked.
+  /// Returns byte i, counted from 0. The index is not checked.
   constexpr unsigned char operator[](size_t i) const { return data_[i]; }
   /// Iterator at the first byte, valid as long as the borrowed bytes.
   constexpr const unsigned char* begin() const { return data_; }

@@ -67,11 +67,11 @@ class Shape {
   const int64_t* data() const { return data_; }
   /// Address of the first size, valid until this object is assigned or destroyed.
   int64_t* data() { return data_; }
-  /// Size i. The index is not checked.
+  /// Returns size i [elements], counted from 0. The index is not checked.
   int64_t operator[](size_t i) const { return data_[i]; }
-  /// Size i, for assignment. The index is not checked.
+  /// Returns size i [elements] for assignment, counted from 0. The index is not checked.
   int64_t& operator[](size_t i) { return data_[i]; }
-  /// Size i. Throws IndexError for i >= size().
+  /// Returns size i [elements], counted from 0. Throws IndexError for i >= size().
   int64_t at(size_t i) const { return ShapeView(data_, size_).at(i); }
   /// Iterator at the first size, for reading, valid until this object is assigned or destroyed.
   const int64_t* begin() const { return data_; }

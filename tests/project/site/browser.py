@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import threading
+import urllib.parse
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 EXAMINER = pathlib.Path(__file__).with_name("examiner.html")
@@ -54,11 +55,11 @@ def chromium(profile, *arguments, timeout=300):
     return result
 
 
-def examine(folder, profile, pages, widths, query):
-    """Returns (findings, messages): per page and width the findings of examiner.html, the results of a search, and the
-    messages of the browser's console. pages: paths below the folder. query: the words of the search."""
+def examine(folder, profile, pages, widths, queries):
+    """Returns (findings, messages): per page and width the findings of examiner.html, the results of each search, and the
+    messages of the browser's console. pages: paths below the folder. queries: the words of each search."""
     with served(folder) as address:
-        query_string = "&".join([*(f"page={page}" for page in pages), *(f"width={width}" for width in widths), f"query={query}"])
+        query_string = urllib.parse.urlencode({"page": pages, "width": widths, "query": queries}, doseq=True)
         result = chromium(profile, "--virtual-time-budget=600000", "--dump-dom", f"{address}/examiner.html?{query_string}")
     match = re.search(r'<pre id="result">(.*?)</pre>', result.stdout, re.DOTALL)
     assert match and match[1], result.stdout[-2000:] + result.stderr[-2000:]

@@ -14,6 +14,14 @@ from environments import environment_with
 
 pytestmark = pytest.mark.slow
 WIDTHS = (1280, 390)
+# {words that a newcomer enters in the search: (page, sentence of the page that answers the question)}.
+QUESTIONS = {
+    "install without root": ("docs/command-line.html", "Without root, install kernkit into a virtual environment"),
+    "return a new tensor": ("docs/tensors-and-ownership.html", "A function that returns `Tensor`"),
+    "debug a kernel with gdb": ("docs/testing-without-a-gpu.html", "KERNKIT_SEED=0 gdb --args"),
+    "which Python versions does a wheel support": ("docs/versioning.html", "One wheel serves every Python from 3.9 on."),
+    "optional argument default": ("docs/adding-a-kernel.html", "`float eps=1e-6` has a default"),
+}
 
 
 def offline():
@@ -185,7 +193,7 @@ def examined(root, site, tmp_path_factory):
         pytest.skip("chromium is not installed: apt-get install chromium")
     profile = tmp_path_factory.mktemp("chromium")
     names = [f"{page}.html" for page in (*pages(root), "index", "genindex")]
-    return browser.examine(site, profile, names, WIDTHS, "TensorView")
+    return browser.examine(site, profile, names, WIDTHS, ["TensorView", *QUESTIONS])
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -204,7 +212,15 @@ def test_code_of_100_columns_fits_at_1280_pixels(examined):
 
 
 def test_search_finds_the_page_of_a_class(examined):
-    assert any(result.startswith("docs/reference/tensors.html") for result in examined[0]["results"])
+    assert any(result.startswith("docs/reference/tensors.html") for result in examined[0]["results"]["TensorView"])
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_search_answers_a_question_of_a_newcomer(root, examined, question):
+    """The page is among the first three results and has the answer."""
+    page, answer = QUESTIONS[question]
+    assert page in [result.partition("#")[0] for result in examined[0]["results"][question][:3]]
+    assert answer in " ".join((root / page).with_suffix(".md").read_text().split())
 
 
 def test_console_has_no_errors(examined):

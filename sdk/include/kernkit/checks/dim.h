@@ -64,9 +64,9 @@ struct ScaledDim {
   /// The multiplier.
   int64_t factor;
 
-  /// Returns whether `size` equals the product, overflow excluded. Binds a Dim that was only
-  /// suggested by a stride, if `factor` divides `size`, and then records `tensor`, a name that must
-  /// outlive the Dim. Throws InternalError for an unbound Dim.
+  /// Returns whether `size` equals the product [elements]; false for a product beyond int64. Binds
+  /// a Dim that was only suggested by a stride, if `factor` divides `size`, and then records
+  /// `tensor`, a name that must outlive the Dim. Throws InternalError for an unbound Dim.
   bool accepts(int64_t size, const char* tensor) const {
     if (!dim.is_bound() && dim.is_suggested_ && factor > 0) {
       return size % factor == 0 && dim.accepts(size / factor, tensor);

@@ -24,7 +24,9 @@ enum class XlaFault : uint8_t {
   kAttribute,
 };
 
-/// Throws TypeError for parameter `name`. `got`: the number or the dtype that XLA passed.
+/// Throws TypeError with the text of `fault` for parameter `name`. `got`: the number of attributes,
+/// operands or results that XLA passed, XLA's number of a dtype for kDType, otherwise unused.
+/// Source: xla/ffi/api/c_api.h.
 [[noreturn, gnu::cold]] void throw_xla_error(XlaFault fault, const char* name, int64_t got = 0);
 
 /// Returns the argument for a str or a ScalarType, copied with a terminating NUL to `memory`, which

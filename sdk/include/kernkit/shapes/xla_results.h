@@ -36,7 +36,7 @@ KERNKIT_LOCAL void copy_on_gpu(TensorView to, TensorView from);
 #else
 /// Placeholder in a library without CUDA: alloc_tensor() stays as it is.
 struct XlaGpuMemory {
-  /// Changes nothing.
+  /// Makes no allocator current: the library has no code that a GPU runs.
   XlaGpuMemory() {}  // NOLINT(modernize-use-equals-default): not unused
 };
 /// Throws RuntimeError: a library without CUDA copies nothing on a GPU.

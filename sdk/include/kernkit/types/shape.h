@@ -33,9 +33,11 @@ class ShapeView {
   constexpr size_t size() const { return size_; }
   /// True for rank 0, not for a tensor without elements.
   constexpr bool empty() const { return size_ == 0; }
-  /// Size i. The index is not checked, unlike in TensorView::size(i) and at().
+  /// Returns size i [elements], counted from 0. The index is not checked, unlike in
+  /// TensorView::size(i) and at().
   constexpr int64_t operator[](size_t i) const { return data_[i]; }
-  /// Size i. Throws IndexError for i >= size(). Defined in kernkit/error.h.
+  /// Returns size i [elements], counted from 0. Throws IndexError for i >= size(). Defined in
+  /// kernkit/error.h.
   int64_t at(size_t i) const;
   /// Iterator at the first size, valid as long as the borrowed array.
   constexpr const int64_t* begin() const { return data_; }

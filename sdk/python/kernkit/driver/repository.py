@@ -33,7 +33,8 @@ usage: ./kk COMMAND [options]
   new NAME       create a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, create a library, call its kernel from Python, run the benchmarks
   docs           build the site: build/docs/html/index.html
-  cuda-matrix    also compile and inspect the CUDA code with the compilers from PyPI
+  matrix [AXIS | CELL...]    build and test with each compiler, standard, CUDA version, Python and apache-tvm-ffi of
+                 docs/tested-versions.md; needs Debian's compilers, and installs packages of PyPI into build/matrix
   dist           make in dist/ the sdist and the wheel of the last commit, which are built in two folders and must
                  have equal bytes, their bill of materials (CycloneDX) and SHA256SUMS
   dist --simulator           also make the wheel kernkit-simulator: the runtime of run, counters and sanitize,
@@ -192,8 +193,9 @@ def docs(options: Options) -> None:
     print("built      build/docs/html/index.html")
 
 
-def cuda_matrix(options: Options) -> None:
-    run("tests/gpu/cuda_matrix.sh")
+def matrix(options: Options) -> None:
+    use_compiler_cache()
+    run(PYTHON, "-B", "tests/matrix", *options.positional)
 
 
 def check_installed(options: Options) -> None:
@@ -218,7 +220,7 @@ COMMANDS: Dict[str, Command] = {
     **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
     "demo": Command(demo, options=(BENCHMARK,)),
     "docs": Command(docs, "docs"),
-    "cuda-matrix": Command(cuda_matrix),
+    "matrix": Command(matrix, max_positional=100),
     "dist": Command(dist, "python", options=("--simulator", "--arch")),
     "release": Command(release, "python", options=("--check", "--simulator", "--arch")),
     "gpu": gpu.command("kernkit_kernels", "--reduced", REDUCED, "--first", "GpuStream/scale*Captured*", "--first",

@@ -26,6 +26,13 @@ struct SharedGuard {
 };
 }  // namespace kernkit::simulator
 
+// __shared__ uses __COUNTER__, about which clang++ 22 and later warn with -Wpedantic.
+#if defined(__clang__) && defined(__has_warning)
+#if __has_warning("-Wc2y-extensions")
+#pragma clang diagnostic ignored "-Wc2y-extensions"
+#endif
+#endif
+
 #define KERNKIT_JOINED_(a, b) a##b
 #define KERNKIT_JOINED(a, b) KERNKIT_JOINED_(a, b)
 

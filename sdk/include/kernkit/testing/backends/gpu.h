@@ -17,7 +17,8 @@ namespace kernkit::testing {
 class Gpu {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
-  /// Returns the memory of tensors: managed memory, which the host reads after faults().
+  /// Returns the memory of tensors: managed memory, which the host may read after faults() has
+  /// waited for the device. Its allocate() throws RuntimeError if CUDA fails.
   static const TestMemory& memory() { return kManagedMemory; }
   /// Waits for the device and returns "" or the name and text of its error, such as
   /// "cudaErrorIllegalAddress: ...".

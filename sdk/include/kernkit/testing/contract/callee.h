@@ -67,7 +67,7 @@ class Callee {
   const schema::Schema& schema() const { return schema_; }
   /// Returns parameter i, counted from 0. The index is not checked.
   const schema::Param& param(size_t i) const { return schema_.params[i]; }
-  /// Returns the number of parameters.
+  /// Returns the number of parameters in the schema line.
   size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
   /// Returns the name of parameter i, counted from 0, in the schema line. The index is not checked.
   std::string argument_name(size_t i) const {

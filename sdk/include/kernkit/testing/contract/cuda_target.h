@@ -92,7 +92,8 @@ class CudaTarget : public Target {
            cudaGetDevice(&current) == cudaSuccess && current == 0 && runtime.live() == live_ &&
            used_ == 0;
   }
-  /// Returns the first fault of a kernel, or "".
+  /// Returns the first fault of a kernel since the constructor, such as "scale: block [0, 0, 0],
+  /// thread [7, 0, 0]: ...", or "".
   std::string fault() override {
     const std::vector<std::string> faults = runtime.faults();
     return faults.empty() ? "" : faults[0];

@@ -30,7 +30,7 @@ struct CurrentCall {
   void end() { has_returned = true; }
 };
 
-/// Returns the one object of the process, which exists until the end of the process.
+/// Returns the process's record of the call that runs, which exists until the end of the process.
 inline CurrentCall& current_call() {
   static CurrentCall call;
   return call;

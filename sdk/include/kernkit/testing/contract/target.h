@@ -22,13 +22,13 @@ class Target {
   /// Returns the device of tensors, here the CPU.
   virtual DLDevice device() const { return {kDLCPU, 0}; }
   /// Returns memory of `bytes` bytes at a multiple of 256 bytes. Throws std::bad_alloc without
-  /// memory.
+  /// memory; a CUDA device throws RuntimeError if CUDA fails.
   virtual void* allocate(size_t bytes) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
   }
-  /// Frees memory of allocate().
+  /// Frees memory of allocate(). Never throws.
   virtual void release(void* memory) { std::free(memory); }
   /// Copies `bytes` bytes of the host to memory of the target. A CUDA device throws RuntimeError if
   /// CUDA fails.
@@ -37,20 +37,24 @@ class Target {
   /// device throws RuntimeError if the device cannot be made current.
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
-  /// Poisons `bytes` bytes of allocate()'s memory: AddressSanitizer reports an access by the op.
+  /// Poisons `bytes` bytes of allocate()'s memory: AddressSanitizer reports an access by the op;
+  /// the simulator reports an access by a kernel.
   virtual void poison(void* memory, size_t bytes) { poison_memory(memory, bytes); }
   /// Makes `bytes` bytes accessible again, after all work that the op began has ended. A CUDA
   /// device throws RuntimeError if the device cannot be made current.
   virtual void unpoison(void* memory, size_t bytes) { unpoison_memory(memory, bytes); }
 
-  /// Sets the caller's device and stream, before a call. Does nothing on the CPU.
+  /// Sets the caller's stream and allocator for this thread, before a call. Does nothing on the
+  /// CPU. A CUDA device throws RuntimeError without a host.
   virtual void enter() {}
-  /// Resets what enter() set, after a call. Does nothing on the CPU.
+  /// Restores the stream and the allocator that were current before enter(). Does nothing on the
+  /// CPU. Never throws.
   virtual void leave() {}
   /// Restores the initial state of the target and returns true. Returns false if that is
   /// impossible: the caller then makes a new target.
   virtual bool renew() { return true; }
-  /// Makes threads of a device run in the order of this seed from now on. Does nothing on the CPU.
+  /// Sets the seed for the order of the blocks and threads of later kernels in the simulator. Does
+  /// nothing on the CPU and on a GPU. Never throws.
   virtual void reorder(unsigned) {}
   /// Returns a fault in this target that the op did not report, or "". The CPU has none.
   virtual std::string fault() { return ""; }

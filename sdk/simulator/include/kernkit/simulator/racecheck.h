@@ -26,8 +26,8 @@ enum class RaceLevel {
 /// Blocks then run one after the other.
 class RaceCheck {
  public:
-  /// Begins to record accesses of kernels that are launched from now on. Reports races of this
-  /// level and above.
+  /// Begins to record accesses of kernels that are launched from now on; races() has the races of
+  /// this level and above. Several objects may exist, each with its own record.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
   /// Ends the record.
   ~RaceCheck();
