@@ -21,6 +21,10 @@ inline const DLTensor* tensor_of(const KernkitAny& any) {
                                                  : nullptr;
 }
 
+inline bool is_host_memory(DLDevice device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
+}
+
 /// True if the rank and the sizes can be read.
 inline bool has_shape(const DLTensor* tensor) {
   return tensor->ndim >= 0 && tensor->ndim <= 64 && detail::has_sizes(tensor);

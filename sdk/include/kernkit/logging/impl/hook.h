@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hook of the library's calls: reads the settings, and passes each call to the log.
+// The hook of the library's calls: reads the settings, and passes each call to the log and the
+// trace.
 #pragma once
 
 #include <dlfcn.h>
 
 #include "kernkit/logging/impl/log.h"
+#include "kernkit/logging/impl/trace.h"
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
 
@@ -21,25 +23,50 @@ class Hook {
   }
 
   int run(detail::CallSite* site, const KernkitAny* args, int32_t num_args, KernkitAny* result) {
-    KnownOp* op =
-        known_op(site, [&](KnownOp* known) { known->is_logged = log_.selects(site->name); });
+    KnownOp* op = known_op(site, [&](KnownOp* known) {
+      known->is_logged = log_.selects(site->name);
+      known->trace_index = trace_.add_op(site);
+    });
     const Call call = {site, op, args, num_args};
     if (op == nullptr) {
-      report(Cause::kMemory, Message().stream() << "no memory to log a call");
+      report(Cause::kMemory, Message().stream() << "no memory for the log and the trace of a call");
       return plain(call, result);
     }
-    uint64_t number = 0;
-    if (op->is_logged) number = log_.begin(call);
-    const int64_t begin = op->is_logged ? nanoseconds() : 0;
-    const int code = plain(call, result);
-    if (op->is_logged) log_.end(call, number, code, nanoseconds() - begin);
+    const uint64_t traced = op->trace_index >= 0 ? trace_.begin(call) : 0;
+    const int code = op->is_logged ? logged(call, result) : plain(call, result);
+    if (traced != 0) trace_.end(traced, code);
     return code;
   }
 
  private:
-  Hook() : log_(library_name()) { (void)pthread_atfork(nullptr, nullptr, after_fork); }
+  Hook() : log_(library_name()), trace_(library_name()) {
+    __atomic_store_n(&made(), this, __ATOMIC_RELEASE);
+    (void)pthread_atfork(nullptr, nullptr, after_fork);
+  }
 
-  static void after_fork() { get().log_.after_fork(); }
+  /// The hook without the lock of its construction, which a thread can hold while another forks.
+  static Hook*& made() {
+    static Hook* hook = nullptr;
+    return hook;
+  }
+
+  static void after_fork() {
+    if (Hook* hook = made()) {
+      hook->log_.after_fork();
+      hook->trace_.after_fork();
+    }
+  }
+
+  int logged(const Call& call, KernkitAny* result) {
+    const uint64_t number = log_.begin(call);
+    const int64_t begin = nanoseconds();
+    const int code = plain(call, result);
+    const int64_t duration = nanoseconds() - begin;
+    const int error = errno;
+    log_.end(call, number, code, duration);
+    errno = error;
+    return code;
+  }
 
   static int plain(const Call& call, KernkitAny* result) {
     return call.site->function(detail::hooked_self(), call.args, call.num_args, result);
@@ -54,6 +81,7 @@ class Hook {
   }
 
   Log log_;
+  Trace trace_;
 };
 
 }  // namespace kernkit::logging

@@ -39,10 +39,6 @@ inline bool range_of(const DLTensor* tensor, Range* out) {
   return !__builtin_add_overflow(first, static_cast<uintptr_t>(high / 8), &out->end);
 }
 
-inline bool is_host_memory(DLDevice device) {
-  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
-}
-
 /// The bytes of a range of a device's memory. `error()` is null if they can be read.
 class Bytes {
  public:

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "kernkit/call/hook.h"
+#include "kernkit/logging/impl/describe.h"
 #include "kernkit/logging/impl/settings.h"
 
 namespace kernkit::logging {
@@ -36,6 +37,15 @@ inline void append_name(Message& out, const Call& call, int32_t i) {
   } else {
     out << "argument_" << i + 1;
   }
+}
+
+/// The device of the first tensor that is not in the host's memory; the CPU otherwise.
+inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
+  for (int32_t i = 0; i < num_args; ++i) {
+    const DLTensor* tensor = tensor_of(args[i]);
+    if (tensor != nullptr && !is_host_memory(tensor->device)) return tensor->device;
+  }
+  return {kDLCPU, 0};
 }
 
 /// The op of a call site. `complete` fills the members in at the first call. Null without memory.

@@ -90,15 +90,6 @@ inline int64_t nanoseconds() {
   return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
-/// The device of the first tensor that is not in the host's memory; the CPU otherwise.
-inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
-  for (int32_t i = 0; i < num_args; ++i) {
-    const DLTensor* tensor = tensor_of(args[i]);
-    if (tensor != nullptr && !is_host_memory(tensor->device)) return tensor->device;
-  }
-  return {kDLCPU, 0};
-}
-
 class Log {
  public:
   explicit Log(const char* library) : settings_(LogSettings::read()), library_(library) {}

@@ -31,34 +31,55 @@ enum class Cause : uint8_t {
   kMemory,        // no memory of the host
 };
 
-/// Writes all bytes in one write(), also where a signal arrives or the reader of a pipe has closed
-/// the pipe. Returns 0 or the value of errno.
+/// Blocks SIGPIPE and SIGXFSZ in this thread for a scope, in which a failed write would end the
+/// process, and takes a signal that arrived.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGPIPE);
+    sigaddset(&signals_, SIGXFSZ);
+    sigset_t pending;
+    if (sigpending(&pending) == 0) {
+      for (const int signal : {SIGPIPE, SIGXFSZ}) {
+        if (sigismember(&pending, signal) == 1) sigdelset(&signals_, signal);
+      }
+    }
+    is_blocked_ = pthread_sigmask(SIG_BLOCK, &signals_, &before_) == 0;
+  }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  ~BlockedSignals() {
+    if (!is_blocked_) return;
+    const timespec none = {};
+    if (failed_) (void)sigtimedwait(&signals_, nullptr, &none);
+    (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  /// Takes note that a write failed with this value of errno.
+  void failed(int error) { failed_ = error == EPIPE || error == EFBIG; }
+
+ private:
+  sigset_t signals_, before_;
+  bool is_blocked_ = false;
+  bool failed_ = false;
+};
+
+/// Writes all bytes, in one write() unless a signal interrupts it. Returns 0 or the value of errno.
 inline int write_all(int file, const void* data, size_t size) {
-  // SIGPIPE would end the process: the signal is blocked for this write, and taken if it arrived.
-  sigset_t pipe_signal, before, pending;
-  sigemptyset(&pipe_signal);
-  sigaddset(&pipe_signal, SIGPIPE);
-  sigpending(&pending);
-  const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-  const bool is_blocked = pthread_sigmask(SIG_BLOCK, &pipe_signal, &before) == 0;
-  int error = 0;
+  BlockedSignals signals;
   auto* next = static_cast<const char*>(data);
   while (size > 0) {
     const ssize_t written = write(file, next, size);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      error = errno;
-      break;
+      const int error = errno;
+      signals.failed(error);
+      return error;
     }
     next += written;
     size -= static_cast<size_t>(written);
   }
-  if (is_blocked) {
-    const timespec none = {};
-    if (error == EPIPE && !was_pending) (void)sigtimedwait(&pipe_signal, nullptr, &none);
-    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-  return error;
+  return 0;
 }
 
 /// Prints "kernkit: <text>" on standard error, unless a message of this cause was printed before.
