@@ -9,7 +9,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HOOK = ("KERNKIT_LOG", "KERNKIT_LOG_FILE", "KERNKIT_TRACE")
+HOOK = ("KERNKIT_LOG", "KERNKIT_TRACE", "KERNKIT_RECORD")
 PREAMBLE = """
 import ctypes, os, signal, sys, threading
 import numpy as np

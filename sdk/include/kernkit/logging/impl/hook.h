@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "kernkit/logging/impl/log.h"
+#include "kernkit/logging/impl/recorder.h"
 #include "kernkit/logging/impl/trace.h"
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
@@ -26,20 +27,22 @@ class Hook {
     KnownOp* op = known_op(site, [&](KnownOp* known) {
       known->is_logged = log_.selects(site->name);
       known->trace_index = trace_.add_op(site);
+      known->is_recorded = recorder_.selects(site->name);
     });
     const Call call = {site, op, args, num_args};
     if (op == nullptr) {
-      report(Cause::kMemory, Message().stream() << "no memory for the log and the trace of a call");
+      report(Cause::kMemory, Message().stream() << "no memory to log, trace or record a call");
       return plain(call, result);
     }
     const uint64_t traced = op->trace_index >= 0 ? trace_.begin(call) : 0;
-    const int code = op->is_logged ? logged(call, result) : plain(call, result);
+    const bool is_plain = !op->is_logged && !op->is_recorded;
+    const int code = is_plain ? plain(call, result) : observed(call, result);
     if (traced != 0) trace_.end(traced, code);
     return code;
   }
 
  private:
-  Hook() : log_(library_name()), trace_(library_name()) {
+  Hook() : log_(library_name()), trace_(library_name()), recorder_(library_name()) {
     __atomic_store_n(&made(), this, __ATOMIC_RELEASE);
     (void)pthread_atfork(nullptr, nullptr, after_fork);
   }
@@ -57,13 +60,16 @@ class Hook {
     }
   }
 
-  int logged(const Call& call, KernkitAny* result) {
-    const uint64_t number = log_.begin(call);
+  int observed(const Call& call, KernkitAny* result) {
+    Recording recording;
+    if (call.op->is_recorded) recording = recorder_.begin(call);
+    const uint64_t number = call.op->is_logged ? log_.begin(call) : 0;
     const int64_t begin = nanoseconds();
     const int code = plain(call, result);
     const int64_t duration = nanoseconds() - begin;
     const int error = errno;
-    log_.end(call, number, code, duration);
+    if (call.op->is_logged) log_.end(call, number, code, duration);
+    recorder_.end(recording, call, *result, code, duration);
     errno = error;
     return code;
   }
@@ -82,6 +88,7 @@ class Hook {
 
   Log log_;
   Trace trace_;
+  Recorder recorder_;
 };
 
 }  // namespace kernkit::logging

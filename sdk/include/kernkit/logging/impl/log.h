@@ -4,8 +4,7 @@
 
 #include <sys/syscall.h>
 
-#include "kernkit/host_api/host_error.h"
-#include "kernkit/host_api/raise.h"
+#include "kernkit/logging/impl/call_error.h"
 #include "kernkit/logging/impl/known_op.h"
 #include "kernkit/logging/impl/statistics.h"
 
@@ -55,39 +54,18 @@ class LogFile {
   int file_ = kNotOpened;
 };
 
-/// Appends the error of a failed call, which stays where the caller takes the error.
-inline void append_error(Message& out) {
-  const size_t begin = out.size();
-  auto* take = host_api::error_move_from_raised.get();
-  auto* set = host_api::error_set_raised.get();
-  auto* release = host_api::object_dec_ref.get();
-  if (take != nullptr && set != nullptr && release != nullptr) {
-    void* raised = nullptr;
-    take(&raised);
-    if (raised == nullptr) {
-      out << "failed without an error";
-      return;
-    }
-    const auto* cell =
-        reinterpret_cast<const KernkitErrorCell*>(static_cast<const KernkitObject*>(raised) + 1);
-    out.append(cell->kind.data, cell->kind.size) << ": ";
-    out.append(cell->message.data, cell->message.size);
-    set(raised);
-    release(raised);
-  } else {
-    out << detail::last_error().what();
-  }
-  // One line of the log is one line.
-  auto* text = const_cast<char*>(out.c_str());
-  for (size_t i = begin; i < out.size(); ++i) {
-    if (static_cast<unsigned char>(text[i]) < 0x20) text[i] = ' ';
-  }
-}
-
 inline int64_t nanoseconds() {
   timespec now{};
   (void)clock_gettime(CLOCK_MONOTONIC, &now);
   return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
+}
+
+/// Replaces control characters from a place on by spaces: one line of the log stays one line.
+inline void remove_line_breaks(Message& line, size_t begin) {
+  auto* text = const_cast<char*>(line.c_str());
+  for (size_t i = begin; i < line.size(); ++i) {
+    if (static_cast<unsigned char>(text[i]) < 0x20) text[i] = ' ';
+  }
 }
 
 class Log {
@@ -126,7 +104,9 @@ class Log {
       line << "ok " << duration / 1000 << " us";
       if (settings_.level == Level::kStatistics) append_written(line, call);
     } else {
+      const size_t begin = line.size();
       append_error(line);
+      remove_line_breaks(line, begin);
     }
     line << " in " << library_ << "\n";
     file_.write(settings_.file, line);
