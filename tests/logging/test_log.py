@@ -160,14 +160,14 @@ for thread in threads: thread.join()
 @pytest.mark.parametrize(
     "file, message",
     [
-        ("{folder}/none/log", "KERNKIT_LOG_FILE: {folder}/none/log: No such file or directory; no call is logged"),
-        ("{folder}", "KERNKIT_LOG_FILE: {folder}: Is a directory; no call is logged"),
-        ("/dev/full", "/dev/full: No space left on device; lines of the log are lost"),
+        ("{folder}/none/log", "kernkit: KERNKIT_LOG_FILE: {folder}/none/log: No such file or directory; no call is logged"),
+        ("{folder}", "kernkit: KERNKIT_LOG_FILE: {folder}: Is a directory; no call is logged"),
+        ("/dev/full", "kernkit: /dev/full: No space left on device; lines of the log are lost"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_reported_once(tmp_path, file, message):
     result = called.run("for _ in range(3): ops.add_to(y, x)\nprint(y[1, 2])", KERNKIT_LOG="stats", KERNKIT_LOG_FILE=file.format(folder=tmp_path))
-    assert result.stderr == f"kernkit: {message.format(folder=tmp_path)}\n"
+    assert result.stderr == message.format(folder=tmp_path) + "\n"
     assert result.stdout == "15.0\n"
 
 
