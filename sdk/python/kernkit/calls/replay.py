@@ -12,9 +12,11 @@ import pathlib
 from typing import Any, List, NamedTuple, Optional
 
 from ..errors import UserError
+from .device import DeviceMemory, Driver
 from .recording import Recording, Storage, Value
 
 _PAGE = 4096
+_CUDA = 2
 _NONE, _INT, _BOOL, _FLOAT, _DTYPE, _DEVICE, _TENSOR, _RAW_STR, _BYTES = 0, 1, 2, 3, 5, 6, 7, 8, 9
 
 
@@ -66,7 +68,13 @@ class _Arguments:
 
     def __init__(self, recording: Recording) -> None:
         self.keep: List[Any] = []
-        self.memory = [Memory(storage) for storage in recording.storages]
+        on_device = any(storage.device[0] == _CUDA for storage in recording.storages)
+        driver = Driver() if on_device else None
+        self.memory = [
+            Memory(storage) if storage.device[0] != _CUDA or driver is None
+            else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content)
+            for storage in recording.storages
+        ]  # fmt: skip
         self.storages = recording.storages
         self.array = (_Any * max(len(recording.arguments), 1))()
         for any_value, value in zip(self.array, recording.arguments):

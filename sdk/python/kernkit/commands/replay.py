@@ -3,6 +3,9 @@
 
 The library is the one of the command line: a recording names no file that is loaded. The tensors have the strides,
 offsets, alignment and shared memory of the recorded call. The call runs in a process of its own.
+
+--on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
+they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
 Exit code 1: the results differ, or the call ends its process.
 """
 
@@ -16,6 +19,13 @@ import traceback
 from ..binaries.ops import op_of_line, read_lines
 from ..calls import differences, recording, replay
 from ..errors import UserError
+from ..sdk import without_component
+
+try:
+    from . import run as run_command
+    from . import sanitize
+except ImportError:  # a library's copy without the component ptx
+    sanitize = None  # type: ignore[assignment]
 
 
 def _tolerance(text: str) -> float:
@@ -28,6 +38,9 @@ def _tolerance(text: str) -> float:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="the recording: a folder in the folder of KERNKIT_RECORD")
     parser.add_argument("--library", type=pathlib.Path, required=True, metavar="LIB.so", help="the library whose op is called")
+    parser.add_argument("--on-cpu", action="store_true", help="run kernels by their PTX on the CPU, without a GPU")
+    parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
+    parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
                         help="the largest difference of equal numbers, relative to the larger number or to 1 (default: 0, equal bits)")
 
@@ -74,14 +87,31 @@ def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: f
     return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
+def _on_cpu(arguments: argparse.Namespace) -> int:
+    """Runs this command again under `kernkit run` or `kernkit sanitize`."""
+    if sanitize is None:
+        raise UserError(without_component("ptx"))
+    command = ["sanitize", "--tool", arguments.tool] if arguments.tool else ["run"]
+    again = [sys.executable, "-m", __package__.partition(".")[0], "replay", "--here", str(arguments.folder), "--library", str(arguments.library),
+             "--tolerance", repr(arguments.tolerance)]  # fmt: skip
+    parser = argparse.ArgumentParser()
+    module = sanitize if arguments.tool else run_command
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_args([*command[1:], *again])))
+
+
 def run(arguments: argparse.Namespace) -> int:
     call = recording.read(arguments.folder)
     _check_line(call, arguments.library)
+    if arguments.on_cpu or arguments.tool:
+        return _on_cpu(arguments)
     for storage in call.storages:
-        if storage.device[0] not in (1, 3):
-            raise UserError(f"{arguments.folder} has tensors on a device, whose calls are not repeated yet; only tensors on the CPU are supported")
+        if storage.device[0] not in (1, 2, 3):
+            raise UserError(f"{arguments.folder} has tensors on a device of a type that is not supported; supported: the CPU and CUDA")
     if any(storage.content is None for storage in call.storages):
         print(f"{call.op}: values were not recorded ({call.skipped or 'KERNKIT_RECORD_VALUES'}); they are 0 in this call")
+    if arguments.here:
+        return _repeat(call, arguments.library, arguments.tolerance)
     code = _in_a_process(call, arguments.library, arguments.tolerance)
     if code < 0:
         ended = "did not return either" if call.results is None else "returned"

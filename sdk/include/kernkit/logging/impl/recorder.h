@@ -295,9 +295,9 @@ class Recorder {
       why = snapshot.write(file, recording->values, only_written, settings_.most_bytes, &error);
       close(file);
       if (why == nullptr || error != 0) break;
-      report(Cause::kRecordDevice, Message().stream()
-                                       << "KERNKIT_RECORD: " << settings_.folder << "/"
-                                       << recording->name << " has no values: a tensor is " << why);
+      report(Cause::kRecordDevice,
+             Message().stream() << "KERNKIT_RECORD: " << settings_.folder << "/" << recording->name
+                                << " has no values: a tensor cannot be read: " << why);
       recording->values = Values::kNone;
       recording->skipped = why;
     } while (unlinkat(recording->folder, name, 0) == 0);

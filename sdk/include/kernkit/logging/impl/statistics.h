@@ -44,6 +44,20 @@ void for_each_element(TensorView tensor, const char* first, const Visit& visit) 
   }
 }
 
+/// Appends a number that was stored as `Stored`: 9 digits determine a float32.
+template <class Stored, class T>
+void append_number(Message& out, T value) {
+  if constexpr (!std::is_floating_point_v<T>) {
+    out << value;
+  } else if (sizeof(Stored) == sizeof(double)) {
+    append_float(out, static_cast<double>(value));
+  } else {
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+    out << text << (strpbrk(text, ".e") == nullptr ? ".0" : "");
+  }
+}
+
 template <class Stored, class T>
 void append_statistics_of(Message& out, TensorView tensor, const char* first) {
   Statistics<T> all;
@@ -53,12 +67,8 @@ void append_statistics_of(Message& out, TensorView tensor, const char* first) {
     all.add(static_cast<T>(value));
   });
   if (all.finite > 0) {
-    out << "min ";
-    std::is_floating_point_v<T> ? append_float(out, static_cast<double>(all.min))
-                                : void(out << all.min);
-    out << " max ";
-    std::is_floating_point_v<T> ? append_float(out, static_cast<double>(all.max))
-                                : void(out << all.max);
+    append_number<Stored>(out << "min ", all.min);
+    append_number<Stored>(out << " max ", all.max);
   }
   if (std::is_floating_point_v<T>) {
     out << (all.finite > 0 ? " " : "") << "nan " << all.nan << " inf " << all.inf;
@@ -93,7 +103,7 @@ inline void append_statistics(Message& out, const DLTensor* tensor) {
   if (dtype == dl_float64) {
     append_statistics_of<double, double>(out, view, first);
   } else if (dtype == dl_float32) {
-    append_statistics_of<float, double>(out, view, first);
+    append_statistics_of<float, float>(out, view, first);
   } else if (dtype == dl_float16) {
     append_statistics_of<float16, float>(out, view, first);
   } else if (dtype == dl_bfloat16) {
