@@ -128,7 +128,7 @@ def read_mutated(folder, tmp_path, count, seed):
         (copy / name).write_bytes(mutated(generator, originals[name]))
         try:
             for value in recording.read(copy).arguments:
-                assert value.storage is None or value.count() > 0
+                assert value.storage is None or value.num_elements() > 0
         except UserError as error:
             rejected += 1
             assert str(copy) in str(error)

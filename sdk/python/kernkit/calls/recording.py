@@ -49,7 +49,7 @@ class Value(NamedTuple):
             strides[i - 1] = strides[i] * self.shape[i]
         return tuple(strides)
 
-    def count(self) -> int:
+    def num_elements(self) -> int:
         count = 1
         for size in self.shape:
             count *= size
@@ -125,7 +125,7 @@ def _tensor(name: str, node: Dict[str, Any], storages: List[Storage]) -> Value:
     address = _integer(node["address"], 0, 2**64)
     value = Value(name, "tensor", None, shape, strides, _dtype(node["dlpack_dtype"]), _device(node["device"]), address,
                   _integer(node["byte_offset"], 0, 2**64), node["is_written"] is True)  # fmt: skip
-    if value.count() == 0:
+    if value.num_elements() == 0:
         return value
     reach = [(size - 1) * stride for size, stride in zip(shape, value.all_strides())]
     low = sum(r for r in reach if r < 0) * value.item_bits()

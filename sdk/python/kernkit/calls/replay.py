@@ -182,8 +182,8 @@ def call(recording: Recording, path: pathlib.Path) -> Outcome:
     try:
         library = ctypes.CDLL(str(path.resolve()))
         function = getattr(library, "__tvm_ffi_" + recording.op)
-    except (OSError, AttributeError) as error:
-        raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {error}") from None
+    except (OSError, AttributeError) as problem:
+        raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {problem}") from None
     result = _Any()
     code = function(None, arguments.array, len(recording.arguments), ctypes.byref(result))
     error = _error_of(library) if code != 0 else None
@@ -194,4 +194,8 @@ def call(recording: Recording, path: pathlib.Path) -> Outcome:
         value = result.v.i64
     elif result.type_index != _NONE:
         has_value = False
-    return Outcome(error, value, has_value, [memory.content() for memory in arguments.memory])
+    try:
+        contents = [memory.content() for memory in arguments.memory]
+    except UserError as fault:  # of a kernel
+        return Outcome(error or f"CUDA: {fault}", value, has_value, [])
+    return Outcome(error, value, has_value, contents)

@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--library", type=pathlib.Path, required=True, metavar="LIB.so", help="the library whose op is called")
     parser.add_argument("--on-cpu", action="store_true", help="run kernels by their PTX on the CPU, without a GPU")
     parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
+    parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: the libcudart.so.13 of `kernkit run`")
     parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
                         help="the largest difference of equal numbers, relative to the larger number or to 1 (default: 0, equal bits)")
@@ -95,6 +96,8 @@ def _on_cpu(arguments: argparse.Namespace) -> int:
     again = [sys.executable, "-m", __package__.partition(".")[0], "replay", "--here", str(arguments.folder), "--library", str(arguments.library),
              "--tolerance", repr(arguments.tolerance)]  # fmt: skip
     parser = argparse.ArgumentParser()
+    if arguments.runtime:
+        command += ["--runtime", str(arguments.runtime)]
     module = sanitize if arguments.tool else run_command
     module.add_arguments(parser)
     return int(module.run(parser.parse_args([*command[1:], *again])))

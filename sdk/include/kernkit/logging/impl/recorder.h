@@ -126,6 +126,7 @@ class Recorder {
     }
     Message json;
     json << "{\"version\":1,\"code\":" << code << ",\"nanoseconds\":" << duration;
+    if (recording.skipped != nullptr) json << ",\"skipped\":\"" << recording.skipped << "\"";
     if (code == 0) {
       json << ",\"result\":" << returned.values().c_str() << ",\n \"result_storages\":";
       returned.append_storages(json, recording.values, false);
