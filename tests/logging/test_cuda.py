@@ -5,6 +5,7 @@ import re
 
 import called
 import numpy as np
+import pytest
 from kernkit.calls import recording
 
 CODE = """
@@ -37,6 +38,7 @@ def test_tensors_are_read_on_the_stream_of_the_call(tmp_path):
     assert np.frombuffer(written, "float32")[7] == np.float32(result.stdout)
 
 
+@pytest.mark.all
 def test_a_captured_stream_is_not_read(tmp_path):
     """The log and the recording name the reason, and the call is captured."""
     capture = """

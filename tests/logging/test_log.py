@@ -93,6 +93,7 @@ def test_an_error_without_a_host_is_logged(library_without_host):
     assert "ValueError: fail(): x: the line" in result.stdout
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     "setting, logged",
     [("names,add*", ["add_to"]), ("names,-add*", ["fail", "ignore"]), ("names,*o*,-add*", ["ignore"]), ("names,", ["add_to", "fail", "ignore"])],
@@ -109,6 +110,7 @@ def test_an_unsupported_level_is_reported_once():
     assert text.stdout == "10.0\n"
 
 
+@pytest.mark.all
 def test_an_op_of_a_converted_argument_is_logged_once():
     text = called.run("ops.add_to(y, x, 2**70)", KERNKIT_LOG="names").stderr
     assert_lines(text, "#1 add_to.*", "#1 ok .*")
@@ -137,6 +139,7 @@ else: os._exit(0)
     assert result.stderr == "" and (tmp_path / f"log.{parent}").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.all
 def test_threads_and_two_libraries_write_whole_lines(tmp_path):
     code = """
 both = ops, load("called_ops_again")
@@ -171,6 +174,7 @@ def test_a_file_that_cannot_be_written_is_reported_once(tmp_path, file, message)
     assert result.stdout == "15.0\n"
 
 
+@pytest.mark.all
 def test_a_closed_pipe_ends_no_process():
     code = """
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)

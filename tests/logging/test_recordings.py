@@ -80,6 +80,7 @@ except ValueError: pass
 """
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     "setting, recorded",
     [
@@ -94,6 +95,7 @@ def test_which_calls_are_recorded(folder, setting, recorded):
     assert names(folder) == recorded
 
 
+@pytest.mark.all
 def test_which_values_are_recorded(folder):
     code = "ops.ignore(np.arange(3)); ops.ignore(x)"
     folder.mkdir()
@@ -103,6 +105,7 @@ def test_which_values_are_recorded(folder):
         assert sum(call.storages[0].content is not None for call in calls) == expected and len(calls) == 2
 
 
+@pytest.mark.all
 def test_limits_are_checked_before_copying(folder):
     code = """
 big = np.zeros(2**31, "uint8")
@@ -117,6 +120,7 @@ for i in range(1, 5): ops.ignore(np.zeros((1 << 20) - i, "uint8"))
     assert len(names(folder)) == 3
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     "name, value, message",
     [
@@ -138,6 +142,7 @@ def test_a_folder_that_others_may_write_is_rejected(folder):
     assert result.stderr == f"kernkit: KERNKIT_RECORD: {folder}: {message}\n" and not list(folder.iterdir())
 
 
+@pytest.mark.all
 def test_a_folder_that_cannot_be_made_is_reported_once(tmp_path):
     (tmp_path / "file").write_text("")
     for path, message in ((tmp_path / "none/folder", "No such file or directory"), (tmp_path / "file", "Not a directory")):
@@ -145,6 +150,7 @@ def test_a_folder_that_cannot_be_made_is_reported_once(tmp_path):
         assert result.stderr == f"kernkit: KERNKIT_RECORD: {path}: {message}; no call is recorded\n"
 
 
+@pytest.mark.all
 def test_a_limit_of_the_size_of_files_ends_no_process(folder):
     code = """
 import resource
@@ -174,6 +180,7 @@ def test_a_full_disk_changes_no_call(tmp_path):
     assert result.stderr.count("No space left on device") == 3
 
 
+@pytest.mark.all
 def test_threads_libraries_and_processes_record_into_one_folder(folder):
     code = """
 both = ops, load("called_ops_again")

@@ -69,6 +69,7 @@ ops.crash(y, x, {int(number)})
     assert "#2 crash(" in capsys.readouterr().out.splitlines()[1]
 
 
+@pytest.mark.all
 def test_the_ring_keeps_the_last_calls(file):
     called.run("for _ in range(5000): ops.ignore(x)\nops.add_to(y, x)", KERNKIT_TRACE=str(file))
     content = trace.read(file)
@@ -100,6 +101,7 @@ else: os._exit(0)
     assert [call.tid for call in content.calls if call.pid == child] == [child]
 
 
+@pytest.mark.all
 def test_a_process_does_not_write_into_the_file_of_another(file):
     first = "ops.ignore(x); import time; print(1, flush=True); sys.stdin.read(); ops.ignore(x)"
     environment = {"KERNKIT_TRACE": str(file)}
@@ -113,6 +115,7 @@ def test_a_process_does_not_write_into_the_file_of_another(file):
     assert file.stat().st_mode & 0o777 == 0o600 and list(file.parent.iterdir()) == [file]
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(
     "name, message", [("none/calls.trace", "none/: No such file or directory"), ("folder", "folder: Is a directory")]
 )
@@ -124,6 +127,7 @@ def test_a_file_that_cannot_be_made_is_reported_once(tmp_path, name, message):
     assert not list(tmp_path.glob("*.new-*"))
 
 
+@pytest.mark.all
 def test_a_limit_of_the_size_of_files_ends_no_process(file):
     code = """
 import resource
@@ -154,6 +158,7 @@ def test_other_files_are_rejected(tmp_path, file):
         trace.read(tmp_path)
 
 
+@pytest.mark.all
 def test_damaged_files_are_read(file):
     called.run("for _ in range(40): ops.add_to(y, x)", KERNKIT_TRACE=str(file))
     data = file.read_bytes()
