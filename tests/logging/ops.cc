@@ -33,15 +33,15 @@ void add_to(TensorView y, TensorView x, double factor) {
       << "x: shape " << x.sizes() << " does not match y " << y.sizes();
   auto* out = y.data<float>();
   const auto* in = x.data<const float>();
-  int64_t at[4096];
+  int64_t at[4096] = {};
   int64_t n = 0, i = 0;
   each(x, [&](int64_t offset) { at[n++ & 4095] = offset; });
   each(y, [&](int64_t offset) { out[offset] += in[at[i++ & 4095]] * static_cast<float>(factor); });
 }
 
 double kinds(TensorView y, TensorView x, double f, int64_t i, bool b, std::string_view s,
-             DLDataType dtype, DLDevice device, ShapeView sizes, ListView<TensorView> tensors,
-             Optional<double> maybe) {
+             DLDataType dtype, DLDevice device, ShapeView sizes,
+             const ListView<TensorView>& tensors, Optional<double> maybe) {
   double sum = f + static_cast<double>(i) + b + static_cast<double>(s.size()) + dtype.bits +
                device.device_id + static_cast<double>(sizes.size() + tensors.size()) +
                (maybe.has_value() ? maybe.value() : 0.5);
