@@ -4,6 +4,7 @@
 #
 #   KERNKIT_CUDA      AUTO, ON or OFF: whether CUDA files are compiled; AUTO: if nvcc is found
 #   KERNKIT_WERROR    ON: warnings are errors; OFF by default
+#   KERNKIT_CALL_HOOK ON: calls can be logged, traced and recorded; OFF removes the code
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
@@ -13,6 +14,15 @@ include("${CMAKE_CURRENT_LIST_DIR}/KernkitKernel.cmake")
 set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(KERNKIT_WERROR "Warnings are errors" OFF)
+option(KERNKIT_CALL_HOOK "Calls can be logged, traced and recorded" ON)
+# A library's code is compiled with KERNKIT_COMPILED and with the definitions of this function.
+function(_kernkit_hook_definitions out)
+  set(definitions "")
+  if(NOT KERNKIT_CALL_HOOK)
+    set(definitions KERNKIT_NO_CALL_HOOK)
+  endif()
+  set(${out} "${definitions}" PARENT_SCOPE)
+endfunction()
 
 # Stops with the compiler's own message if the compiler cannot compile an empty file. The message
 # that enable_language(CUDA) prints instead depends on where the compiler fails.
@@ -235,7 +245,8 @@ function(kernkit_add_library name)
   set_target_properties(${name}_objects PROPERTIES KERNKIT_COLD_SOURCE "${cold}")
   # -O3 would unroll loops over arguments and dimensions.
   set_source_files_properties("${cold}" PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
-  target_compile_definitions(${name}_objects PUBLIC KERNKIT_COMPILED)
+  _kernkit_hook_definitions(hook)
+  target_compile_definitions(${name}_objects PUBLIC KERNKIT_COMPILED ${hook})
   target_link_libraries(${name}_objects PUBLIC kernkit::kernkit)
   target_include_directories(${name}_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
   set_target_properties(${name}_objects PROPERTIES

@@ -30,6 +30,7 @@
 #include "kernkit/impl/owning_any.h"
 #include "kernkit/impl/owning_tensor.h"
 #include "kernkit/impl/tensor.h"
+#include "kernkit/logging/impl/hook.h"
 #include "kernkit/memory/impl/dlpack.h"
 #include "kernkit/memory/impl/nd_alloc.h"
 #include "kernkit/memory/impl/overlap.h"

@@ -69,7 +69,7 @@ def test_messages_are_those_of_the_tests():
     assert quoted > 25
 
 
-READS = [r"getenv\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(\w+)\}", r"[$]env\{(\w+)\}",
+READS = [r"(?:getenv|\bvariable)\(\"(\w+)\"", r"number_(?:of|from)\(\"([A-Z]\w+)\"", r"\bENV\{(\w+)\}", r"[$]env\{(\w+)\}",
          r"environ(?:\.\w+\(|\[)\"(\w+)\"", r"[$]\{(KK_\w+|\w+):-"]  # in C++, CMake, presets, Python, ./kk  # fmt: skip
 
 

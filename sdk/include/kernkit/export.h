@@ -2,6 +2,7 @@
 // KERNKIT_EXPORT: makes a C++ function callable through the ABI. For <op>_export.cc files.
 #pragma once
 
+#include "kernkit/call/hook.h"
 #include "kernkit/call/metadata.h"
 #include "kernkit/call/op.h"
 #include "kernkit/call/schema_check.h"
@@ -114,32 +115,35 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
 /// "kernkit_doc" the documentation, a string literal, as "name: doc" and NUL, and section
 /// "kernkit_parsed" the parsed line as "name: JSON" and NUL. The functions return all of them, so
 /// --gc-sections keeps them.
-#define KERNKIT_EXPORT(name, schema_line, doc, ...)                                              \
-  namespace kernkit_export {                                                                     \
-  struct KERNKIT_LOCAL name {                                                                    \
-    static constexpr char kName[] = #name;                                                       \
-    static constexpr char kSchema[] = schema_line;                                               \
-    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                         \
-  };                                                                                             \
-  __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =           \
-      #name schema_line;                                                                         \
-  __attribute__((used, section("kernkit_doc"))) static const char name##_doc[] = #name ": " doc; \
-  __attribute__((used, section("kernkit_parsed"))) static constexpr auto name##_parsed =         \
-      ::kernkit::detail::parsed_form<::kernkit::detail::Op<name>>(#name);                        \
-  }                                                                                              \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                            \
-    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, __tvm_ffi_##name, args,    \
-                                                         num_args, result);                      \
-  }                                                                                              \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
-    return ::kernkit::detail::return_metadata<kernkit_export::name>(                             \
-        kernkit_export::name##_schema + sizeof(#name) - 1,                                       \
-        kernkit_export::name##_parsed.text + sizeof(#name ": ") - 1, result);                    \
-  }                                                                                              \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                   \
-    return ::kernkit::detail::return_doc<kernkit_export::name>(                                  \
-        kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                            \
-  }                                                                                              \
+#define KERNKIT_EXPORT(name, schema_line, doc, ...)                                               \
+  namespace kernkit_export {                                                                      \
+  struct KERNKIT_LOCAL name {                                                                     \
+    static constexpr char kName[] = #name;                                                        \
+    static constexpr char kSchema[] = schema_line;                                                \
+    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                          \
+  };                                                                                              \
+  __attribute__((used, section("kernkit_schema"))) static const char name##_schema[] =            \
+      #name schema_line;                                                                          \
+  __attribute__((used, section("kernkit_doc"))) static const char name##_doc[] = #name ": " doc;  \
+  __attribute__((used, section("kernkit_parsed"))) static constexpr auto name##_parsed =          \
+      ::kernkit::detail::parsed_form<::kernkit::detail::Op<name>>(#name);                         \
+  }                                                                                               \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                             \
+    KERNKIT_HOOK_CALL(#name, kernkit_export::name##_schema + sizeof(#name) - 1,                   \
+                      ::kernkit::detail::Op<kernkit_export::name>::signature(), __tvm_ffi_##name, \
+                      args, num_args, result)                                                     \
+    return ::kernkit::detail::call<kernkit_export::name>(__VA_ARGS__, __tvm_ffi_##name, args,     \
+                                                         num_args, result);                       \
+  }                                                                                               \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                               \
+    return ::kernkit::detail::return_metadata<kernkit_export::name>(                              \
+        kernkit_export::name##_schema + sizeof(#name) - 1,                                        \
+        kernkit_export::name##_parsed.text + sizeof(#name ": ") - 1, result);                     \
+  }                                                                                               \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__doc_##name, , , result) {                                    \
+    return ::kernkit::detail::return_doc<kernkit_export::name>(                                   \
+        kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                             \
+  }                                                                                               \
   KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
 /// Expands to nothing: kernkit/shapes/export.h redefines the macro, with the handlers for
 /// frameworks of op `name`. The other argument is the exported function.
@@ -147,6 +151,7 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
 
 /// Begins the definition of an exported C function `symbol` of the type KernkitFunction. The other
 /// arguments are the names of its parameters; an empty argument leaves a parameter without a name.
-#define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result) \
-  extern "C" __attribute__((visibility("default"))) int symbol( \
-      void*, const KernkitAny* args, int32_t num_args, KernkitAny* result)
+#define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result)                      \
+  extern "C" __attribute__((visibility("default"))) int symbol(                      \
+      [[maybe_unused]] void* kernkit_self, const KernkitAny* args, int32_t num_args, \
+      KernkitAny* result)

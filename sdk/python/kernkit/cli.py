@@ -16,7 +16,7 @@ from . import commands as command_modules
 from .errors import UserError
 from .sdk import NO_DEVELOPMENT, NO_TEMPLATE, version, without_component
 
-COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "conformance", "env", "bindings", "test", "run", "counters",
+COMMANDS: List[str] = ["new", "add", "remove", "update", "doctor", "conformance", "env", "bindings", "test", "run", "calls", "replay", "counters",
                        "sanitize", "gpu", "bench", "report", "compare", "cmakedir"]
 
 EXIT_CODES = "exit codes: 0 done, 1 negative result, 2 wrong command line, 3 error, explained in one sentence"

@@ -33,6 +33,20 @@ int64_t new_stream() {
   KERNKIT_CUDA_CHECK(cudaStreamCreate(&stream));
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(stream));
 }
+/// Begins the capture of a stream; at its end, returns the number of captured nodes.
+int64_t capture(int64_t stream, bool begin) {
+  auto* const handle = reinterpret_cast<cudaStream_t>(static_cast<uintptr_t>(stream));
+  if (begin) {
+    KERNKIT_CUDA_CHECK(cudaStreamBeginCapture(handle, cudaStreamCaptureModeGlobal));
+    return 0;
+  }
+  cudaGraph_t graph = nullptr;
+  size_t nodes = 0;
+  KERNKIT_CUDA_CHECK(cudaStreamEndCapture(handle, &graph));
+  KERNKIT_CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  KERNKIT_CUDA_CHECK(cudaGraphDestroy(graph));
+  return static_cast<int64_t>(nodes);
+}
 int64_t launches(int64_t stream) {
   int64_t count = 0;
   for (const auto& launch : runtime().launches()) {
@@ -50,5 +64,7 @@ int64_t launches(int64_t stream) {
 KERNKIT_EXPORT(on_device, "(Tensor x) -> Tensor", "A copy of x.", on_device)
 KERNKIT_EXPORT(copy, "(Tensor(a!) to, Tensor from) -> ()", "", copy)
 KERNKIT_EXPORT(new_stream, "() -> int", "", new_stream)
+KERNKIT_EXPORT(capture, "(int stream, bool begin) -> int",
+               "Begins a capture; at its end, the number of captured nodes.", capture)
 KERNKIT_EXPORT(launches, "(int stream) -> int",
                "Kernels since the last call; negative where one was on another stream.", launches)

@@ -92,6 +92,16 @@ constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
   }
 }
 
+/// The parsed form of typed_line(). The hook of a call reads it.
+template <class R, class... Params>
+constexpr schema::Signature typed_signature(R (*)(Params...)) {
+  if constexpr (is_callable<R, Params...>()) {
+    return TypedLine<std::decay_t<R>, std::decay_t<Params>...>::signature();
+  } else {
+    return {};
+  }
+}
+
 }  // namespace kernkit::detail
 
 /// KERNKIT_EXPORT_TYPED(name, function): exports `function`, or a lambda without captures, as op
@@ -107,27 +117,30 @@ constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
 /// KERNKIT_EXPORT_TYPED with another class for reading: `reading::As<T>` is the type by whose rules
 /// a parameter of type T is read, and whose value converts to T. Calls and errors are those of
 /// KERNKIT_EXPORT_TYPED.
-#define KERNKIT_EXPORT_READ(reading, name, ...)                                                  \
-  namespace kernkit_export {                                                                     \
-  struct KERNKIT_LOCAL name {                                                                    \
-    using Reading = reading;                                                                     \
-    static constexpr char kName[] = #name;                                                       \
-    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                         \
-  };                                                                                             \
-  }                                                                                              \
-  __attribute__((                                                                                \
-      used, section("kernkit_schema"))) static constexpr auto kernkit_export_##name##_schema =   \
-      ::kernkit::detail::typed_line(#name, +(__VA_ARGS__));                                      \
-  __attribute__((                                                                                \
-      used, section("kernkit_parsed"))) static constexpr auto kernkit_export_##name##_parsed =   \
-      ::kernkit::detail::typed_form(#name, +(__VA_ARGS__));                                      \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                            \
-    return ::kernkit::detail::call_typed<kernkit_export::name>(+(__VA_ARGS__), __tvm_ffi_##name, \
-                                                               args, num_args, result);          \
-  }                                                                                              \
-  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                              \
-    return ::kernkit::detail::return_metadata_of(                                                \
-        kernkit_export_##name##_schema.text + sizeof(#name) - 1,                                 \
-        kernkit_export_##name##_parsed.text + sizeof(#name ": ") - 1, #name, KERNKIT_HERE,       \
-        result);                                                                                 \
+#define KERNKIT_EXPORT_READ(reading, name, ...)                                                   \
+  namespace kernkit_export {                                                                      \
+  struct KERNKIT_LOCAL name {                                                                     \
+    using Reading = reading;                                                                      \
+    static constexpr char kName[] = #name;                                                        \
+    static constexpr ::kernkit::SourceLocation kLocation = KERNKIT_HERE;                          \
+  };                                                                                              \
+  }                                                                                               \
+  __attribute__((                                                                                 \
+      used, section("kernkit_schema"))) static constexpr auto kernkit_export_##name##_schema =    \
+      ::kernkit::detail::typed_line(#name, +(__VA_ARGS__));                                       \
+  __attribute__((                                                                                 \
+      used, section("kernkit_parsed"))) static constexpr auto kernkit_export_##name##_parsed =    \
+      ::kernkit::detail::typed_form(#name, +(__VA_ARGS__));                                       \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi_##name, args, num_args, result) {                             \
+    KERNKIT_HOOK_CALL(#name, kernkit_export_##name##_schema.text + sizeof(#name) - 1,             \
+                      ::kernkit::detail::typed_signature(+(__VA_ARGS__)), __tvm_ffi_##name, args, \
+                      num_args, result)                                                           \
+    return ::kernkit::detail::call_typed<kernkit_export::name>(+(__VA_ARGS__), __tvm_ffi_##name,  \
+                                                               args, num_args, result);           \
+  }                                                                                               \
+  KERNKIT_EXPORT_FUNCTION(__tvm_ffi__metadata_##name, , , result) {                               \
+    return ::kernkit::detail::return_metadata_of(                                                 \
+        kernkit_export_##name##_schema.text + sizeof(#name) - 1,                                  \
+        kernkit_export_##name##_parsed.text + sizeof(#name ": ") - 1, #name, KERNKIT_HERE,        \
+        result);                                                                                  \
   }

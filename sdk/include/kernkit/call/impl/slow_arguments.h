@@ -2,6 +2,7 @@
 // Conversion of slow arguments, and the second call of the op.
 #pragma once
 
+#include "kernkit/call/hook.h"
 #include "kernkit/call/slow_arguments.h"
 #include "kernkit/host_api/raise.h"
 #include "kernkit/schema/schema.h"
@@ -22,7 +23,7 @@ KERNKIT_COLD int call_converted(KernkitFunction self, const char* op, const char
       // The object was moved out of its slot already.
       if (changed[i].type_index == args[i].type_index) throw_argument_type(name, "Tensor", args[i]);
     }
-    return self(nullptr, changed, num_args, result);
+    return self(hooked_self(), changed, num_args, result);
   } catch (const Error& error) {
     return raise_error(op, error, location);
   }

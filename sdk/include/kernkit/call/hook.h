@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hook of an exported function: log, trace and recordings of calls (kernkit/logging/).
+//
+// A library that is compiled with KERNKIT_COMPILED has the hook, whose code is in kernkit.cc.
+// KERNKIT_NO_CALL_HOOK removes the hook.
+#pragma once
+
+#include "kernkit/abi/abi.h"
+#include "kernkit/base/cold.h"
+#include "kernkit/schema/schema.h"
+
+namespace kernkit::detail {
+
+/// An exported function as the hook describes the function.
+struct CallSite {
+  const char* name;             // of the op
+  const char* line;             // the schema line without the name
+  schema::Signature signature;  // the parsed line
+  KernkitFunction function;     // the exported function
+  void* known;                  // the hook's own data after the first call; before, null
+};
+
+/// The `self` by which the hook calls an exported function, which then skips the hook. The `self`
+/// of other callers is null.
+inline void* hooked_self() { return reinterpret_cast<void*>(uintptr_t{0xff}); }
+
+#if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
+/// Not 0 if a variable of the environment requests the log, the trace or recordings. Set when the
+/// library is loaded, and constant from then on.
+extern KERNKIT_LOCAL unsigned char call_hook;
+
+/// Calls the function of a call site, and logs, traces or records the call. Returns what the
+/// function returns: a failure of the hook changes no call.
+[[gnu::cold]] int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
+                              KernkitAny* result) noexcept;
+
+/// Whether a call is passed to hooked_call(). Two instructions if no variable requests the hook.
+[[gnu::always_inline]] inline bool is_hooked([[maybe_unused]] void* self) {
+#if defined(__clang__)
+  return __builtin_expect(call_hook != 0, 0) && self == nullptr;
+#else
+  // One comparison for both conditions: with two, g++ takes a jump in the common case.
+  return __builtin_expect(call_hook > static_cast<uint8_t>(reinterpret_cast<uintptr_t>(self)), 0);
+#endif
+}
+#endif
+
+}  // namespace kernkit::detail
+
+#if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
+/// Begins the body of an exported function of KERNKIT_EXPORT_FUNCTION. `signature` is the parsed
+/// `schema_line`.
+#define KERNKIT_HOOK_CALL(op, schema_line, signature, function, args, num_args, result)         \
+  static ::kernkit::detail::CallSite kernkit_call_site = {op, schema_line, signature, function, \
+                                                          nullptr};                             \
+  if (::kernkit::detail::is_hooked(kernkit_self)) {                                             \
+    return ::kernkit::detail::hooked_call(&kernkit_call_site, args, num_args, result);          \
+  }
+#else
+/// Expands to nothing: the library has no hook.
+#define KERNKIT_HOOK_CALL(op, schema_line, signature, function, args, num_args, result)
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hook of the library's calls: reads the settings, and passes each call to the log and the
+// trace.
+#pragma once
+
+#include <dlfcn.h>
+
+#include "kernkit/logging/impl/log.h"
+#include "kernkit/logging/impl/recorder.h"
+#include "kernkit/logging/impl/trace.h"
+
+#if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
+
+namespace kernkit::logging {
+
+/// What the hook keeps for the process's lifetime.
+class Hook {
+ public:
+  static Hook& get() {
+    // Never destroyed: other threads call ops until the process ends.
+    alignas(Hook) static unsigned char memory[sizeof(Hook)];
+    static Hook* hook = new (memory) Hook;
+    return *hook;
+  }
+
+  int run(detail::CallSite* site, const KernkitAny* args, int32_t num_args, KernkitAny* result) {
+    KnownOp* op = known_op(site, [&](KnownOp* known) {
+      known->is_logged = log_.selects(site->name);
+      known->trace_index = trace_.add_op(site);
+      known->is_recorded = recorder_.selects(site->name);
+    });
+    const Call call = {site, op, args, num_args};
+    if (op == nullptr) {
+      report(Cause::kMemory, Message().stream() << "no memory to log, trace or record a call");
+      return plain(call, result);
+    }
+    const uint64_t traced = op->trace_index >= 0 ? trace_.begin(call) : 0;
+    const bool is_plain = !op->is_logged && !op->is_recorded;
+    const int code = is_plain ? plain(call, result) : observed(call, result);
+    if (traced != 0) trace_.end(traced, code);
+    return code;
+  }
+
+ private:
+  Hook() : log_(library_name()), trace_(library_name()), recorder_(library_name()) {
+    __atomic_store_n(&made(), this, __ATOMIC_RELEASE);
+    (void)pthread_atfork(nullptr, nullptr, after_fork);
+  }
+
+  /// The hook without the lock of its construction, which a thread can hold while another forks.
+  static Hook*& made() {
+    static Hook* hook = nullptr;
+    return hook;
+  }
+
+  static void after_fork() {
+    if (Hook* hook = made()) {
+      hook->log_.after_fork();
+      hook->trace_.after_fork();
+    }
+  }
+
+  int observed(const Call& call, KernkitAny* result) {
+    Recording recording;
+    if (call.op->is_recorded) recording = recorder_.begin(call);
+    const uint64_t number = call.op->is_logged ? log_.begin(call) : 0;
+    const int64_t begin = nanoseconds();
+    const int code = plain(call, result);
+    const int64_t duration = nanoseconds() - begin;
+    const int error = errno;
+    if (call.op->is_logged) log_.end(call, number, code, duration);
+    recorder_.end(recording, call, *result, code, duration);
+    errno = error;
+    return code;
+  }
+
+  static int plain(const Call& call, KernkitAny* result) {
+    return call.site->function(detail::hooked_self(), call.args, call.num_args, result);
+  }
+
+  /// The name of the library's file without folders.
+  static const char* library_name() {
+    Dl_info info{};
+    if (dladdr(&detail::call_hook, &info) == 0 || info.dli_fname == nullptr) return "the program";
+    const char* slash = strrchr(info.dli_fname, '/');
+    return slash == nullptr ? info.dli_fname : slash + 1;
+  }
+
+  Log log_;
+  Trace trace_;
+  Recorder recorder_;
+};
+
+}  // namespace kernkit::logging
+
+namespace kernkit::detail {
+
+unsigned char call_hook = 0;
+
+// Runs when the library is loaded, so that no call reads the byte while another thread writes it.
+[[gnu::constructor]] static void read_call_hook() { call_hook = logging::is_requested() ? 1 : 0; }
+
+int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
+                KernkitAny* result) noexcept {
+  return logging::Hook::get().run(site, args, num_args, result);
+}
+
+}  // namespace kernkit::detail
+
+#endif  // the library has the hook

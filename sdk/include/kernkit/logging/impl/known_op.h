@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// KnownOp: what the hook keeps for each op.
+#pragma once
+
+#include <new>
+
+#include "kernkit/call/hook.h"
+#include "kernkit/logging/impl/describe.h"
+#include "kernkit/logging/impl/settings.h"
+
+namespace kernkit::logging {
+
+struct KnownOp {
+  bool is_logged = false;
+  bool is_recorded = false;
+  int32_t trace_index = -1;  // in the trace's table of ops; -1 without a place there
+};
+
+/// A call as the hook sees the call.
+struct Call {
+  const detail::CallSite* site;
+  KnownOp* op;
+  const KernkitAny* args;
+  int32_t num_args;
+
+  /// The parameter of an argument, or null if the schema line has none.
+  const schema::Param* param(int32_t i) const {
+    return i < site->signature.num_params ? &site->signature.params[i] : nullptr;
+  }
+};
+
+/// Appends the name of argument i: that of the schema line, or "argument_1" and so on.
+inline void append_name(Message& out, const Call& call, int32_t i) {
+  const schema::Param* param = call.param(i);
+  if (param != nullptr && param->name.size > 0) {
+    out.append(call.site->line + param->name.begin, static_cast<size_t>(param->name.size));
+  } else {
+    out << "argument_" << i + 1;
+  }
+}
+
+/// The device of the first tensor that is not in the host's memory; the CPU otherwise.
+inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
+  for (int32_t i = 0; i < num_args; ++i) {
+    const DLTensor* tensor = tensor_of(args[i]);
+    if (tensor != nullptr && !is_host_memory(tensor->device)) return tensor->device;
+  }
+  return {kDLCPU, 0};
+}
+
+/// The op of a call site. `complete` fills the members in at the first call. Null without memory.
+template <class Complete>
+KnownOp* known_op(detail::CallSite* site, const Complete& complete) {
+  auto* op = static_cast<KnownOp*>(__atomic_load_n(&site->known, __ATOMIC_ACQUIRE));
+  if (__builtin_expect(op != nullptr, 1)) return op;
+  op = new (std::nothrow) KnownOp;
+  if (op == nullptr) return nullptr;
+  complete(op);
+  void* first = nullptr;
+  if (__atomic_compare_exchange_n(&site->known, &first, op, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE)) {
+    return op;
+  }
+  delete op;  // another thread was first
+  return static_cast<KnownOp*>(first);
+}
+
+}  // namespace kernkit::logging

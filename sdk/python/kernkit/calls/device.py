@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of CUDA devices by the driver's API, for repeated calls: of a GPU, or of kernkit's runtime without a GPU."""
+
+import ctypes
+from typing import Any, Dict
+
+from ..errors import UserError
+
+
+class Driver:
+    """The functions of libcuda.so.1."""
+
+    def __init__(self) -> None:
+        try:
+            self.library = ctypes.CDLL("libcuda.so.1")
+        except OSError:
+            raise UserError("the recording has tensors on a CUDA device, and libcuda.so.1 is not found; "
+                            "add --on-cpu to repeat the call without a GPU") from None  # fmt: skip
+        self.contexts: Dict[int, ctypes.c_void_p] = {}
+        self.call("cuInit", 0)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self.library, name)(*arguments)
+        if code != 0:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorName(code, ctypes.byref(text))
+            raise UserError(f"{name}() failed: {(text.value or b'unknown error').decode()}")
+
+    def use(self, index: int) -> None:
+        """Makes the primary context of a device current, as the CUDA runtime does."""
+        if index not in self.contexts:
+            device, context = ctypes.c_int(), ctypes.c_void_p()
+            self.call("cuDeviceGet", ctypes.byref(device), index)
+            self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+            self.contexts[index] = context
+        self.call("cuCtxSetCurrent", self.contexts[index])
+
+
+class DeviceMemory:
+    """Memory of a device at an address that is equal to the recorded address modulo 256, the alignment of allocations."""
+
+    _ALIGNMENT = 256
+
+    def __init__(self, driver: Driver, index: int, address: int, size: int, content: Any) -> None:
+        self.driver, self.index, self.size = driver, index, size
+        shift = address % self._ALIGNMENT
+        allocated = ctypes.c_uint64()
+        driver.use(index)
+        driver.call("cuMemAlloc_v2", ctypes.byref(allocated), ctypes.c_size_t(shift + size))
+        self.base = allocated.value + shift
+        data = content if content is not None else bytes(size)
+        driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.base), data, ctypes.c_size_t(size))
+
+    def content(self) -> bytes:
+        """The bytes after the call. UserError if a kernel of the call failed."""
+        self.driver.use(self.index)
+        self.driver.call("cuCtxSynchronize")
+        data = ctypes.create_string_buffer(self.size)
+        self.driver.call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(self.base), ctypes.c_size_t(self.size))
+        return data.raw

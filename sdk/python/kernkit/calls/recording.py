@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the recording of a call, a folder of KERNKIT_RECORD.
+
+A recording is untrusted input: every member is checked before it is used, and no path is read from the files.
+"""
+
+import json
+import pathlib
+from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Tuple
+
+from ..errors import UserError
+from . import safetensors
+
+_MOST_TEXT = 1 << 26  # bytes of call.json
+_MOST_BYTES = 1 << 36  # of the memory of a call
+_MOST_RANK = 64
+_TYPES = {"tensor", "int", "float", "bool", "str", "bytes", "none", "dtype", "device", "shape", "list", "other"}
+
+
+class Storage(NamedTuple):
+    """Memory that tensors share."""
+
+    device: Tuple[int, int]  # DLPack's type and index
+    address: int  # at the recorded call
+    size: int  # bytes
+    content: Optional[bytes]  # None: the values were not recorded
+
+
+class Value(NamedTuple):
+    """An argument or a result."""
+
+    name: str
+    type: str
+    value: Any = None  # a number, a text, bytes, a list of Value, a dtype or a device
+    shape: Tuple[int, ...] = ()
+    strides: Optional[Tuple[int, ...]] = None  # elements; None: row-major, without strides in the DLTensor
+    dtype: Tuple[int, int, int] = (0, 0, 0)  # DLPack's code, bits and lanes
+    device: Tuple[int, int] = (1, 0)
+    address: int = 0  # of the element with index 0, at the recorded call
+    byte_offset: int = 0
+    is_written: bool = False
+    storage: Optional[int] = None  # index among the storages; None for a tensor without elements
+
+    def all_strides(self) -> Tuple[int, ...]:
+        if self.strides is not None:
+            return self.strides
+        strides = [1] * len(self.shape)
+        for i in range(len(self.shape) - 1, 0, -1):
+            strides[i - 1] = strides[i] * self.shape[i]
+        return tuple(strides)
+
+    def num_elements(self) -> int:
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+    def item_bits(self) -> int:
+        return self.dtype[1] * self.dtype[2]
+
+
+class Results(NamedTuple):
+    """What the recorded call returned."""
+
+    error: Optional[str]  # "ValueError: op(): ..." of a call that failed
+    value: Optional[Value]
+    written: Dict[int, bytes]  # {index of a storage: its content after the call}
+    nanoseconds: int
+
+
+class Recording(NamedTuple):
+    folder: pathlib.Path
+    op: str
+    schema: str
+    library: str  # the name of the file, for messages only
+    arguments: List[Value]
+    storages: List[Storage]
+    skipped: Optional[str]  # why no values were recorded
+    results: Optional[Results]  # None: the call did not return
+
+
+class _Damaged(Exception):
+    pass
+
+
+def _fail(what: str) -> NoReturn:
+    raise _Damaged(what)
+
+
+def _integer(node: Any, low: int, high: int) -> int:
+    if type(node) is not int or not low <= node < high:
+        _fail(f"an integer from {low} to {high - 1} was expected, not {str(node)[:40]}")
+    return node
+
+
+def _text(node: Any) -> str:
+    if not isinstance(node, str):
+        _fail(f"a text was expected, not {str(node)[:40]}")
+    return node
+
+
+def _numbers(node: Any, count: Optional[int], low: int, high: int) -> Tuple[int, ...]:
+    if not isinstance(node, list) or (count is not None and len(node) != count):
+        _fail(f"a list of integers was expected, not {str(node)[:40]}")
+    return tuple(_integer(number, low, high) for number in node)
+
+
+def _device(node: Any) -> Tuple[int, int]:
+    kind, index = _numbers(node, 2, -(2**31), 2**31)
+    return kind, index
+
+
+def _dtype(node: Any) -> Tuple[int, int, int]:
+    code, bits, lanes = _numbers(node, 3, 0, 2**16)
+    if code > 255 or bits > 255:
+        _fail("a dtype has more than 8 bits of code or bits")
+    return code, bits, lanes
+
+
+def _tensor(name: str, node: Dict[str, Any], storages: List[Storage]) -> Value:
+    shape = _numbers(node["shape"], None, 0, 2**63)
+    if len(shape) > _MOST_RANK:
+        _fail(f"the tensor {name} has {len(shape)} dimensions")
+    strides = None if node["strides"] is None else _numbers(node["strides"], len(shape), -(2**63), 2**63)
+    address = _integer(node["address"], 0, 2**64)
+    value = Value(name, "tensor", None, shape, strides, _dtype(node["dlpack_dtype"]), _device(node["device"]), address,
+                  _integer(node["byte_offset"], 0, 2**64), node["is_written"] is True)  # fmt: skip
+    if value.num_elements() == 0:
+        return value
+    reach = [(size - 1) * stride for size, stride in zip(shape, value.all_strides())]
+    low = sum(r for r in reach if r < 0) * value.item_bits()
+    high = (sum(r for r in reach if r > 0) + 1) * value.item_bits()
+    begin, end = address + low // 8, address + -(-high // 8)
+    for i, storage in enumerate(storages):
+        if storage.device == value.device and storage.address <= begin and end <= storage.address + storage.size:
+            return value._replace(storage=i)
+    _fail(f"the tensor {name} is in no memory of the recording")
+
+
+def _value(node: Any, storages: List[Storage], name: str = "", depth: int = 0) -> Value:
+    kind = node["type"]
+    name = _text(node.get("name", name))
+    if kind not in _TYPES or depth > 4:
+        _fail(f"the type {str(kind)[:40]} is unknown")
+    if kind == "tensor":
+        return _tensor(name, node, storages)
+    if kind == "list":
+        if not isinstance(node["items"], list):
+            _fail("a list was expected")
+        items = [_value(item, storages, f"{name}_{i}", depth + 1) for i, item in enumerate(node["items"])]
+        return Value(name, kind, items)
+    value: Any = None
+    if kind == "int":
+        value = _integer(node["value"], -(2**63), 2**63)
+    elif kind == "float":
+        value = float(node["value"])
+    elif kind == "bool":
+        value = node["value"] is True
+    elif kind == "bytes":
+        value = bytes.fromhex(_text(node["hex"]))
+    elif kind == "dtype":
+        value = _dtype(node["dlpack_dtype"])
+    elif kind == "device":
+        value = _device(node["device"])
+    elif kind == "shape":
+        value = _numbers(node["value"], None, -(2**63), 2**63)
+    elif kind in ("str", "other"):
+        value = _text(node["value"])
+    return Value(name, kind, value)
+
+
+def _storages(nodes: Any, entries: Dict[str, bytes]) -> List[Storage]:
+    if not isinstance(nodes, list):
+        _fail("a list of storages was expected")
+    storages, total = [], 0
+    for node in nodes:
+        size = _integer(node["bytes"], 1, _MOST_BYTES)
+        content = None
+        if node["entry"] is not None:
+            content = entries.get(_text(node["entry"]))
+            if content is None or len(content) != size:
+                _fail(f"the values of {node['entry']!r} are missing or incomplete")
+        storages.append(Storage(_device(node["device"]), _integer(node["address"], 0, 2**64 - size), size, content))
+        total += size
+    if total > _MOST_BYTES:
+        _fail(f"the tensors have {total} bytes")
+    return storages
+
+
+def _json(path: pathlib.Path) -> Any:
+    with open(path, "rb") as file:
+        data = file.read(_MOST_TEXT + 1)
+    if len(data) > _MOST_TEXT:
+        _fail("the file is too large")
+    return json.loads(data.decode("utf-8", "surrogateescape"))
+
+
+def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]:
+    if not (folder / "results.json").is_file():
+        return None
+    node = _json(folder / "results.json")
+    after = _storages(node["storages"], safetensors.read(folder / "outputs.safetensors"))
+    written = {i: s.content for i, s in enumerate(after) if s.content is not None}
+    if len(after) > len(storages) or any(after[i].size != storages[i].size for i in written):
+        written = {}  # the call moved or freed tensors
+    error = _text(node["error"]) if node["code"] != 0 else None
+    value = None
+    if error is None:
+        returned = _storages(node["result_storages"], safetensors.read(folder / "result.safetensors"))
+        value = _value(node["result"], returned)
+    return Results(error, value, written, _integer(node["nanoseconds"], 0, 2**63))
+
+
+def read(folder: pathlib.Path) -> Recording:
+    """Reads a recording. UserError if the folder is not a recording, or if a file of it is damaged."""
+    path = folder / "call.json"
+    if not path.is_file():
+        raise UserError(f"{folder} is not a recording of KERNKIT_RECORD: it has no call.json")
+    try:
+        node = _json(path)
+        if node.get("format") != "kernkit call" or node.get("version") != 1:
+            raise UserError(f"{path} is a recording of another version of kernkit")
+        storages = _storages(node["storages"], safetensors.read(folder / "inputs.safetensors"))
+        arguments = [_value(argument, storages) for argument in node["arguments"]]
+        skipped = _text(node["skipped"]) if "skipped" in node else None
+        path = folder / "results.json"
+        results = _results(folder, storages)
+        return Recording(folder, _text(node["op"]), _text(node["schema"]), _text(node["library"]), arguments, storages, skipped, results)
+    except (_Damaged, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise UserError(f"{path} is damaged: {error!r}" if isinstance(error, KeyError) else f"{path} is damaged: {error}") from None

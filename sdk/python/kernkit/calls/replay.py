@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repeats a recorded call in this process, by ctypes, with the addresses' alignment, the strides and the aliasing of the
+recording.
+
+Lists, shapes and results that are objects require a host: the package apache-tvm-ffi.
+"""
+
+import contextlib
+import ctypes
+import mmap
+import pathlib
+from typing import Any, List, NamedTuple, Optional
+
+from ..errors import UserError
+from .device import DeviceMemory, Driver
+from .recording import Recording, Storage, Value
+
+_PAGE = 4096
+_CUDA = 2
+_NONE, _INT, _BOOL, _FLOAT, _DTYPE, _DEVICE, _TENSOR, _RAW_STR, _BYTES = 0, 1, 2, 3, 5, 6, 7, 8, 9
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_uint64), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
+                ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("byte_offset", ctypes.c_uint64)]  # fmt: skip
+
+
+class _Union(ctypes.Union):
+    _fields_ = [("i64", ctypes.c_int64), ("f64", ctypes.c_double), ("ptr", ctypes.c_void_p), ("small", ctypes.c_char * 8),
+                ("dtype", ctypes.c_uint8 * 4), ("device", ctypes.c_int32 * 2)]  # fmt: skip
+
+
+class _Any(ctypes.Structure):
+    _fields_ = [("type_index", ctypes.c_int32), ("small_size", ctypes.c_uint32), ("v", _Union)]
+
+
+class _ByteArray(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+class Outcome(NamedTuple):
+    """What the repeated call returned."""
+
+    error: Optional[str]  # "ValueError: op(): ..."
+    value: Any  # a number or None; not compared for other types
+    has_value: bool
+    storages: List[bytes]  # contents after the call
+
+
+class Memory:
+    """New memory for a storage, at an address that is equal to the recorded address modulo the size of a page."""
+
+    def __init__(self, storage: Storage) -> None:
+        shift = storage.address % _PAGE
+        self.mapped = mmap.mmap(-1, shift + storage.size)
+        self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.mapped)) + shift
+        self.shift, self.size = shift, storage.size
+        if storage.content is not None:
+            self.mapped[shift : shift + storage.size] = storage.content
+
+    def content(self) -> bytes:
+        return self.mapped[self.shift : self.shift + self.size]
+
+
+class _Arguments:
+    """Arguments of a call, and the memory that they refer to."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.keep: List[Any] = []
+        on_device = any(storage.device[0] == _CUDA for storage in recording.storages)
+        driver = Driver() if on_device else None
+        self.memory = [
+            Memory(storage) if storage.device[0] != _CUDA or driver is None
+            else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content)
+            for storage in recording.storages
+        ]  # fmt: skip
+        self.storages = recording.storages
+        self.array = (_Any * max(len(recording.arguments), 1))()
+        for any_value, value in zip(self.array, recording.arguments):
+            self._set(any_value, value)
+
+    def _kept(self, thing: Any) -> int:
+        self.keep.append(thing)
+        return ctypes.addressof(thing)
+
+    def _set(self, out: _Any, value: Value) -> None:
+        if value.type == "tensor":
+            out.type_index, out.v.ptr = _TENSOR, self._kept(self._tensor(value))
+        elif value.type in ("int", "bool"):
+            out.type_index, out.v.i64 = (_INT if value.type == "int" else _BOOL), value.value
+        elif value.type == "float":
+            out.type_index, out.v.f64 = _FLOAT, value.value
+        elif value.type == "none":
+            out.type_index = _NONE
+        elif value.type == "str":
+            text = value.value.encode("utf-8", "surrogateescape")
+            out.type_index, out.v.ptr = _RAW_STR, self._kept(ctypes.create_string_buffer(text))
+        elif value.type == "bytes":
+            data = ctypes.create_string_buffer(value.value, len(value.value) + 1)
+            out.type_index, out.v.ptr = _BYTES, self._kept(_ByteArray(self._kept(data), len(value.value)))
+        elif value.type == "dtype":
+            code, bits, lanes = value.value
+            out.type_index, out.v.dtype = _DTYPE, (ctypes.c_uint8 * 4)(code, bits, lanes & 255, lanes >> 8)
+        elif value.type == "device":
+            out.type_index, out.v.device = _DEVICE, (ctypes.c_int32 * 2)(*value.value)
+        elif value.type in ("list", "shape"):
+            self._set_object(out, value)
+        else:
+            raise UserError(f"the argument {value.name} is {value.value}, which no recording can hold; the call cannot be repeated")
+
+    def _tensor(self, value: Value) -> _DLTensor:
+        sizes = ctypes.c_int64 * max(len(value.shape), 1)
+        address = value.address
+        if value.storage is not None:
+            address += self.memory[value.storage].base - self.storages[value.storage].address
+        result = _DLTensor((address - value.byte_offset) % 2**64, value.device, len(value.shape), *value.dtype,
+                           self._kept(sizes(*value.shape)), None, value.byte_offset)  # fmt: skip
+        if value.strides is not None:
+            result.strides = self._kept(sizes(*value.strides))
+        return result
+
+    def _set_object(self, out: _Any, value: Value) -> None:
+        try:
+            import tvm_ffi
+        except ImportError:
+            raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi") from None
+        library = ctypes.CDLL(tvm_ffi.libinfo.find_libtvm_ffi())
+        make = "ffi.Shape" if value.type == "shape" else "ffi.Array"
+        items = [Value("", "int", number) for number in value.value] if value.type == "shape" else value.value
+        arguments = (_Any * max(len(items), 1))()
+        for item, any_value in zip(items, arguments):
+            self._set(any_value, item)
+            if item.type == "tensor":
+                self._set_tensor_object(library, any_value)
+        name = make.encode()
+        text = _ByteArray(self._kept(ctypes.create_string_buffer(name)), len(name))
+        function, result = ctypes.c_void_p(), _Any()
+        if library.TVMFFIFunctionGetGlobal(ctypes.byref(text), ctypes.byref(function)) != 0 or not function:
+            raise UserError(f"the argument {value.name}: tvm_ffi has no function {make}")
+        if library.TVMFFIFunctionCall(function, arguments, len(items), ctypes.byref(result)) != 0:
+            raise UserError(f"the argument {value.name}: tvm_ffi cannot make a list")
+        out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never released: the process ends after the call
+
+    def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
+        """Replaces the DLTensor of an argument by an object of the host, since a list owns its elements."""
+
+        class Managed(ctypes.Structure):
+            _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                        ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]  # fmt: skip
+
+        managed = Managed((1, 1), None, None, 0, _DLTensor.from_address(any_value.v.ptr))
+        result = ctypes.c_void_p()
+        self._kept(managed)
+        if library.TVMFFITensorFromDLPackVersioned(ctypes.byref(managed), 0, 0, ctypes.byref(result)) != 0:
+            raise UserError("tvm_ffi cannot make a tensor of a list")
+        any_value.type_index, any_value.v.ptr = 70, result.value
+
+
+def _error_of(library: ctypes.CDLL) -> str:
+    """The error of a failed call, in the host's slot or in the library's."""
+    library.kernkit_last_error.restype = ctypes.c_char_p
+    own = library.kernkit_last_error().decode("utf-8", "replace")
+    try:
+        take = ctypes.CDLL(None).TVMFFIErrorMoveFromRaised
+    except AttributeError:
+        return str(own)
+    error = ctypes.c_void_p()
+    take(ctypes.byref(error))
+    if not error:
+        return str(own)
+    cell = (_ByteArray * 2).from_address((error.value or 0) + 24)
+    kind, message = (ctypes.string_at(part.data, part.size).decode("utf-8", "replace") for part in cell)
+    return f"{kind}: {message}"
+
+
+def call(recording: Recording, path: pathlib.Path) -> Outcome:
+    """Calls the op of the library at `path`. The op can end the process."""
+    with contextlib.suppress(ImportError):  # the host, for results that are objects
+        import tvm_ffi  # noqa: F401
+    arguments = _Arguments(recording)
+    try:
+        library = ctypes.CDLL(str(path.resolve()))
+        function = getattr(library, "__tvm_ffi_" + recording.op)
+    except (OSError, AttributeError) as problem:
+        raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {problem}") from None
+    result = _Any()
+    code = function(None, arguments.array, len(recording.arguments), ctypes.byref(result))
+    error = _error_of(library) if code != 0 else None
+    value, has_value = None, True
+    if result.type_index == _FLOAT:
+        value = result.v.f64
+    elif result.type_index in (_INT, _BOOL):
+        value = result.v.i64
+    elif result.type_index != _NONE:
+        has_value = False
+    try:
+        contents = [memory.content() for memory in arguments.memory]
+    except UserError as fault:  # of a kernel
+        return Outcome(error or f"CUDA: {fault}", value, has_value, [])
+    return Outcome(error, value, has_value, contents)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads files of safetensors: a size, a JSON object that describes the entries, and their bytes."""
+
+import json
+import pathlib
+import struct
+from typing import Any, Dict
+
+from ..errors import UserError
+
+_MOST_HEADER = 1 << 24  # bytes
+
+
+def read(path: pathlib.Path) -> Dict[str, bytes]:
+    """{entry: its bytes}. UserError for a file that is damaged."""
+    try:
+        data = path.read_bytes()
+        (size,) = struct.unpack_from("<Q", data)
+        if size > min(_MOST_HEADER, len(data) - 8):
+            raise ValueError("its header is incomplete")
+        header: Any = json.loads(data[8 : 8 + size])
+        content = memoryview(data)[8 + size :]
+        entries = {}
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            begin, end = entry["data_offsets"]
+            if not (type(begin) is type(end) is int and 0 <= begin <= end <= len(content)):
+                raise ValueError(f"the entry {name!r} is past its end")
+            entries[name] = bytes(content[begin:end])
+        return entries
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
+        raise UserError(f"{path} is no file of safetensors: {error}") from None

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repeat a call that KERNKIT_RECORD recorded, and compare the results.
+
+The library is the one of the command line: a recording names no file that is loaded. The tensors have the strides,
+offsets, alignment and shared memory of the recorded call. The call runs in a process of its own.
+
+--on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
+they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
+Exit code 1: the results differ, or the call ends its process.
+"""
+
+import argparse
+import os
+import pathlib
+import signal
+import sys
+import traceback
+
+from ..binaries.ops import op_of_line, read_lines
+from ..calls import differences, recording, replay
+from ..errors import UserError
+from ..sdk import without_component
+
+try:
+    from . import run as run_command
+    from . import sanitize
+except ImportError:  # a library's copy without the component ptx
+    sanitize = None  # type: ignore[assignment]
+
+
+def _tolerance(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0")
+    return value
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="the recording: a folder in the folder of KERNKIT_RECORD")
+    parser.add_argument("--library", type=pathlib.Path, required=True, metavar="LIB.so", help="the library whose op is called")
+    parser.add_argument("--on-cpu", action="store_true", help="run kernels by their PTX on the CPU, without a GPU")
+    parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
+    parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: the libcudart.so.13 of `kernkit run`")
+    parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
+    parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
+                        help="the largest difference of equal numbers, relative to the larger number or to 1 (default: 0, equal bits)")
+
+
+def _check_line(call: recording.Recording, library: pathlib.Path) -> None:
+    lines = {op_of_line(line): line[len(op_of_line(line)) :] for line in read_lines(library)}
+    if call.op not in lines:
+        raise UserError(f"{library} has no op {call.op}; it has {', '.join(sorted(lines)) or 'no op'}")
+    if lines[call.op] != call.schema:
+        raise UserError(f"{call.op} has another schema line in {library} than in the recording: {lines[call.op]} is not {call.schema}; "
+                        "replay the recording with a library of its version")  # fmt: skip
+
+
+def _repeat(call: recording.Recording, library: pathlib.Path, tolerance: float) -> int:
+    outcome = replay.call(call, library)
+    if call.results is None:
+        ending = f"fails with {outcome.error}" if outcome.error else "succeeds"
+        print(f"{call.op}: the recorded call did not return; this call {ending}")
+        return 1
+    different, compared = differences.compare(call, outcome, tolerance)
+    for line in different:
+        print(f"{call.op}: {line}")
+    if not different:
+        print(f"{call.op}: equal: {', '.join(compared) or 'nothing is compared'}")
+    return 1 if different else 0
+
+
+def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: float) -> int:
+    """The exit code; of a process that a signal ended, the negative number of the signal."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 3
+        try:
+            code = _repeat(call, library, tolerance)
+        except UserError as error:
+            print(f"kernkit: {error}", file=sys.stderr)
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    status = os.waitpid(child, 0)[1]
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _on_cpu(arguments: argparse.Namespace) -> int:
+    """Runs this command again under `kernkit run` or `kernkit sanitize`."""
+    if sanitize is None:
+        raise UserError(without_component("ptx"))
+    command = ["sanitize", "--tool", arguments.tool] if arguments.tool else ["run"]
+    again = [sys.executable, "-m", __package__.partition(".")[0], "replay", "--here", str(arguments.folder), "--library", str(arguments.library),
+             "--tolerance", repr(arguments.tolerance)]  # fmt: skip
+    parser = argparse.ArgumentParser()
+    if arguments.runtime:
+        command += ["--runtime", str(arguments.runtime)]
+    module = sanitize if arguments.tool else run_command
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_args([*command[1:], *again])))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    call = recording.read(arguments.folder)
+    _check_line(call, arguments.library)
+    if arguments.on_cpu or arguments.tool:
+        return _on_cpu(arguments)
+    for storage in call.storages:
+        if storage.device[0] not in (1, 2, 3):
+            raise UserError(f"{arguments.folder} has tensors on a device of a type that is not supported; supported: the CPU and CUDA")
+    if any(storage.content is None for storage in call.storages):
+        print(f"{call.op}: values were not recorded ({call.skipped or 'KERNKIT_RECORD_VALUES'}); they are 0 in this call")
+    if arguments.here:
+        return _repeat(call, arguments.library, arguments.tolerance)
+    code = _in_a_process(call, arguments.library, arguments.tolerance)
+    if code < 0:
+        ended = "did not return either" if call.results is None else "returned"
+        print(f"{call.op}: {signal.Signals(-code).name} ended the process of this call; the recorded call {ended}")
+        return 1
+    return code

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs Python code that calls the ops of tests/logging, in a process with settings of the hook."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOOK = ("KERNKIT_LOG", "KERNKIT_TRACE", "KERNKIT_RECORD")
+PREAMBLE = """
+import ctypes, os, signal, sys, threading
+import numpy as np
+import tvm_ffi
+def load(name):
+    return tvm_ffi.load_module(os.path.join({folder!r}, f"lib{{name}}.so"))
+ops = load("called_ops")
+tensor = tvm_ffi.from_dlpack
+x = np.arange(6, dtype="float32").reshape(2, 3)
+y = np.zeros((2, 3), "float32")
+"""
+
+
+def library(name: str = "called_ops") -> pathlib.Path:
+    path = ROOT / f"build/release/lib/lib{name}.so"
+    if not path.exists():
+        pytest.skip(f"{path} is missing: ./kk build makes it")
+    return path
+
+
+def run(code: str, code_of_exit: int = 0, **settings: str) -> subprocess.CompletedProcess:
+    """Runs `code` after PREAMBLE with these variables of the environment."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(HOOK)}
+    preamble = PREAMBLE.format(folder=str(library().parent))
+    result = subprocess.run([sys.executable, "-c", preamble + code], env={**environment, **settings},
+                            capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    assert result.returncode == code_of_exit, result.stderr
+    return result

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hook takes at most two instructions of a call that no variable of the environment logs,
+// traces or records. Counts single steps of a child process.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "kernkit/abi/abi.h"
+#include "sanitizers.h"
+#include "single_steps.h"
+
+namespace {
+
+KernkitFunction load(const char* library, const char* symbol) {
+  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<KernkitFunction>(handle == nullptr ? nullptr : dlsym(handle, symbol));
+}
+
+int64_t steps(const char* library, const char* symbol) {
+  const KernkitFunction function = load(library, symbol);
+  float number = 1;
+  DLTensor x = {&number, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, nullptr, nullptr, 0};
+  KernkitAny args[2] = {}, result = {};
+  for (KernkitAny& arg : args) {
+    arg.type_index = kKernkitDLTensorPtr;
+    arg.v.ptr = &x;
+  }
+  const auto call = [&] {
+    if (function(nullptr, args, 1, &result) != 0) _exit(1);
+  };
+  call();
+  return kernkit::single_steps(call);
+}
+
+TEST(HookCost, TakesAtMostTwoInstructions) {
+#if defined(TEST_WITH_ASAN) || !defined(KERNKIT_TEST_OPTIMISED)
+  GTEST_SKIP() << "counts what an optimised build runs";
+#endif
+  const int64_t unhooked = steps(KERNKIT_TEST_UNHOOKED, "__tvm_ffi_ignore");
+  if (unhooked < 0) GTEST_SKIP() << "no process may be traced here";
+  const int64_t hooked = steps(KERNKIT_TEST_HOOKED, "__tvm_ffi_ignore");
+  std::printf("%ld instructions with the hook, %ld without\n", hooked, unhooked);
+  EXPECT_GE(hooked, unhooked);
+  EXPECT_LE(hooked, unhooked + 2);
+}
+
+TEST(HookCost, ALibraryWithoutTheHookHasNoCodeOfTheHook) {
+  void* hooked = dlopen(KERNKIT_TEST_HOOKED, RTLD_NOW | RTLD_LOCAL);
+  void* unhooked = dlopen(KERNKIT_TEST_UNHOOKED, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(hooked, nullptr) << dlerror();
+  ASSERT_NE(unhooked, nullptr) << dlerror();
+  const auto has = [](const char* path, const char* text) {
+    FILE* file = fopen(path, "rb");
+    std::string content;
+    char buffer[4096];
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, file)) > 0;) content.append(buffer, n);
+    fclose(file);
+    return content.find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(has(KERNKIT_TEST_HOOKED, "KERNKIT_LOG_FILE"));
+  EXPECT_FALSE(has(KERNKIT_TEST_UNHOOKED, "KERNKIT_LOG_FILE"));
+}
+
+}  // namespace

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops whose calls are logged, traced and recorded: every type of argument, errors, and crashes.
+#include <signal.h>
+
+#include <string_view>
+#include <tuple>
+
+#include "kernkit/any_view.h"
+#include "kernkit/bytes.h"
+#include "kernkit/expect.h"
+#include "kernkit/export.h"
+#include "kernkit/function.h"
+#include "kernkit/optional.h"
+
+namespace {
+
+using kernkit::ListView;
+using kernkit::Optional;
+using kernkit::ShapeView;
+using kernkit::TensorView;
+
+/// Calls `visit(offset)` with the offset of each element [elements].
+template <class Visit>
+void each(TensorView x, const Visit& visit, int dim = 0, int64_t offset = 0) {
+  if (dim == x.ndim()) return visit(offset);
+  for (int64_t i = 0; i < x.size(dim); ++i) each(x, visit, dim + 1, offset + i * x.stride(dim));
+}
+
+void add_to(TensorView y, TensorView x, double factor) {
+  KERNKIT_EXPECT(y).dtype(kernkit::dl_float32).cpu();
+  KERNKIT_EXPECT(x).same_dtype(y).cpu();
+  KERNKIT_CHECK(y.sizes() == x.sizes(), ValueError)
+      << "x: shape " << x.sizes() << " does not match y " << y.sizes();
+  auto* out = y.data<float>();
+  const auto* in = x.data<const float>();
+  int64_t at[4096] = {};
+  int64_t n = 0, i = 0;
+  each(x, [&](int64_t offset) { at[n++ & 4095] = offset; });
+  each(y, [&](int64_t offset) { out[offset] += in[at[i++ & 4095]] * static_cast<float>(factor); });
+}
+
+double kinds(TensorView y, TensorView x, double f, int64_t i, bool b, std::string_view s,
+             DLDataType dtype, DLDevice device, ShapeView sizes,
+             const ListView<TensorView>& tensors, Optional<double> maybe) {
+  double sum = f + static_cast<double>(i) + b + static_cast<double>(s.size()) + dtype.bits +
+               device.device_id + static_cast<double>(sizes.size() + tensors.size()) +
+               (maybe.has_value() ? maybe.value() : 0.5);
+  *y.data<float>() = static_cast<float>(sum) + *x.data<const float>();
+  return sum;
+}
+
+void fail(TensorView x) { KERNKIT_THROW(ValueError) << "x: the line\nof " << x.sizes(); }
+void crash(TensorView y, TensorView x, int64_t signal) {
+  *y.data<float>() = *x.data<const float>();
+  if (signal != 0) (void)raise(static_cast<int>(signal));
+}
+void ignore(TensorView) {}
+
+}  // namespace
+
+KERNKIT_EXPORT(add_to, "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()", "y += x * factor.",
+               add_to)
+KERNKIT_EXPORT(
+    kinds,
+    "(Tensor(out!) y, Tensor x, float f, int i, bool b, str s, ScalarType dtype, Device device, "
+    "int[] sizes, Tensor[] tensors, float? maybe=None) -> float",
+    "Every type of argument.", kinds)
+KERNKIT_EXPORT(fail, "(Tensor x) -> ()", "Fails.", fail)
+KERNKIT_EXPORT(crash, "(Tensor(a!) y, Tensor x, int signal) -> ()",
+               "Copies one number and raises a signal.", crash)
+KERNKIT_EXPORT(ignore, "(Tensor x) -> ()", "Does nothing.", ignore)

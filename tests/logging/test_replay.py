@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kernkit replay` repeats a recorded call with the same bits, layout and aliasing. Recordings are untrusted input."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import called
+import pytest
+from kernkit import cli
+from kernkit.calls import recording
+from kernkit.errors import UserError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "recordings"
+
+
+def replay(path, *options, library="called_ops"):
+    return cli.main(["replay", str(path), "--library", str(called.library(library)), *options])
+
+
+def recorded(folder, code, code_of_exit=0):
+    called.run(code, code_of_exit, KERNKIT_RECORD=str(folder), KERNKIT_RECORD_CALLS="all")
+    return sorted(folder.iterdir())
+
+
+EVERY_KIND = """
+np.random.seed(3)
+r = lambda *shape: np.asarray(np.random.rand(*shape), "float32")
+z = r(8, 9)
+ops.add_to(r(2, 3), r(2, 3), 1 / 3)
+ops.add_to(r(3, 4).T, r(8, 9)[::2, 1:8:3][:, ::-1], 0.1)     # strides, negative as well
+ops.add_to(z[1:7], z[1:7], 0.5)                                 # the same memory
+ops.add_to(z[0:6], z[2:8], 0.5)                                 # overlapping memory
+ops.add_to(r(17)[3:], r(15)[1:], 0.25)                          # unaligned
+ops.add_to(r(3)[:0], r(3)[:0], float("inf"))                    # no elements
+ops.add_to(r(), r(), -0.0)                                       # rank 0
+ops.kinds(r(1), r(1), float("nan"), -2**63, True, "a\\u00e9\\"\\n", np.dtype("float16"), tvm_ffi.device("cpu", 1), (4, 5), [r(2), z[:, 1]], 2.5)
+ops.kinds(r(1), r(1), 1e-310, 2**63 - 1, False, "", np.dtype("int8"), tvm_ffi.device("cuda", 0), (), [], None)
+try: ops.fail(x)
+except ValueError: pass
+load("called_ops_again").typed_sum(x, 6)
+"""
+
+
+def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder, capfd):
+    paths = recorded(folder, EVERY_KIND)
+    assert len(paths) == 11
+    for path in paths:
+        library = "called_ops_again" if path.name.startswith("typed") else "called_ops"
+        assert replay(path, library=library) == 0, (path / "call.json").read_text()
+    lines = capfd.readouterr().out.splitlines()
+    assert sorted(lines) == sorted(["add_to: equal: y"] * 6 + ["add_to: equal: nothing is compared"] + ["kinds: equal: y, result"] * 2
+                                   + ["fail: equal: the error", "typed_sum: equal: argument_1, result"])  # fmt: skip
+
+
+def test_another_build_of_the_op_is_compared(folder, capfd):
+    (path,) = recorded(folder, "ops.add_to(y, x, 2.0)")
+    assert replay(path, library="called_ops_again") == 0
+    outputs = path / "outputs.safetensors"
+    data = bytearray(outputs.read_bytes())
+    data[-4:] = b"\x01\0\x20\x41"  # 10.0000010 in place of 10
+    outputs.write_bytes(data)
+    assert replay(path) == 1
+    assert replay(path, "--tolerance", "1e-6") == 0
+    assert capfd.readouterr().out.splitlines()[1] == "add_to: y: 1 of 6 elements differ: [1, 2] was 10.000000953674316 and is 10.0"
+
+
+def test_a_crash_is_repeated(root, folder):
+    paths = recorded(folder, f"ops.crash(y, x, {int(signal.SIGABRT)})", -signal.SIGABRT)
+    command = [sys.executable, "-m", "kernkit", "replay", paths[0], "--library", called.library()]
+    result = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")}, capture_output=True, text=True)
+    assert result.stdout == "crash: SIGABRT ended the process of this call; the recorded call did not return either\n"
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+def test_a_changed_schema_is_rejected(folder, capfd):
+    (path,) = recorded(folder, "ops.ignore(x)")
+    call = json.loads((path / "call.json").read_text())
+    for key, value, message in (("schema", "(Tensor(a!) x) -> ()", "ignore has another schema line in"), ("op", "other", "has no op other; it has add_to")):
+        (path / "call.json").write_text(json.dumps({**call, key: value}))
+        assert replay(path) == 3
+        assert message in capfd.readouterr().err
+
+
+def test_other_folders_are_rejected(tmp_path, capfd):
+    assert replay(tmp_path) == 3
+    assert capfd.readouterr().err == f"kernkit: {tmp_path} is not a recording of KERNKIT_RECORD: it has no call.json\n"
+
+
+@pytest.mark.all
+def test_values_that_were_not_recorded_are_zero(folder, capfd):
+    called.run("ops.ignore(x)", KERNKIT_RECORD=str(folder), KERNKIT_RECORD_VALUES="none")
+    (path,) = folder.iterdir()
+    assert replay(path) == 0
+    assert "values were not recorded (KERNKIT_RECORD_VALUES); they are 0 in this call" in capfd.readouterr().out
+
+
+def mutated(generator, data):
+    """The bytes with one to four changes: a bit, a digit, a deletion, a copy."""
+    data = bytearray(data)
+    for _ in range(generator.randrange(1, 5)):
+        at, kind = generator.randrange(len(data)), generator.randrange(5)
+        if kind == 0:
+            data[at] ^= 1 << generator.randrange(8)
+        elif kind == 1:
+            data[at] = generator.choice(b'0123456789-{}[]",:.e')
+        elif kind == 2:
+            del data[at : at + generator.randrange(1, 40)]
+        elif kind == 3:
+            data[at:at] = data[generator.randrange(len(data)) :][: generator.randrange(1, 40)]
+        else:
+            data[at:at] = str(generator.choice([-1, 0, 2**31, 2**63, 2**64, 10**30, 1e300])).encode()
+        if not data:
+            data = bytearray(b"{}")
+    return bytes(data)
+
+
+def read_mutated(folder, tmp_path, count, seed):
+    """Reads mutated recordings. Nothing but a UserError is raised, and tensors stay within their memory."""
+    path = recorded(folder, "ops.add_to(y, x.T.copy().T, 2.0)")[0]
+    originals = {file.name: file.read_bytes() for file in path.iterdir()}
+    copy = tmp_path / "mutated"
+    shutil.copytree(path, copy)
+    generator, rejected = random.Random(seed), 0
+    for _ in range(count):
+        name = generator.choice(["call.json", "call.json", "results.json", "inputs.safetensors", "outputs.safetensors", "result.safetensors"])
+        (copy / name).write_bytes(mutated(generator, originals[name]))
+        try:
+            for value in recording.read(copy).arguments:
+                assert value.storage is None or value.num_elements() > 0
+        except UserError as error:
+            rejected += 1
+            assert str(copy) in str(error)
+        (copy / name).write_bytes(originals[name])
+    return rejected
+
+
+@pytest.mark.all
+def test_mutated_recordings_are_read_or_rejected(folder, tmp_path):
+    assert read_mutated(folder, tmp_path, 2000, 1) > 1000
+
+
+@pytest.mark.slow
+def test_many_mutated_recordings_are_read_or_rejected(folder, tmp_path):
+    assert read_mutated(folder, tmp_path, 100_000, 2) > 50_000
