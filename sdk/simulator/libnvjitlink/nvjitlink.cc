@@ -6,6 +6,7 @@
 // The names and values are those of nvJitLink.h, which not every CUDA toolkit has.
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -58,10 +59,11 @@ Result add(Linker* linker, int type, std::string data, const char* name) {
   }
   data.resize(::strnlen(data.data(), data.size()));  // PTX text may end in a null character
   if ((type != kPtx && type != kAny) || !is_ptx(data)) {
-    return linker->fail(kIncorrectInputType,
-                        std::string(name == nullptr ? "the input" : name) +
-                            " is not PTX, which is the only supported type of input: compile the "
-                            "code to PTX, without link-time optimisation");
+    const std::string message = std::string(name == nullptr ? "the input" : name) +
+                                " is not PTX, and other types of input are not supported: compile "
+                                "the code to PTX, without link-time optimisation";
+    std::fprintf(stderr, "kernkit: libnvJitLink.so.13: %s\n", message.c_str());
+    return linker->fail(kIncorrectInputType, message);
   }
   linker->texts.push_back(std::move(data));
   return kSuccess;
