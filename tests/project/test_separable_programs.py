@@ -29,9 +29,9 @@ def objects(folder, *options):
     return [folder / "main.o", folder / "other.o"]
 
 
-def run(root, program, command="run"):
+def run(root, program, *arguments, command="run"):
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
-    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, program],
+    done = subprocess.run([sys.executable, "-B", "-m", "kernkit", command, "--runtime", runtime, program, *arguments],
                           capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(root / "sdk/python")})  # fmt: skip
     return done
 
@@ -81,6 +81,18 @@ def test_kernels_launch_kernels(root, tmp_path):
     assert (done.returncode, done.stdout) == (0, "nested: passed\n"), done.stdout + done.stderr
     done = run(root, program, command="sanitize")
     assert done.returncode == 0 and "0 findings" in done.stderr, done.stdout + done.stderr
+
+
+def test_kernels_copy_and_fill_memory(root, tmp_path):
+    program = tmp_path / "copies"
+    nvcc("-rdc=true", "-arch=compute_80", "-lineinfo", "-o", program, HERE / "copies.cu")
+    done = run(root, program)
+    assert (done.returncode, done.stdout) == (0, "copies: passed\n"), done.stdout + done.stderr
+    done = run(root, program, command="sanitize")
+    assert done.returncode == 0 and "0 findings" in done.stderr, done.stdout + done.stderr
+    done = run(root, program, "short")
+    assert done.returncode == 1 and re.search(r"cudaMemcpyAsync_in_kernel: .*Invalid __global__ write of size 1 bytes, 0 bytes after an "
+                                              "allocation of 79996 bytes", done.stderr), done.stderr  # fmt: skip
 
 
 @pytest.mark.parametrize("threads, report", [

@@ -2,6 +2,8 @@
 // Signatures: cuda_device_runtime_api.h of CUDA 13.0.
 #include "ptx/link/device_runtime.h"
 
+#include <initializer_list>
+
 namespace kernkit::simulator::ptx {
 namespace {
 
@@ -62,7 +64,141 @@ $passed:
 }
 )";
 
+// A copy and a fill in a kernel are kernels that the caller launches, so that the tools check their
+// accesses and the order of a stream holds. A thread copies or stores single bytes.
+constexpr const char* kKernels = R"(
+.extern .func (.param .b64 buffer) __cudaCDP2GetParameterBufferV2(.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 error) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.weak .entry cudaMemcpyAsync_in_kernel(.param .b64 to, .param .b64 from, .param .b64 count)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<8>;
+  ld.param.b64 %rd1, [to];
+  ld.param.b64 %rd2, [from];
+  ld.param.b64 %rd3, [count];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r3, %r1, %r2, %r3;
+  mov.u32 %r1, %nctaid.x;
+  mul.lo.s32 %r4, %r1, %r2;
+  cvt.u64.u32 %rd4, %r3;
+  cvt.u64.u32 %rd5, %r4;
+$next:
+  setp.ge.u64 %p1, %rd4, %rd3;
+  @%p1 bra $end;
+  add.s64 %rd6, %rd2, %rd4;
+  ld.u8 %r5, [%rd6];
+  add.s64 %rd7, %rd1, %rd4;
+  st.u8 [%rd7], %r5;
+  add.s64 %rd4, %rd4, %rd5;
+  bra $next;
+$end:
+  ret;
+}
+.weak .entry cudaMemsetAsync_in_kernel(.param .b64 to, .param .b64 value, .param .b64 count)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<8>;
+  ld.param.b64 %rd1, [to];
+  ld.param.u32 %r5, [value];
+  ld.param.b64 %rd3, [count];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r3, %r1, %r2, %r3;
+  mov.u32 %r1, %nctaid.x;
+  mul.lo.s32 %r4, %r1, %r2;
+  cvt.u64.u32 %rd4, %r3;
+  cvt.u64.u32 %rd5, %r4;
+$next:
+  setp.ge.u64 %p1, %rd4, %rd3;
+  @%p1 bra $end;
+  add.s64 %rd7, %rd1, %rd4;
+  st.u8 [%rd7], %r5;
+  add.s64 %rd4, %rd4, %rd5;
+  bra $next;
+$end:
+  ret;
+}
+)";
+
+// Launches the kernel with three parameters of 64 bits, `to`, `second` and `count`.
+constexpr const char* kLaunch = R"(
+  ld.param.b64 %rd1, [to];
+  ld.param.b64 %rd3, [count];
+  ld.param.b64 %rd4, [stream];
+  setp.eq.u64 %p1, %rd3, 0;
+  @%p1 bra $end;
+  add.s64 %rd6, %rd3, 255;
+  shr.u64 %rd6, %rd6, 8;
+  min.u64 %rd6, %rd6, 64;
+  cvt.u32.u64 %r1, %rd6;
+  {
+    .param .b64 kernel_address;
+    .param .align 4 .b8 grid[12];
+    .param .align 4 .b8 block[12];
+    .param .b32 shared;
+    .param .b64 buffer;
+    st.param.b64 [kernel_address], %rd7;
+    st.param.b32 [grid], %r1;
+    st.param.b32 [grid+4], 1;
+    st.param.b32 [grid+8], 1;
+    st.param.b32 [block], 256;
+    st.param.b32 [block+4], 1;
+    st.param.b32 [block+8], 1;
+    st.param.b32 [shared], 0;
+    call.uni (buffer), __cudaCDP2GetParameterBufferV2, (kernel_address, grid, block, shared);
+    ld.param.b64 %rd5, [buffer];
+  }
+  st.b64 [%rd5], %rd1;
+  st.b64 [%rd5+8], %rd2;
+  st.b64 [%rd5+16], %rd3;
+  {
+    .param .b64 buffer;
+    .param .b64 stream_of_launch;
+    .param .b32 launch_error;
+    st.param.b64 [buffer], %rd5;
+    st.param.b64 [stream_of_launch], %rd4;
+    call.uni (launch_error), __cudaCDP2LaunchDeviceV2, (buffer, stream_of_launch);
+  }
+$end:
+  st.param.b32 [error], 0;
+  ret;
+}
+)";
+
+// Returns the definition of a function of the device runtime that launches a kernel. `parameters`:
+// the function's parameters between `to` and `count`; `second`: loads the kernel's second
+// parameter.
+std::string launcher(const std::string& name, const char* parameters, const char* kernel,
+                     const char* second) {
+  return ".weak .func (.param .b32 error) " + name + "(.param .b64 to, " + parameters +
+         ".param .b64 stream)\n{\n  .reg .pred %p<2>;\n  .reg .b32 %r<3>;\n" +
+         "  .reg .b64 %rd<8>;\n  mov.b64 %rd7, " + kernel + ";\n" + second + kLaunch;
+}
+
+std::string copies() {
+  std::string text = std::string(".version 7.0\n.target sm_70\n.address_size 64\n") + kKernels;
+  for (const char* variant : {"", "_ptsz"}) {
+    text += launcher(std::string("__cudaCDP2MemcpyAsync") + variant,
+                     ".param .b64 from, .param .b64 count, .param .b32 kind, ",
+                     "cudaMemcpyAsync_in_kernel", "  ld.param.b64 %rd2, [from];");
+    text += launcher(std::string("__cudaCDP2MemsetAsync") + variant,
+                     ".param .b32 value, .param .b64 count, ", "cudaMemsetAsync_in_kernel",
+                     "  ld.param.u32 %r2, [value];\n  cvt.u64.u32 %rd2, %r2;");
+  }
+  return text;
+}
+
 }  // namespace
+
+const std::string& device_copies() {
+  static const std::string text = copies();
+  return text;
+}
 
 const char* device_runtime_for(const std::string& name) {
   const std::string file = name.substr(name.rfind('/') + 1);

@@ -7,6 +7,10 @@
 
 namespace kernkit::simulator::ptx {
 
+/// Returns PTX of cudaMemcpyAsync() and cudaMemsetAsync() as kernels call them. The functions
+/// launch kernels of the text.
+const std::string& device_copies();
+
 /// Returns PTX text in place of an input of a linker: the functions of the device runtime that the
 /// executor does not execute itself, for a file or an input called libcudadevrt.a; null for other
 /// names.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "ptx/link/device_runtime.h"
 #include "ptx/parser/parser.h"
 #include "ptx/parser/unsupported.h"
 
@@ -126,6 +127,10 @@ bool is_device_runtime(const std::vector<ModuleStatement>& statements) {
   });
 }
 
+bool calls_device_runtime(const std::string& text) {
+  return text.find("__cudaCDP2Mem") != std::string::npos;
+}
+
 class Linker {
  public:
   explicit Linker(const std::vector<std::string>& modules) {
@@ -134,6 +139,7 @@ class Linker {
       if (is_device_runtime(statements)) continue;
       modules_.push_back({std::move(statements), {}, {}});
     }
+    if (calls_copies()) modules_.push_back({statements_of(device_copies()), {}, {}});
   }
 
   std::string link() {
@@ -149,6 +155,20 @@ class Linker {
   }
 
  private:
+  // Whether a module declares a copy or a fill of the device runtime.
+  bool calls_copies() const {
+    const std::vector<ModuleStatement> provided = statements_of(device_copies());
+    const auto is_provided = [&](const ModuleStatement& one) {
+      return !one.is_definition && !one.name.empty() &&
+             std::any_of(provided.begin(), provided.end(), [&](const ModuleStatement& other) {
+               return other.is_definition && other.name == one.name;
+             });
+    };
+    return std::any_of(modules_.begin(), modules_.end(), [&](const LinkedModule& module) {
+      return std::any_of(module.statements.begin(), module.statements.end(), is_provided);
+    });
+  }
+
   void choose_definitions() {
     for (size_t i = 0; i < modules_.size(); ++i) {
       for (const ModuleStatement& statement : modules_[i].statements) {
@@ -257,7 +277,8 @@ class Linker {
 }  // namespace
 
 std::string link_ptx(const std::vector<std::string>& modules) {
-  return modules.size() == 1 ? modules.front() : Linker(modules).link();
+  const bool is_linked = modules.size() == 1 && !calls_device_runtime(modules.front());
+  return is_linked ? modules.front() : Linker(modules).link();
 }
 
 }  // namespace kernkit::simulator::ptx

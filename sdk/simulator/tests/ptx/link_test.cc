@@ -106,6 +106,16 @@ TEST(LinkPtx, TheDeviceRuntimeIsLeftOut) {
   EXPECT_FALSE(module->functions.at("__cudaCDP2LaunchDeviceV2").has_body);
 }
 
+TEST(LinkPtx, CopiesAndFillsOfKernelsAreAdded) {
+  const std::string kernel = ".visible .entry k() { ret; }";
+  const auto module = linked({".extern .func (.param .b32 e) __cudaCDP2MemsetAsync_ptsz;" + kernel,
+                              ".visible .func __cudaCDP2LaunchDeviceV2 { ret; }"});
+  EXPECT_TRUE(module->functions.at("__cudaCDP2MemsetAsync_ptsz").has_body);
+  EXPECT_TRUE(module->functions.at("cudaMemsetAsync_in_kernel").is_kernel);
+  EXPECT_FALSE(module->functions.at("__cudaCDP2LaunchDeviceV2").has_body);
+  EXPECT_EQ(linked({kernel, ".extern .func __cudaCDP2GetDevice;"})->functions.size(), 2u);
+}
+
 TEST(LinkPtx, TextThatIsNoPtxIsRejected) {
   EXPECT_EQ(problem_of({"", "unknown;"}), "line 4 of the PTX: unknown unknown, got ';'");
   EXPECT_EQ(problem_of({"", ".func f { ret;"}), "line 4 of the PTX: expected '}', got 'the end'");
