@@ -8,13 +8,13 @@ import subprocess
 import sys
 
 import pytest
-from cuda_tools import tool
+from cuda_tools import include_of, tool
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "sdk/simulator/tests/programs"
 PROGRAMS = {path.stem: path for path in sorted([*SHARED.glob("*.cu"), *(HERE / "plain_programs").glob("*.cu")])}
 # Options of nvcc, and options of `kernkit run`, for programs that need some.
-OPTIONS = {"driver_api": ["-lcuda"], "cluster_histogram": ["-gencode", "arch=compute_90,code=compute_90"], "warpgroup_product": ["-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a"]}
+OPTIONS = {"driver_api": ["-lcuda"], "runtime_compilation": ["-lcuda", "-lnvrtc"], "cluster_histogram": ["-gencode", "arch=compute_90,code=compute_90"], "warpgroup_product": ["-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a"]}
 RUN_OPTIONS = {"cluster_histogram": ["--capability", "90"], "warpgroup_product": ["--capability", "90"]}
 # Programs that are also compiled without machine code.
 OF_PTX_ALONE = ("asynchronous_barrier", "block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi",
@@ -37,6 +37,8 @@ def run(root, program):
 def test_a_program_is_right(root, tmp_path, name, options):
     if tool("nvcc") is None:
         pytest.skip("nvcc is not installed")
+    if "-lnvrtc" in OPTIONS.get(name, []) and include_of("nvrtc.h") is None:
+        pytest.skip("NVRTC is not installed")
     program = tmp_path / name
     subprocess.run([tool("nvcc"), PROGRAMS[name], "-I", SHARED, "-o", program, *options, *OPTIONS.get(name, [])], check=True)
     result = run(root, program)
