@@ -56,7 +56,7 @@ _FAILED = re.compile(
 # Counts and phrases that contain a word for a failure but report none: "0 failed", "failures: 0", "no mismatch".
 _NO_FAILURE = re.compile(
     r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:fail\w*|mismatch\w*|errors?|incorrect\w*|wrong|invalid)"
-    r"|\b(?:fail\w*|mismatch\w*|errors?|incorrect\w*|wrong|invalid)\s*[:=]\s*0+(?:\.0+)?\b",
+    r"|\b(?:fail\w*|mismatch\w*|errors?|incorrect\w*|wrong|invalid)\s*[:=]\s*0+(?:\.0+)?\b|\bfailed as expected\b",
     re.IGNORECASE,
 )
 _WAIVED = re.compile(r"waiv|not supported on (?:this|the) device|requires? (?:\w+ )*(?:SM|compute capability|at least two|two or more|GPUs)"
@@ -67,6 +67,7 @@ _NO_INPUT = re.compile(r"(?:cannot|can't|can not|could not|couldn't|unable to|fa
 _REJECTED = re.compile(r"cannot run|is not supported|are not supported|not supported|cannot run without a GPU|unsupported")
 _ADVICE_ONLY = re.compile(r"the CUDA runtime is linked into the library statically|has machine code only .*its kernels do not run")
 _FAULT = re.compile(r"block \[\d+, \d+, \d+\]|does not end|end \d+ bytes? past its end|of freed memory")
+_ASSERTION = re.compile(r"assert\(.*\) failed")  # an assertion of the program, which a GPU prints as well
 _UNSUPPORTED_ERROR = re.compile(r"cudaErrorNotSupported|CUDA_ERROR_NOT_SUPPORTED|operation not supported|NoKernelImageForDevice|no kernel image")
 _CODE_OF_WAIVED = 2
 
@@ -110,6 +111,8 @@ def classify(run: Run) -> Outcome:
     libraries = [line for line in said if _ADVICE_ONLY.search(line)]
     rejected = [line for line in said if line not in libraries and _REJECTED.search(line)]
     faults = [line for line in said if line not in rejected and _FAULT.search(line)]
+    if run.code == 0:
+        faults = [line for line in faults if not _ASSERTION.search(line)]
     text = "\n".join([run.output, *(line for line in _lines(run.errors) if not line.startswith("kernkit: "))])
     failure = failure_line(text)
     if run.code is None:
