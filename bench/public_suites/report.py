@@ -5,7 +5,7 @@ import collections
 import json
 import pathlib
 import re
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Sequence
 
 from outcomes import BEYOND, Kind, Outcome
 
@@ -34,6 +34,23 @@ def judged(results: List[Result]) -> List[Result]:
     return [result for result in results if result.outcome.kind not in outside and not result.outcome.beyond]
 
 
+_JUDGED = (Kind.RIGHT, Kind.RAN, Kind.REJECTED, Kind.FAULT, Kind.WRONG, Kind.CRASHED)
+ROW_TITLES = ["suite", "programs", *(kind.value for kind in _JUDGED), "too slow", ", ".join(BEYOND), "not built, input missing, waived"]
+
+
+def row(context: Context, results: List[Result]) -> str:
+    """The row of a Markdown table with the columns ROW_TITLES: the number of programs of each kind. A program that needs
+    what the simulator is not meant to have is in that column alone."""
+    within = counts([result for result in results if not result.outcome.beyond])
+    others = [within[Kind.SLOW], sum(bool(result.outcome.beyond) for result in results),
+              within[Kind.NOT_BUILT] + within[Kind.NO_INPUT] + within[Kind.WAIVED]]  # fmt: skip
+    return _table_row([context.suite, len(results), *(within[kind] for kind in _JUDGED), *others])
+
+
+def _table_row(cells: Sequence[object]) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
 def counts(results: List[Result]) -> Dict[Kind, int]:
     found = collections.Counter(result.outcome.kind for result in results)
     return {kind: found[kind] for kind in Kind}
@@ -46,6 +63,11 @@ def as_json(context: Context, results: List[Result]) -> str:
         for result in results
     ]  # fmt: skip
     return json.dumps({"context": context._asdict(), "results": rows}, indent=1) + "\n"
+
+
+def read_context(file: pathlib.Path) -> Context:
+    """The context of as_json()."""
+    return Context(**json.loads(file.read_text())["context"])
 
 
 def read_json(file: pathlib.Path) -> List[Result]:
@@ -61,18 +83,14 @@ def _cell(text: str) -> str:
 
 
 def as_markdown(context: Context, results: List[Result]) -> str:
-    """Returns a Markdown page: a table of counts, a table of causes with their programs, and a table of all
-    programs."""
-    all_counts = counts(results)
-    named = [kind for kind in Kind if all_counts[kind]]
+    """Counts, causes with their programs, and all programs."""
     share = judged(results)
     good = [result for result in share if result.outcome.kind in (Kind.RIGHT, Kind.RAN)]
     lines = [
         f"# {context.suite}", "",
         f"{len(results)} programs ({context.selection}), commit {context.revision or 'unknown'}, time limit {context.limit} s, "
         f"processor: {context.processor}.", "",
-        "| " + " | ".join(["programs", *(kind.value for kind in named)]) + " |", "|" + "---|" * (len(named) + 1),
-        "| " + " | ".join([str(len(results)), *(str(all_counts[kind]) for kind in named)]) + " |", "",
+        _table_row(ROW_TITLES), "|" + "---|" * len(ROW_TITLES), row(context, results), "",
         f"{len(good)} of {len(share)} programs are right or ran; left out are programs that were not built, were too slow, lack their "
         f"input, waived themselves, or need one of: {', '.join(BEYOND)}.", "",
     ]  # fmt: skip
