@@ -12,8 +12,10 @@ import argparse
 import os
 import pathlib
 import random
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from typing import List, Optional, Tuple
@@ -29,16 +31,27 @@ from report import Context, Result, as_json, as_markdown, read_json  # noqa: E40
 from rows import processor  # noqa: E402
 from suites import Command, Suite, open_suite, shortened  # noqa: E402
 
+WAITING = 10  # time limit of a run, in multiples of the limit of its processor time
 KERNKIT = [sys.executable, "-B", "-m", "kernkit", "run"]
 
 
-def execute(launcher: List[str], command: Command, limit: float) -> Tuple[Run, float]:
-    """Runs a command with a time limit [s]. Returns its result and its time [s]."""
+def processor_time() -> float:
+    """The processor time of all ended children of this process [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def execute(launcher: List[str], command: Command, limit: int) -> Tuple[Run, float]:
+    """Runs a command with a limit of its processor time [s]; a program that waits ends after ten times the limit. Returns
+    the result and the processor time [s]."""
+    limited = ["prlimit", f"--cpu={limit}:{limit + 10}", *launcher, *command.words]
+    start = processor_time()
     try:
-        *run, seconds = run_with_limit([*launcher, *command.words], limit, command.folder)
+        code, output, errors, _ = run_with_limit(limited, WAITING * limit, command.folder)
     except OSError as error:
         return Run(127, "", str(error)), 0.0
-    return Run(*run), seconds
+    ended_by_limit = code in (-signal.SIGXCPU, 128 + signal.SIGXCPU)
+    return Run(None if ended_by_limit else code, output, errors), processor_time() - start
 
 
 def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Result:
@@ -104,12 +117,11 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--output", type=pathlib.Path, required=True, metavar="FOLDER", help="folder for results, logs and builds")
     parser.add_argument("--seed", type=int, default=0, help="seed of the selection (default: 0)")
     parser.add_argument("--count", type=int, metavar="N", help="number of programs (default: all)")
-    parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection by seed, or @FILE")
-    parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="names of programs that are not selected, or @FILE")
-    parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="time limit of a run in seconds (default: 120)")
-    parser.add_argument("--shorten", choices=["after the limit", "at once"], help="when a program runs with less work, that is with "
-                        "fewer repetitions and smaller numbers in its arguments: after the time limit, or with fewer "
-                        "repetitions from the first run on (default: never)")  # fmt: skip
+    parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection, or @FILE")
+    parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="programs that are not selected, or @FILE")
+    parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="limit of a run's processor time (default: 120)")
+    parser.add_argument("--shorten", choices=["after the limit", "at once"], help="run a program with fewer repetitions and smaller "
+                        "numbers in its arguments after the time limit, or fewer repetitions from the start")  # fmt: skip
     parser.add_argument("--capability", default="80", help="compute capability of the PTX (default: 80)")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE",
                         help="libcudart.so.13 of kernkit (default: the runtime that kernkit run compiles once)")  # fmt: skip

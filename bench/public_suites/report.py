@@ -13,8 +13,8 @@ from outcomes import BEYOND, Kind, Outcome
 class Result(NamedTuple):
     program: str
     outcome: Outcome
-    arguments: List[str]  # arguments of the program in the run that gave the outcome
-    seconds: float  # time of that run [s]
+    arguments: List[str]  # arguments of the run that gave the outcome
+    seconds: float  # processor time of that run [s]
 
 
 class Context(NamedTuple):
@@ -24,12 +24,12 @@ class Context(NamedTuple):
     revision: str  # commit of the checkout, or ""
     selection: str  # description of how the programs were selected
     processor: str
-    limit: int  # time limit of a run [s]
+    limit: int  # limit of the processor time of a run [s]
 
 
 def judged(results: List[Result]) -> List[Result]:
-    """Returns the results by which the simulator is judged: programs that were built, ended within the time limit,
-    had their input, and need no feature that the simulator lacks by design."""
+    """The programs by which the simulator is judged: built, within the limit, with their input, and without a
+    need for what the simulator is not meant to have."""
     outside = (Kind.NOT_BUILT, Kind.SLOW, Kind.NO_INPUT, Kind.WAIVED)
     return [result for result in results if result.outcome.kind not in outside and not result.outcome.beyond]
 
@@ -88,7 +88,7 @@ def as_markdown(context: Context, results: List[Result]) -> str:
     good = [result for result in share if result.outcome.kind in (Kind.RIGHT, Kind.RAN)]
     lines = [
         f"# {context.suite}", "",
-        f"{len(results)} programs ({context.selection}), commit {context.revision or 'unknown'}, time limit {context.limit} s, "
+        f"{len(results)} programs ({context.selection}), commit {context.revision or 'unknown'}, at most {context.limit} s of processor time each, "
         f"processor: {context.processor}.", "",
         _table_row(ROW_TITLES), "|" + "---|" * len(ROW_TITLES), row(context, results), "",
         f"{len(good)} of {len(share)} programs are right or ran; left out are programs that were not built, were too slow, lack their "

@@ -92,7 +92,7 @@ def test_arguments_are_shortened(tmp_path):
     assert attempts("-n", "file") == []
 
 
-PROGRAMS = {"good": "echo PASS", "silent": "echo $1", "bad": "echo FAIL", "crash": "kill -SEGV $$", "long": "sleep $2",
+PROGRAMS = {"good": "echo PASS", "silent": "echo $1", "bad": "echo FAIL", "crash": "kill -SEGV $$", "long": "while [ $SECONDS -lt $2 ]; do :; done",
             "rejected": "echo 'kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported' >&2; exit 1"}  # fmt: skip
 MAKEFILE = """main: main.sh
 \tcp main.sh main && chmod +x main
