@@ -125,7 +125,7 @@ def classify(run: Run) -> Outcome:
         return rejection(rejected[0])
     if faults:
         return Outcome(Kind.FAULT, faults[0])
-    if libraries and (run.code != 0 or failure):
+    if libraries:  # also a program that does not examine the errors of a library
         return Outcome(Kind.REJECTED, libraries[0].split(":")[0], "closed library")
     if run.code != 0 or failure:
         return _failed(run.code, text, failure)

@@ -50,6 +50,7 @@ LIBRARY = ("kernkit: libcublas.so.13: the CUDA runtime is linked into the librar
          "k: block [1, 0, 0], thread [28, 0, 0]: assert(i < n) failed, a.cu:3", ""),
         (1, "CUBLAS error\n", LIBRARY, "rejected", "libcublas.so.13", "closed library"),
         (0, "PASS\n", LIBRARY, "right", "", ""),
+        (0, "first value 0.5\n", LIBRARY, "rejected", "libcublas.so.13", "closed library"),
         (1, "PASS\n", "kernkit: k: block [0, 0, 0], thread [40, 0, 0]: Invalid __global__ write of size 4 bytes (a.cu:1)\n", "fault reported",
          "k: block [0, 0, 0], thread [40, 0, 0]: Invalid __global__ write of size 4 bytes (a.cu:1)", ""),
     ],
