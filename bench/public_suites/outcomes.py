@@ -61,7 +61,7 @@ _NO_FAILURE = re.compile(
 )
 _WAIVED = re.compile(r"waiv|not supported on (?:this|the) device|requires? (?:\w+ )*(?:SM|compute capability|at least two|two or more|GPUs)"
                      r"|two or more GPUs|does not support|not support\w* by|no P2P", re.IGNORECASE)  # fmt: skip
-_NO_INPUT = re.compile(r"(?:cannot|can't|can not|could not|couldn't|unable to|failed to|error) \w*\s*(?:open|find|read|load)\w*|no such file"
+_NO_INPUT = re.compile(r"\bfile\b.* does not exist|(?:cannot|can't|can not|could not|couldn't|unable to|failed to|error) \w*\s*(?:open|find|read|load)\w*|no such file"
                        r"|file not found|error (?:opening|reading) (?:file|input)", re.IGNORECASE)  # fmt: skip
 # Patterns of messages that the simulator and `kernkit run` print.
 _REJECTED = re.compile(r"cannot run|is not supported|are not supported|not supported|cannot run without a GPU|unsupported")
@@ -87,6 +87,11 @@ def _beyond(text: str) -> str:
 def failure_line(text: str) -> str:
     """Returns the first line that reports a failed verification, or ""."""
     return next((line for line in _lines(text) if _FAILED.search(_NO_FAILURE.sub("", line))), "")
+
+
+def missing_input(text: str) -> str:
+    """The first line that reports a missing file, or ""."""
+    return next((line for line in _lines(text) if _NO_INPUT.search(line)), "")
 
 
 def passes(text: str) -> bool:
@@ -129,7 +134,8 @@ def classify(run: Run) -> Outcome:
         return Outcome(Kind.REJECTED, libraries[0].split(":")[0], "closed library")
     if run.code != 0 or failure:
         return _failed(run.code, text, failure)
-    return Outcome(Kind.RAN)
+    missing = missing_input(text)
+    return Outcome(Kind.NO_INPUT, missing) if missing else Outcome(Kind.RAN)
 
 
 def _failed(code: int, text: str, failure: str) -> Outcome:
@@ -141,7 +147,7 @@ def _failed(code: int, text: str, failure: str) -> Outcome:
         number = -code if code < 0 else code - 128
         name = signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
         return Outcome(Kind.CRASHED, name)
-    missing = next((line for line in _lines(text) if _NO_INPUT.search(line)), "")
+    missing = missing_input(text)
     if missing and code != 0:
         return Outcome(Kind.NO_INPUT, missing)
     last = _lines(text)[-1] if _lines(text) else "no output"
