@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace kernkit::simulator {
 
@@ -29,15 +30,22 @@ inline Progress steps_passed;
 inline constexpr double kCircles = 15;
 
 /// Measures the time since a counter changed, for a caller that queries often. At most `most`
-/// seconds count between two queries, because the process may have been stopped in between.
+/// seconds count between two queries, because the process may have been stopped in between. With
+/// `of_process`, only time in which the process runs counts: other processes may leave it little.
 class StallTimer {
  public:
-  explicit StallTimer(double most) : most_(most) {}
+  explicit StallTimer(double most, bool of_process = false)
+      : most_(most), of_process_(of_process) {}
   /// Returns the time since `count` changed [s].
   double stalled_for(uint64_t count) {
     const Clock::time_point now = Clock::now();
-    const std::chrono::duration<double> since = now - queried_;
-    stalled_ = count == count_ ? stalled_ + std::min(since.count(), most_) : 0;
+    double since = std::chrono::duration<double>(now - queried_).count();
+    if (of_process_) {
+      const std::clock_t used = std::clock();
+      since = std::min(since, static_cast<double>(used - used_) / CLOCKS_PER_SEC);
+      used_ = used;
+    }
+    stalled_ = count == count_ ? stalled_ + std::min(since, most_) : 0;
     count_ = count;
     queried_ = now;
     return stalled_;
@@ -47,9 +55,11 @@ class StallTimer {
   using Clock = std::chrono::steady_clock;
 
   double most_;
+  bool of_process_;
   uint64_t count_ = UINT64_MAX;
   double stalled_ = 0;
   Clock::time_point queried_ = Clock::now();
+  std::clock_t used_ = std::clock();  // processor time of the process
 };
 
 }  // namespace kernkit::simulator

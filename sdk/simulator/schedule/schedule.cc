@@ -25,8 +25,8 @@ Schedule::Schedule(const std::string& kernel, dim3 grid, const Settings& setting
       settings_(settings),
       random_(settings.seed),
       order_(count(grid), sample(grid, settings)),
-      all_(settings.watchdog / 8),
-      threads_(settings.watchdog / 8) {
+      all_(settings.watchdog / 8, true),
+      threads_(settings.watchdog / 8, true) {
   if (settings.seed != 0) order_.mix(random(), random());
   if (runs() == count(grid)) return;
   std::fprintf(stderr, "kernkit: %s: of %llu blocks, %llu run\n", kernel.c_str(),

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "platform/sanitizers.h"
@@ -21,7 +22,8 @@ namespace {
 
 // The least number of threads times instructions for more than one processor.
 constexpr uint64_t kLarge = 1 << 22;
-constexpr size_t kMostBlocks = 64;  // most unfinished blocks of one processor
+constexpr unsigned kTurnsInARow = 1024;  // most turns of a block before another block's turn
+constexpr size_t kMostBlocks = 64;       // most unfinished blocks of one processor
 constexpr uint64_t kNoEnd = UINT64_MAX;
 std::atomic<unsigned> last_processors{0};
 #if defined(__x86_64__)
@@ -91,18 +93,23 @@ class GridRun {
  private:
   struct Begun {
     std::unique_ptr<Cluster> cluster;
-    uint64_t number;  // position in the order of starts
+    uint64_t number;     // position in the order of starts
+    unsigned turns = 0;  // number of interruptions
   };
+
+  bool blocks_are_independent() const {
+    const std::vector<Operation>& code = launch_.kernel.code;
+    return std::all_of(code.begin(), code.end(), [&](const Operation& operation) {
+      return is_independent(launch_.kernel, operation);
+    });
+  }
 
   unsigned processors() {
     const uint64_t work = schedule_.runs() * count(launch_.cluster) * count(launch_.block) *
                           launch_.kernel.code.size();
     if (launch_.hooks != nullptr && launch_.hooks->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
-    const std::vector<Operation>& code = launch_.kernel.code;
-    each_for_itself_ = std::all_of(code.begin(), code.end(), [&](const Operation& operation) {
-      return is_independent(launch_.kernel, operation);
-    });
+    each_for_itself_ = blocks_are_independent();
     // With a tool, blocks that access each other's memory run in order, so that reports are the
     // same.
     const bool is_ordered = settings_.seed != 0 || launch_.hooks != nullptr || !kStoresInOrder;
@@ -121,7 +128,7 @@ class GridRun {
       number = begun_++;
     }
     if (idle->empty()) idle->push_back(std::make_unique<Cluster>(launch_));
-    live->push_front({std::move(idle->back()), number});
+    live->push_front({std::move(idle->back()), number, 0});
     idle->pop_back();
     live->front().cluster->start(index, random);
     return true;
@@ -142,7 +149,10 @@ class GridRun {
           threads_passed.add();
           continue;
         }
-        look_whether_it_ends(current.cluster->first_block());
+        if (continues(current.cluster->first_block()) && ++current.turns % kTurnsInARow != 0) {
+          live.push_front(std::move(current));
+          continue;
+        }
       } catch (const Fault& fault) {
         stop(fault, current.number);
         continue;
@@ -161,11 +171,17 @@ class GridRun {
     end_ = each_for_itself_ ? number : 0;
   }
 
-  void look_whether_it_ends(const Block& block) {
+  // Returns whether a block runs on, before blocks that may wait for the block. Blocks that do not
+  // observe each other run one after the other, so that their threads end early. Throws a Fault if
+  // the kernel does not end.
+  bool continues(const Block& block) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::string text = schedule_.livelock_report();
     const bool is_stalled = schedule_.is_stalled();
-    if (text.empty() && !is_stalled) return;
+    if (text.empty() && !is_stalled) {
+      if (!runs_on_.has_value()) runs_on_ = settings_.seed == 0 && blocks_are_independent();
+      return *runs_on_;
+    }
     if (text.empty()) {
       char stalled[128];
       std::snprintf(stalled, sizeof(stalled),
@@ -185,6 +201,7 @@ class GridRun {
   Schedule schedule_;
   const size_t most_;
   bool each_for_itself_ = false;
+  std::optional<bool> runs_on_;  // the result of continues()
   std::mutex mutex_;
   uint64_t begun_ = 0;                 // number of started blocks
   std::atomic<uint64_t> end_{kNoEnd};  // blocks from this number on do not continue

@@ -44,6 +44,27 @@ TEST_F(PtxGrid, BlocksOverAllProcessors) {
   }
 }
 
+// Blocks that do not observe each other run one after the other, however long they run; blocks that
+// may wait for each other take turns.
+TEST_F(PtxGrid, IndependentBlocksTakeNoTurns) {
+  const auto is_in_order = [&](const std::string& body) {
+    const auto r = run(kernel("mov.u32 %x1, %clock;\n"
+                              "mov.u32 %x2, 0;\n"
+                              "again: add.u32 %x2, %x2, 1;\n" +
+                              body +
+                              "setp.lt.u32 %p1, %x2, 20000; @%p1 bra again;\n"
+                              "mov.u32 %x3, %clock;\n"
+                              "mov.u32 %x4, %tid.x; setp.eq.u32 %p1, %x4, 0;\n"
+                              "selp.u32 %r, %x1, %x3, %p1;"),
+                       {0}, 0, 4, 2);
+    bool in_order = true;  // start and end of a block, without wraparound
+    for (size_t i = 2; i < r.size(); i += 2) in_order &= static_cast<int32_t>(r[i] - r[i - 1]) >= 0;
+    return in_order;
+  };
+  EXPECT_TRUE(is_in_order(""));
+  EXPECT_FALSE(is_in_order("ld.volatile.global.u32 %x4, [%first];"));
+}
+
 // malloc() returns null, without a fault, if the heap has too little memory. Freed memory can be
 // allocated again.
 TEST_F(PtxGrid, HeapOfASize) {

@@ -119,7 +119,8 @@ class CudaRuntime {
   /// depends on uninitialised memory. Shared memory is filled with another byte.
   void set_poison(unsigned char byte);
   /// Sets the time without progress after which a kernel, or else the process, is stopped [s]; 20
-  /// by default. Progress: a thread starts, ends, synchronises at a barrier or a warp function, or
+  /// by default. Time in which other processes have the processor does not count for a kernel.
+  /// Progress: a thread starts, ends, synchronises at a barrier or a warp function, or
   /// changes memory by an atomic. Without a start or an end the limit is 15 times as long. The same
   /// limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
   void set_watchdog(double seconds);
