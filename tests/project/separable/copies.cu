@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that copies and fills memory between kernels that it launches, in the order of a stream.
+// A kernel that copies and fills memory between kernels that it launches, in the order of a stream,
+// and prints errors.
 // With an argument, the target of the copy is an element too short.
 #include <cstdio>
 #include <vector>
@@ -15,6 +16,8 @@ __global__ void first(int* target, int* source, int n) {
   cudaMemcpyAsync(target, source, 0, cudaMemcpyDeviceToDevice, 0);
   cudaMemsetAsync(source, 0x1ff, bytes, 0);
   increment<<<1, 64>>>(source, n);
+  printf("%s, %s\n", cudaGetErrorString(cudaGetLastError()),
+         cudaGetErrorName(cudaErrorInvalidValue));
 }
 
 int main(int count, char**) {

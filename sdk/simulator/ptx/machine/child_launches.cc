@@ -43,8 +43,17 @@ bool ChildLaunches::launch(uint64_t parameters, bool is_tail) {
   return true;
 }
 
+uint64_t ChildLaunches::address_of(const std::string& text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return reinterpret_cast<uint64_t>(texts_.insert(text).first->c_str());
+}
+
 Range ChildLaunches::range_of(uint64_t address) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& text : texts_) {
+    const auto begin = reinterpret_cast<uint64_t>(text.c_str());
+    if (address >= begin && address <= begin + text.size()) return {begin, begin + text.size() + 1};
+  }
   auto next = prepared_.upper_bound(address);
   if (next == prepared_.begin()) return {};
   --next;

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "device_memory.h"
@@ -33,7 +35,9 @@ class ChildLaunches {
   uint64_t allocate(const Function& kernel, dim3 grid, dim3 block, uint32_t shared_bytes);
   /// Adds the launch with this parameter memory. Returns false for another address.
   bool launch(uint64_t parameters, bool is_tail);
-  /// Returns the parameter memory around an address; an empty range outside.
+  /// Returns the address of a text that kernels can read until the last launch has ended.
+  uint64_t address_of(const std::string& text);
+  /// Returns the parameter memory or the text around an address; an empty range outside.
   Range range_of(uint64_t address) const;
   /// Takes the launches in the order of their calls, those of cudaStreamTailLaunch last.
   std::vector<ChildLaunch> take();
@@ -42,6 +46,7 @@ class ChildLaunches {
   mutable std::mutex mutex_;
   std::map<uint64_t, ChildLaunch> prepared_;  // by the address of the parameter memory
   std::vector<uint64_t> launched_;            // addresses in the order of the launches
+  std::set<std::string> texts_;
 };
 
 }  // namespace kernkit::simulator::ptx

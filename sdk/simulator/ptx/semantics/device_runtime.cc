@@ -95,6 +95,15 @@ void succeed(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) { set_result<int32_t>(warp, operation, lane, cudaSuccess); });
 }
 
+// const char* __cudaCDP2GetErrorString(cudaError_t error), and the same with Name
+template <const char* (*kText)(cudaError_t)>
+void get_error_text(Warp& warp, const Operation& operation) {
+  each_lane(warp, [&](int lane) {
+    const auto error = static_cast<cudaError_t>(parameter<int32_t>(warp, operation, 0, lane));
+    set_result(warp, operation, lane, warp.block->launch.children->address_of(kText(error)));
+  });
+}
+
 }  // namespace
 
 Run call_device_runtime(Decoder& d, size_t callee, const std::string& name) {
@@ -110,6 +119,8 @@ Run call_device_runtime(Decoder& d, size_t callee, const std::string& name) {
       {"__cudaCDP2LaunchDeviceV2_ptsz", 2, 4, launch_device},
       {"__cudaCDP2StreamCreateWithFlags", 2, 4, create_stream},
       {"__cudaCDP2StreamDestroy", 1, 4, succeed},
+      {"__cudaCDP2GetErrorString", 1, 8, get_error_text<cudaGetErrorString>},
+      {"__cudaCDP2GetErrorName", 1, 8, get_error_text<cudaGetErrorName>},
       {"__cudaCDP2GetLastError", 0, 4, succeed},
       {"__cudaCDP2PeekAtLastError", 0, 4, succeed}};
   const auto* const function = std::find_if(std::begin(kFunctions), std::end(kFunctions),
