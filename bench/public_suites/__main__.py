@@ -31,7 +31,7 @@ from report import Context, Result, as_json, as_markdown, read_json  # noqa: E40
 from rows import processor  # noqa: E402
 from suites import Command, Suite, open_suite, shortened  # noqa: E402
 
-WAITING = 10  # time limit of a run, in multiples of the limit of its processor time
+WAITING = 60  # time limit of a run, in multiples of the limit of its processor time
 KERNKIT = [sys.executable, "-B", "-m", "kernkit", "run"]
 
 
@@ -42,7 +42,7 @@ def processor_time() -> float:
 
 
 def execute(launcher: List[str], command: Command, limit: int) -> Tuple[Run, float]:
-    """Runs a command with a limit of its processor time [s]; a program that waits ends after ten times the limit. Returns
+    """Runs a command with a limit of its processor time [s]; a program that waits ends after 60 times the limit. Returns
     the result and the processor time [s]."""
     limited = ["prlimit", f"--cpu={limit}:{limit + 10}", *launcher, *command.words]
     start = processor_time()
@@ -68,7 +68,9 @@ def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Resu
 def run_command(program: str, command: Command, options: argparse.Namespace) -> Result:
     """Runs a command. If the command reaches the time limit, runs it again with less work, as --shorten permits."""
     attempts = shortened(command) if options.shorten else []
-    first = attempts.pop(0) if options.shorten == "at once" and attempts else command
+    if options.shorten == "most":
+        attempts = attempts[-1:]
+    first = attempts.pop(0) if options.shorten in ("at once", "most") and attempts else command
     for attempt in (first, *attempts):
         run, seconds = execute(options.launcher, attempt, options.limit)
         keep(options.output, program, "run", f"{shlex.join(attempt.words)}\ncode {run.code}\n{run.output}\n{run.errors}")
@@ -120,8 +122,8 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection, or @FILE")
     parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="programs that are not selected, or @FILE")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="limit of a run's processor time (default: 120)")
-    parser.add_argument("--shorten", choices=["after the limit", "at once"], help="run a program with fewer repetitions and smaller "
-                        "numbers in its arguments after the time limit, or fewer repetitions from the start")  # fmt: skip
+    parser.add_argument("--shorten", choices=["after the limit", "at once", "most"], help="run a program with fewer repetitions "
+                        "and smaller numbers in its arguments after the limit, or fewer repetitions from the start, or both from the start")  # fmt: skip
     parser.add_argument("--capability", default="80", help="compute capability of the PTX (default: 80)")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE",
                         help="libcudart.so.13 of kernkit (default: the runtime that kernkit run compiles once)")  # fmt: skip

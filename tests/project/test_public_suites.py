@@ -36,6 +36,7 @@ LIBRARY = ("kernkit: libcublas.so.13: the CUDA runtime is linked into the librar
         (139, "", "", "crashed", "SIGSEGV", ""),
         (None, "", "", "too slow", "", ""),
         (1, "Error opening file graph.txt\n", "", "input missing", "Error opening file graph.txt", ""),
+        (0, "The file pairs.txt does not exist\n", "", "input missing", "The file pairs.txt does not exist", ""),
         (1, "", REJECTED, "rejected", "wgmma.fence.sync.aligned: unsupported instruction", ""),
         (0, "", REJECTED, "rejected", "wgmma.fence.sync.aligned: unsupported instruction", ""),
         (-6, "terminate called\n", REJECTED, "rejected", "wgmma.fence.sync.aligned: unsupported instruction", ""),
@@ -147,7 +148,10 @@ def test_a_program_runs_with_fewer_repetitions_after_the_limit_and_only_once(roo
     assert tool(root, *words, "at once")[0] == 0
     row = json.loads((output / "results.json").read_text())["results"][0]
     assert (row["outcome"], row["arguments"]) == ("ran without a check", ["512", "2"])
-    assert tool(root, *words, "at once")[1] == ""  # the program already has a result
+    assert tool(root, *words, "at once")[1] == ""  # the program has a result
+    words[2] = tmp_path / "most"
+    assert tool(root, *words, "most")[0] == 0
+    assert json.loads((words[2] / "results.json").read_text())["results"][0]["arguments"] == ["32", "2"]
 
 
 def test_programs_are_selected_by_a_seed(root, tmp_path, benchmarks):
