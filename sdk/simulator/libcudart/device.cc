@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 #include "ptx/machine/kernel.h"
 #include "ptx/modules.h"
@@ -15,7 +16,9 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr int kLimitHeapSize = 2;  // cudaLimitMallocHeapSize, the last supported cudaLimit
+// Supported are the values of cudaLimit up to cudaLimitMallocHeapSize, and
+// cudaLimitDevRuntimePendingLaunchCount.
+constexpr int kLimitHeapSize = 2, kLimitPendingLaunches = 4;
 constexpr size_t kPrintfBytes = size_t{1} << 20;
 
 DeviceProperties properties_of(int number) {
@@ -145,6 +148,13 @@ DeviceProperties properties_of(int number) {
   return all;
 }
 
+// The largest number of launches by kernels that wait, by device, where a program has set or read
+// the number. The simulator has no such limit.
+std::map<int, size_t>& pending_launches() {
+  static auto* const counts = new std::map<int, size_t>;
+  return *counts;
+}
+
 }  // namespace
 
 namespace core {
@@ -158,10 +168,15 @@ cudaError_t read_device_properties(DeviceProperties* properties, int device) {
 
 cudaError_t reset_device() {
   const int device = thread_state().device;
+  pending_launches().erase(device);
   return exists(device) ? reset_primary(device) : cudaErrorNoDevice;
 }
 
 cudaError_t set_limit(int limit, size_t value) {
+  if (limit == kLimitPendingLaunches) {
+    pending_launches()[thread_state().device] = value;
+    return cudaSuccess;
+  }
   if (limit < 0 || limit > kLimitHeapSize) return cudaErrorUnsupportedLimit;
   if (limit == kLimitHeapSize) heap_of(thread_state().device).set_limit(value);
   return cudaSuccess;
@@ -169,6 +184,11 @@ cudaError_t set_limit(int limit, size_t value) {
 
 cudaError_t read_limit(size_t* value, int limit) {
   if (value == nullptr) return cudaErrorInvalidValue;
+  if (limit == kLimitPendingLaunches) {
+    constexpr size_t kDefault = 2048;
+    *value = pending_launches().try_emplace(thread_state().device, kDefault).first->second;
+    return cudaSuccess;
+  }
   if (limit < 0 || limit > kLimitHeapSize) return cudaErrorUnsupportedLimit;
   const size_t all[] = {ptx::kStackBytes, kPrintfBytes, heap_of(thread_state().device).limit()};
   *value = all[limit];

@@ -86,6 +86,12 @@ TEST_F(PtxGrid, HeapOfASize) {
   size_t limit = 0;
   EXPECT_EQ(cudaDeviceGetLimit(&limit, kHeapSize), cudaSuccess);
   EXPECT_EQ(limit, 5500000u);
+  constexpr int kPendingLaunches = 4;  // cudaLimitDevRuntimePendingLaunchCount
+  EXPECT_EQ(cudaDeviceGetLimit(&limit, kPendingLaunches), cudaSuccess);
+  EXPECT_EQ(limit, 2048u);
+  EXPECT_EQ(cudaDeviceSetLimit(kPendingLaunches, 4096), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetLimit(&limit, kPendingLaunches), cudaSuccess);
+  EXPECT_EQ(limit, 4096u);
   EXPECT_EQ(cudaDeviceSetLimit(7, 1), 215);  // cudaErrorUnsupportedLimit
 }
 
