@@ -40,8 +40,11 @@ class Decoder {
   Operation operation;
 
   std::string_view name() const { return statement_->name; }
-  /// Returns whether the instruction has a modifier, such as "sat".
+  /// Returns whether the instruction has a modifier, such as "sat". Forms of .f32 have "ftz" in PTX
+  /// for the first devices.
   bool has(std::string_view modifier);
+  /// Returns whether the module's target is sm_10 to sm_13.
+  bool is_for_first_devices() const;
   /// Returns the first of these modifiers that the instruction has; "" without any of them.
   std::string_view one_of(std::initializer_list<std::string_view> modifiers);
   /// Returns the next unused modifier if it is in the list, else "". Some modifiers occur several

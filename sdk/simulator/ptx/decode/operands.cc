@@ -34,7 +34,13 @@ bool Decoder::has(std::string_view modifier) {
     used_[i] = true;
     return true;
   }
-  return false;
+  if (modifier != "ftz" || !is_for_first_devices()) return false;
+  const std::vector<std::string>& modifiers = statement_->modifiers;
+  return std::find(modifiers.begin(), modifiers.end(), "f32") != modifiers.end();
+}
+
+bool Decoder::is_for_first_devices() const {
+  return module_.capability > 0 && module_.capability < 20;
 }
 
 std::string_view Decoder::one_of(std::initializer_list<std::string_view> modifiers) {

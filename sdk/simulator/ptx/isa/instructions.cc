@@ -98,6 +98,7 @@ constexpr Instruction kFloatingPoint[] = {
     Instruction("fma", "%rounding? ftz? f32x2", fma).defines(Definedness::kWords),
     Instruction("mad", "%rounding ftz? sat? f32", fma).simd(Simd::kReals),
     Instruction("mad", "%rounding f64", fma).simd(Simd::kReals),
+    Instruction("mad", "ftz? sat? f32", mad_of_first_devices).simd(Simd::kReals),
     Instruction("div", "%rounding|approx|full ftz? f32", div).simd(Simd::kReals),
     Instruction("div", "%rounding f64", div),
     Instruction("abs", "ftz? f32", abs).simd(Simd::kReals),

@@ -43,6 +43,7 @@ Run real_max(Decoder& d, Type type);
 Run real_abs(Decoder& d, Type type);
 Run real_neg(Decoder& d, Type type);
 Run fma(Decoder& d);
+Run mad_of_first_devices(Decoder& d);
 Run rcp(Decoder& d);
 Run sqrt(Decoder& d);
 Run rsqrt(Decoder& d);

@@ -150,6 +150,8 @@ Run real_add(Decoder& d, Type type) { return rounded<Binary, Add>(d, type, 3); }
 Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub>(d, type, 3); }
 Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul>(d, type, 3); }
 Run fma(Decoder& d) { return rounded<Ternary, Fma>(d, d.type(), 4); }
+// Without a rounding, PTX for sm_10 to sm_13 alone has mad. Later devices execute fma.rn.ftz.
+Run mad_of_first_devices(Decoder& d) { return d.is_for_first_devices() ? fma(d) : nullptr; }
 Run real_div(Decoder& d, Type type) {
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx", "full"});
   const bool approximates = how == "approx" || how == "full";

@@ -64,7 +64,7 @@ inline void keep_text(const std::string& text) {
 class PtxModule {
  public:
   explicit PtxModule(const std::string& body, const std::string& target = "sm_90") {
-    const std::string version = target == "sm_100" ? "8.8" : "8.7";
+    const std::string version = target == "sm_100" ? "8.8" : target == "sm_13" ? "2.3" : "8.7";
     const std::string text =
         ".version " + version + "\n.target " + target + "\n.address_size 64\n" + body;
     note_forms(text, body);

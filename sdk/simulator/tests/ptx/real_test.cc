@@ -293,6 +293,29 @@ TEST_F(PtxReal, ApproximationsOf16Bits) {
 
 // Forms of compute capability 10.0: two floats in a 64-bit register, and the least and the greatest
 // of three floats.
+class PtxRealOfFirstDevices : public Instruction {
+ protected:
+  PtxRealOfFirstDevices() : Instruction(80, "sm_13") {}
+  void check_float(const std::string& text, size_t sources,
+                   const std::function<float(float a, float b, float c)>& reference) {
+    check(text, std::vector<std::string>(sources + 1, "f32"),
+          [&](uint64_t a, uint64_t b, uint64_t c) {
+            return bits(flushed(reference(flushed(real(a)), flushed(real(b)), flushed(real(c)))));
+          });
+  }
+};
+
+// ptxas compiles these forms of PTX for sm_13 to FFMA.FTZ and FADD.FTZ.
+TEST_F(PtxRealOfFirstDevices, SubnormalNumbersAreZero) {
+  const auto mad = [](float a, float b, float c) { return std::fma(a, b, c); };
+  check_float("mad.f32 %d, %a, %b, %c", 3, mad);
+  check_float("mad.sat.f32 %d, %a, %b, %c", 3, [&](float a, float b, float c) {
+    const float d = mad(a, b, c);
+    return d > 0 ? std::min(d, 1.0f) : 0.0f;
+  });
+  check_float("add.f32 %d, %a, %b", 2, [](float a, float b, float) { return a + b; });
+}
+
 class PtxReal100 : public Instruction {
  protected:
   PtxReal100() : Instruction(100, "sm_100") {}
