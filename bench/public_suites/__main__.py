@@ -60,13 +60,13 @@ def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Resu
     commands = suite.commands(program) if built else []
     if not commands:
         return Result(program, not_built(log), [], 0.0)
-    results = [run_command(program, command, options) for command in commands]
+    results = [run_command(suite, program, command, options) for command in commands]
     outcome = worst([result.outcome for result in results])
     return next(result for result in results if result.outcome == outcome)
 
 
-def run_command(program: str, command: Command, options: argparse.Namespace) -> Result:
-    """Runs a command. If the command reaches the time limit, runs it again with less work, as --shorten permits."""
+def run_command(suite: Suite, program: str, command: Command, options: argparse.Namespace) -> Result:
+    """Runs a command, and after the time limit the command with less work."""
     attempts = shortened(command) if options.shorten else []
     if options.shorten == "most":
         attempts = attempts[-1:]
@@ -75,6 +75,9 @@ def run_command(program: str, command: Command, options: argparse.Namespace) -> 
         run, seconds = execute(options.launcher, attempt, options.limit)
         keep(options.output, program, "run", f"{shlex.join(attempt.words)}\ncode {run.code}\n{run.output}\n{run.errors}")
         outcome = classify(run)
+        missing = suite.missing_input(program, attempt)
+        if missing and outcome.kind in (Kind.WRONG, Kind.CRASHED):
+            outcome = Outcome(Kind.NO_INPUT, missing)
         if outcome.kind != Kind.SLOW:
             break
     return Result(program, outcome, attempt.words[1:], seconds)

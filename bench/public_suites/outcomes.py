@@ -143,8 +143,8 @@ def _failed(code: int, text: str, failure: str) -> Outcome:
     unsupported = next((line for line in _lines(text) if _UNSUPPORTED_ERROR.search(line)), "")
     if unsupported:
         return rejection(unsupported)
-    if code < 0 or code > 128:
-        number = -code if code < 0 else code - 128
+    number = -code if code < 0 else code - 128
+    if code < 0 or number in list(signal.Signals):
         name = signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
         return Outcome(Kind.CRASHED, name)
     missing = missing_input(text)

@@ -64,6 +64,12 @@ class Suite(abc.ABC):
         executable."""
 
 
+    def missing_input(self, program: str, command: Command) -> str:
+        """A file that the program reads and the checkout does not have, or ""."""
+        paths = [word for word in command.words[1:] if "/" in word]
+        return next((f"{path} does not exist" for path in paths if not (command.folder / path).exists()), "")
+
+
 class CudaSamples(Suite):
     """NVIDIA/cuda-samples, whose samples are CMake projects. One project adds the selected samples, since CMake
     examines the compilers in each project. A sample with an error in CMake is configured alone."""
@@ -149,6 +155,12 @@ class HeCBench(Suite):
             return False, "error: no Makefile"
         log: List[str] = []
         return run_build([*self._make(program), "-j", str(jobs)], log), "\n".join(log)
+
+    def missing_input(self, program: str, command: Command) -> str:
+        """Also data that the suite stores elsewhere, with DVC: a file "data.tar.gz.dvc" in place of "data.tar.gz"."""
+        stored = sorted(self._folder(program).glob("*.dvc"))
+        lacking = next((path.stem for path in stored if not path.with_suffix("").exists()), "")
+        return super().missing_input(program, command) or (f"{lacking} does not exist" if lacking else "")
 
     def commands(self, program: str) -> List[Command]:
         """Returns the first command of the target `run`; [] without an executable."""

@@ -34,6 +34,7 @@ LIBRARY = ("kernkit: libcublas.so.13: the CUDA runtime is linked into the librar
         (2, "The sample requires SM 9.0\nwaived\n", "", "waived by itself", "The sample requires SM 9.0", ""),
         (-11, "PASS\n", "", "crashed", "SIGSEGV", ""),
         (139, "", "", "crashed", "SIGSEGV", ""),
+        (255, "start\n", "", "wrong", "exit code 255: start", ""),
         (None, "", "", "too slow", "", ""),
         (1, "Error opening file graph.txt\n", "", "input missing", "Error opening file graph.txt", ""),
         (0, "The file pairs.txt does not exist\n", "", "input missing", "The file pairs.txt does not exist", ""),
@@ -94,7 +95,8 @@ def test_arguments_are_shortened(tmp_path):
     assert attempts("-n", "file") == []
 
 
-PROGRAMS = {"good": "echo PASS", "silent": "echo $1", "bad": "echo FAIL", "crash": "kill -SEGV $$", "long": "while [ $SECONDS -lt $2 ]; do :; done",
+PROGRAMS = {"good": "echo PASS", "silent": "echo $1", "bad": "echo FAIL", "crash": "kill -SEGV $$", "unread": "kill -SEGV $$",
+            "long": "while [ $SECONDS -lt $2 ]; do :; done",
             "rejected": "echo 'kernkit: cudaMallocArray() is not supported: it returns cudaErrorNotSupported' >&2; exit 1"}  # fmt: skip
 MAKEFILE = """main: main.sh
 \tcp main.sh main && chmod +x main
@@ -117,6 +119,7 @@ def benchmarks(tmp_path):
         place.mkdir(parents=True)
         (place / "main.sh").write_text(f"#!/bin/bash\n{script}\n")
         (place / "Makefile").write_text(MAKEFILE)
+    (folder / "src/unread-cuda/data.tar.gz.dvc").touch()
     (folder / "src/broken-cuda").mkdir()
     (folder / "src/broken-cuda/Makefile").write_text("main:\n\t@echo 'main.cu:1: error: unknown'; exit 1\n")
     return folder
@@ -131,13 +134,14 @@ def test_programs_with_a_makefile_are_built_and_run(root, tmp_path, benchmarks):
     assert found == {
         "good-cuda": ("right", "", ""), "silent-cuda": ("ran without a check", "", ""), "bad-cuda": ("wrong", "FAIL", ""),
         "crash-cuda": ("crashed", "SIGSEGV", ""), "long-cuda": ("too slow", "", ""),
+        "unread-cuda": ("input missing", "data.tar.gz does not exist", ""),
         "broken-cuda": ("not built", "main.cu:1: error: unknown", ""),
         "rejected-cuda": ("rejected", "cudaMallocArray() is not supported", "textures"),
     }  # fmt: skip
     page = (output / "results.md").read_text()
     titles = ("suite | programs | right | ran without a check | rejected | fault reported | wrong | crashed | too slow | "
               "closed library, graphics, textures | not built, input missing, waived")  # fmt: skip
-    assert f"| {titles} |\n" in page and "| benchmarks | 7 | 1 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 1 |\n" in page
+    assert f"| {titles} |\n" in page and "| benchmarks | 8 | 1 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 2 |\n" in page
     assert "2 of 4 programs are right or ran" in page and "| rejected | textures | rejected-cuda |" in page
     assert (output / "logs/bad-cuda.run.txt").read_text().endswith("FAIL\n\n")
 
