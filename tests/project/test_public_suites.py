@@ -191,3 +191,28 @@ def test_other_folders_and_unknown_programs_are_rejected(root, tmp_path, benchma
     assert code == 2 and "empty is no checkout of NVIDIA/cuda-samples or zjin-lcf/HeCBench" in printed
     code, printed = tool(root, benchmarks, "--output", tmp_path / "results", "--programs", "good-cuda,none")
     assert (code, printed) == (2, "public_suites: unknown programs: none\n")
+
+
+@pytest.mark.parametrize("suite, most", [("cuda-samples", 80), ("HeCBench", 60)])
+def test_the_page_has_the_counts_of_the_record(root, suite, most):
+    import report
+    from outcomes import Kind
+
+    file = root / f"bench/results/public_suites/{suite}.json"
+    context, results = report.read_context(file), report.read_json(file)
+    page = (root / "docs/limits.md").read_text()
+    judged = report.judged(results)
+    good = [result for result in judged if result.outcome.kind in (Kind.RIGHT, Kind.RAN)]
+    names = {result.program for result in results}
+    assert context.suite == suite and most // 2 < len(names) == len(results) <= most
+    assert report.row(context, results) in page and f"{len(good)} of {len(judged)}" in page
+    assert 10 * len(good) >= 9 * len(judged)
+    assert [result.program for result in judged if result.outcome.kind in (Kind.WRONG, Kind.CRASHED)] == []
+
+
+def test_the_page_has_the_findings_of_the_record(root):
+    record = json.loads((root / "bench/results/public_suites/sanitized.json").read_text())
+    found = {name.rpartition("/")[2]: row["findings"] for name, row in record.items() if row["findings"]}
+    page = (root / "docs/limits.md").read_text()
+    assert found == {"newdelete": 2, "remap-cuda": 4, "simpleAssert_nvrtc": 1}
+    assert f"findings in 3 of {len(record)} of these programs" in page and all(f"`{name}`" in page for name in found)
