@@ -2,8 +2,8 @@
 """Runs programs of a public CUDA suite in the simulator: NVIDIA/cuda-samples (with CMake) or zjin-lcf/HeCBench.
 
 The programs are selected by a seed or by name, built by their own Makefile or CMake project with PTX, and run by
-`kernkit run` with a time limit. Results are written to OUTPUT/results.json and OUTPUT/results.md after each program; a
-program that has a result there is not run again. Nothing of a suite is part of kernkit.
+`kernkit run` with a limit of their processor time. Results are written to OUTPUT/results.json and OUTPUT/results.md
+after each program; a program that has a result there is not run again. Nothing of a suite is part of kernkit.
 
     python bench/public_suites ~/cuda-samples --seed 7 --count 40 --output /tmp/samples
 """
@@ -36,7 +36,7 @@ KERNKIT = [sys.executable, "-B", "-m", "kernkit", "run"]
 
 
 def processor_time() -> float:
-    """The processor time of all ended children of this process [s]."""
+    """Returns the processor time of all ended children of this process [s]."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -66,7 +66,7 @@ def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Resu
 
 
 def run_command(suite: Suite, program: str, command: Command, options: argparse.Namespace) -> Result:
-    """Runs a command, and after the time limit the command with less work."""
+    """Runs a command. If the command reaches the limit, runs it again with less work, as --shorten permits."""
     attempts = shortened(command) if options.shorten else []
     if options.shorten == "most":
         attempts = attempts[-1:]
@@ -122,11 +122,12 @@ def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--output", type=pathlib.Path, required=True, metavar="FOLDER", help="folder for results, logs and builds")
     parser.add_argument("--seed", type=int, default=0, help="seed of the selection (default: 0)")
     parser.add_argument("--count", type=int, metavar="N", help="number of programs (default: all)")
-    parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection, or @FILE")
-    parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="programs that are not selected, or @FILE")
+    parser.add_argument("--programs", type=words_of, default=[], metavar="NAMES", help="programs in place of a selection by seed, or @FILE")
+    parser.add_argument("--without", type=words_of, default=[], metavar="NAMES", help="names of programs that are not selected, or @FILE")
     parser.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="limit of a run's processor time (default: 120)")
-    parser.add_argument("--shorten", choices=["after the limit", "at once", "most"], help="run a program with fewer repetitions "
-                        "and smaller numbers in its arguments after the limit, or fewer repetitions from the start, or both from the start")  # fmt: skip
+    parser.add_argument("--shorten", choices=["after the limit", "at once", "most"], help="when a program runs with less work, "
+                        "that is with fewer repetitions and smaller numbers in its arguments: after the limit, with fewer repetitions from "
+                        "the first run on, or with both from the first run on (default: never)")  # fmt: skip
     parser.add_argument("--capability", default="80", help="compute capability of the PTX (default: 80)")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE",
                         help="libcudart.so.13 of kernkit (default: the runtime that kernkit run compiles once)")  # fmt: skip

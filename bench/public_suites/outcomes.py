@@ -61,7 +61,8 @@ _NO_FAILURE = re.compile(
 )
 _WAIVED = re.compile(r"waiv|not supported on (?:this|the) device|requires? (?:\w+ )*(?:SM|compute capability|at least two|two or more|GPUs)"
                      r"|two or more GPUs|does not support|not support\w* by|no P2P", re.IGNORECASE)  # fmt: skip
-_NO_INPUT = re.compile(r"\bfile\b.* does not exist|(?:cannot|can't|can not|could not|couldn't|unable to|failed to|error) \w*\s*(?:open|find|read|load)\w*|no such file"
+_NO_INPUT = re.compile(r"(?:cannot|can't|can not|could not|couldn't|unable to|failed to|error) \w*\s*(?:open|find|read|load)\w*|no such file"
+                       r"|\bfile\b.* does not exist"
                        r"|file not found|error (?:opening|reading) (?:file|input)", re.IGNORECASE)  # fmt: skip
 # Patterns of messages that the simulator and `kernkit run` print.
 _REJECTED = re.compile(r"cannot run|is not supported|are not supported|not supported|cannot run without a GPU|unsupported")
@@ -90,7 +91,7 @@ def failure_line(text: str) -> str:
 
 
 def missing_input(text: str) -> str:
-    """The first line that reports a missing file, or ""."""
+    """Returns the first line that reports a missing file, or ""."""
     return next((line for line in _lines(text) if _NO_INPUT.search(line)), "")
 
 

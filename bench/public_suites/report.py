@@ -13,7 +13,7 @@ from outcomes import BEYOND, Kind, Outcome
 class Result(NamedTuple):
     program: str
     outcome: Outcome
-    arguments: List[str]  # arguments of the run that gave the outcome
+    arguments: List[str]  # arguments of the program in the run that gave the outcome
     seconds: float  # processor time of that run [s]
 
 
@@ -28,8 +28,8 @@ class Context(NamedTuple):
 
 
 def judged(results: List[Result]) -> List[Result]:
-    """The programs by which the simulator is judged: built, within the limit, with their input, and without a
-    need for what the simulator is not meant to have."""
+    """Returns the results by which the simulator is judged: programs that were built, ended within the limit, had their
+    input, and need no feature that the simulator lacks by design."""
     outside = (Kind.NOT_BUILT, Kind.SLOW, Kind.NO_INPUT, Kind.WAIVED)
     return [result for result in results if result.outcome.kind not in outside and not result.outcome.beyond]
 
@@ -39,8 +39,8 @@ ROW_TITLES = ["suite", "programs", *(kind.value for kind in _JUDGED), "too slow"
 
 
 def row(context: Context, results: List[Result]) -> str:
-    """The row of a Markdown table with the columns ROW_TITLES: the number of programs of each kind. A program that needs
-    what the simulator is not meant to have is in that column alone."""
+    """Returns the row of a Markdown table with the columns ROW_TITLES: the number of programs of each kind. A program
+    that needs a feature that the simulator lacks by design is in that column alone."""
     within = counts([result for result in results if not result.outcome.beyond])
     others = [within[Kind.SLOW], sum(bool(result.outcome.beyond) for result in results),
               within[Kind.NOT_BUILT] + within[Kind.NO_INPUT] + within[Kind.WAIVED]]  # fmt: skip
@@ -66,7 +66,7 @@ def as_json(context: Context, results: List[Result]) -> str:
 
 
 def read_context(file: pathlib.Path) -> Context:
-    """The context of as_json()."""
+    """Reads the context from a file that as_json() wrote."""
     return Context(**json.loads(file.read_text())["context"])
 
 
@@ -83,12 +83,14 @@ def _cell(text: str) -> str:
 
 
 def as_markdown(context: Context, results: List[Result]) -> str:
-    """Counts, causes with their programs, and all programs."""
+    """Returns a Markdown page: a table of counts, a table of causes with their programs, and a table of all
+    programs."""
     share = judged(results)
     good = [result for result in share if result.outcome.kind in (Kind.RIGHT, Kind.RAN)]
     lines = [
         f"# {context.suite}", "",
-        f"{len(results)} programs ({context.selection}), commit {context.revision or 'unknown'}, at most {context.limit} s of processor time each, "
+        f"{len(results)} programs ({context.selection}), commit {context.revision or 'unknown'}, at most {context.limit} s of processor "
+        f"time each, "
         f"processor: {context.processor}.", "",
         _table_row(ROW_TITLES), "|" + "---|" * len(ROW_TITLES), row(context, results), "",
         f"{len(good)} of {len(share)} programs are right or ran; left out are programs that were not built, were too slow, lack their "

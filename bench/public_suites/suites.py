@@ -65,7 +65,7 @@ class Suite(abc.ABC):
 
 
     def missing_input(self, program: str, command: Command) -> str:
-        """A file that the program reads and the checkout does not have, or ""."""
+        """Returns the reason why a file that the program reads is missing, or ""."""
         paths = [word for word in command.words[1:] if "/" in word]
         return next((f"{path} does not exist" for path in paths if not (command.folder / path).exists()), "")
 
@@ -157,7 +157,7 @@ class HeCBench(Suite):
         return run_build([*self._make(program), "-j", str(jobs)], log), "\n".join(log)
 
     def missing_input(self, program: str, command: Command) -> str:
-        """Also data that the suite stores elsewhere, with DVC: a file "data.tar.gz.dvc" in place of "data.tar.gz"."""
+        """See Suite. HeCBench stores some data elsewhere: a file "data.tar.gz.dvc" takes the place of "data.tar.gz"."""
         stored = sorted(self._folder(program).glob("*.dvc"))
         lacking = next((path.stem for path in stored if not path.with_suffix("").exists()), "")
         return super().missing_input(program, command) or (f"{lacking} does not exist" if lacking else "")
