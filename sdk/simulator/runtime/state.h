@@ -220,6 +220,8 @@ cudaError_t reject_waiting(cudaStream_t stream);
 cudaError_t error_of_device(int device);
 /// Priorities of streams; a smaller number is a higher priority.
 inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+/// Calls the program's functions that receive sentences, see core/logs.h.
+void send_to_log(std::string sentence);
 /// Reports an error. fault() reports an error of a device, which is lost afterwards.
 void note_fault(const std::string& sentence);
 void fault(const std::string& sentence, int device, cudaError_t error);

@@ -57,6 +57,7 @@ void note_races(MemoryStep step, const void* at, size_t bytes, const void* from)
   if (ledgers.empty()) return;
   CallRaces races(*call_that_runs, std::move(ledgers));
   switch (step) {
+    case MemoryStep::kRead: return races.touch(kCallLoads, at, bytes);
     case MemoryStep::kCopied: races.touch(kCallLoads, from, bytes); [[fallthrough]];
     case MemoryStep::kFilled: return races.touch(kCallStores, at, bytes);
     case MemoryStep::kBegins: return races.touch(kCallAllocates, at, bytes);

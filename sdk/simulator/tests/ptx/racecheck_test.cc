@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernkit/simulator/stream_work.h"
 #include "platform/sanitizers.h"
 #include "ptx_fixture.h"
 #include "simulator_target.h"
@@ -666,6 +667,36 @@ TEST_F(PtxCallRaces, OfTwoCalls) {
   EXPECT_EQ(race_of("copies within", "copies within").substr(0, 87),
             "1: cudaMemcpyAsync() on stream 2: Race reported between Write access at byte 0 of "
             "20480");  // the race is on other_
+}
+
+TEST_F(PtxCallRaces, OfWorkOfTheHost) {
+  const auto by_host = [this](bool writes) -> Work {
+    return [this, writes](cudaStream_t stream) {
+      const kernkit_memory_access access{d_, kBytes, writes};
+      const auto nothing = [](void*) -> const char* { return nullptr; };
+      const kernkit_stream_work enqueued{
+          writes ? "work::write" : "work::read", nothing, nullptr, nullptr, &access, 1};
+      EXPECT_EQ(kernkit_enqueue_work(stream, &enqueued), cudaSuccess);
+    };
+  };
+  work["host writes"] = by_host(true);
+  work["host reads"] = by_host(false);
+  EXPECT_EQ(race_of("writes", "host reads"),
+            unordered("work::read() on stream 2: Race reported between Read access at byte 0 of "
+                      "20480 bytes of global memory and Write access by writes, block [0, 0, 0], "
+                      "thread [0, 0, 0] (raced.cu:5)"));
+  EXPECT_EQ(
+      race_of("host writes", "host reads"),
+      unordered("work::read() on stream 2: Race reported between Read access at byte 0 of "
+                "20480 bytes of global memory and Write access by work::write() on stream 1"));
+  EXPECT_EQ(race_of("host reads", "host reads"), "none");
+  EXPECT_EQ(race_of("host reads", "reads"), "none");
+  EXPECT_EQ(race_of("host writes", "reads",
+                    [&](auto first_stream, auto second_stream) {
+                      cudaEventRecord(event_, first_stream);
+                      cudaStreamWaitEvent(second_stream, event_);
+                    }),
+            "none");
 }
 
 // Accesses to different bytes of a page do not race.
