@@ -79,6 +79,7 @@ struct OperatorFacts {
   bool takes_cpu_tensors;           // whether tensors of the CPU may be among CUDA tensors
   bool returns_values;              // whether shapes or numbers of results depend on elements
   bool is_random;                   // whether the operator takes random numbers
+  bool is_on_cpu;                   // whether the CPU has the operator
   int generator = -1;               // position of the argument for a generator; -1 for none
   std::vector<bool> reads, writes;  // for each argument
 };
@@ -111,6 +112,7 @@ OperatorFacts::OperatorFacts(const OperatorHandle& op) : name(op.schema().name()
     writes.push_back(is_written);
     reads.push_back(!argument.is_out() && !(is_copy && i == 0));
   }
+  is_on_cpu = op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
   is_random = generator >= 0 || op.hasTag(at::Tag::nondeterministic_seeded);
 }
 
@@ -238,7 +240,7 @@ class CpuKernel final : public c10::OperatorKernel {
     const cudaStream_t stream = c10::cuda::getCurrentCUDAStream(device.index()).stream();
     const BelowAutograd below;
     const bool captures = is_captured(stream);
-    if (captures || runs_later()) {
+    if ((captures || runs_later()) && facts_.is_on_cpu) {
       std::optional<Stack> results = call_later(op, given, &on_cpu, arguments, stream, captures);
       if (results) return std::move(*results);
     }
@@ -334,7 +336,7 @@ class CpuKernel final : public c10::OperatorKernel {
     std::optional<Stack> results;
     try {
       results = trial(op, given, Role::kMeta, &tried);
-    } catch (const c10::Error&) {
+    } catch (const std::exception&) {      // also of a Python function for meta tensors
       if (!captures) return std::nullopt;  // the call reports an error of its arguments
       results = trial(op, given, Role::kZeros, &tried);
     }
