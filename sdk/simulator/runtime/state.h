@@ -163,6 +163,7 @@ struct ThreadState {
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   const char* function = "";  // current function of the runtime
   const char* entry = "";     // function of the runtime that the program called
+  const char* place = "";     // call site of the current function in the program, if known
 };
 
 State& state();

@@ -39,12 +39,14 @@ cudaError_t enqueue_work(cudaStream_t stream, const kernkit_stream_work& work,
   if (work.accesses != nullptr) {
     accesses.assign(work.accesses, work.accesses + work.num_accesses);
   }
+  thread_state().place = work.place != nullptr ? work.place : "";
   const cudaError_t error = enqueue(
       stream,
       [work, data, accesses = std::move(accesses), device] {
         run(work, data.get(), accesses, device);
       },
       NodeKind::kKernel);
+  thread_state().place = "";
   if (error == cudaSuccess && !is_captured) note_kernel(device, stream);
   return error;
 }

@@ -27,7 +27,7 @@ struct Letter {
 class CudaStreamWork : public CudaStreams {
  protected:
   cudaError_t append_by_host(cudaStream_t stream, char letter) {
-    const kernkit_stream_work work{"work::append",  Letter::append,
+    const kernkit_stream_work work{"work::append", nullptr, Letter::append,
                                    Letter::release, new Letter{&log_, letter, &released_},
                                    nullptr,         0};
     return kernkit_enqueue_work(stream, &work);
@@ -105,9 +105,9 @@ TEST_F(CudaStreamWork, ADescriptionIsAFaultOfTheDevice) {
 TEST_F(CudaStreamWork, WrongArguments) {
   start(0);
   EXPECT_EQ(kernkit_enqueue_work(nullptr, nullptr), cudaErrorInvalidValue);
-  const kernkit_stream_work unnamed{nullptr, Letter::append, nullptr, nullptr, nullptr, 0};
+  const kernkit_stream_work unnamed{nullptr, nullptr, Letter::append, nullptr, nullptr, nullptr, 0};
   EXPECT_EQ(kernkit_enqueue_work(nullptr, &unnamed), cudaErrorInvalidValue);
-  const kernkit_stream_work without_work{"work", nullptr, nullptr, nullptr, nullptr, 0};
+  const kernkit_stream_work without_work{"work", nullptr, nullptr, nullptr, nullptr, nullptr, 0};
   EXPECT_EQ(kernkit_enqueue_work(nullptr, &without_work), cudaErrorInvalidValue);
   cudaStream_t destroyed = stream();
   EXPECT_EQ(cudaStreamDestroy(destroyed), cudaSuccess);

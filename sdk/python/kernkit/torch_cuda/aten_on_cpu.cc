@@ -23,6 +23,7 @@
 
 #include "device_tensors.h"
 #include "missing_operators.h"
+#include "python_line.h"
 #include "random.h"
 #include "streams.h"
 
@@ -362,8 +363,10 @@ class CpuKernel final : public c10::OperatorKernel {
     auto* later = new LaterCall(op, facts_, std::move(*on_cpu), std::move(memory), state);
     std::vector<kernkit_memory_access> accesses;
     if (has_tools()) accesses = later->accesses();
-    const kernkit_stream_work work{facts_.name.c_str(), LaterCall::run, LaterCall::release, later,
-                                   accesses.data(),     accesses.size()};
+    const char* const place = has_tools() ? python_line() : nullptr;
+    const kernkit_stream_work work{facts_.name.c_str(), place, LaterCall::run,
+                                   LaterCall::release,  later, accesses.data(),
+                                   accesses.size()};
     C10_CUDA_CHECK(kernkit_enqueue_work(stream, &work));
     return results;
   }

@@ -32,7 +32,7 @@ Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class StreamWork(ctypes.Structure):
     """kernkit_stream_work of kernkit/simulator/stream_work.h."""
 
-    _fields_ = [("name", ctypes.c_char_p), ("run", Run), ("release", Release), ("data", ctypes.c_void_p),
+    _fields_ = [("name", ctypes.c_char_p), ("place", ctypes.c_char_p), ("run", Run), ("release", Release), ("data", ctypes.c_void_p),
                 ("accesses", ctypes.c_void_p), ("num_accesses", ctypes.c_size_t)]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def enqueue(stream, name, work):
 
     functions = Run(run), Release(lambda data: kept.pop(data, None) and None)
     kept[number] = functions, name
-    checked(runtime.kernkit_enqueue_work(stream, ctypes.byref(StreamWork(name, *functions, number, None, 0))), "kernkit_enqueue_work")
+    checked(runtime.kernkit_enqueue_work(stream, ctypes.byref(StreamWork(name, None, *functions, number, None, 0))), "kernkit_enqueue_work")
 
 
 def wait_for_turn(stream):

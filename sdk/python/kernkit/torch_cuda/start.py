@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("aten_on_cpu.cc", "device_tensors.h", "missing_operators.h", "random.h", "streams.h")
+SOURCES = ("aten_on_cpu.cc", "device_tensors.h", "missing_operators.h", "python_line.h", "random.h", "streams.h")
 
 
 def has_runtime():

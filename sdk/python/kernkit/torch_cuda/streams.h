@@ -47,7 +47,7 @@ inline void wait_for_turn(cudaStream_t stream) {
     *static_cast<bool*>(data) = true;
     return nullptr;
   };
-  const kernkit_stream_work work{"aten", note_turn, nullptr, &has_turn, nullptr, 0};
+  const kernkit_stream_work work{"aten", nullptr, note_turn, nullptr, &has_turn, nullptr, 0};
   C10_CUDA_CHECK(kernkit_enqueue_work(stream, &work));
   if (has_turn) return;
   // A capture in another stream does not forbid the wait, which a GPU would not need.

@@ -23,6 +23,8 @@ typedef struct kernkit_stream_work {
   /** Name of the work in reports of the tools, such as "aten::add". The string outlives the work.
    */
   const char* name;
+  /** Call site in the program, such as "train.py:14", or null. The string outlives the work. */
+  const char* place;
   /** Does the work. Returns null, or a description of an error, which lives until the next call of
    * `run` or of `release`. The function may neither call CUDA nor throw. */
   const char* (*run)(void* data);
