@@ -777,6 +777,20 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
               "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
+    // A query that succeeds is a wait.
+    EXPECT_EQ(race_of(first, second,
+                      [](auto first_stream, auto) {
+                        while (cudaStreamQuery(first_stream) != cudaSuccess) {
+                        }
+                      }),
+              "none");
+    EXPECT_EQ(race_of(first, second,
+                      [&](auto first_stream, auto) {
+                        cudaEventRecord(event_, first_stream);
+                        while (cudaEventQuery(event_) != cudaSuccess) {
+                        }
+                      }),
+              "none");
   }
 }
 
