@@ -27,9 +27,13 @@ struct Letter {
 class CudaStreamWork : public CudaStreams {
  protected:
   cudaError_t append_by_host(cudaStream_t stream, char letter) {
-    const kernkit_stream_work work{"work::append", nullptr, Letter::append,
-                                   Letter::release, new Letter{&log_, letter, &released_},
-                                   nullptr,         0};
+    const kernkit_stream_work work{"work::append",
+                                   nullptr,
+                                   Letter::append,
+                                   Letter::release,
+                                   new Letter{&log_, letter, &released_},
+                                   nullptr,
+                                   0};
     return kernkit_enqueue_work(stream, &work);
   }
   int released_ = 0;

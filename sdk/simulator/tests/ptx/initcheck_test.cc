@@ -648,7 +648,8 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   uint32_t* computed = allocated();
   const auto nothing = [](void*) -> const char* { return nullptr; };
   kernkit_memory_access access{computed + 1, 4, 0};
-  const kernkit_stream_work by_host{"work::of_host", nullptr, nothing, nullptr, nullptr, &access, 1};
+  const kernkit_stream_work by_host{"work::of_host", nullptr, nothing, nullptr,
+                                    nullptr,         &access, 1};
   EXPECT_EQ(kernkit_enqueue_work(nullptr, &by_host), cudaSuccess);
   EXPECT_FALSE(is_silent(computed)) << "work of the host that reads";
   access.writes = 1;
