@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/simulator/stream_work.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "platform/sanitizers.h"
+#include "runtime/host_function.h"
 #include "runtime/state.h"
 
 namespace kernkit::simulator {
@@ -51,6 +53,30 @@ cudaError_t enqueue_work(cudaStream_t stream, const kernkit_stream_work& work,
   return error;
 }
 
+cudaError_t wait_for_turn(cudaStream_t stream, int* is_captured) {
+  if (is_captured == nullptr) return cudaErrorInvalidValue;
+  if (!exists(stream)) return cudaErrorInvalidResourceHandle;
+  *is_captured = captured(stream) != nullptr;
+  if (*is_captured != 0) return cudaSuccess;
+  const cudaError_t rejected = reject_work(stream);
+  if (rejected != cudaSuccess) return rejected;
+  const int device = device_of(stream);
+  collect_host_functions();
+  const bool has_work =
+      std::any_of(state().queues.begin(), state().queues.end(), [&](const auto& entry) {
+        return entry.first.first == device && !entry.second.tasks.empty();
+      });
+  if (has_work) {
+    const auto has_turn = std::make_shared<bool>(false);
+    give(device, stream, {0, [has_turn] { *has_turn = true; }, nullptr});
+    drain_until(device, [&] { return *has_turn; });
+  }
+  Queue& queue = queue_of(device, stream);
+  add_before(&state().waited, queue.before);
+  race_acquire(&queue.done);
+  return error_of_device(device);
+}
+
 }  // namespace
 }  // namespace kernkit::simulator
 
@@ -65,4 +91,9 @@ extern "C" cudaError_t kernkit_enqueue_work(cudaStream_t stream, const kernkit_s
     if (release != nullptr) release(object);
   });
   return call(work->name, ApiScope::kDevice, [&] { return enqueue_work(stream, *work, data); });
+}
+
+extern "C" cudaError_t kernkit_wait_for_turn(cudaStream_t stream, int* is_captured) {
+  return call("kernkit_wait_for_turn", ApiScope::kDevice,
+              [&] { return wait_for_turn(stream, is_captured); });
 }

@@ -106,7 +106,43 @@ TEST_F(CudaStreamWork, ADescriptionIsAFaultOfTheDevice) {
   EXPECT_EQ(released_, 2) << "also without a run";
 }
 
+TEST_F(CudaStreamWork, ATurnComesAfterEarlierWork) {
+  for (unsigned seed = 0; seed <= 20; ++seed) {
+    start(seed);
+    cudaStream_t a = stream(), b = stream(cudaStreamNonBlocking);
+    std::atomic<bool> released{false};
+    cudaLaunchHostFunc(b, wait_for_flag, &released);
+    append(a, '1');
+    int is_captured = 1;
+    EXPECT_EQ(kernkit_wait_for_turn(a, &is_captured), cudaSuccess);
+    EXPECT_EQ(is_captured, 0);
+    EXPECT_EQ(log_, "1");
+    append(a, '2');
+    EXPECT_EQ(kernkit_wait_for_turn(nullptr, &is_captured), cudaSuccess) << "a blocks the stream";
+    EXPECT_EQ(log_, "12");
+    EXPECT_EQ(cudaStreamQuery(b), cudaErrorNotReady) << "b blocks no stream";
+    released = true;
+    EXPECT_EQ(kernkit_wait_for_turn(b, &is_captured), cudaSuccess);
+    EXPECT_EQ(cudaStreamQuery(b), cudaSuccess);
+  }
+}
+
+TEST_F(CudaStreamWork, ATurnInACapture) {
+  start(0);
+  cudaStream_t a = stream(cudaStreamNonBlocking), b = stream(cudaStreamNonBlocking);
+  EXPECT_EQ(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal), cudaSuccess);
+  int is_captured = 0;
+  EXPECT_EQ(kernkit_wait_for_turn(a, &is_captured), cudaSuccess);
+  EXPECT_EQ(is_captured, 1);
+  EXPECT_EQ(kernkit_wait_for_turn(b, &is_captured), cudaSuccess);
+  EXPECT_EQ(is_captured, 0);
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(a, &graph), cudaSuccess) << "the capture is valid";
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
 TEST_F(CudaStreamWork, WrongArguments) {
+  EXPECT_EQ(kernkit_wait_for_turn(nullptr, nullptr), cudaErrorInvalidValue);
   start(0);
   EXPECT_EQ(kernkit_enqueue_work(nullptr, nullptr), cudaErrorInvalidValue);
   const kernkit_stream_work unnamed{nullptr, nullptr, Letter::append, nullptr, nullptr, nullptr, 0};

@@ -240,12 +240,12 @@ class CpuKernel final : public c10::OperatorKernel {
     if (has_devices()) guard.set_device(device);
     const cudaStream_t stream = c10::cuda::getCurrentCUDAStream(device.index()).stream();
     const BelowAutograd below;
-    const bool captures = is_captured(stream);
+    const bool captures = runs_later() ? is_captured(stream) : !take_turn(stream);
     if ((captures || runs_later()) && facts_.is_on_cpu) {
       std::optional<Stack> results = call_later(op, given, &on_cpu, arguments, stream, captures);
       if (results) return std::move(*results);
+      take_turn(stream);
     }
-    wait_for_turn(stream);
     if (facts_.is_copy) wait_for_other_devices(arguments, device);
     std::optional<DefaultGeneratorSeeded> seeded;
     if (facts_.is_random) {
@@ -280,7 +280,7 @@ class CpuKernel final : public c10::OperatorKernel {
     for (const auto& [x, y] : arguments.pairs()) {
       if (x.device() == device) continue;
       const c10::cuda::CUDAGuard guard(x.device());
-      wait_for_turn(c10::cuda::getCurrentCUDAStream(x.device().index()).stream());
+      take_turn(c10::cuda::getCurrentCUDAStream(x.device().index()).stream());
     }
   }
 
@@ -299,7 +299,7 @@ class CpuKernel final : public c10::OperatorKernel {
 
   // Copies what the operator wrote into other memory than that of its arguments.
   static void write_back(const Arguments& arguments, cudaStream_t stream) {
-    if (resize_like_counterparts(arguments)) wait_for_turn(stream);  // a resize copies
+    if (resize_like_counterparts(arguments)) take_turn(stream);  // a resize copies
     for (const auto& [x, y] : arguments.pairs()) {
       if (is_dense(x) && x.numel() != 0 && x.storage().data() != y.storage().data()) {
         torch_cuda::on_cpu(x).copy_(y);

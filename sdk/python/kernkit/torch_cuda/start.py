@@ -20,7 +20,7 @@ SOURCES = ("aten_on_cpu.cc", "device_tensors.h", "missing_operators.h", "python_
 
 def has_runtime():
     """Whether this process runs on kernkit's CUDA runtime."""
-    return hasattr(ctypes.CDLL(None), "kernkit_enqueue_work")
+    return hasattr(ctypes.CDLL(None), "kernkit_wait_for_turn")
 
 
 def cuda_headers(torch_folder):

@@ -40,23 +40,12 @@ inline bool is_captured(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-/// Waits until the earlier work has ended that precedes new work in a stream.
-inline void wait_for_turn(cudaStream_t stream) {
-  bool has_turn = false;
-  const auto note_turn = [](void* data) -> const char* {
-    *static_cast<bool*>(data) = true;
-    return nullptr;
-  };
-  const kernkit_stream_work work{"aten", nullptr, note_turn, nullptr, &has_turn, nullptr, 0};
-  C10_CUDA_CHECK(kernkit_enqueue_work(stream, &work));
-  if (has_turn) return;
-  // A capture in another stream does not forbid the wait, which a GPU would not need.
-  auto mode = cudaStreamCaptureModeRelaxed;
-  C10_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
-  const cudaError_t error = cudaStreamSynchronize(stream);
-  C10_CUDA_CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
-  C10_CUDA_CHECK(error);
-  TORCH_INTERNAL_ASSERT(has_turn);
+/// Waits until the earlier work has ended that precedes new work in a stream. Returns false,
+/// without a wait, for a captured stream.
+inline bool take_turn(cudaStream_t stream) {
+  int is_captured = 0;
+  C10_CUDA_CHECK(kernkit_wait_for_turn(stream, &is_captured));
+  return is_captured == 0;
 }
 
 }  // namespace kernkit::torch_cuda
