@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For each client, at least twenty kernels pass their tests, which a separate pytest runs under `kernkit run`."""
 
+import shutil
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -40,3 +41,10 @@ def test_torch_without_a_compiler(run_client, tmp_path):
     """The kernels in Python lack sparse matrices, recurrent layers, norms, and the states of generators in part."""
     lacking = "not (sparse or recurrent or random_numbers or offsets or dropout or convolutions)"
     assert check_suite(run_client, tmp_path / "results.xml", [], "torch", "-k", lacking, KERNKIT_ATEN="python") >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("ninja") is None, reason="nvcc or ninja is not installed")
+def test_torch_extension(run_client, tmp_path):
+    result = run_client(["run", "--seed", "3"], "torch", "torch_extension.py", tmp_path)
+    assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/IListRef.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/cuda/EmptyTensor.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -58,7 +59,7 @@ inline size_t extent(const at::Tensor& x) {
 
 /// Returns a CUDA tensor like a CPU tensor or a meta tensor, without its values.
 inline at::Tensor empty_on_device(const at::Tensor& x, c10::Device device) {
-  return at::empty_strided(x.sizes(), x.strides(), x.options().device(device));
+  return at::detail::empty_strided_cuda(x.sizes(), x.strides(), x.scalar_type(), device);
 }
 
 /// Adds the ranges of memory that a tensor's elements occupy, in as few ranges as possible.
