@@ -48,10 +48,10 @@ typedef struct kernkit_stream_work {
 cudaError_t kernkit_enqueue_work(cudaStream_t stream, const kernkit_stream_work* work);
 
 /**
- * Waits until new work of a stream could run: for the earlier work of the stream, and of the streams
- * with which the stream synchronises. Work that the caller then does itself is in the stream's
- * order. In a captured stream, stores 1 in `*is_captured` and does not wait; otherwise stores 0. A
- * capture in another stream does not forbid the call.
+ * Waits until new work of a stream could run: for the earlier work of the stream, and of the
+ * streams with which the stream synchronises. Work that the caller then does itself is in the
+ * stream's order. In a captured stream, stores 1 in `*is_captured` and does not wait; otherwise
+ * stores 0. A capture in another stream does not forbid the call.
  *
  * Returns cudaErrorInvalidValue for null, and errors of earlier work.
  */
