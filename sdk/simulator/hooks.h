@@ -28,7 +28,8 @@ enum class MemoryStep {
   kAllocated,  ///< a call allocated the bytes
   kFreed,      ///< the bytes are no longer allocated
   kCopied,     ///< a copy wrote the bytes
-  kFilled,     ///< a memset wrote the bytes
+  kFilled,     ///< a memset, or work of the host, wrote the bytes
+  kRead,       ///< work of the host read the bytes
   kBegins,     ///< an allocation of a stream or graph begins
   kEnds        ///< an allocation of a stream or graph ends
 };

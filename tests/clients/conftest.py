@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of programs of Triton, Numba, cuda.core and CuPy without a GPU."""
+"""Runs of programs of Triton, Numba, cuda.core, CuPy and PyTorch without a GPU."""
 
 import importlib.metadata
 import os
@@ -10,23 +10,25 @@ import sys
 import pytest
 
 FOLDER = pathlib.Path(__file__).parent
-PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cupy": "cupy-cuda13x"}
+PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cupy": "cupy-cuda13x", "torch": "torch"}
 
 
 @pytest.fixture(scope="session")
 def run_client(root):
-    """run_client(command, client, *arguments): the process of `kernkit COMMAND ... python ARGUMENTS`. Skips a test whose client
-    is not installed."""
+    """run_client(command, client, *arguments, **variables): the process of `kernkit COMMAND ... python ARGUMENTS` with these
+    environment variables. Skips a test whose client is not installed."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
 
-    def run(command, client, *arguments):
+    def run(command, client, *arguments, **variables):
         if not (runtime.parent / "driver/libcuda.so.1").exists():
             pytest.skip("no libcuda.so.1 in the build")
         try:
             importlib.metadata.distribution(PACKAGES[client])
         except importlib.metadata.PackageNotFoundError:
-            pytest.skip(f"{PACKAGES[client]} is not installed: ./kk test --with clients")
-        environment = {"KK_ROOT": str(root), **os.environ, "PYTHONPATH": str(root / "sdk/python")}
+            pytest.skip(f"{PACKAGES[client]} is not installed: ./kk test --with {'torch' if client == 'torch' else 'clients'}")
+        if client == "torch" and not any(text.startswith("triton") for text in importlib.metadata.requires("torch")):
+            pytest.skip("the installed torch is a build without CUDA: install the package of PyPI")
+        environment = {"KK_ROOT": str(root), **os.environ, "PYTHONPATH": str(root / "sdk/python"), **variables}
         arguments = ["--runtime", runtime, sys.executable, "-B", *arguments]
         return subprocess.run([sys.executable, "-B", "-m", "kernkit", *command, *arguments], cwd=FOLDER, env=environment,
                               capture_output=True, text=True)  # fmt: skip

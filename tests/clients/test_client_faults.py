@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For planted faults in kernels of Triton, Numba and CuPy, each tool reports the line of the Python file. Without the
-faults, no tool reports anything."""
+"""For planted faults in kernels of Triton, Numba and CuPy, and in programs of PyTorch, each tool reports the line of the
+Python file. Without the faults, no tool reports anything."""
 
 import json
 import re
@@ -15,12 +15,18 @@ STOPPING = {
     "triton": {"store_out_of_bounds": {"memcheck"}, "load_out_of_bounds": {"memcheck"}},
     "numba": {"read_out_of_bounds": {"memcheck"}, "freed_memory": {"memcheck"}, "wrong_mask": {"synccheck"}},
     "cupy": {"store_out_of_bounds": {"memcheck"}, "misaligned_read": {"memcheck"}},
+    "torch": {"store_past_the_end": {"memcheck"}},
 }
 RUNNING = {
     "triton": {"race_of_programs": {"racecheck"}, "uninitialised_memory": {"initcheck"}},
     "numba": {"missing_barrier": {"racecheck", "initcheck"}, "uninitialised_shared_memory": {"initcheck"}},
     "cupy": {"race_of_blocks": {"racecheck"}, "uninitialised_memory": {"initcheck"}},
+    "torch": dict.fromkeys(("operator_does_not_wait", "kernel_does_not_wait", "stream_does_not_wait_back",
+                            "event_is_recorded_too_early", "tensor_is_freed_early"), {"racecheck"}),
 }
+# Mistakes that only an order of streams shows.
+BY_ORDER = [*RUNNING["torch"], "pinned_memory_is_reused", "pinned_memory_is_read_early"]
+PAGES = ["docs/triton-cupy-numba.md", "docs/pytorch-without-a-gpu.md"]
 RUNS = [*((client, {name: tools}) for client, faults in STOPPING.items() for name, tools in faults.items()), *RUNNING.items()]
 
 
@@ -46,8 +52,8 @@ def place_of(root, client, name):
 
 
 def quoted_reports(root):
-    """Returns the tools' reports that the page quotes, as regular expressions; … matches any text."""
-    text = (root / "docs/triton-cupy-numba.md").read_text()
+    """Returns the tools' reports that the pages quote, as regular expressions; … matches any text."""
+    text = "".join((root / page).read_text() for page in PAGES)
     lines = re.findall(r"^(?:memcheck|racecheck|initcheck|synccheck): .*", text, re.MULTILINE)
     return [re.escape(line).replace("…", ".*") for line in lines]
 
@@ -69,10 +75,18 @@ def test_faults_are_reported_with_the_line(root, findings, client, faults):
 def test_quoted_reports_are_of_planted_faults(root):
     locations = {re.escape(place_of(root, client, name)) for client, faults in RUNS for name in faults}
     patterns = quoted_reports(root)
-    assert len(patterns) == 2 and all(any(location in pattern for location in locations) for pattern in patterns)
+    assert len(patterns) == 4 and all(any(location in pattern for location in locations) for pattern in patterns)
 
 
 @pytest.mark.parametrize("client", STOPPING)
 def test_without_faults_all_tools_are_silent(findings, client):
     result, findings_of_run = findings(client, "correct", [*STOPPING[client], *RUNNING[client]])
     assert (result.returncode, findings_of_run, result.stdout) == (0, [], ""), result.stderr
+
+
+def test_mistakes_with_streams_are_wrong_by_a_seed(run_client):
+    """With a seed some of 20 calls are wrong; no call without the mistake is."""
+    result = run_client(["run", "--seed", "3"], "torch", "torch_faults.py", "repeat", *BY_ORDER)
+    wrong = {(name, mode): int(count) for name, mode, count in map(str.split, result.stdout.splitlines())}
+    assert wrong.keys() == {(name, mode) for name in BY_ORDER for mode in ("fault", "correct")}, result.stderr
+    assert [name for name in BY_ORDER if wrong[name, "fault"] == 0 or wrong[name, "correct"] != 0] == [], wrong

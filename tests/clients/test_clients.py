@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """For each client, at least twenty kernels pass their tests, which a separate pytest runs under `kernkit run`."""
 
+import shutil
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -8,17 +9,42 @@ import pytest
 pytestmark = pytest.mark.all
 
 
-@pytest.mark.parametrize("client", ["triton", "numba", "core", "cupy"])
-def test_kernels_of_a_client(run_client, tmp_path, client):
-    results = tmp_path / "results.xml"
+def check_suite(run_client, results, options, client, *selection, **variables):
+    """Runs the tests of CLIENT_kernels.py, and returns their number. Fails if a test fails or is skipped."""
     # The outer conftest.py and its settings are for other tests.
     settings = ["--noconftest", "-c", "/dev/null", "--rootdir", ".", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    result = run_client(["run"], client, "-m", "pytest", "-q", *settings, f"--junit-xml={results}", f"{client}_kernels.py")
+    result = run_client(["run", *options], client, "-m", "pytest", "-q", *settings, f"--junit-xml={results}", f"{client}_kernels.py",
+                        *selection, **variables)  # fmt: skip
     assert results.exists(), f"{client}_kernels.py did not start: {result.stdout[-2000:]}{result.stderr[-2000:]}"
     cases = list(xml.parse(results).iter("testcase"))
-    assert len(cases) >= 20
     problems = [f"{case.get('name')}: {problem.get('message')}" for case in cases
                 for problem in case if problem.tag in ("failure", "error", "skipped") and problem.get("type") != "pytest.xfail"]  # fmt: skip
     reports = "\n".join(line for line in (result.stdout + result.stderr).splitlines() if line.startswith("kernkit: "))
     assert not problems, f"{len(problems)} of {len(cases)} tests failed:\n" + "\n".join(problems) + "\n" + reports
     assert result.returncode == 0
+    return len(cases)
+
+
+@pytest.mark.parametrize("client", ["triton", "numba", "core", "cupy", "torch"])
+def test_kernels_of_a_client(run_client, tmp_path, client):
+    assert check_suite(run_client, tmp_path / "results.xml", [], client) >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [["--seed", "3"], ["--seed", "9", "--devices", "2"]], ids=" ".join)
+def test_torch_in_the_order_of_a_seed(run_client, tmp_path, options):
+    assert check_suite(run_client, tmp_path / "results.xml", options, "torch") >= 20
+
+
+@pytest.mark.slow
+def test_torch_without_a_compiler(run_client, tmp_path):
+    """The kernels in Python lack sparse matrices, recurrent layers, norms, and the states of generators in part."""
+    lacking = "not (sparse or recurrent or random_numbers or offsets or dropout or convolutions)"
+    assert check_suite(run_client, tmp_path / "results.xml", [], "torch", "-k", lacking, KERNKIT_ATEN="python") >= 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("ninja") is None, reason="nvcc or ninja is not installed")
+def test_torch_extension(run_client, tmp_path):
+    result = run_client(["run", "--seed", "3"], "torch", "torch_extension.py", tmp_path)
+    assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr

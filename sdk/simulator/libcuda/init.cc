@@ -6,6 +6,7 @@
 #include "libcuda/driver_call.h"
 #include "libcuda/driver_names.h"
 #include "runtime/core/devices.h"
+#include "runtime/core/logs.h"
 
 namespace kernkit::simulator::driver {
 
@@ -159,6 +160,18 @@ CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;
+}
+CUresult cuLogsRegisterCallback(CUlogsCallback function, void* data,
+                                CUlogsCallbackHandle* registration) {
+  return call_before_init("cuLogsRegisterCallback", [&] {
+    return core::add_log_receiver(reinterpret_cast<core::LogFunction>(function), data,
+                                  reinterpret_cast<core::LogReceiver**>(registration));
+  });
+}
+CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle registration) {
+  return call_before_init("cuLogsUnregisterCallback", [&] {
+    return core::remove_log_receiver(reinterpret_cast<core::LogReceiver*>(registration));
+  });
 }
 CUresult cuProfilerStart() {
   return call("cuProfilerStart", ApiScope::kHost, [] { return cudaSuccess; });

@@ -55,9 +55,9 @@ constexpr const char* kTable = "kernkit_static_runtime_";
 constexpr const char* kVersion = "13";
 
 // Libraries of NVIDIA with functions of the host and kernels.
-constexpr const char* kOfNvidia[] = {"libcublas", "libcudnn",    "libcudss",    "libcufft",
-                                     "libcurand", "libcusolver", "libcusparse", "libcutensor",
-                                     "libnccl",   "libnpp",      "libnvjpeg"};
+constexpr const char* kOfNvidia[] = {"libcublas",   "libcudnn",  "libcudss",    "libcufft",
+                                     "libcufile",   "libcurand", "libcusolver", "libcusparse",
+                                     "libcutensor", "libnccl",   "libnpp",      "libnvjpeg"};
 constexpr const char* kShared = "link it with nvcc's -cudart shared";
 constexpr const char* kOld =
     "the CUDA runtime of CUDA 12 or earlier is linked into it statically, and kernkit replaces "

@@ -100,6 +100,7 @@ cudaError_t query_event(cudaEvent_t event) {
   work_for_question(event->device, [&] { return event->happened(); });
   if (!event->happened()) return cudaErrorNotReady;
   add_before(&state().waited, event->before);
+  race_acquire(event->reached.get());
   return error_of_device(event->device);
 }
 

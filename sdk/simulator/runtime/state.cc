@@ -234,6 +234,7 @@ cudaError_t error_of_device(int device) {
 void note_fault(const std::string& sentence) {
   std::fprintf(stderr, "kernkit: %s\n", sentence.c_str());
   state().faults.push_back(sentence);
+  send_to_log(sentence);
 }
 
 void fault(const std::string& sentence, int device, cudaError_t error) {

@@ -163,6 +163,7 @@ struct ThreadState {
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   const char* function = "";  // current function of the runtime
   const char* entry = "";     // function of the runtime that the program called
+  const char* place = "";     // call site of the current function in the program, if known
 };
 
 State& state();
@@ -220,6 +221,8 @@ cudaError_t reject_waiting(cudaStream_t stream);
 cudaError_t error_of_device(int device);
 /// Priorities of streams; a smaller number is a higher priority.
 inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+/// Calls the program's functions that receive sentences, see core/logs.h.
+void send_to_log(std::string sentence);
 /// Reports an error. fault() reports an error of a device, which is lost afterwards.
 void note_fault(const std::string& sentence);
 void fault(const std::string& sentence, int device, cudaError_t error);

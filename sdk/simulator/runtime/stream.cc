@@ -36,7 +36,9 @@ cudaError_t query_stream(cudaStream_t stream) {
   const auto idle = [&] { return is_idle(device, stream); };
   work_for_question(device, idle);
   if (!idle()) return cudaErrorNotReady;
-  add_before(&state().waited, queue_of(device, stream).before);
+  Queue& queue = queue_of(device, stream);
+  add_before(&state().waited, queue.before);
+  race_acquire(&queue.done);
   return error_of_device(device);
 }
 

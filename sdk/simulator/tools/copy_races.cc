@@ -23,7 +23,8 @@ unsigned number_of(cudaStream_t stream) {
 }
 
 Work named(Work work, cudaStream_t stream) {
-  const CallOnStream call{thread_state().function, number_of(stream), captured(stream) != nullptr};
+  const CallOnStream call{thread_state().function, number_of(stream), captured(stream) != nullptr,
+                          thread_state().place};
   return [call, work = std::move(work)] {
     call_that_runs = &call;
     work();
@@ -34,7 +35,9 @@ Work named(Work work, cudaStream_t stream) {
 std::string name_of(const CallOnStream& call) {
   const std::string stream =
       call.stream == 0 ? "the default stream" : "stream " + std::to_string(call.stream);
-  return std::string(call.function) + "()" + (call.in_graph ? " captured" : "") + " on " + stream;
+  const std::string place = *call.place == '\0' ? "" : " (" + std::string(call.place) + ")";
+  return std::string(call.function) + "()" + (call.in_graph ? " captured" : "") + " on " + stream +
+         place;
 }
 
 // Device memory, and host memory that CUDA allocated.
@@ -57,6 +60,7 @@ void note_races(MemoryStep step, const void* at, size_t bytes, const void* from)
   if (ledgers.empty()) return;
   CallRaces races(*call_that_runs, std::move(ledgers));
   switch (step) {
+    case MemoryStep::kRead: return races.touch(kCallLoads, at, bytes);
     case MemoryStep::kCopied: races.touch(kCallLoads, from, bytes); [[fallthrough]];
     case MemoryStep::kFilled: return races.touch(kCallStores, at, bytes);
     case MemoryStep::kBegins: return races.touch(kCallAllocates, at, bytes);

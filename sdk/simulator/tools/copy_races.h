@@ -17,6 +17,7 @@ struct CallOnStream {
   const char* function;
   unsigned stream;  // number in the order of the streams' first work; 0 for a default stream
   bool in_graph;
+  const char* place;  // call site in the program; "" if unknown
 };
 
 /// The race check of work that a call enqueued, while the work runs.

@@ -15,9 +15,10 @@ GlobalCells& GlobalCells::of_process() {
 // Records are dropped when all earlier work happened before this launch, and when they take too
 // much memory.
 uint32_t GlobalCells::begin(LaunchRecord launch) {
+  // Work that precedes this launch may be unordered with later work of another stream.
   const bool all_before =
       std::all_of(launches_.begin(), launches_.end(), [&](const LaunchRecord& record) {
-        return is_before(record.work) && !launch.may_run_with(record.work);
+        return host_waited_for(record.work) && !launch.may_run_with(record.work);
       });
   if (all_before || pages_.size() > kMostPages || pages_with_cells_ > kMostWithCells ||
       instructions_.size() > kMostInstructions / 2) {

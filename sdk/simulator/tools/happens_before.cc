@@ -136,11 +136,17 @@ WorkClock work_clock() {
 }
 uint64_t previous_work() { return actors().back().previous; }
 uint64_t acquired_by_other_streams() { return actors().back().by_others; }
-bool is_before(const WorkId& work) {
+namespace {
+bool contains(const WorkClock& clock, const WorkId& work) {
   if (kRaceDetector || work.stream == nullptr) return true;
-  const WorkClock& acquired = actors().back().acquired;
-  const auto position = acquired.find(work.stream);
-  return position != acquired.end() && position->second >= work.number;
+  const auto position = clock.find(work.stream);
+  return position != clock.end() && position->second >= work.number;
+}
+}  // namespace
+bool is_before(const WorkId& work) { return contains(actors().back().acquired, work); }
+bool host_waited_for(const WorkId& work) {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  return contains(order().of_host, work);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -25,6 +25,8 @@ void forget_order();
 WorkId work_now();
 /// Returns whether `work` happened before the work that runs now.
 bool is_before(const WorkId& work);
+/// Returns whether the host has waited for work, which then happens before all later work.
+bool host_waited_for(const WorkId& work);
 /// The vector clock of this thread for work of streams.
 WorkClock work_clock();
 /// The number of the previous work in the stream of the work that runs now; 0 if there was none.

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from kernkit import torch_cuda
 from kernkit.simulator import clients, program
 
 
@@ -47,6 +48,28 @@ def test_caches_are_private(tmp_path):
     assert settings["NUMBA_CACHE_DIR"] == str(tmp_path / "caches/numba")
     assert "TRITON_PTXAS_PATH" not in settings  # libcuda.so.1 is missing
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "given, expected", [("", "8.0+PTX"), ("8.0", "8.0+PTX"), ("8.0;9.0;", "8.0;9.0+PTX"), ("8.0+PTX;9.0", "8.0+PTX;9.0")]
+)
+def test_extensions_of_pytorch_keep_ptx(given, expected):
+    assert torch_cuda.architectures(given, "80") == expected
+
+
+def test_the_hook_runs_after_the_import_of_torch(root, tmp_path):
+    """A build of torch without CUDA stays as it is. A sitecustomize of the user runs as well."""
+    (tmp_path / "sitecustomize.py").write_text("print('sitecustomize of the user')")
+    (tmp_path / "torch.py").write_text("class version:\n    cuda = None\nprint('torch')")
+    settings = torch_cuda.settings(tmp_path / "caches", [root / "sdk"], "80", {"PYTHONPATH": str(tmp_path)})
+    program = "import torch, sys; print(sys.modules['_kernkit_torch_cuda'].start.__doc__.split()[0]); import json"
+    result = subprocess.run([sys.executable, "-c", program], env={**os.environ, **settings}, capture_output=True, text=True)
+    assert (result.stdout.splitlines(), result.stderr) == (["sitecustomize of the user", "torch", "Makes"], "")
+    assert not (tmp_path / "caches").exists()
+
+
+def test_a_library_without_the_simulator_has_no_hook(tmp_path):
+    assert torch_cuda.settings(tmp_path, [tmp_path], "80", {}) == {}
 
 
 def test_the_assembler_passes_ptx_on(tmp_path):

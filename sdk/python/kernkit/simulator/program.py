@@ -11,10 +11,11 @@ import sys
 import tempfile
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from .. import programs
+from .. import programs, torch_cuda
 from ..binaries.elf import ElfFile, read_section
 from ..binaries.fatbin import SECTIONS, FatbinError, newest_ptx, read_architectures
 from ..errors import UserError
+from ..sdk import development_folder, sdk_folder
 from . import clients
 from .runtime import NAME as RUNTIME
 from .runtime import driver_of, drop_ins_of, folder_of_caches, folder_of_clients, find_or_build_runtime
@@ -32,7 +33,7 @@ REMOVED_FUNCTION = b"\0cudaThreadSynchronize\0"
 # The exported table of a library of kernkit_add_library(), without the version of CUDA, which ends the name.
 STATIC_TABLE = "kernkit_static_runtime_"
 # NVIDIA's libraries of host functions that contain kernels for GPUs.
-OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
+OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|cufile|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
 
 
 def is_elf(path: pathlib.Path) -> bool:
@@ -189,6 +190,8 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     environment.update(clients.settings(folder_of_clients(), driver, environment))
     if clients.is_python(found):
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)
+    environment.update(torch_cuda.settings(folder_of_clients() / "caches", dict.fromkeys((sdk_folder(), development_folder())),
+                                           environment.get("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY), environment))  # fmt: skip
     if gpu_only:  # a GPU of the machine cannot access the memory of kernkit's runtime
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
     return found, environment

@@ -105,6 +105,27 @@ TEST_F(DriverEntryPoints, PerThreadVariantsUseTheThreadsStream) {
   EXPECT_EQ(read, 5);
 }
 
+TEST_F(DriverEntryPoints, AFunctionReceivesSentencesAboutErrors) {
+  start();
+  std::string log;
+  const auto receive = [](void* data, CUlogLevel level, char* message, size_t length) {
+    *static_cast<std::string*>(data) += std::to_string(level) + std::string(message, length) + "\n";
+  };
+  CUlogsCallbackHandle registration = nullptr;
+  ASSERT_EQ(cuLogsRegisterCallback(receive, &log, &registration), CUDA_SUCCESS);
+  const CUdeviceptr address = memory({0});
+  EXPECT_EQ(cuMemsetD8(address, 0, 5), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(log,
+            "0cuMemsetD8(): devPtr: 5 bytes at byte 0 of an allocation of 4 bytes end 1 byte past "
+            "its end\n");
+  EXPECT_EQ(cuLogsUnregisterCallback(registration), CUDA_SUCCESS);
+  EXPECT_EQ(cuLogsUnregisterCallback(registration), CUDA_ERROR_INVALID_VALUE);
+  log.clear();
+  EXPECT_EQ(cuMemsetD8(address, 0, 5), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(log, "");
+  EXPECT_EQ(cuLogsRegisterCallback(nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(DriverEntryPoints, ErrorsHaveNamesAndTexts) {
   const char* text = nullptr;
   EXPECT_EQ(cuGetErrorName(CUDA_ERROR_INVALID_CONTEXT, &text), CUDA_SUCCESS);

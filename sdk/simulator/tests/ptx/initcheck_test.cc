@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernkit/simulator/stream_work.h"
 #include "ptx_fixture.h"
 #include "simulator_target.h"
 
@@ -644,6 +645,17 @@ TEST_F(PtxInit, WhatTheHostWrites) {
   EXPECT_FALSE(is_silent(memory));
   cudaMemset(memory + 1, 0, 4);
   EXPECT_TRUE(is_silent(memory));
+  uint32_t* computed = allocated();
+  const auto nothing = [](void*) -> const char* { return nullptr; };
+  kernkit_memory_access access{computed + 1, 4, 0};
+  const kernkit_stream_work by_host{"work::of_host", nullptr, nothing, nullptr,
+                                    nullptr,         &access, 1};
+  EXPECT_EQ(kernkit_enqueue_work(nullptr, &by_host), cudaSuccess);
+  EXPECT_FALSE(is_silent(computed)) << "work of the host that reads";
+  access.writes = 1;
+  EXPECT_EQ(kernkit_enqueue_work(nullptr, &by_host), cudaSuccess);
+  EXPECT_TRUE(is_silent(computed));
+  cudaFree(computed);
   uint32_t* copied = allocated();
   cudaMemcpy(copied, memory, 256, cudaMemcpyDeviceToDevice);
   EXPECT_TRUE(is_silent(copied));

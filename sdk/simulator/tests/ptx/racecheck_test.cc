@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernkit/simulator/stream_work.h"
 #include "platform/sanitizers.h"
 #include "ptx_fixture.h"
 #include "simulator_target.h"
@@ -668,6 +669,63 @@ TEST_F(PtxCallRaces, OfTwoCalls) {
             "20480");  // the race is on other_
 }
 
+TEST_F(PtxCallRaces, OfWorkOfTheHost) {
+  const auto by_host = [this](bool writes) -> Work {
+    return [this, writes](cudaStream_t stream) {
+      const kernkit_memory_access access{d_, kBytes, writes};
+      const auto nothing = [](void*) -> const char* { return nullptr; };
+      const kernkit_stream_work enqueued{writes ? "work::write" : "work::read",
+                                         writes ? "work.py:14" : nullptr,
+                                         nothing,
+                                         nullptr,
+                                         nullptr,
+                                         &access,
+                                         1};
+      EXPECT_EQ(kernkit_enqueue_work(stream, &enqueued), cudaSuccess);
+    };
+  };
+  work["host writes"] = by_host(true);
+  work["host reads"] = by_host(false);
+  EXPECT_EQ(race_of("writes", "host reads"),
+            unordered("work::read() on stream 2: Race reported between Read access at byte 0 of "
+                      "20480 bytes of global memory and Write access by writes, block [0, 0, 0], "
+                      "thread [0, 0, 0] (raced.cu:5)"));
+  EXPECT_EQ(race_of("host writes", "host reads"),
+            unordered("work::read() on stream 2: Race reported between Read access at byte 0 of "
+                      "20480 bytes of global memory and Write access by work::write() on stream 1 "
+                      "(work.py:14)"));
+  EXPECT_EQ(race_of("host reads", "host writes"),
+            unordered("work::write() on stream 2 (work.py:14): Race reported between Write access "
+                      "at byte 0 of 20480 bytes of global memory and Read access by work::read() "
+                      "on stream 1"));
+  EXPECT_EQ(race_of("host reads", "host reads"), "none");
+  EXPECT_EQ(race_of("host reads", "reads"), "none");
+  EXPECT_EQ(race_of("host writes", "reads",
+                    [&](auto first_stream, auto second_stream) {
+                      cudaEventRecord(event_, first_stream);
+                      cudaStreamWaitEvent(second_stream, event_);
+                    }),
+            "none");
+}
+
+// Work of the first stream after the access does not order the access with the second stream.
+TEST_F(PtxCallRaces, AfterOtherWorkOfTheStream) {
+  const auto more_work = [&](auto first_stream, auto) {
+    cudaMemsetAsync(other_, 0, kBytes, first_stream);
+    cudaMemsetAsync(other_, 0, kBytes, first_stream);
+  };
+  for (const char* first : {"writes", "copies to it", "fills it"}) {
+    EXPECT_NE(race_of(first, "reads", more_work), "none") << first;
+    EXPECT_EQ(race_of(first, "reads",
+                      [&](auto first_stream, auto second_stream) {
+                        more_work(first_stream, second_stream);
+                        cudaStreamSynchronize(first_stream);
+                      }),
+              "none")
+        << first;
+  }
+}
+
 // Accesses to different bytes of a page do not race.
 TEST_F(PtxCallRaces, BytesAreApart) {
   work["copies other bytes"] = [&](cudaStream_t stream) {
@@ -719,6 +777,20 @@ TEST_F(PtxCallRaces, WhatOrdersThem) {
               "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaDeviceSynchronize(); }), "none");
     EXPECT_EQ(race_of(first, second, [](auto, auto) { cudaFree(nullptr); }), "none");
+    // A query that succeeds is a wait.
+    EXPECT_EQ(race_of(first, second,
+                      [](auto first_stream, auto) {
+                        while (cudaStreamQuery(first_stream) != cudaSuccess) {
+                        }
+                      }),
+              "none");
+    EXPECT_EQ(race_of(first, second,
+                      [&](auto first_stream, auto) {
+                        cudaEventRecord(event_, first_stream);
+                        while (cudaEventQuery(event_) != cudaSuccess) {
+                        }
+                      }),
+              "none");
   }
 }
 

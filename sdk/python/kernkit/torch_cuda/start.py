@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes PyTorch's operators on CUDA tensors run on the CPU. The hook runs start() after the import of torch.
+
+KERNKIT_ATEN selects the kernels: "compiled" (aten_on_cpu.cc, compiled at the first use), "python" (fallback.py), or by
+default the first that works."""
+
+import ctypes
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = ("aten_on_cpu.cc", "device_tensors.h", "missing_operators.h", "python_line.h", "random.h", "streams.h")
+
+
+def has_runtime():
+    """Whether this process runs on kernkit's CUDA runtime."""
+    return hasattr(ctypes.CDLL(None), "kernkit_wait_for_turn")
+
+
+def cuda_headers(torch_folder):
+    """The folder with cuda_runtime_api.h of the CUDA toolkit, or of the packages that PyTorch installs; None without."""
+    places = [torch_folder.parent / "nvidia/cu13/include"]
+    places += [pathlib.Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    places.append(pathlib.Path("/usr/local/cuda/include"))
+    return next((place for place in places if (place / "cuda_runtime_api.h").is_file()), None)
+
+
+def compiled(torch):
+    """The library that is compiled from aten_on_cpu.cc for this PyTorch, and "", or None and the reason."""
+    cache, include = os.environ.get("KERNKIT_TORCH_CACHE"), os.environ.get("KERNKIT_TORCH_INCLUDE")
+    if not cache or not include:
+        return None, "kernkit run did not set KERNKIT_TORCH_CACHE and KERNKIT_TORCH_INCLUDE"
+    header = pathlib.Path(include) / "kernkit/simulator/stream_work.h"
+    digest = hashlib.sha256(f"{torch.__version__} {torch.version.git_version}".encode())
+    for source in [*(HERE / name for name in SOURCES), header]:
+        digest.update(source.read_bytes())
+    library = pathlib.Path(cache) / f"aten-{digest.hexdigest()[:16]}.so"
+    if library.is_file():
+        return library, ""
+    compiler = next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++")))), None)
+    if compiler is None:
+        return None, "no C++ compiler is installed: install g++"
+    torch_folder = pathlib.Path(torch.__file__).parent
+    headers = cuda_headers(torch_folder)
+    if headers is None:
+        return None, "cuda_runtime_api.h was not found: run pip install nvidia-cuda-runtime nvidia-cuda-crt, or set CUDA_HOME"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    with (library.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if library.is_file():  # compiled while this process waited
+            return library, ""
+        print(f"kernkit: compiling PyTorch's operators for CUDA tensors, once, into {library.parent}", file=sys.stderr)
+        partial = library.with_suffix(f".{os.getpid()}")
+        folders = [torch_folder / "include", torch_folder / "include/torch/csrc/api/include", headers]
+        command = [compiler, "-O2", "-std=c++20", "-shared", "-fPIC", "-DUSE_CUDA", f"-I{include}",
+                   *(word for folder in folders for word in ("-isystem", str(folder))), "-o", str(partial),
+                   str(HERE / "aten_on_cpu.cc"), f"-L{torch_folder / 'lib'}", "-ltorch", "-ltorch_cpu", "-ltorch_cuda",
+                   "-lc10", "-lc10_cuda"]  # fmt: skip
+        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            log = library.parent / "log"
+            log.write_text(" ".join(command) + "\n" + done.stderr)
+            return None, f"{compiler} failed; its output is in {log}"
+        os.replace(partial, library)
+    return library, ""
+
+
+def use_compiled(torch):
+    """Installs the compiled kernels. Returns "", or the reason why they cannot be used."""
+    library, reason = compiled(torch)
+    if library is None:
+        return reason
+    try:
+        installed = ctypes.CDLL(str(library)).kernkit_start_aten()
+    except (OSError, AttributeError) as error:
+        return str(error)
+    return "" if installed > 0 else "the library reported an error"
+
+
+def use_fallback():
+    """Installs the kernels in Python."""
+    spec = importlib.util.spec_from_file_location("_kernkit_torch_fallback", HERE / "fallback.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    module.start()
+
+
+def switch_off_libraries(torch):
+    """PyTorch then chooses operators of its own in place of NVIDIA's libraries and of fused attention."""
+    set_cudnn = torch._C._set_cudnn_enabled
+
+    def keep_cudnn_off(enabled):
+        set_cudnn(False)
+
+    keep_cudnn_off(True)
+    torch._C._set_cudnn_enabled = keep_cudnn_off  # torch.backends.cudnn.flags() calls this name
+    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # of torch.backends.cudnn.enabled = ...
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def profile_the_cpu(torch):
+    """The profiler then records the CPU only: CUPTI, which records a GPU, needs NVIDIA's driver."""
+    module, cuda = torch.autograd.profiler, torch.profiler.ProfilerActivity.CUDA
+    for name in ("_prepare_profiler", "_enable_profiler"):
+
+        def without_cuda(config, activities, *rest, function=getattr(module, name), **settings):
+            return function(config, set(activities) - {cuda}, *rest, **settings)
+
+        setattr(module, name, without_cuda)
+
+
+def start(torch):
+    """Makes operators on CUDA tensors run on the CPU, if torch is a CUDA build and this process has kernkit's runtime."""
+    if torch.version.cuda is None or not has_runtime():
+        return
+    selected = os.environ.get("KERNKIT_ATEN", "")
+    if selected not in ("", "compiled", "python"):
+        raise ImportError(f'KERNKIT_ATEN: unsupported value "{selected}"; supported values: compiled, python')
+    reason = "" if selected == "python" else use_compiled(torch)
+    if reason and selected == "compiled":
+        raise ImportError(f"PyTorch's operators for CUDA tensors cannot be compiled: {reason}")
+    if reason:
+        print(f"kernkit: PyTorch's operators on CUDA tensors run by slower kernels in Python: {reason}", file=sys.stderr)
+    if reason or selected == "python":
+        use_fallback()
+    switch_off_libraries(torch)
+    profile_the_cpu(torch)

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The position of an operator in its stream.
+#pragma once
+
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#include <kernkit/simulator/stream_work.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace kernkit::torch_cuda {
+
+inline std::string setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+/// Returns whether tools record the accesses of operators.
+inline bool has_tools() {
+  static const bool is_on = !setting("KERNKIT_TOOLS").empty();
+  return is_on;
+}
+/// Returns whether operators run later, in the order of their streams: with a seed, and for tools.
+inline bool runs_later() {
+  static const std::string seed = setting("KERNKIT_SEED");
+  static const bool is_on = (!seed.empty() && seed != "0") || has_tools();
+  return is_on;
+}
+
+/// Returns whether there are several devices.
+inline bool has_devices() {
+  static const bool are_several = c10::cuda::device_count() > 1;
+  return are_several;
+}
+
+inline bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  C10_CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+/// Waits until the earlier work has ended that precedes new work in a stream. Returns false,
+/// without a wait, for a captured stream.
+inline bool take_turn(cudaStream_t stream) {
+  int is_captured = 0;
+  C10_CUDA_CHECK(kernkit_wait_for_turn(stream, &is_captured));
+  return is_captured == 0;
+}
+
+}  // namespace kernkit::torch_cuda

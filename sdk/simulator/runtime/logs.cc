@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/core/logs.h"
+#include "runtime/state.h"
+
+namespace kernkit::simulator {
+
+struct core::LogReceiver {
+  LogFunction function;
+  void* data;
+};
+
+namespace {
+
+// Receivers outlive State::reset(), as the functions of a library that is loaded once do.
+std::vector<std::unique_ptr<core::LogReceiver>>& receivers() {
+  static auto& all = *new std::vector<std::unique_ptr<core::LogReceiver>>;
+  return all;
+}
+
+}  // namespace
+
+void send_to_log(std::string sentence) {
+  for (const auto& receiver : receivers()) {
+    receiver->function(receiver->data, 0, sentence.data(), sentence.size());
+  }
+}
+
+cudaError_t core::add_log_receiver(LogFunction function, void* data, LogReceiver** receiver) {
+  if (function == nullptr) return cudaErrorInvalidValue;
+  receivers().push_back(std::make_unique<LogReceiver>(LogReceiver{function, data}));
+  if (receiver != nullptr) *receiver = receivers().back().get();
+  return cudaSuccess;
+}
+
+cudaError_t core::remove_log_receiver(LogReceiver* receiver) {
+  auto& all = receivers();
+  const auto position = std::find_if(all.begin(), all.end(),
+                                     [&](const auto& other) { return other.get() == receiver; });
+  if (position == all.end()) return cudaErrorInvalidValue;
+  all.erase(position);
+  return cudaSuccess;
+}
+
+}  // namespace kernkit::simulator
