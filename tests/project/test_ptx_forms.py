@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/instructions.md"
 UNSUPPORTED = ROOT / "sdk/simulator/tests/ptx/unsupported_forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
 WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit", "PtxMbarrierFaults", "PtxBulkCopyFaults", "PtxClusterFaults")  # tests of unsupported forms, or of faults
-MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces")  # tests of the simulator's own behaviour
+MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces", "PtxBulkCopyOrder")  # tests of the simulator's own behaviour
 
 
 def lines():

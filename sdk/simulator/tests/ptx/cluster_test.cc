@@ -1,51 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clusters of blocks: special registers, shared memory of other blocks, barrier.cluster, mbarriers
 // of other blocks and multicast.
-#include "ptx_fixture.h"
-#include "simulator_target.h"
+#include "cluster_fixture.h"
 
 namespace kernkit::simulator {
 namespace {
-
-class PtxClusters : public Ptx {
- protected:
-  // A kernel of 32 threads with 256 bytes of shared memory at %s and an mbarrier at %b. %rank and
-  // %size describe the cluster, %out is the address of the thread's element.
-  static std::string text(const std::string& body, const std::string& directive = "") {
-    return ".file 1 \"/src/blocks.cu\"\n.visible .entry blocks(.param .u64 out, .param .u64 in)\n" +
-           directive +
-           "{\n.reg .b64 %out, %in, %y<6>;\n.reg .b32 %i, %s, %b, %rank, %size, %peer, %r<9>;\n"
-           ".reg .b16 %h<3>;\n.reg .pred %p<4>;\n"
-           ".shared .align 128 .b8 tile[256];\n.shared .align 8 .b64 bar;\n"
-           "ld.param.u64 %out, [out]; ld.param.u64 %in, [in];\n"
-           "mov.u32 %i, %tid.x; mov.u32 %r0, %ctaid.x; mad.lo.u32 %r0, %r0, 32, %i;\n"
-           "mul.wide.u32 %y0, %r0, 4; add.u64 %out, %out, %y0;\n"
-           "mov.u32 %s, tile; mov.u32 %b, bar; mov.u32 %rank, %cluster_ctarank;\n"
-           "mov.u32 %size, %cluster_nctarank; setp.eq.u32 %p0, %i, 0;\n"
-           "add.u32 %peer, %rank, 1; rem.u32 %peer, %peer, %size;\n.loc 1 9 3\n" +
-           body + "\nst.global.u32 [%out], %r1;\nret;\n}\n";
-  }
-  std::vector<uint32_t> run(const std::string& text, dim3 grid, dim3 cluster,
-                            cudaError_t expected = cudaSuccess,
-                            const std::vector<uint32_t>& in = {}) {
-    PtxModule module(text);
-    const uint32_t count = grid.x * grid.y * grid.z * 32;
-    uint32_t* out = memory<uint32_t>(count);
-    cudaLaunchConfig_t config{};
-    config.gridDim = grid;
-    config.blockDim = 32;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {cluster.x, cluster.y, cluster.z};
-    config.attrs = &attribute;
-    config.numAttrs = cluster.x * cluster.y * cluster.z == 1 ? 0 : 1;
-    EXPECT_EQ(module.launch_by(config, "blocks", out, memory(in)), cudaSuccess);
-    EXPECT_EQ(cudaDeviceSynchronize(), expected);
-    if (expected != cudaSuccess) return {};
-    EXPECT_EQ(fault(), "none");
-    return std::vector<uint32_t>(out, out + count);
-  }
-};
 
 TEST_F(PtxClusters, SpecialRegisters) {
   // Digits: rank, size, index within the cluster, size of the cluster, index of the cluster, size
@@ -92,7 +51,6 @@ TEST_F(PtxClusters, SizesAlongYAndZ) {
 const char* const kStoreOwn =
     "mad.lo.u32 %r2, %i, 4, %s; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r3, %r3, 100, %i;\n"
     "st.shared.u32 [%r2], %r3;\n";
-const char* const kSynchronise = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
 TEST_F(PtxClusters, SharedMemoryOfAnotherBlock) {
   const auto expect_next = [](const std::vector<uint32_t>& out) {
@@ -207,54 +165,6 @@ TEST_F(PtxClusters, RequiredByTheKernel) {
       run(text(body, ".explicitcluster\n.reqnctapercluster 2, 1, 1\n"), {4, 1, 1}, {1, 1, 1});
   EXPECT_EQ(out[64], 20u);
   EXPECT_EQ(out[96], 21u);
-}
-
-class PtxClusterFaults : public PtxClusters {
- protected:
-  std::string report(const std::string& body, cudaError_t expected = cudaErrorLaunchFailure) {
-    run(text(body), {2, 1, 1}, {2, 1, 1}, expected);
-    const std::string sentence = fault(), start = "blocks: ";
-    return sentence.compare(0, start.size(), start) == 0 ? sentence.substr(start.size()) : sentence;
-  }
-};
-
-TEST_F(PtxClusterFaults, ARankOutOfRange) {
-  EXPECT_EQ(
-      report("mov.u32 %r2, 2; mapa.shared::cluster.u32 %r3, %s, %r2;", cudaErrorIllegalAddress),
-      "block [0, 0, 0], thread [0, 0, 0]: requests block 2 of a cluster of 2 blocks "
-      "(blocks.cu:9)");
-}
-TEST_F(PtxClusterFaults, SharedMemoryOfABlockThatHasEnded) {
-  EXPECT_EQ(
-      report("setp.eq.u32 %p1, %rank, 0;\n@%p1 bra end;\n"
-             "mapa.shared::cluster.u32 %r3, %s, 0; ld.shared::cluster.u32 %r1, [%r3];\nend:",
-             cudaErrorIllegalAddress),
-      "block [1, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 4 bytes, of block 0 "
-      "of the cluster, which has ended (blocks.cu:9)");
-}
-TEST_F(PtxClusterFaults, OutsideOfTheSharedMemoryOfAnotherBlock) {
-  EXPECT_EQ(
-      report("mapa.shared::cluster.u32 %r3, %s, %peer; ld.shared::cluster.u32 %r1, [%r3+264];\n" +
-                 std::string(kSynchronise),
-             cudaErrorIllegalAddress),
-      "block [0, 0, 0], thread [0, 0, 0]: Invalid __shared__ read of size 4 bytes, at byte 264 "
-      "of 264 bytes of shared memory of another block (blocks.cu:9)");
-}
-TEST_F(PtxClusterFaults, AWaitWithoutAnArrival) {
-  EXPECT_EQ(report("barrier.cluster.wait.aligned;"),
-            "block [0, 0, 0], thread [0, 0, 0]: barrier.cluster.wait.aligned: the thread has not "
-            "arrived; expected barrier.cluster.arrive before this wait (blocks.cu:9)");
-}
-TEST_F(PtxClusterFaults, TwoArrivals) {
-  EXPECT_EQ(report("barrier.cluster.arrive.aligned;\nbarrier.cluster.arrive.aligned;"),
-            "block [0, 0, 0], thread [0, 0, 0]: barrier.cluster.arrive.aligned: the thread has "
-            "arrived already; expected barrier.cluster.wait before this arrival (blocks.cu:9)");
-}
-TEST_F(PtxClusterFaults, ADeadlockOfTwoBlocks) {
-  EXPECT_EQ(report("setp.eq.u32 %p1, %rank, 0;\n@%p1 bra wait;\nbar.sync 1, 64;\nwait: " +
-                   std::string(kSynchronise)),
-            "block [0, 0, 0], thread [0, 0, 0]: 32 of the block's 32 threads wait at "
-            "barrier.cluster.wait.aligned, which expects more threads (blocks.cu:9)");
 }
 
 }  // namespace

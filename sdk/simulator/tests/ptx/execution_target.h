@@ -3,10 +3,37 @@
 // (device_target.cc). Both programs link the same objects of the tests.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
-namespace kernkit::simulator::execution_target {
+namespace kernkit::simulator {
+
+/// A tensor in global memory and the box of its elements that a copy transfers.
+struct TensorDescription {
+  const void* address = nullptr;
+  int type = 0;        // value of CUtensorMapDataType
+  int dimensions = 0;  // number of dimensions; 0 for no tensor
+  int element_bytes = 0;
+  uint32_t swizzle = 0;      // 0: none; 1, 2, 3: 32, 64, 128 bytes
+  uint64_t sizes[5] = {};    // sizes of the tensor [elements]
+  uint64_t strides[4] = {};  // strides of dimensions from the second on [bytes]
+  uint32_t box[5] = {};      // sizes of the box [elements]
+  uint32_t steps[5] = {};    // traversal strides [elements]
+
+  /// Returns the number of elements of a dimension that a copy transfers.
+  uint32_t elements(int dimension) const {
+    return (box[dimension] + steps[dimension] - 1) / steps[dimension];
+  }
+  /// Returns the size of the box in shared memory [bytes].
+  uint32_t box_bytes() const {
+    auto bytes = static_cast<uint32_t>(element_bytes);
+    for (int d = 0; d < dimensions; ++d) bytes *= elements(d);
+    return bytes;
+  }
+};
+
+namespace execution_target {
 
 /// Prepares new devices of compute capability 90, or 100 for features that only sm_100a has.
 /// Returns "", or the reason why no test can run.
@@ -24,4 +51,8 @@ bool is_simulator();
 /// Empty on a GPU.
 std::map<std::string, std::string> simd_forms(const std::string& text);
 
-}  // namespace kernkit::simulator::execution_target
+/// Encodes a tensor map of 128 bytes; zeros for a description without a tensor.
+void encode(const TensorDescription& tensor, unsigned char* map);
+
+}  // namespace execution_target
+}  // namespace kernkit::simulator

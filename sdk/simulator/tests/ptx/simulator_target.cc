@@ -2,12 +2,14 @@
 #include "simulator_target.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "ptx/image/image.h"
 #include "ptx/parser/unsupported.h"
 #include "ptx/simd/steps.h"
+#include "tensor_map.h"
 
 namespace kernkit::simulator::execution_target {
 namespace {
@@ -39,6 +41,23 @@ std::string fault() {
 void set_seed(unsigned seed) { of_test()->set_seed(seed); }
 
 bool is_simulator() { return true; }
+
+void encode(const TensorDescription& tensor, unsigned char* map) {
+  if (tensor.dimensions == 0) return;
+  TensorMap all;
+  all.type = static_cast<uint8_t>(tensor.type);
+  all.dimensions = static_cast<uint8_t>(tensor.dimensions);
+  all.swizzle = static_cast<uint8_t>(tensor.swizzle);
+  all.element_bytes = static_cast<uint8_t>(tensor.element_bytes);
+  all.address = reinterpret_cast<uint64_t>(tensor.address);
+  for (int d = 0; d < tensor.dimensions; ++d) {
+    all.sizes[d] = tensor.sizes[d];
+    all.box[d] = static_cast<uint16_t>(tensor.box[d]);
+    all.steps[d] = static_cast<uint8_t>(tensor.steps[d]);
+    if (d > 0) all.strides[d - 1] = tensor.strides[d - 1];
+  }
+  std::memcpy(map, static_cast<const void*>(&all), sizeof(all));
+}
 
 std::map<std::string, std::string> simd_forms(const std::string& text) {
   static const std::pair<ptx::Simd, const char*> lists[] = {{ptx::Simd::kIntegers, "integers"},

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "kernkit/types/small_float.h"
 #include "ptx_fixture.h"
-#include "simulator_target.h"
 
 namespace kernkit::simulator {
 namespace {
@@ -37,12 +35,19 @@ uint32_t float_bits(int x) {
   std::memcpy(&bits, &value, 4);
   return bits;
 }
+// Returns a small integer as a float of 8 bits with this bias of the exponent and this size of the
+// mantissa.
+uint32_t byte_bits(int x, uint32_t bias, uint32_t mantissa) {
+  if (x == 0) return 0;
+  const uint32_t f = float_bits(x);
+  const uint32_t exponent = (f >> 23 & 0xff) - 127 + bias;
+  return f >> 31 << 7 | exponent << mantissa | (f & 0x7fffff) >> (23 - mantissa);
+}
 const Elements kF16{"f16", 16, half_bits, -3, 3};
 const Elements kBF16{"bf16", 16, [](int x) { return float_bits(x) >> 16; }, -3, 3};
 const Elements kTF32{"tf32", 32, float_bits, -3, 3};
-const Elements kE4M3{"e4m3", 8, [](int x) { return uint32_t{float8_e4m3fn(float(x)).bits}; }, -3,
-                     3};
-const Elements kE5M2{"e5m2", 8, [](int x) { return uint32_t{float8_e5m2(float(x)).bits}; }, -3, 3};
+const Elements kE4M3{"e4m3", 8, [](int x) { return byte_bits(x, 7, 3); }, -3, 3};
+const Elements kE5M2{"e5m2", 8, [](int x) { return byte_bits(x, 15, 2); }, -3, 3};
 const Elements kS8{"s8", 8, [](int x) { return static_cast<uint32_t>(x) & 0xff; }, -128, 127};
 const Elements kU8{"u8", 8, [](int x) { return static_cast<uint32_t>(x); }, 0, 255};
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// PtxBulkCopies: kernels that copy between global and shared memory in bulk.
+#pragma once
+
+#include <numeric>
+
+#include "ptx_fixture.h"
+
+namespace kernkit::simulator {
+
+inline constexpr uint32_t kTile = 8192;  // shared memory of the tests [bytes]
+
+class PtxBulkCopies : public Ptx {
+ protected:
+  // A kernel of 128 threads with 8192 bytes of shared memory at %s and an mbarrier at %b that
+  // expects one arrival. `a` and `b` are pointers to global memory, `map` is a tensor map. The part
+  // `one` runs in thread 0, `all` in all threads, after a barrier.
+  static std::string text(const std::string& one, const std::string& all) {
+    return ".file 1 \"/src/bulk.cu\"\n.visible .entry bulk(.param .u64 a, .param .u64 b, "
+           ".param .align 64 .b8 map[128])\n{\n"
+           ".reg .b64 %a, %b0, %m, %y<4>;\n.reg .b32 %i, %s, %b, %r<9>;\n.reg .pred %p<4>;\n"
+           ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 bar;\n"
+           "ld.param.u64 %a, [a]; ld.param.u64 %b0, [b]; mov.u32 %i, %tid.x;\n"
+           "mov.b64 %m, map; cvta.param.u64 %m, %m;\n"
+           "mov.u32 %s, tile; mov.u32 %b, bar; setp.ne.u32 %p0, %i, 0;\n@%p0 bra initialised;\n"
+           "mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n"
+           "initialised: bar.sync 0;\n@%p0 bra issued;\n.loc 1 20 3\n" +
+           one + "\nissued: .loc 1 30 3\n" + all + "\nret;\n}\n";
+  }
+  void run(const std::string& one, const std::string& all, void* a, void* b,
+           const TensorDescription& map = {}, cudaError_t expected = cudaSuccess) {
+    PtxModule module(text(one, all));
+    struct alignas(64) Map {
+      unsigned char bytes[128];
+    } parameter{};
+    execution_target::encode(map, parameter.bytes);
+    EXPECT_EQ(module.launch("bulk", 1, 128, 0, a, b, parameter), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), expected);
+    if (expected != cudaSuccess) return;
+    EXPECT_EQ(fault(), "none");
+  }
+  // A tensor of consecutive 16-bit numbers from 1.
+  std::vector<uint16_t> numbers(size_t count) {
+    std::vector<uint16_t> all(count);
+    std::iota(all.begin(), all.end(), uint16_t{1});
+    return all;
+  }
+};
+
+inline const char* const kWait =
+    "wait: mbarrier.try_wait.parity.shared.b64 %p1, [%b], 0;\n@!%p1 bra wait;\n";
+// Copies shared memory to `b`, 64 bytes for each thread.
+inline std::string copy_out() {
+  std::string text =
+      "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; cvt.u64.u32 %y1, %r1;\n"
+      "add.u64 %y1, %b0, %y1;\n";
+  for (int at = 0; at < 64; at += 4) {
+    const std::string offset = std::to_string(at);
+    text += "ld.shared.u32 %r3, [%r2+" + offset + "]; st.global.u32 [%y1+" + offset + "], %r3;\n";
+  }
+  return text;
+}
+// Fills shared memory with 32-bit numbers: the index of each word plus `first`.
+inline std::string fill(uint32_t first) {
+  std::string text =
+      "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; mul.lo.u32 %r3, %i, 16;\n"
+      "add.u32 %r3, %r3, " +
+      std::to_string(first) + ";\n";
+  for (int at = 0; at < 64; at += 4) {
+    text += "st.shared.u32 [%r2+" + std::to_string(at) + "], %r3; add.u32 %r3, %r3, 1;\n";
+  }
+  return text + "fence.proxy.async.shared::cta;\nbar.sync 0;\n";
+}
+
+// A tensor map of 16-bit numbers, row-major.
+inline TensorDescription map_of(const void* address, std::vector<uint64_t> sizes,
+                                std::vector<uint16_t> box, uint8_t swizzle = 0,
+                                std::vector<uint8_t> steps = {}) {
+  TensorDescription map;
+  map.type = 1;  // CU_TENSOR_MAP_DATA_TYPE_UINT16
+  map.dimensions = static_cast<int>(sizes.size());
+  map.swizzle = swizzle;
+  map.element_bytes = 2;
+  map.address = address;
+  uint64_t stride = 2;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    map.sizes[d] = sizes[d];
+    map.box[d] = box[d];
+    map.steps[d] = steps.empty() ? 1 : steps[d];
+    stride *= sizes[d];
+    if (d + 1 < sizes.size()) map.strides[d] = stride;
+  }
+  return map;
+}
+
+inline std::string load_text(int dimensions, const std::vector<int>& first, uint32_t bytes) {
+  std::string coordinates;
+  for (const int c : first) coordinates += (coordinates.empty() ? "" : ", ") + std::to_string(c);
+  return "mbarrier.arrive.expect_tx.shared.b64 _, [%b], " + std::to_string(bytes) +
+         ";\nprefetch.tensormap [%m];\ncp.async.bulk.tensor." + std::to_string(dimensions) +
+         "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], [%m, {" + coordinates +
+         "}], [%b];\n";
+}
+
+}  // namespace kernkit::simulator

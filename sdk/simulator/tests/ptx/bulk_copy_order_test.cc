@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bulk copies in the simulator: when copies complete, invalid copies, and uninitialised bytes.
+#include <set>
+
+#include "bulk_copies_fixture.h"
+#include "kernkit/simulator/initcheck.h"
+#include "simulator_target.h"
+
+namespace kernkit::simulator {
+namespace {
+
+class PtxBulkCopyOrder : public PtxBulkCopies {};
+
+// Before the wait, shared memory has its old content.
+TEST_F(PtxBulkCopyOrder, ALoadCompletesLate) {
+  uint32_t *a = memory(std::vector<uint32_t>(2048, 9)), *b = memory<uint32_t>(2048);
+  run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 8192;\n"
+      "st.shared.u32 [%s], 5;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 8192, [%b];\n"
+      "ld.shared.u32 %r1, [%s]; st.global.u32 [%b0], %r1;\n",
+      std::string(kWait) + "ld.shared.u32 %r1, [%s];\n@!%p0 st.global.u32 [%b0+4], %r1;", a, b);
+  EXPECT_EQ(b[0], 5u);
+  EXPECT_EQ(b[1], 9u);
+}
+
+// With a seed, copies complete at different times: some seeds show a missing wait, and every seed
+// computes the result of a program with the wait.
+TEST_F(PtxBulkCopyOrder, SeedsVaryTheCompletion) {
+  const auto first_words = [&](const std::string& wait) {
+    std::set<uint32_t> words;
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      CudaRuntime runtime;
+      runtime.run_kernels(true);
+      runtime.set_seed(seed);
+      uint32_t *a = memory(std::vector<uint32_t>(2048, 9)), *b = memory<uint32_t>(2048);
+      run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 8192;\nst.shared.u32 [%s], 5;\n"
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 8192, "
+          "[%b];\n",
+          "bar.sync 0;\nbar.sync 0;\n" + wait +
+              "ld.shared.u32 %r1, [%s];\n@!%p0 st.global.u32 [%b0], %r1;",
+          a, b);
+      words.insert(b[0]);
+    }
+    return words;
+  };
+  EXPECT_EQ(first_words(""), (std::set<uint32_t>{5, 9}));
+  EXPECT_EQ(first_words(kWait), (std::set<uint32_t>{9}));
+}
+
+// wait_group n leaves the last n groups pending, whose bytes are read later.
+TEST_F(PtxBulkCopyOrder, GroupsOfStores) {
+  const auto stored = [&](const std::string& wait) {
+    uint32_t* b = memory<uint32_t>(8);
+    run("",
+        fill(100) +
+            "@%p0 bra end;\n"
+            "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%b0], [%s], 16, 7;\n"
+            "cp.async.bulk.commit_group;\n"
+            "cp.async.bulk.global.shared::cta.bulk_group [%b0+16], [%s+16], 16;\n"
+            "cp.async.bulk.commit_group;\n" +
+            wait + "st.shared.u32 [%s], 1; st.shared.u32 [%s+16], 1;\nend:",
+        nullptr, b);
+    return std::vector<uint32_t>{b[0], b[4]};
+  };
+  EXPECT_EQ(stored(""), (std::vector<uint32_t>{1, 1}));
+  EXPECT_EQ(stored("cp.async.bulk.wait_group 1;\n"), (std::vector<uint32_t>{100, 1}));
+  EXPECT_EQ(stored("cp.async.bulk.wait_group.read 0;\n"), (std::vector<uint32_t>{100, 104}));
+}
+
+class PtxBulkCopyFaults : public PtxBulkCopies {
+ protected:
+  std::string report(const std::string& one, void* a, const TensorDescription& map = {},
+                     cudaError_t expected = cudaErrorLaunchFailure) {
+    run(one, "", a, a, map, expected);
+    const std::string sentence = fault(), start = "bulk: block [0, 0, 0], thread [0, 0, 0]: ";
+    return sentence.compare(0, start.size(), start) == 0 ? sentence.substr(start.size()) : sentence;
+  }
+};
+
+TEST_F(PtxBulkCopyFaults, OutsideOfMemory) {
+  EXPECT_EQ(report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], "
+                   "256, [%b];\n",
+                   memory<uint32_t>(32), {}, cudaErrorIllegalAddress),
+            "Invalid __global__ read of size 256 bytes, 0 bytes after an allocation of 128 bytes "
+            "(bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, OutsideOfSharedMemory) {
+  EXPECT_EQ(report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s+8128], "
+                   "[%a], 256, [%b];\n",
+                   memory<uint32_t>(64), {}, cudaErrorIllegalAddress),
+            "Invalid __shared__ write of size 256 bytes, at byte 8128 of 8200 bytes of shared "
+            "memory (bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, Alignment) {
+  EXPECT_EQ(
+      report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s+8], [%a], "
+             "64, [%b];\n",
+             memory<uint32_t>(64), {}, cudaErrorMisalignedAddress),
+      "Invalid __shared__ write of size 64 bytes, at a misaligned address (bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, Size) {
+  EXPECT_EQ(report("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], "
+                   "24, [%b];\n",
+                   memory<uint32_t>(64), {}, cudaErrorMisalignedAddress),
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes: the size is 24 "
+            "bytes; expected a multiple of 16 bytes (bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, DimensionsOfATensorMap) {
+  uint16_t* a = memory<uint16_t>(64 * 8);
+  EXPECT_EQ(report(load_text(2, {0, 0}, 16), a, map_of(a, {64}, {8})),
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
+            "tensor map has 1 dimensions; expected 2 (bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, AnotherObjectThanATensorMap) {
+  uint16_t* a = memory<uint16_t>(64 * 8);
+  TensorDescription unknown = map_of(a, {64, 8}, {8, 8});
+  unknown.dimensions = 0;  // zeros instead of a tensor map
+  EXPECT_EQ(report(load_text(2, {0, 0}, 16), a, unknown),
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes: the "
+            "tensor map was not encoded by cuTensorMapEncodeTiled() (bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, ATensorLargerThanItsAllocation) {
+  uint16_t* a = memory<uint16_t>(64 * 8);
+  EXPECT_EQ(
+      report(load_text(2, {0, 8}, 1024), a, map_of(a, {64, 9}, {64, 8}), cudaErrorIllegalAddress),
+      "Invalid __global__ read of size 128 bytes, 0 bytes after an allocation of 1024 bytes "
+      "(bulk.cu:20)");
+}
+TEST_F(PtxBulkCopyFaults, AWrongNumberOfBytes) {
+  uint32_t* a = memory<uint32_t>(64);
+  run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 144;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 128, [%b];\n",
+      kWait, a, a, {}, cudaErrorLaunchFailure);
+  EXPECT_EQ(
+      fault(),
+      "bulk: block [0, 0, 0], thread [0, 0, 0]: 128 of the block's 128 threads wait at "
+      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 8192 of shared memory (16 "
+      "bytes missing) (bulk.cu:30)");
+}
+
+// The bytes of a copy are as initialised as their source.
+TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
+  const auto uses = [&](bool is_initialised) {
+    uint32_t *a = nullptr, *b = nullptr;
+    cudaMalloc(&a, kTile);
+    cudaMalloc(&b, kTile);
+    const InitCheck check;
+    if (is_initialised) cudaMemset(a, 1, kTile);
+    run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 8192;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 8192, "
+        "[%b];\n",
+        kWait + copy_out(), a, b);
+    cudaFree(a);
+    cudaFree(b);
+    return check.uses().size();
+  };
+  EXPECT_EQ(uses(true), 0u);
+  EXPECT_GT(uses(false), 0u);
+}
+
+}  // namespace
+}  // namespace kernkit::simulator
