@@ -70,8 +70,10 @@ class BlockHooks {
   virtual void starts() {}
   /// Called before an operation; the warp's mask has the lanes that execute the operation.
   virtual void before(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called after an operation, with the mask of before().
+  /// Called after an operation, with the mask of before() without lanes whose access was left out.
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
+  /// Called in place of after() if the accesses of all lanes were left out.
+  virtual void leaves_out(Warp& /*warp*/, const Operation& /*operation*/) {}
   /// Called before an operation of control flow, which `lanes` execute.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have synchronised at __syncwarp().
@@ -97,6 +99,9 @@ class LaunchHooks {
   virtual std::unique_ptr<BlockHooks> block_hooks(Block& block) = 0;
   /// Returns whether blocks must run one after the other, on one processor.
   virtual bool needs_order() const { return false; }
+  /// Returns whether threads continue after an invalid access, which is left out, so that later
+  /// accesses are seen. The launch returns the error of the first invalid access.
+  virtual bool continues_after_faults() const { return false; }
 };
 
 /// A launch that begins, for Tools::begin().
@@ -108,6 +113,7 @@ struct LaunchStart {
       block;                    ///< threads of a block
   size_t dynamic_shared_bytes;  ///< dynamic shared memory of a block [bytes]
   bool runs_all_blocks;         ///< false if only some blocks run, see CudaRuntime::sample_blocks()
+  int device;                   ///< number of the device
 };
 
 /// The tools of the process, which register themselves.

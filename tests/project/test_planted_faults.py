@@ -21,7 +21,7 @@ if __name__ == "__main__":
 from kernkit.commands import sanitize  # noqa: E402
 from kernkit.simulator.program import run_with_tools  # noqa: E402
 
-SOURCES = ("shared_memory.cu", "global_memory.cu", "streams.cu")
+SOURCES = ("shared_memory.cu", "global_memory.cu", "locks.cu", "streams.cu")
 FOLDER, PAGE = ROOT / "tests/faults/tools", ROOT / "docs/planted-faults.md"
 RUNTIME = ROOT / "build/release/kernkit_cudart/libcudart.so.13"
 CALL = re.compile(r'^FAULT\((\w+),\s*((?:"[^"]*"[,\s]*)+)\)', re.MULTILINE)
@@ -110,7 +110,7 @@ def row(name, findings):
         return f"| {description} | none | |"
     sentence = re.sub(r"\(\S+:\d+ \(inlined at (?:.*, )?(\S+?)\)\)", r"(\1)", sentence_at(findings, tools[0], source, lines))
     sentence = re.sub(r"(\.hp{0,2}):\d+", r"\1", sentence)  # line numbers in the toolkit's headers depend on its version
-    sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no \w+\(\)) between that orders them$", "", sentence)
+    sentence = re.sub(r"^\w+: block \[.*?\], thread \[.*?\]: |, with (nothing|no barrier|no \w+\(\)) between that orders them$", "", sentence)
     return f"| {description} | {', '.join(tools)} | `{sentence}` |"
 
 

@@ -146,7 +146,7 @@ ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
   if (ptx::tools != nullptr) {
     const bool runs_all_blocks = sample(one.grid, settings) == 0;
     hooks = ptx::tools->begin({one.kernel, image.module(), one.name, one.grid, one.block,
-                               one.shared_bytes, runs_all_blocks},
+                               one.shared_bytes, runs_all_blocks, module.device},
                               work_clock);
   }
   const ptx::Launch of_grid{hooks != nullptr ? one.kernel.instrumented->kernel : one.kernel,

@@ -6,6 +6,7 @@
 #include "platform/sanitizers.h"
 #include "runtime/state.h"
 #include "tools/happens_before.h"
+#include "tools/race_verdict.h"
 #include "tools/session.h"
 
 namespace kernkit::simulator::ptx {
@@ -13,6 +14,10 @@ namespace {
 
 decltype(RuntimeHooks::memory) previous_hook = nullptr;
 thread_local const CallOnStream* call_that_runs = nullptr;
+
+AccessKind kind_of(CallAccess access) {
+  return access == kCallLoads ? AccessKind::kLoad : AccessKind::kStore;
+}
 
 unsigned number_of(cudaStream_t stream) {
   static unsigned long generation = 0;
@@ -99,15 +104,17 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
   const bool is_of_device = is_variable(at, &attributes) && attributes.type == cudaMemoryTypeDevice;
   if (!is_allocated && !is_of_device) return;
   const uint32_t access_id =
-      GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, ThreadScope::kNone}), 0);
+      GlobalCells::with_lane(cells_.add({launch_, access, 0, 0, 0, kind_of(access)}), 0);
   cells_.each(begin, begin + bytes,
-              [&](GlobalCell* cell, uint64_t address) { touch(cell, access_id, address); });
+              [&](RaceCell* cell, uint64_t address) { touch(cell, access_id, address); });
 }
 
-// Like GlobalRaces, but independent of values: a copy stores all of its bytes.
-void CallRaces::touch(GlobalCell* cell, uint32_t access_id, uint64_t address) {
+// A copy stores all of its bytes, whatever their values are.
+void CallRaces::touch(RaceCell* cell, uint32_t access_id, uint64_t address) {
   const bool loads = cells_.instruction(access_id).operation == kCallLoads;
-  if (races(cell->written)) report(cell->written, access_id, address);
+  for (const uint32_t before : {cell->written, cell->also_written}) {
+    if (races(before)) report(before, access_id, address);
+  }
   if (loads) {
     (cell->first_read == 0 || !races(cell->first_read) ? cell->first_read : cell->last_read) =
         access_id;
@@ -129,10 +136,12 @@ bool CallRaces::races(uint32_t access_id) const {
 void CallRaces::report(uint32_t access_id, uint32_t id_now, uint64_t address) {
   if (!reported_.insert(access_id >> 5).second) return;
   const AccessRecord &before = cells_.instruction(access_id), &now = cells_.instruction(id_now);
-  FindingCount& race = races_.of_warps[cells_.pair_of(name_, before, now)];
+  FindingCount& race = races_.at(RaceLevel::kError)[cells_.pair_of(name_, before, now)];
   if (race.count++ != 0) return;
   race.sentence =
-      name_ + ": " + cells_.race_text(access_id, now, address, range_) + unordered_text(false);
+      name_ + ": " +
+      cells_.race_text(before, access_id, now, GlobalCells::bytes_text(address, range_)) +
+      text_of(RaceReason::kLaunches);
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -36,7 +36,7 @@ class CallRaces {
   void touch(CallAccess access, const void* at, size_t bytes);
 
  private:
-  void touch(GlobalCell* cell, uint32_t access_id, uint64_t address);
+  void touch(RaceCell* cell, uint32_t access_id, uint64_t address);
   bool races(uint32_t access_id) const;
   void report(uint32_t access_id, uint32_t id_now, uint64_t address);
 

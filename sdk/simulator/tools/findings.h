@@ -15,10 +15,12 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A finding, with the sentence of the lowest-numbered block that has the finding.
+/// A finding, with the sentence of the lowest-numbered block that has the finding at the most
+/// severe level.
 struct FindingCount {
   uint64_t block = 0, count = 0;
   std::string sentence;
+  RaceLevel level = RaceLevel::kError;
 };
 
 class FindingLedger {
@@ -40,13 +42,16 @@ struct RaceLedger : FindingLedger {
       : FindingLedger("racecheck"), level(least) {}
   RaceLevel level;  // lowest level that is recorded
 };
-/// Races between warps and between lanes of a launch or call, until they are added to the ledgers.
+/// Races of a launch or call by level, until they are added to the ledgers.
 struct RaceCounts {
-  std::map<FindingLedger::Pair, FindingCount> of_warps, of_lanes;
+  std::map<FindingLedger::Pair, FindingCount> of_level[kRaceLevels];
+  std::map<FindingLedger::Pair, FindingCount>& at(RaceLevel level) {
+    return of_level[static_cast<int>(level)];
+  }
   void add_to(const std::vector<RaceLedger*>& ledgers) const;
 };
-/// Returns whether any ledger records races of lanes.
-bool wants_lanes(const std::vector<RaceLedger*>& ledgers);
+/// Returns the lowest level that any ledger records.
+RaceLevel least_level(const std::vector<RaceLedger*>& ledgers);
 /// The words for an access in a race's sentence; `kind` is not kNone.
 inline const char* access_text(AccessKind kind) {
   switch (kind) {
@@ -61,11 +66,6 @@ inline const char* access_text(AccessKind kind) {
 inline std::string race_text(const std::string& access, const std::string& bytes,
                              const std::string& line, const std::string& earlier) {
   return "Race reported between " + access + bytes + line + " and " + earlier;
-}
-/// The end of a race's sentence.
-inline const char* unordered_text(bool of_lanes) {
-  return of_lanes ? ", with no __syncwarp() between that orders them"
-                  : ", with nothing between that orders them";
 }
 struct InitLedger : FindingLedger {
   InitLedger() : FindingLedger("initcheck") {}

@@ -64,10 +64,13 @@ uint32_t GlobalCells::add(const AccessRecord& instruction) {
 void GlobalCells::find(uint64_t page) {
   Page& page_cells = pages_[page];
   if (page_cells.cells == nullptr) {
-    if (spare_.empty()) spare_.emplace_back(new GlobalCell[kPage]);
+    if (spare_.empty()) spare_.push_back(std::make_unique<RaceCells>());
     page_cells.cells = std::move(spare_.back());
     spare_.pop_back();
-    std::fill_n(page_cells.cells.get(), kPage, page_cells.all);
+    page_cells.cells->reset(kPage);
+    if (page_cells.all.written != 0 || page_cells.all.first_read != 0) {
+      page_cells.cells->fill(page_cells.all);
+    }
     ++pages_with_cells_;
   }
   last_number_ = page;
@@ -79,7 +82,7 @@ void GlobalCells::forget(uint64_t begin, uint64_t end) {
   for (uint64_t next; begin < end; begin = next) {
     next = std::min(end, (begin / kPage + 1) * kPage);
     if (pages_.count(begin / kPage) == 0) continue;
-    each(begin, next, [](GlobalCell* cell, uint64_t) { *cell = {}; });
+    each(begin, next, [](RaceCell* cell, uint64_t) { *cell = {}; });
   }
 }
 
@@ -89,44 +92,41 @@ const char* GlobalCells::access_text(const AccessRecord& record) const {
                                          "Allocation"};
   const InstrumentedKernel* instrumented = launch(record.launch).instrumented.get();
   if (instrumented == nullptr) return kOfCalls[record.operation];
-  const AccessKind kind = instrumented->kernel.origins[record.operation].access;
-  // An asynchronous copy reads global memory.
-  return ptx::access_text(kind == AccessKind::kCopy ? AccessKind::kLoad : kind);
+  return ptx::access_text(record.kind);
 }
 std::string GlobalCells::line_text(const AccessRecord& record) const {
   const InstrumentedKernel* instrumented = launch(record.launch).instrumented.get();
   return instrumented == nullptr ? "" : instrumented->line_text(record.operation);
 }
-std::string GlobalCells::thread_text(uint32_t access_id) const {
-  const AccessRecord& record = instruction(access_id);
+std::string GlobalCells::thread_text(const AccessRecord& record, uint32_t access_id) const {
   return "thread " +
          index_text(index_of(32u * record.warp + (access_id & 31), launch(record.launch).block));
 }
 std::string GlobalCells::block_text(const AccessRecord& record) const {
   return "block " + index_text(index_of(record.block, launch(record.launch).grid)) + ", ";
 }
-std::string GlobalCells::location_text(uint32_t access_id) const {
-  return block_text(instruction(access_id)) + thread_text(access_id);
+std::string GlobalCells::location_text(const AccessRecord& record, uint32_t access_id) const {
+  return block_text(record) + thread_text(record, access_id);
 }
-std::string GlobalCells::past_text(uint32_t access_id, const AccessRecord& now) const {
-  const AccessRecord& record = instruction(access_id);
+std::string GlobalCells::past_text(const AccessRecord& record, uint32_t access_id,
+                                   const AccessRecord& now) const {
   const LaunchRecord& launch_before = launch(record.launch);
   const std::string access = access_text(record) + std::string(" by ");
   if (launch_before.instrumented == nullptr) return access + launch_before.kernel;
   const bool same = record.launch == now.launch;
   return access + (same ? "" : launch_before.kernel + ", ") +
-         (same && record.block == now.block ? "" : block_text(record)) + thread_text(access_id) +
-         line_text(record);
+         (same && record.block == now.block ? "" : block_text(record)) +
+         thread_text(record, access_id) + line_text(record);
 }
 
-std::string GlobalCells::race_text(uint32_t access_id, const AccessRecord& now, uint64_t address,
-                                   const Range& range) const {
-  std::string bytes = " to global memory";
-  if (address >= range.begin && address < range.end) {
-    bytes = " at byte " + std::to_string(address - range.begin) + " of " +
-            std::to_string(range.end - range.begin) + " bytes of global memory";
-  }
-  return ptx::race_text(access_text(now), bytes, line_text(now), past_text(access_id, now));
+std::string GlobalCells::bytes_text(uint64_t address, const Range& range) {
+  if (address < range.begin || address >= range.end) return " to global memory";
+  return " at byte " + std::to_string(address - range.begin) + " of " +
+         std::to_string(range.end - range.begin) + " bytes of global memory";
+}
+std::string GlobalCells::race_text(const AccessRecord& before, uint32_t before_id,
+                                   const AccessRecord& now, const std::string& bytes) const {
+  return ptx::race_text(access_text(now), bytes, line_text(now), past_text(before, before_id, now));
 }
 
 FindingLedger::Pair GlobalCells::pair_of(const std::string& kernel, const AccessRecord& before,

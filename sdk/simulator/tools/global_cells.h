@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalCells: the last accesses to each byte of global memory, in this launch and earlier ones.
+// GlobalCells: the accesses to each word of global memory, in this launch and earlier ones.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,27 @@
 #include "ptx/machine/range.h"
 #include "tools/findings.h"
 #include "tools/happens_before.h"
+#include "tools/race_cells.h"
 
 namespace kernkit::simulator::ptx {
 
-/// A vector clock of warps of other blocks: the time by block and warp, see key_of().
-using RemoteClock = std::map<uint64_t, uint32_t>;
-inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
-inline void join(RemoteClock* to, const RemoteClock& from) {
-  for (const auto& [key, time] : from) (*to)[key] = std::max((*to)[key], time);
-}
-
 /// An access instruction that a warp ran.
 struct AccessRecord {
+  static constexpr uint32_t kPending = UINT32_MAX;  // time of an asynchronous copy before its wait
+
   uint32_t launch, operation;
   uint64_t block;
   uint32_t time;
   uint8_t warp;
-  ThreadScope ordered;
+  AccessKind kind;                         // a copy to shared memory is a kLoad in global memory
+  ThreadScope scope = ThreadScope::kNone;  // of a strong access
+  uint8_t element_bytes = 0;               // size of the scalar data type [bytes]
+
+  bool is_strong() const { return scope != ThreadScope::kNone; }
+  bool operator==(const AccessRecord& other) const {
+    return launch == other.launch && operation == other.operation && block == other.block &&
+           time == other.time && warp == other.warp && kind == other.kind;
+  }
 };
 
 /// A launch, or a call of the runtime; a call has only `kernel` (its name) and `work`.
@@ -40,6 +44,7 @@ struct LaunchRecord {
   std::shared_ptr<const InstrumentedKernel> instrumented;
   WorkId work;
   dim3 grid, block;
+  int device = 0;
   // Numbers of work in the launch's stream: the previous work, and the last work that had ended
   // when the launch began. A programmatic dependent launch begins while work after `ended` may
   // still run.
@@ -54,12 +59,6 @@ struct LaunchRecord {
 
 /// An access to memory by a call of the runtime; stored in AccessRecord::operation.
 enum CallAccess : uint32_t { kCallLoads, kCallStores, kCallFrees, kCallAllocates };
-
-/// The accesses to one byte. A number identifies an instruction and a lane; 0 means no access.
-struct GlobalCell {
-  uint32_t written = 0, first_read = 0, last_read = 0;
-  bool same_value_written = false;  // whether unordered threads stored the byte's old value
-};
 
 class GlobalCells {
  public:
@@ -79,12 +78,19 @@ class GlobalCells {
   const AccessRecord& instruction(uint32_t access_id) const {
     return instructions_[access_id >> 5];
   }
-  GlobalCell& at(uint64_t address) {
+  AccessRecord& instruction(uint32_t access_id) { return instructions_[access_id >> 5]; }
+  /// Returns whether an access number is in use.
+  bool has(uint32_t access_id) const { return access_id >> 5 < instructions_.size(); }
+  /// The cells of an access with an alignment of `shift` (RaceCells::shift_of()); `shift` becomes
+  /// that of the cells.
+  RaceCell* at(uint64_t address, unsigned* shift) {
     if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
-    return last_[address % kPage];
+    RaceCell* cell = last_->at(address % kPage, *shift);
+    *shift = last_->shift();
+    return cell;
   }
-  /// Visits the cells from `begin` to `end`. A whole page has one cell until a part of the page is
-  /// accessed.
+  /// Visits the cells from `begin` to `end`, with their addresses. A whole page has one cell until
+  /// a part of the page is accessed.
   template <class Visit>
   void each(uint64_t begin, uint64_t end, const Visit& visit) {
     for (uint64_t next; begin < end; begin = next) {
@@ -94,7 +100,11 @@ class GlobalCells {
         visit(&page.all, begin);
         continue;
       }
-      for (uint64_t address = begin; address < next; ++address) visit(&at(address), address);
+      unsigned shift = std::min(RaceCells::shift_of(begin, 0), RaceCells::shift_of(next, 0));
+      RaceCell* cell = at(begin, &shift);
+      for (uint64_t address = begin; address < next; address += 1u << shift) {
+        visit(cell++, address);
+      }
     }
   }
   /// Removes the accesses to these bytes.
@@ -105,11 +115,14 @@ class GlobalCells {
   // Texts for reports of races:
   const char* access_text(const AccessRecord& record) const;  // kind of the access: "Write access"
   std::string line_text(const AccessRecord& record) const;    // source line: " (k.cu:5)"
-  std::string location_text(uint32_t access_id) const;        // "block [0, 0, 0], thread [3, 0, 0]"
+  /// "block [0, 0, 0], thread [3, 0, 0]"; the lane is that of the access number.
+  std::string location_text(const AccessRecord& record, uint32_t access_id) const;
+  /// " at byte 0 of 512 bytes of global memory", for an address in an allocation of `range`.
+  static std::string bytes_text(uint64_t address, const Range& range);
   /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
-  /// <past_text()>", for an access at `address`, in an allocation of `range`.
-  std::string race_text(uint32_t access_id, const AccessRecord& now, uint64_t address,
-                        const Range& range) const;
+  /// <past_text()>".
+  std::string race_text(const AccessRecord& before, uint32_t before_id, const AccessRecord& now,
+                        const std::string& bytes) const;
   /// The key of the race between an access of `kernel` and an earlier access.
   FindingLedger::Pair pair_of(const std::string& kernel, const AccessRecord& before,
                               const AccessRecord& now) const;
@@ -119,24 +132,25 @@ class GlobalCells {
   static constexpr size_t kMostPages = 1 << 20, kMostWithCells = 1 << 14;
   static constexpr size_t kMostInstructions = 1 << 26;
   struct Page {
-    std::unique_ptr<GlobalCell[]> cells;  // null while all bytes of the page share the cell `all`
-    GlobalCell all;
+    std::unique_ptr<RaceCells> cells;  // null while all bytes of the page share the cell `all`
+    RaceCell all;
   };
   void find(uint64_t page);
   void forget_accesses();
   /// "Write access by writes, block [0, 0, 0], thread [0, 0, 0] (k.cu:5)"; kernel and block are
   /// named where they differ from the kernel and block of `now`.
-  std::string past_text(uint32_t access_id, const AccessRecord& now) const;
-  std::string thread_text(uint32_t access_id) const;
+  std::string past_text(const AccessRecord& record, uint32_t access_id,
+                        const AccessRecord& now) const;
+  std::string thread_text(const AccessRecord& record, uint32_t access_id) const;
   std::string block_text(const AccessRecord& record) const;
 
   std::vector<LaunchRecord> launches_;
   std::vector<AccessRecord> instructions_{1};
   std::unordered_map<uint64_t, Page> pages_;
-  std::vector<std::unique_ptr<GlobalCell[]>> spare_;  // cells of removed pages, for reuse
+  std::vector<std::unique_ptr<RaceCells>> spare_;  // cells of removed pages, for reuse
   size_t pages_with_cells_ = 0;
   uint64_t last_number_ = 0;
-  GlobalCell* last_ = nullptr;
+  RaceCells* last_ = nullptr;
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -23,6 +23,11 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+const char* name_of(RaceLevel level) {
+  static const char* const kNames[] = {"info", "warn", "error"};
+  return kNames[static_cast<int>(level)];
+}
+
 using Numbers = std::initializer_list<std::pair<const char*, uint64_t>>;
 
 std::string object(Numbers numbers) {
@@ -93,7 +98,9 @@ std::string object(const KernelCounters& kernel) {
 std::string object(const Finding& finding) {
   return "{\"tool\": " + quoted(finding.tool) + ", \"kernel\": " + quoted(finding.kernel) +
          ", \"sentence\": " + quoted(finding.sentence) +
-         ", \"count\": " + std::to_string(finding.count) + "}";
+         ", \"count\": " + std::to_string(finding.count) +
+         ", \"level\": " + quoted(name_of(finding.level)) + ", \"pair\": " + quoted(finding.pair) +
+         "}";
 }
 
 }  // namespace

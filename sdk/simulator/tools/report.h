@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernkit/simulator/counters.h"
+#include "kernkit/simulator/racecheck.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -17,6 +18,8 @@ struct Finding {
   std::string kernel;    // C++ name of the kernel
   std::string sentence;  // description of the first occurrence
   uint64_t count = 1;
+  RaceLevel level = RaceLevel::kError;
+  std::string pair{};  // kernel and both lines; "" for a finding without two accesses
 };
 
 /// The state of a process at the time of the report.

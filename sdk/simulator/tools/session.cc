@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "kernkit/simulator/initcheck.h"
@@ -15,10 +16,9 @@
 #include "runtime/queue.h"
 #include "runtime/state.h"
 #include "tools/copy_races.h"
-#include "tools/global_races.h"
 #include "tools/initcheck.h"
+#include "tools/kernel_races.h"
 #include "tools/shadow_memory.h"
-#include "tools/shared_races.h"
 
 // A symbol that makes the linker keep this file, see ptx/CMakeLists.txt.
 extern "C" void kernkit_simulator_tools() {}
@@ -35,6 +35,11 @@ bool is_requested(const char* tool) {
 
 bool is_warn(const char* level) { return level != nullptr && std::string(level) == "warn"; }
 
+RaceLevel race_level_of(const char* level) {
+  if (level != nullptr && std::string(level) == "info") return RaceLevel::kInfo;
+  return is_warn(level) ? RaceLevel::kWarn : RaceLevel::kError;
+}
+
 class HooksOfBlock : public BlockHooks {
  public:
   void starts() override {
@@ -45,6 +50,9 @@ class HooksOfBlock : public BlockHooks {
   }
   void after(Warp& warp, const Operation& operation) override {
     for (auto& tool : all) tool->after(warp, operation);
+  }
+  void leaves_out(Warp& warp, const Operation& operation) override {
+    for (auto& tool : all) tool->leaves_out(warp, operation);
   }
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {
     for (auto& tool : all) tool->decides(warp, operation, lanes);
@@ -71,6 +79,10 @@ struct HooksOfLaunch : LaunchHooks {
   bool needs_order() const override {
     return std::any_of(all.begin(), all.end(), [](auto& tool) { return tool->needs_order(); });
   }
+  bool continues_after_faults() const override {
+    return std::any_of(all.begin(), all.end(),
+                       [](auto& tool) { return tool->continues_after_faults(); });
+  }
   std::vector<std::unique_ptr<LaunchHooks>> all;
 };
 
@@ -92,8 +104,7 @@ Session::Session() {
   if (is_requested("counters")) totals_.push_back(&of_program_);
   if (is_requested("racecheck")) {
     CallRaces::keep();
-    if (is_warn(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL")))
-      races_of_program_.level = RaceLevel::kWarn;
+    races_of_program_.level = race_level_of(std::getenv("KERNKIT_RACECHECK_DETECT_LEVEL"));
     race_ledgers_.push_back(&races_of_program_);
   }
   if (is_requested("initcheck")) {
@@ -156,10 +167,9 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
         std::make_unique<Counts>(*kernel.instrumented, launch.name, shape, totals_));
   }
   if (!race_ledgers_.empty()) {
-    hooks->all.push_back(std::make_unique<SharedRaces>(*kernel.instrumented, race_ledgers_));
-    hooks->all.push_back(std::make_unique<GlobalRaces>(
-        kernel.instrumented, launch.name, race_ledgers_, launch.grid, launch.block,
-        static_cast<const WorkClock*>(work_clock.get())));
+    hooks->all.push_back(
+        std::make_unique<KernelRaces>(kernel.instrumented, launch, race_ledgers_,
+                                      static_cast<const WorkClock*>(work_clock.get())));
   }
   if (records_writes) {
     hooks->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
@@ -212,6 +222,7 @@ std::vector<T> findings_as(const OfTool& total) {
   std::vector<T> all;
   for (const ptx::Finding& finding : total.findings()) {
     all.push_back({finding.sentence, finding.count});
+    if constexpr (std::is_same_v<T, Race>) all.back().level = finding.level;
   }
   return all;
 }

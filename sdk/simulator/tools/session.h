@@ -37,7 +37,7 @@ class Session : public Tools {
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
   /// Returns the hooks of a launch, which may run only some of its blocks; null if no tool is on.
-  /// With hooks, the instrumented kernel runs. `work_clock`: see GlobalRaces.
+  /// With hooks, the instrumented kernel runs. `work_clock`: see KernelRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& work_clock) override;
   std::shared_ptr<void> work_clock() const override;

@@ -52,7 +52,10 @@ __global__ void last_block(int* y, int* parts, unsigned* done, int fence) {
   if (fence == kBlockFence) __threadfence_block();
   if (fence == kDeviceFence) __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(done, 1) == gridDim.x - 1;
+  if (threadIdx.x == 0) {
+    last = atomicAdd(done, 1) == gridDim.x - 1;
+    if (fence == kDeviceFence) __threadfence();
+  }
   __syncthreads();
   if (!last) return;
   int sum = 0;

@@ -147,7 +147,7 @@ __global__ void copy_unwaited(int* y, const int* x, bool planted) {
   if (!planted) __pipeline_wait_prior(0);
   y[threadIdx.x] = tile[threadIdx.x];  // async_copy_without_wait
 }
-FAULT(async_copy_without_wait, "`cp.async` without a wait", "initcheck") {
+FAULT(async_copy_without_wait, "`cp.async` without a wait", "initcheck, racecheck") {
   copy_unwaited<<<1, 32>>>(zeros(32), zeros(32), planted);
 }
 
@@ -165,7 +165,8 @@ __global__ void copy_waits_for_another(int* y, const int* x, bool planted) {
   y[threadIdx.x] = tile[0][threadIdx.x];
   y[threadIdx.x] += tile[1][threadIdx.x];  // async_copy_of_a_later_group
 }
-FAULT(async_copy_of_a_later_group, "a wait that omits the group that is read", "initcheck") {
+FAULT(async_copy_of_a_later_group, "a wait that omits the group that is read",
+      "initcheck, racecheck") {
   copy_waits_for_another<<<1, 32>>>(zeros(32), zeros(32), planted);
 }
 

@@ -10,7 +10,7 @@ from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 
 TOOLS = [*sanitize.TOOLS, "counters"]
 # Excluded are tests of faults, tests of the tools, and a test that needs more processors than the tools use.
-OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
+OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
 # Excluded are tests whose host calls fail on purpose, because memcheck reports such calls.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"

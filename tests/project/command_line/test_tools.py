@@ -190,12 +190,23 @@ def test_a_race_and_its_suppression(run, tmp_path):
     stores, loads = line_of("tile[threadIdx.x] = x[threadIdx.x] + threadIdx.x"), line_of("tile[63 - threadIdx.x]")
     result = run("sanitize", "--tool", "racecheck", kernel="unordered")
     assert result.returncode == 1 and "kernkit sanitize: 2 findings (racecheck: 2" in result.stderr
-    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read access at byte 124 of shared memory (tools.cu:{loads}) and Write access by thread [31, 0, 0] (tools.cu:{stores}), with nothing between that orders them (32 times)\n") in result.stderr
+    assert (f"racecheck: unordered: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read access at byte 124 of shared memory (tools.cu:{loads}) and Write access by thread [31, 0, 0] (tools.cu:{stores}), with no barrier between that orders them (32 times)\n") in result.stderr
     reasons = tmp_path / "suppressions"
     reasons.write_text("# Its result is not used.\nunordered: block [0, 0, 0], thread * of shared memory*\n# No more.\nother: *\n")
     result = run("sanitize", "--tool", "racecheck", "--suppressions", reasons, kernel="unordered")
     assert result.returncode == 0, result.stderr
     assert "kernkit sanitize: this suppression matches no finding: other: *\n" in result.stderr
+
+
+def test_findings_of_several_seeds_are_merged(run, tmp_path):
+    report = tmp_path / "findings.json"
+    result = run("sanitize", "--tool", "racecheck", "--seeds", "3", "--json", report, kernel="unordered")
+    assert result.returncode == 1 and "kernkit sanitize: 2 findings (racecheck: 2)" in result.stderr, result.stderr
+    assert len(re.findall(r" that orders them \(seed \d\) \(96 times\)$", result.stderr, re.MULTILINE)) == 2, result.stderr
+    findings = json.loads(report.read_text())["findings"]
+    assert [finding["level"] for finding in findings] == ["error"] * 2
+    seed = findings[0]["seed"]
+    assert findings[0]["sentence"] in run("sanitize", "--tool", "racecheck", "--seed", str(seed), kernel="unordered").stderr
 
 
 def test_lanes_of_a_warp_at_the_level_of_warnings(run):
@@ -279,6 +290,8 @@ def test_host_errors_and_stopped_kernels_count(ends, name, sentence, seed):
 def test_kernels_that_did_not_run_are_reported(ends):
     result = ends("outside", "--tool", "racecheck")
     assert result.returncode == 1
+    assert "incomplete: a kernel failed, and its invalid accesses were left out: outside: block" in result.stderr
+    result = ends("outside", "--tool", "synccheck")
     assert "incomplete: a kernel stopped, and the rest of it did not run: outside: block" in result.stderr
     assert "incomplete: 1 launch after a stopped kernel did not run\n" in result.stderr
     result = ends("crash")
@@ -294,6 +307,18 @@ def test_a_program_that_does_not_synchronise_is_warned_of(ends, seed):
     assert result.returncode == 0
     assert "kernkit sanitize: warning: ended without synchronising\n" in result.stderr
     assert "warning" not in ends("right", seed=seed).stderr
+
+
+def test_a_finding_has_the_most_severe_level_of_its_runs():
+    warning = {"tool": "racecheck", "kernel": "k", "sentence": "k: reads", "count": 2, "level": "warn", "pair": "k; a; b", "seed": 0}
+    error = {**warning, "sentence": "k: writes", "count": 3, "level": "error", "seed": 1}
+    assert sanitize.merged([warning, error]) == sanitize.merged([error, warning]) == [{**error, "count": 5}]
+    assert sanitize.text_of(warning) == "racecheck (warn): k: reads (seed 0) (2 times)"
+
+
+def test_no_runs(capfd):
+    assert cli.main(["sanitize", "--seeds", "0", "x"]) == 3
+    assert capfd.readouterr().err == "kernkit: --seeds: expected 1 or more, found 0\n"
 
 
 def test_unknown_tools(capfd):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find errors of a program's kernels, without a GPU, as compute-sanitizer does on a GPU.
 
-    kernkit sanitize [--tool TOOLS] [--json FILE] PROGRAM ARGUMENTS...
+    kernkit sanitize [--tool TOOLS] [--seeds N] [--json FILE] PROGRAM ARGUMENTS...
 
 The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
 If the program succeeds and a tool has findings, the exit code is that of --error-exitcode.
@@ -10,6 +10,7 @@ If the program succeeds and a tool has findings, the exit code is that of --erro
 import argparse
 import fnmatch
 import json
+import os
 import pathlib
 import sys
 from typing import Any, Dict, List, Tuple
@@ -18,13 +19,17 @@ from ..errors import UserError
 from ..simulator import program
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+LEVELS = ("info", "warn", "error")  # of findings, the least severe first
 Finding = Dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="comma-separated list of tools (default: %(default)s)")
-    parser.add_argument("--racecheck-detect-level", choices=("warn", "error"), default="error",
-                        help="warn also reports races between lanes of one warp without a __syncwarp() or a barrier in between (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--racecheck-detect-level", choices=("info", "warn", "error"), default="error",
+                        help="warn adds lanes of a warp without __syncwarp() and accesses that lack an acquire fence only; info adds "
+                        "stores of one value and unordered strong accesses (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--seeds", type=int, default=1, metavar="N",
+                        help="run the program N times, with N seeds from --seed on, and merge the findings (default: %(default)s)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn also reports barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="exit code if a tool has findings (default: %(default)s)")
@@ -45,14 +50,22 @@ def tools_of(text: str) -> List[str]:
     return tools
 
 
+def level_of(finding: Finding) -> int:
+    return LEVELS.index(finding.get("level", "error"))
+
+
 def merged(findings: List[Finding]) -> List[Finding]:
-    """Merges the findings of several processes: findings of one tool with the same sentence become
-    one finding, with the sum of the counts."""
-    by_sentence: Dict[str, Finding] = {}
+    """The findings of several processes and runs. Each sentence is kept once, and each race of two lines with the sentence of
+    the first run that has the most severe level."""
+    by_key: Dict[str, Finding] = {}
     for finding in findings:
-        entry = by_sentence.setdefault(finding["tool"] + finding["sentence"], {**finding, "count": 0})
-        entry["count"] += finding["count"]
-    return list(by_sentence.values())
+        key = finding["tool"] + (finding.get("pair") or finding["sentence"])
+        entry = by_key.setdefault(key, {**finding, "count": 0})
+        count = entry["count"] + finding["count"]
+        if level_of(finding) > level_of(entry):
+            entry.update(finding)
+        entry["count"] = count
+    return list(by_key.values())
 
 
 def read_suppressions(path: pathlib.Path) -> List[str]:
@@ -87,14 +100,18 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
     return f"kernkit sanitize: {len(findings)} finding{'s' * (len(findings) != 1)} ({counts})"
 
 
-def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[str]:
+def incomplete(code: int, results: List[Any], findings: List[Finding], tools: List[str]) -> List[str]:
     """Messages about kernels that did not run or whose findings are incomplete. The exit code is then not 0."""
     sentences = {finding["sentence"] for finding in findings}
-    lines = [f"a kernel stopped, and the rest of it did not run: {sentence}"
-             for result in results for sentence in result["stopped"] if sentence not in sentences]  # fmt: skip
-    stopped, failed = sum(len(result["stopped"]) for result in results), sum(result["not_run"] for result in results)
-    if stopped > len(lines):
-        lines.append("a kernel stopped, and the rest of it did not run")
+
+    def rest_of(sentence: str) -> str:
+        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck goes on after an invalid access
+        return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of it did not run"
+
+    stopped = [sentence for result in results for sentence in result["stopped"]]
+    failed = sum(result["not_run"] for result in results)
+    lines = [f"{rest_of(sentence)}: {sentence}" for sentence in stopped if sentence not in sentences]
+    lines += dict.fromkeys(rest_of(sentence) for sentence in stopped if sentence in sentences)
     if failed:
         lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
     cut_off = sum(not result["ended"] for result in results)
@@ -104,24 +121,52 @@ def incomplete(code: int, results: List[Any], findings: List[Finding]) -> List[s
     return lines
 
 
+def run_with_seeds(arguments: argparse.Namespace, tools: List[str], settings: Dict[str, str]) -> Tuple[int, List[Any]]:
+    """The first exit code that is not 0, or 0, and the reports of all runs. Findings of several runs name their seed."""
+    if arguments.seeds < 1:
+        raise UserError(f"--seeds: expected 1 or more, found {arguments.seeds}")
+    if arguments.seeds == 1:
+        return program.run_with_tools(arguments, tools, settings)
+    first = arguments.seed or os.environ.get("KERNKIT_SEED") or "0"
+    if not first.isdecimal():
+        raise UserError(f'--seed: expected a number, found "{first}"')
+    code, results = 0, []
+    for seed in range(int(first), int(first) + arguments.seeds):
+        arguments.seed = str(seed)
+        code_of_run, reports = program.run_with_tools(arguments, tools, settings)
+        code = code or code_of_run
+        for report in reports:
+            for finding in report["findings"]:
+                finding["seed"] = seed
+        results += reports
+    return code, results
+
+
+def text_of(finding: Finding) -> str:
+    """A finding with its level, seed and count: "racecheck (warn): scan: ... (seed 3) (2 times)"."""
+    level = "" if level_of(finding) == LEVELS.index("error") else f" ({finding['level']})"
+    seed = f" (seed {finding['seed']})" if "seed" in finding else ""
+    times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
+    return f"{finding['tool']}{level}: {finding['sentence']}{seed}{times}"
+
+
 def run(arguments: argparse.Namespace) -> int:
     tools = tools_of(arguments.tool)
     patterns = read_suppressions(arguments.suppressions) if arguments.suppressions else []
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": arguments.racecheck_detect_level,
               "KERNKIT_SYNCCHECK_DETECT_LEVEL": arguments.synccheck_detect_level}  # fmt: skip
-    code, results = program.run_with_tools(arguments, tools, levels)
+    code, results = run_with_seeds(arguments, tools, levels)
     all_findings = merged([finding for result in results for finding in result["findings"]])
     findings, unused = suppressed([finding for finding in all_findings if finding["tool"] in tools], patterns)
     for pattern in unused:
         print(f"kernkit sanitize: this suppression matches no finding: {pattern}", file=sys.stderr)
-    missing = incomplete(code, results, findings)
+    missing = incomplete(code, results, findings, tools)
     warnings = ["ended without synchronising"] if any(not result["synchronised"] for result in results) else []
     if arguments.json:
         arguments.json.write_text(json.dumps({"tools": tools, "program_exitcode": code, "incomplete": missing,
                                               "warnings": warnings, "findings": findings}, indent=1) + "\n")  # fmt: skip
     for finding in findings[: arguments.print_limit]:
-        times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
-        print(f"{finding['tool']}: {finding['sentence']}{times}", file=sys.stderr)
+        print(text_of(finding), file=sys.stderr)
     if len(findings) > arguments.print_limit:
         print(f"{len(findings) - arguments.print_limit} more findings are not printed, see --print-limit", file=sys.stderr)
     for line in missing:

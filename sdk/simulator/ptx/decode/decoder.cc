@@ -242,7 +242,13 @@ const Form& Decoder::form(const Statement& statement) {
   static constexpr std::pair<std::string_view, Ordering> kOrderings[] = {
       {"volatile", Ordering::kVolatile}, {"mmio", Ordering::kVolatile},
       {"relaxed", Ordering::kRelaxed},   {"acquire", Ordering::kAcquire},
-      {"release", Ordering::kRelease},   {"acq_rel", Ordering::kAcquireRelease}};
+      {"release", Ordering::kRelease},   {"acq_rel", Ordering::kAcquireRelease},
+      {"sc", Ordering::kAcquireRelease}};
+  static constexpr std::pair<std::string_view, ThreadScope> kScopes[] = {
+      {"cta", ThreadScope::kBlock},  {"cluster", ThreadScope::kCluster},
+      {"gpu", ThreadScope::kDevice}, {"gl", ThreadScope::kDevice},
+      {"sys", ThreadScope::kSystem}, {"volatile", ThreadScope::kSystem},
+      {"proxy", ThreadScope::kNone}};
   const auto read_order = [&](std::string_view modifier) {
     for (const auto& [name, ordering] : kOrderings) {
       if (modifier == name) form.origin.ordering = ordering;
@@ -257,7 +263,9 @@ const Form& Decoder::form(const Statement& statement) {
   }
   for (const std::string& modifier : statement.modifiers) {
     read_order(modifier);
-    if (modifier == "cta") form.origin.scope = ThreadScope::kBlock;
+    for (const auto& [name, scope] : kScopes) {
+      if (modifier == name) form.origin.scope = scope;
+    }
     if (modifier == "cv") form.origin.is_uncached = true;
     if (modifier == "const") form.is_constant = true;
     const Type type = type_named(modifier);

@@ -87,6 +87,8 @@ Block::Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank)
   if (launch.hooks != nullptr) hooks = launch.hooks->block_hooks(*this);
 }
 
+Block::~Block() = default;
+
 void Block::start(uint3 its_index, uint64_t random) {
   index = its_index;
   if (hooks != nullptr) hooks->starts();
@@ -100,6 +102,7 @@ void Block::start(uint3 its_index, uint64_t random) {
   mbarriers.clear();
   asynchronous.clear();
   live_ = threads;
+  num_left_out = 0;
   for (Warp& warp : warps) {
     for (const SpecialRegister& special : launch.kernel.specials) {
       if (is_of_block(special)) set_special(warp, special);

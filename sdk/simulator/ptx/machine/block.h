@@ -21,6 +21,7 @@ namespace kernkit::simulator::ptx {
 
 class ChildLaunches;
 class Cluster;
+struct Fault;
 
 /// Data that the blocks of a launch share.
 struct Launch {
@@ -65,6 +66,7 @@ struct Block {
   static constexpr unsigned kClusterBarrier = kBarriers;  // number of barrier.cluster for hooks
 
   Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank);
+  ~Block();
   void start(uint3 its_index, uint64_t random);
   /// Runs until all threads have ended, until it is another block's turn, or until every thread
   /// waits for other blocks of the cluster. Throws a Fault.
@@ -96,6 +98,9 @@ struct Block {
   AsynchronousWork asynchronous;
   std::vector<Warp> warps;
   std::unique_ptr<BlockHooks> hooks;
+  // The first invalid access that was left out, see LaunchHooks::continues_after_faults().
+  std::unique_ptr<Fault> left_out;
+  unsigned num_left_out = 0;  // number of accesses of the current block that were left out
 
  private:
   unsigned expected(unsigned count) const;

@@ -35,7 +35,8 @@ void fault(const Warp& warp, int lane, const Operation& operation, const std::st
   throw Fault{location_text(block, thread) + sentence + line_text(block, operation), error,
               touches        ? "memcheck"
               : synchronises ? "synccheck"
-                             : "program"};
+                             : "program",
+              touches ? lane : -1};
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -16,6 +16,7 @@ struct Fault {
   std::string sentence;
   cudaError_t error;
   const char* tool = "synccheck";  // reporting tool: "synccheck", "memcheck" or "program"
+  int lane = -1;                   // lane of an invalid access; -1 for another fault
 };
 
 /// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <sentence> (scale.cu:12)".

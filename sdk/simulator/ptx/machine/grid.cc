@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "platform/sanitizers.h"
 #include "ptx/machine/cluster.h"
@@ -144,7 +145,9 @@ class GridRun {
       Begun current = std::move(live.front());
       live.pop_front();
       try {
-        if (current.cluster->run() == Block::Stop::kEnded) {
+        const Block::Stop reason = current.cluster->run();
+        note_left_out(*current.cluster);
+        if (reason == Block::Stop::kEnded) {
           idle.push_back(std::move(current.cluster));
           threads_passed.add();
           continue;
@@ -154,6 +157,7 @@ class GridRun {
           continue;
         }
       } catch (const Fault& fault) {
+        note_left_out(*current.cluster);
         stop(fault, current.number);
         continue;
       }
@@ -167,8 +171,19 @@ class GridRun {
   void stop(const Fault& fault, uint64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number >= end_) return;
-    result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
+    // A later fault may follow from an access that was left out.
+    if (!has_left_out_) result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
     end_ = each_for_itself_ ? number : 0;
+  }
+
+  void note_left_out(const Cluster& cluster) {
+    for (uint32_t rank = 0; rank < cluster.size(); ++rank) {
+      const std::unique_ptr<Fault> fault = std::move(cluster.block(rank).left_out);
+      if (fault == nullptr) continue;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (std::exchange(has_left_out_, true)) continue;
+      result_ = {schedule_.with_seed(fault->sentence), fault->error, fault->tool};
+    }
   }
 
   // Returns whether a block runs on, before blocks that may wait for the block. Blocks that do not
@@ -202,6 +217,7 @@ class GridRun {
   const size_t most_;
   bool each_for_itself_ = false;
   std::optional<bool> runs_on_;  // the result of continues()
+  bool has_left_out_ = false;  // whether a tool left out an invalid access
   std::mutex mutex_;
   uint64_t begun_ = 0;                 // number of started blocks
   std::atomic<uint64_t> end_{kNoEnd};  // blocks from this number on do not continue

@@ -6,15 +6,50 @@
 
 #include "hooks.h"
 #include "ptx/machine/block.h"
+#include "ptx/machine/fault.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
 
+// Invalid accesses of a block after which the kernel ends: a loop whose bound was left out may be
+// long.
+constexpr unsigned kMostLeftOut = 10000;
+
+// Runs an operation. Where a tool continues after faults, an invalid access of ld, st, atom or red
+// is left out: the register of a load keeps its value. Returns the lanes that ran.
+uint32_t run_valid(Warp& warp, const Operation& operation) {
+  Block& block = *warp.block;
+  const Run run = block.launch.instrumented->runs[operation.number];
+  const uint32_t all = warp.mask;
+  uint32_t lanes = all;
+  for (;;) {
+    try {
+      run(warp, operation);
+      return lanes;
+    } catch (const Fault& fault) {
+      warp.mask = all;
+      const AccessKind access = block.launch.kernel.origins[operation.number].access;
+      const bool is_plain = operation.members == kNone && operation.flow == Flow::kNext &&
+                            access != AccessKind::kNone && access != AccessKind::kCopy;
+      if (fault.lane < 0 || !is_plain || !block.launch.hooks->continues_after_faults() ||
+          ++block.num_left_out > kMostLeftOut) {
+        throw;
+      }
+      if (block.left_out == nullptr) block.left_out = std::make_unique<Fault>(fault);
+      lanes &= ~kLane[fault.lane];
+      if (lanes == 0) return 0;
+      warp.mask = lanes;
+    }
+  }
+}
+
 void run_instrumented(Warp& warp, const Operation& operation) {
   const Block& block = *warp.block;
   block.hooks->before(warp, operation);
-  block.launch.instrumented->runs[operation.number](warp, operation);
-  block.hooks->after(warp, operation);
+  const uint32_t all = warp.mask, lanes = run_valid(warp, operation);
+  warp.mask = lanes;
+  lanes != 0 ? block.hooks->after(warp, operation) : block.hooks->leaves_out(warp, operation);
+  warp.mask = all;
 }
 
 }  // namespace

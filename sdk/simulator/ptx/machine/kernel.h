@@ -62,8 +62,8 @@ struct Slot {
 
 /// The memory order of an access or fence, from the modifiers of its instruction.
 enum class Ordering : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcquireRelease };
-/// The threads to which an ordered access or a fence is visible.
-enum class ThreadScope : uint8_t { kNone, kBlock, kDevice };
+/// The scope of a strong access or a fence, from the smallest; kNone for a weak access.
+enum class ThreadScope : uint8_t { kNone, kBlock, kCluster, kDevice, kSystem };
 
 /// The instruction that an operation comes from.
 struct Origin {
@@ -76,17 +76,23 @@ struct Origin {
   ThreadScope scope = ThreadScope::kDevice;
   bool is_uncached = false;  // whether the operation is ld.cv
 
-  /// The scope of an access that other threads may wait for; kNone for a weak access.
-  ThreadScope ordered_scope() const {
+  /// The scope of a strong access; kNone for a weak access and for other instructions.
+  ThreadScope strong_scope() const {
     return access == AccessKind::kAtomic || ordering != Ordering::kWeak ? scope
                                                                         : ThreadScope::kNone;
   }
-  /// The scope of a fence, or of an access that releases; kNone for other instructions.
+  /// The scope of a memory fence; kNone for other instructions.
   ThreadScope fence_scope() const {
-    const bool releases = ordering == Ordering::kRelease || ordering == Ordering::kAcquireRelease;
-    return has_effect(Effect::kFence) || (access != AccessKind::kNone && releases)
-               ? scope
-               : ThreadScope::kNone;
+    return has_effect(Effect::kFence) ? scope : ThreadScope::kNone;
+  }
+  /// Whether a fence, or a strong access, releases. A fence without an order does both.
+  bool releases() const {
+    return ordering == Ordering::kRelease || ordering == Ordering::kAcquireRelease ||
+           (ordering == Ordering::kWeak && has_effect(Effect::kFence));
+  }
+  bool acquires() const {
+    return ordering == Ordering::kAcquire || ordering == Ordering::kAcquireRelease ||
+           (ordering == Ordering::kWeak && has_effect(Effect::kFence));
   }
   bool has_effect(Effect effect) const {
     return instruction != nullptr && instruction->effect == effect;

@@ -55,10 +55,11 @@ TEST_F(PtxRaces, LoadAfterAStore) {
       races(kStore + kLoad),
       "32: raced: block [0, 0, 0], thread [32, 0, 0]: Race reported between Write access at byte "
       "128 of shared memory "
-      "(raced.cu:5) and Read access by thread [31, 0, 0] (raced.cu:7), with nothing between that "
+      "(raced.cu:5) and Read access by thread [31, 0, 0] (raced.cu:7), with no barrier between "
+      "that "
       "orders them; 32: raced: block [0, 0, 0], thread [32, 0, 0]: Race reported between Read "
       "access at byte 124 of shared "
-      "memory (raced.cu:7) and Write access by thread [31, 0, 0] (raced.cu:5), with nothing "
+      "memory (raced.cu:7) and Write access by thread [31, 0, 0] (raced.cu:5), with no barrier "
       "between "
       "that orders them");
   EXPECT_EQ(races(kStore + kBarrier + kLoad), "none");
@@ -74,10 +75,18 @@ TEST_F(PtxRaces, StoreAfterALoad) {
   EXPECT_EQ(races(twice + kBarrier + "st.shared.u32 [%mine], %i;"), "none");
 }
 
-// All threads write one word, which is a race only if the values differ.
-TEST_F(PtxRaces, EqualValuesAreSilent) {
-  EXPECT_EQ(races("mov.u32 %r3, 7;\nst.shared.u32 [%first], %r3;\nld.shared.u32 %r2, [%first];"),
-            "none");
+// All threads write one word and read the word: an error only if the values differ.
+TEST_F(PtxRaces, StoresOfOneValue) {
+  const std::string same =
+      "mov.u32 %r3, 7;\nst.shared.u32 [%first], %r3;\nld.shared.u32 %r2, [%first];";
+  EXPECT_EQ(races(same), "none");
+  EXPECT_NE(
+      races(same, 1, RaceLevel::kInfo)
+          .find("Race reported between Write access at byte 0 of shared memory and Write access "
+                "by thread [31, 0, 0], with no barrier between that orders them; all stores "
+                "are of one value"),
+      std::string::npos)
+      << races(same, 1, RaceLevel::kInfo);
   const std::string different =
       races("shr.u32 %r3, %i, 5;\n.loc 1 5 3\nst.shared.u32 [%first], %r3;");
   EXPECT_NE(different.find("Race reported between Write access at byte 0 of shared memory "
@@ -136,6 +145,20 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
   EXPECT_NE(of_one("0").find("Read access by thread [31, 0, 0]"), std::string::npos) << of_one("0");
   EXPECT_NE(of_one("31").find("Read access by thread [0, 0, 0]"), std::string::npos)
       << of_one("31");
+}
+
+// A store of the value that the word has is an access: the reader of another value would differ.
+TEST_F(PtxRaces, AStoreThatChangesNothing) {
+  const std::string zero = "st.shared.u32 [%mine], 0;\nbar.sync 0;\n",
+                    other_word = "mad.lo.u32 %r3, %i, 4, %first;\nxor.b32 %r3, %r3, 128;\n";
+  const std::string text = races(zero + ".loc 1 5 3\nst.shared.u32 [%mine], 0;\n" + other_word +
+                                 ".loc 1 7 3\nld.shared.u32 %r2, [%r3];\n");
+  EXPECT_NE(text.find("Race reported between Write access at byte 0 of shared memory (raced.cu:5) "
+                      "and Read access by thread [32, 0, 0] (raced.cu:7)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(races(zero + other_word + "ld.shared.u32 %r2, [%r3];\nst.shared.u32 [%mine], 0;\n"),
+            "none");
 }
 
 // Threads that access different bytes do not race.
@@ -287,8 +310,235 @@ TEST_F(PtxGlobalRaces, OfTwoLanes) {
   }
 }
 
-TEST_F(PtxGlobalRaces, EqualValuesAndAtomicsAreSilent) {
+// The rules of release and acquire patterns. Block 0 stores element 0, then stores to a flag after
+// `release`; block 1 waits for the flag and loads element 0 after `acquire`.
+class PtxMemoryModel : public PtxGlobalRaces {
+ protected:
+  std::string passes(const std::string& release, const std::string& read,
+                     const std::string& acquire, RaceLevel level = RaceLevel::kError,
+                     const std::string& load = "ld.global.u32 %r4, [%x];",
+                     const std::string& store = "st.global.u32 [%x], 7;") {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    return races("@!%p0 bra end;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra waits;\n.loc 1 5 3\n" + store +
+                     "\n" + release + "\nbra end;\nwaits:\nagain: " + read +
+                     " %r5, [%x+512];\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 bra again;\n" + acquire +
+                     "\n.loc 1 9 3\n" + load + "\nend:",
+                 2, 64, level);
+  }
+  // The end of the only finding, from its missing order on.
+  std::string reason(const std::string& release, const std::string& read,
+                     const std::string& acquire, RaceLevel level = RaceLevel::kError) {
+    const std::string text = passes(release, read, acquire, level);
+    const size_t at = text.find("(raced.cu:5)");
+    return at == std::string::npos ? text : text.substr(at + 12);
+  }
+};
+
+TEST_F(PtxMemoryModel, ReleaseAndAcquirePatterns) {
+  const std::string relaxed = "st.relaxed.gpu.global.u32 [%x+512], 1;";
+  for (const std::string release :
+       {"st.release.gpu.global.u32 [%x+512], 1;",
+        "fence.acq_rel.gpu;\nst.relaxed.gpu.global.u32 "
+        "[%x+512], 1;",
+        "fence.sc.sys;\nst.volatile.global.u32 [%x+512], 1;",
+        "membar.gl;\nred.global.add.u32 [%x+512], 1;",
+        "atom.release.gpu.global.exch.b32 %r6, "
+        "[%x+512], 1;",
+        "st.release.gpu.global.u32 [%x+512], 0;\nst.relaxed.gpu.global.u32 "
+        "[%x+512], 1;",
+        "fence.acq_rel.gpu;\nst.relaxed.gpu.global.u32 [%x+512], 1;\n"
+        "red.relaxed.gpu.global.add.u32 [%x+512], 1;"}) {
+    EXPECT_EQ(passes(release, "ld.acquire.gpu.global.u32", ""), "none") << release;
+    EXPECT_EQ(passes(release, "ld.relaxed.gpu.global.u32", "fence.acq_rel.gpu;", RaceLevel::kWarn),
+              "none")
+        << release;
+    EXPECT_EQ(passes(release, "ld.volatile.global.u32", "membar.sys;", RaceLevel::kWarn), "none")
+        << release;
+    EXPECT_EQ(reason(release, "ld.relaxed.gpu.global.u32", ""), "none") << release;
+    EXPECT_EQ(reason(release, "ld.relaxed.gpu.global.u32", "", RaceLevel::kWarn),
+              ", with no acquire fence between that orders them")
+        << release;
+  }
+  const std::string nothing = ", with nothing between that orders them";
+  EXPECT_EQ(reason(relaxed, "ld.acquire.gpu.global.u32", ""), nothing);
+  // A fence after the store releases nothing, and a weak store of the flag ends what was released.
+  EXPECT_EQ(reason(relaxed + "\nfence.acq_rel.gpu;", "ld.acquire.gpu.global.u32", ""), nothing);
+  EXPECT_NE(
+      passes("fence.acq_rel.gpu;\nst.global.u32 [%x+512], 1;", "ld.acquire.gpu.global.u32", "")
+          .find("Read access at byte 0 of 544"),
+      std::string::npos);
+  // Proxy fences are no memory fences.
+  EXPECT_EQ(reason("fence.proxy.alias;\n" + relaxed, "ld.acquire.gpu.global.u32", ""), nothing);
+}
+
+TEST_F(PtxMemoryModel, Scopes) {
+  const std::string wide = "st.release.gpu.global.u32 [%x+512], 1;",
+                    acquire = "ld.acquire.gpu.global.u32",
+                    of_fence =
+                        ", with a fence of scope cta between, and the threads are in "
+                        "different blocks";
+  EXPECT_EQ(passes("st.release.sys.global.u32 [%x+512], 1;", "ld.acquire.sys.global.u32", ""),
+            "none");
+  EXPECT_EQ(reason("fence.acq_rel.cta;\nst.relaxed.gpu.global.u32 [%x+512], 1;", acquire, ""),
+            of_fence);
+  // A cluster has one block.
+  EXPECT_EQ(reason("fence.acq_rel.cluster;\nst.relaxed.gpu.global.u32 [%x+512], 1;", acquire, ""),
+            of_fence);
+  EXPECT_NE(reason(wide, "ld.acquire.cta.global.u32", ""), "none");
+  EXPECT_NE(reason(wide, "ld.acquire.cluster.global.u32", ""), "none");
+  EXPECT_EQ(reason(wide, "ld.relaxed.gpu.global.u32", "fence.acq_rel.cta;", RaceLevel::kWarn),
+            ", with no acquire fence between that orders them");
+  EXPECT_NE(passes("st.relaxed.cta.global.u32 [%x+512], 1;", "ld.relaxed.gpu.global.u32", "")
+                .find("with scope cta, and the threads are in different blocks"),
+            std::string::npos);
+}
+
+// `red` reads no value, so that no acquire pattern begins with `red`.
+TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
+  const auto of_two = [&](const std::string& update) {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    return races(
+        "@!%p0 bra end;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 bra second;\nst.global.u32 [%x], "
+        "7;\nst.release.gpu.global.u32 [%x+512], 1;\nbra end;\nsecond:\n" +
+        update + "\nfence.acq_rel.gpu;\nld.global.u32 %r4, [%x];\nend:");
+  };
+  EXPECT_EQ(of_two("atom.global.add.u32 %r5, [%x+512], 1;"), "none");
+  EXPECT_NE(of_two("red.global.add.u32 [%x+512], 1;"), "none");
+}
+
+// Strong accesses of one word are no error without an order; of different sizes they are.
+TEST_F(PtxMemoryModel, StrongAccesses) {
+  const auto strong = [&](const std::string& load, RaceLevel level) {
+    return passes("st.relaxed.gpu.global.u32 [%x+512], 1;", "ld.relaxed.gpu.global.u32", "", level,
+                  load, "st.volatile.global.u32 [%x], 7;");
+  };
+  EXPECT_EQ(strong("ld.volatile.global.u32 %r4, [%x];", RaceLevel::kWarn), "none");
+  EXPECT_NE(
+      strong("ld.volatile.global.u32 %r4, [%x];", RaceLevel::kInfo)
+          .find("Read access at byte 0 of 544 bytes of global memory (raced.cu:9) and Write "
+                "access by block [0, 0, 0], thread [0, 0, 0] (raced.cu:5), with nothing between "
+                "that orders them; both are strong accesses"),
+      std::string::npos);
+  EXPECT_NE(strong("ld.global.u32 %r4, [%x];", RaceLevel::kError), "none");
+  EXPECT_NE(strong("ld.volatile.global.u8 %r4, [%x];", RaceLevel::kError)
+                .find("which overlap in part: no access is atomic for the other"),
+            std::string::npos);
+  // The elements of a vector are accesses of their own.
+  EXPECT_EQ(strong("ld.volatile.global.v2.u32 {%r4, %r6}, [%x];", RaceLevel::kWarn), "none");
+}
+
+// cp.async is ordered with its own thread only after a wait for its group.
+TEST_F(PtxMemoryModel, AsynchronousCopies) {
+  const auto copies = [&](const std::string& after) {
+    return races(
+        "mov.u32 %r6, last;\n@!%p0 bra end;\n.loc 1 5 3\n"
+        "cp.async.ca.shared.global [%r6], [%x], 4;\n" +
+            after + ".loc 1 7 3\nld.shared.u32 %r2, [%r6];\nend:",
+        1, 32);
+  };
+  EXPECT_NE(copies("").find("Race reported between Read access at byte 0 of shared memory "
+                            "(raced.cu:7) and Async copy access by thread [0, 0, 0] (raced.cu:5), "
+                            "with no wait for the asynchronous copy between"),
+            std::string::npos)
+      << copies("");
+  EXPECT_NE(copies("cp.async.commit_group;\ncp.async.wait_group 1;\n"), "none");
+  EXPECT_EQ(copies("cp.async.commit_group;\ncp.async.wait_group 0;\n"), "none");
+  EXPECT_EQ(copies("cp.async.wait_all;\n"), "none");
+}
+
+// What orders accesses to one state space orders those to the other.
+TEST_F(PtxMemoryModel, StateSpaces) {
+  const auto guarded = [&](const std::string& release) {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    return races(
+        "mov.u32 %r6, last;\nst.shared.u32 [%r6], 0;\nbar.sync 0;\nsetp.ne.u32 %p2, %t, 32;\n"
+        "@%p0 bra first;\n@%p2 bra end;\nagain: ld.acquire.cta.shared.u32 %r5, [%r6];\n"
+        "setp.eq.u32 %p3, %r5, 0;\n@%p3 bra again;\nld.global.u32 %r4, [%x];\nbra end;\n"
+        "first: st.global.u32 [%x], 7;\n" +
+            release + "\nend:",
+        1, 64);
+  };
+  EXPECT_EQ(guarded("st.release.cta.shared.u32 [%r6], 1;"), "none");
+  EXPECT_NE(guarded("st.relaxed.cta.shared.u32 [%r6], 1;"), "none");
+}
+
+// A lock that is taken by `cas`. The lanes 0 of two blocks add to element 0.
+TEST_F(PtxMemoryModel, Locks) {
+  const auto locked = [&](const std::string& acquire, const std::string& release, RaceLevel level,
+                          unsigned seed) {
+    std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
+    execution_target::runtime().set_seed(seed);
+    return races(
+        "@!%p0 bra end;\nagain: atom.global.cas.b32 %r5, [%x+512], 0, 1;\n"
+        "setp.ne.u32 %p1, %r5, 0;\n@%p1 bra again;\n" +
+            acquire +
+            "\nld.global.u32 %r4, [%x];\nadd.u32 %r4, %r4, 1;\n"
+            "st.global.u32 [%x], %r4;\n" +
+            release + "\natom.global.exch.b32 %r5, [%x+512], 0;\nend:",
+        2, 64, level);
+  };
+  for (const unsigned seed : {0u, 1u, 2u, 3u}) {
+    EXPECT_EQ(locked("membar.gl;", "membar.gl;", RaceLevel::kInfo, seed), "none");
+    EXPECT_EQ(locked("", "membar.gl;", RaceLevel::kError, seed), "none");
+    EXPECT_NE(locked("", "membar.gl;", RaceLevel::kWarn, seed), "none");
+    EXPECT_NE(locked("membar.gl;", "", RaceLevel::kError, seed), "none");
+    EXPECT_NE(locked("membar.gl;", "membar.cta;", RaceLevel::kError, seed), "none");
+  }
+  execution_target::runtime().set_seed(0);
+}
+
+// An invalid access ends neither its thread nor the kernel, so that races of later accesses are
+// found. The launch returns the error.
+TEST_F(PtxGlobalRaces, AfterAnInvalidAccess) {
+  PtxModule module(
+      ".file 1 \"/src/raced.cu\"\n.visible .entry raced(.param .u64 x)\n{\n.reg .b64 %x, %y;\n"
+      ".reg .b32 %r<4>;\nld.param.u64 %x, [x];\nadd.u64 %y, %x, 544;\nmov.u32 %r1, %ctaid.x;\n"
+      ".loc 1 5 3\nst.global.u32 [%y], %r1;\n.loc 1 6 3\nld.global.u32 %r2, [%y];\n"
+      ".loc 1 7 3\nst.global.u32 [%x], %r1;\nret;\n}\n");
+  const RaceCheck check;
+  (void)module.launch("raced", 2, 1, 0, x_);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  EXPECT_NE(
+      fault().find("raced: block [0, 0, 0], thread [0, 0, 0]: Invalid __global__ write of size "
+                   "4 bytes, 0 bytes after an allocation of 544 bytes (raced.cu:5)"),
+      std::string::npos)
+      << fault();
+  const std::string text = text_of(check);
+  EXPECT_NE(text.find("Write access at byte 0 of 544 bytes of global memory (raced.cu:7) and Write "
+                      "access by block [0, 0, 0], thread [0, 0, 0] (raced.cu:7)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Write access to global memory (raced.cu:5) and Write access by block [0, 0, "
+                      "0], thread [0, 0, 0] (raced.cu:5)"),
+            std::string::npos)
+      << text;
+}
+
+// A loop of invalid accesses ends its kernel.
+class PtxInvalidRaces : public PtxGlobalRaces {
+ protected:
+  // The value that a kernel stores after `count` invalid loads.
+  unsigned stored_after(unsigned count) {
+    PtxModule module(
+        ".visible .entry k(.param .u64 x)\n{\n.reg .b64 %x;\n.reg .b32 %r<3>;\n.reg .pred %p;\n"
+        "ld.param.u64 %x, [x];\nmov.u32 %r1, 0;\nagain: ld.global.u32 %r2, [%x+544];\n"
+        "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, " +
+        std::to_string(count) + ";\n@%p bra again;\nst.global.u32 [%x], 7;\nret;\n}\n");
+    const RaceCheck check;
+    (void)module.launch("k", 1, 1, 0, x_);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+    return x_[0];
+  }
+};
+
+TEST_F(PtxInvalidRaces, AllowedNumber) { EXPECT_EQ(stored_after(10000), 7u); }
+TEST_F(PtxInvalidRaces, TooMany) { EXPECT_NE(stored_after(10001), 7u); }
+
+TEST_F(PtxGlobalRaces, EqualValuesAndAtomics) {
   EXPECT_EQ(races("st.global.u32 [%x], 7;\nld.global.u32 %r4, [%x];"), "none");
+  EXPECT_NE(
+      races("st.global.u32 [%x], 7;", 2, 64, RaceLevel::kInfo).find("all stores are of one value"),
+      std::string::npos);
   EXPECT_NE(races("st.global.u32 [%x], %i;"), "none");
   // The byte that differs is named.
   const std::string second = races(

@@ -9,16 +9,22 @@
 
 namespace kernkit::simulator {
 
-/// Two accesses of different warps, blocks, kernels or copies to one byte, one of which changes it.
+/// Levels of reports, as compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
+/// them.
+enum class RaceLevel {
+  kInfo,  ///< also stores of one value, and strong accesses that nothing orders
+  kWarn,  ///< also lanes of a warp without __syncwarp(), and orders that lack an acquire fence only
+  kError  ///< unordered accesses of different warps, blocks, kernels or copies
+};
+/// The number of levels.
+inline constexpr int kRaceLevels = 3;
+
+/// Two unordered accesses of different warps, blocks, kernels or copies to one byte, one of which
+/// stores.
 struct Race {
   std::string sentence;  ///< report with both lines, for the block with the lowest number
   uint64_t count;        ///< number of accesses by lanes at these two lines
-};
-
-/// Levels of reports, as compute-sanitizer's --racecheck-detect-level.
-enum class RaceLevel {
-  kWarn,  ///< also accesses of two lanes of a warp without __syncwarp()
-  kError  ///< accesses of different warps, blocks, kernels or copies
+  RaceLevel level = RaceLevel::kError;  ///< most severe level of these accesses
 };
 
 /// Reports races of kernels and copies during its lifetime, by the happens-before order of the PTX

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scores racecheck on the programs of a labelled suite, which were compiled with PTX before.
+
+    python bench/labelled_races score hirace FOLDER --output FILE.json --arguments "GRAPH 64 200"
+    python bench/labelled_races table FILE.json ...
+
+The labels are in the names of the programs, see labels.py. Each program runs under `kernkit sanitize` with memcheck and
+racecheck at one level. FILE.json is written after each program; a program with a row in the file is not run again.
+`table` prints the scores of several files as Markdown. Nothing of a suite is part of kernkit.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import shlex
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Dict, List, Optional
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
+
+from labels import SUITES, Label  # noqa: E402
+from limited_run import run_with_limit  # noqa: E402
+from rows import processor  # noqa: E402
+from score import Row, as_markdown  # noqa: E402
+
+KERNKIT = [sys.executable, "-B", "-m", "kernkit", "sanitize"]
+TOOLS = "memcheck,racecheck"
+
+
+def is_program(path: pathlib.Path) -> bool:
+    if not path.is_file() or not os.access(path, os.X_OK):
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace) -> Row:
+    """Runs a program under the tools. A program that the simulator rejects, or that takes too long, is unsupported."""
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
+        report = pathlib.Path(folder) / "findings.json"
+        words = [*KERNKIT, "--tool", TOOLS, "--racecheck-detect-level", options.level, "--seeds", str(options.seeds), "--json", str(report),
+                 *(["--runtime", str(options.runtime)] if options.runtime else []), str(path), *options.arguments]  # fmt: skip
+        run = run_with_limit(words, options.limit, path.parent, {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")})
+        if run.code is None or not report.is_file():
+            return Row(path.name, label, None, None, f"no result within {options.limit} s" if run.code is None else "no report", run.seconds)
+        result = json.loads(report.read_text())
+    rejected = re.search(r"^kernkit: (.* cannot run: .*)", run.errors, re.MULTILINE)
+    if rejected:
+        return Row(path.name, label, None, None, rejected.group(1)[:200], run.seconds)
+    tools = [finding["tool"] for finding in result["findings"]]
+    why = next((finding["sentence"] for finding in result["findings"] if finding["tool"] == "racecheck"), "")
+    return Row(path.name, label, "racecheck" in tools, "memcheck" in tools, why[:300], run.seconds)
+
+
+def read_rows(file: pathlib.Path) -> List[Row]:
+    if not file.is_file():
+        return []
+    return [Row(**{**row, "label": Label(**row["label"])}) for row in json.loads(file.read_text())["rows"]]
+
+
+def as_json(context: Dict[str, Any], rows: List[Row]) -> str:
+    written = [{**row._asdict(), "label": row.label._asdict(), "seconds": round(row.seconds, 1)} for row in rows]
+    return json.dumps({"context": context, "rows": sorted(written, key=lambda row: row["program"])}, indent=1) + "\n"
+
+
+def score(options: argparse.Namespace) -> int:
+    label_of = SUITES[options.suite]
+    programs = [path for path in sorted(options.folder.iterdir()) if is_program(path)]
+    rows = read_rows(options.output)
+    done = {row.program for row in rows}
+    arguments = " ".join(pathlib.Path(word).name if "/" in word else word for word in options.arguments)
+    context = {"suite": options.suite, "arguments": arguments, "level": options.level, "seeds": options.seeds, "date": options.date,
+               "processor": processor()}  # fmt: skip
+    with ThreadPoolExecutor(options.jobs) as pool:
+        todo = [path for path in programs if path.name not in done][: options.count]
+        for row in pool.map(lambda path: score_program(path, label_of(path.name), options), todo):
+            rows.append(row)
+            options.output.write_text(as_json(context, rows))
+            print(f"{row.program}: races {row.races}, invalid accesses {row.invalid} ({row.seconds:.1f} s)", flush=True)
+    return 0
+
+
+def table(options: argparse.Namespace) -> int:
+    print(as_markdown([(json.loads(file.read_text())["context"], read_rows(file)) for file in options.files]), end="")
+    return 0
+
+
+def parse(arguments: Optional[List[str]]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="labelled_races", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("score", help="run programs and write their rows")
+    run.add_argument("suite", choices=sorted(SUITES))
+    run.add_argument("folder", type=pathlib.Path, metavar="FOLDER", help="folder with the compiled programs")
+    run.add_argument("--output", type=pathlib.Path, required=True, metavar="FILE", help="JSON file of the rows")
+    run.add_argument("--level", choices=("info", "warn", "error"), default="error", help="level of racecheck (default: error)")
+    run.add_argument("--seeds", type=int, default=1, metavar="N", help="runs of each program (default: 1)")
+    run.add_argument("--count", type=int, metavar="N", help="largest number of programs that run now (default: all)")
+    run.add_argument("--limit", type=int, default=120, metavar="SECONDS", help="time limit of a program (default: 120)")
+    run.add_argument("--runtime", type=lambda text: pathlib.Path(text).resolve(), metavar="FILE", help="libcudart.so.13 of kernkit")
+    run.add_argument("--jobs", type=int, default=1, metavar="N", help="programs that run at one time (default: 1)")
+    run.add_argument("--date", default=datetime.date.today().isoformat(), help="date in the file (default: today)")
+    run.add_argument("--arguments", type=shlex.split, default=[], metavar="WORDS", help="arguments of each program")
+    show = commands.add_parser("table", help="print the scores of files as Markdown")
+    show.add_argument("files", type=pathlib.Path, nargs="+", metavar="FILE")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    options = parse(arguments)
+    return score(options) if options.command == "score" else table(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

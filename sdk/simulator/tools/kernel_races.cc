@@ -1,0 +1,665 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kernel_races.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "ptx/machine/cluster.h"
+#include "ptx/machine/fault.h"
+#include "schedule/schedule.h"
+#include "tools/accesses.h"
+#include "tools/pending_copies.h"
+#include "tools/race_verdict.h"
+
+namespace kernkit::simulator::ptx {
+namespace {
+
+constexpr uint32_t kMostBytes = 32;  // largest access of a lane [bytes]
+
+uint8_t element_bytes_of(Type type) {
+  switch (type) {
+    case Type::kF16x2:
+    case Type::kBF16x2:
+    case Type::kU16x2:
+    case Type::kS16x2: return 2;
+    case Type::kE4M3x2:
+    case Type::kE5M2x2: return 1;
+    case Type::kF32x2: return 4;
+    default: return static_cast<uint8_t>(size_of(type));
+  }
+}
+
+}  // namespace
+
+KernelRaces::Traits KernelRaces::traits_of(const Operation& operation, const Origin& origin) {
+  Traits traits;
+  if (origin.instruction == nullptr) return traits;
+  traits.acquires = origin.acquires();
+  traits.releases = origin.releases();
+  switch (origin.instruction->definedness) {
+    case Definedness::kCommit: traits.does = Traits::kCommits; return traits;
+    case Definedness::kWait: traits.does = Traits::kWaitsForCopies; return traits;
+    case Definedness::kWaitAll: traits.does = Traits::kWaitsForAllCopies; return traits;
+    default: break;
+  }
+  if (origin.has_effect(Effect::kWaitsForGrids)) traits.does = Traits::kWaitsForGrids;
+  if (origin.has_effect(Effect::kReleasesGrids)) traits.does = Traits::kReleasesGrids;
+  traits.fence_scope = origin.fence_scope();
+  if (traits.fence_scope != ThreadScope::kNone) traits.does = Traits::kFences;
+  traits.access = origin.access;
+  if (origin.access == AccessKind::kNone) return traits;
+  traits.does = Traits::kAccesses;
+  traits.completes_copies = origin.instruction->definedness == Definedness::kArrive;
+  traits.scope = origin.strong_scope();
+  traits.element_bytes = element_bytes_of(origin.type);
+  traits.is_cas = origin.access == AccessKind::kAtomic && operation.src2 != kNone;
+  traits.is_reduction = std::string_view(origin.instruction->name) == "red";
+  return traits;
+}
+
+class KernelRaces::OfBlock : public BlockHooks {
+ public:
+  OfBlock(KernelRaces& all, Block& block)
+      : all_(all),
+        block_(block),
+        of_lanes_(all.least_ <= RaceLevel::kWarn),
+        order_(all.order_),
+        warps_(block.warps.size()),
+        old_(size_t{kMostTouched} * 32 * kMostBytes) {
+    for (OfWarp& warp : warps_) {
+      warp.records.resize(all.num_accesses_);
+      warp.shared_records.resize(all.num_accesses_);
+    }
+  }
+  ~OfBlock() override { end_block(); }
+
+  void starts() override {
+    end_block();
+    runs_ = true;
+    const dim3 grid = block_.launch.grid;
+    number_ =
+        block_.index.x + uint64_t{grid.x} * (block_.index.y + uint64_t{grid.y} * block_.index.z);
+    const dim3 cluster = block_.launch.cluster;
+    cluster_ = block_.index.x / cluster.x +
+               uint64_t{grid.x / cluster.x} *
+                   (block_.index.y / cluster.y +
+                    uint64_t{grid.y / cluster.y} * (block_.index.z / cluster.z));
+    order_.start(number_, of_lanes_);
+    for (OfWarp& warp : warps_) warp.copies = {};
+    shared_cells_.reset(block_.shared.size());
+    shared_records_.resize(1);
+    readers_.resize(1);
+    same_value_.clear();
+  }
+  void synchronises(const Warp& warp, uint32_t lanes) override {
+    order_.synchronise(warp.number, lanes);
+  }
+  void arrives(const Warp& warp, uint32_t barrier, bool only) override {
+    order_.arrive(warp.number, barrier, only);
+    if (barrier != Block::kClusterBarrier) return;
+    if (is_of_cluster(barrier)) all_.order_.join_cluster(cluster_, order_.clock(warp.number));
+    order_.tick(warp.number);  // accesses between barrier.cluster.arrive and wait are unordered
+  }
+  void opens(uint32_t barrier) override {
+    if (is_of_cluster(barrier)) order_.acquire_at_barrier(barrier, all_.order_.cluster(cluster_));
+    order_.open(barrier);
+  }
+
+  void before(Warp& warp, const Operation& operation) override {
+    const Traits& traits = all_.traits_[operation.number];
+    touched_count_ = 0;
+    if (traits.does == Traits::kNothing) return;
+    if (traits.does != Traits::kAccesses) return note(warp, operation, traits);
+    if (traits.completes_copies) {
+      warps_[warp.number].copies.commit(warp.mask);
+      wait_for_copies(warp, 0);
+    }
+    if (traits.access == AccessKind::kCopy) check_source(warp, operation, traits);
+    touched_count_ = find_touched(warp, operation, touched_);
+    for (int i = 0; i < touched_count_; ++i) {
+      if (traits.access == AccessKind::kLoad) {
+        check(warp, operation, traits, traits.access, touched_[i], nullptr);
+      } else {
+        keep_old(&touched_[i], operation.bytes, &old_[size_t{32} * kMostBytes * i]);
+      }
+    }
+    if (traits.access == AccessKind::kLoad) touched_count_ = 0;
+  }
+
+  // Compares memory after a store with the old bytes, to find stores of the value that was there.
+  void after(Warp& warp, const Operation& operation) override {
+    if (touched_count_ == 0) return;
+    const Traits& traits = all_.traits_[operation.number];
+    for (int i = 0; i < touched_count_; ++i) {
+      check(warp, operation, traits, traits.access, touched_[i],
+            &old_[size_t{32} * kMostBytes * i]);
+    }
+  }
+  void leaves_out(Warp& warp, const Operation& operation) override { after(warp, operation); }
+
+ private:
+  struct OfWarp {
+    // The last record of each operation that accesses memory, since a warp may run an operation
+    // several times at one time of its clock.
+    std::vector<uint32_t> records, shared_records;
+    PendingCopies copies;
+  };
+  // Accesses of one lane to one cell.
+  struct Now {
+    const AccessRecord* record;
+    uint32_t id;
+    unsigned lane;
+    uint64_t at;
+    bool reported = false;  // whether a race of this lane was reported
+  };
+  // The readers of a word of shared memory: for each warp the first that is unordered with later
+  // readers, and the last.
+  using Readers = std::array<uint32_t, 2 * kMostWarps>;
+  static constexpr uint32_t kList = uint32_t{1} << 31;  // RaceCell::last_read is an index
+
+  // Whether a barrier is barrier.cluster of several blocks.
+  bool is_of_cluster(uint32_t barrier) const {
+    return barrier == Block::kClusterBarrier && block_.cluster->size() > 1;
+  }
+  void note(const Warp& warp, const Operation& operation, const Traits& traits) {
+    OfWarp& state = warps_[warp.number];
+    switch (traits.does) {
+      case Traits::kFences: return order_.fence(warp.number, traits);
+      case Traits::kWaitsForGrids:
+        if (!all_.may_overlap_) return;
+        order_.wait_for_earlier_work(warp.number);
+        waits_ = true;
+        return;
+      case Traits::kReleasesGrids:
+        triggers_first_ |= all_.may_overlap_ && !order_.is_after_earlier_work(warp.number);
+        return;
+      case Traits::kCommits: return state.copies.commit(warp.mask);
+      case Traits::kWaitsForCopies:
+        return wait_for_copies(warp, static_cast<uint64_t>(operation.offset));
+      case Traits::kWaitsForAllCopies:
+        state.copies.commit(warp.mask);
+        return wait_for_copies(warp, 0);
+      default: return;
+    }
+  }
+  void wait_for_copies(const Warp& warp, uint64_t pending) {
+    warps_[warp.number].copies.wait(warp.mask, pending, [&](uint32_t record, bool is_global) {
+      if (is_global && !all_.cells_.has(GlobalCells::with_lane(record, 0))) return;
+      AccessRecord& copy = is_global ? all_.cells_.instruction(GlobalCells::with_lane(record, 0))
+                                     : shared_records_[record];
+      copy.time = order_.time(warp.number);
+    });
+  }
+  // A block without a trigger lets later work begin when the block ends.
+  void end_block() {
+    if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
+      all_.cells_.triggers_first(all_.launch_);
+    }
+    runs_ = waits_ = triggers_first_ = false;
+  }
+
+  void check_source(Warp& warp, const Operation& operation, const Traits& traits) {
+    const uint32_t mask = warp.mask;
+    if ((warp.mask = lanes_that_load(warp, operation)) != 0) {
+      const int count = find_touched(warp, source_of(operation), touched_);
+      for (int i = 0; i < count; ++i) {
+        check(warp, operation, traits, AccessKind::kLoad, touched_[i], nullptr);
+      }
+    }
+    warp.mask = mask;
+  }
+
+  // Whether the bytes of an access are in one allocation, or in shared memory.
+  bool is_valid(Space space, uint64_t at, uint32_t bytes) {
+    if (space == Space::kShared) {
+      return at <= block_.shared.size() && block_.shared.size() - at >= bytes;
+    }
+    if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
+    return at >= range_.begin && at < range_.end && range_.end - at >= bytes;
+  }
+  // Memory of the device's malloc(), whose reuse the tool does not follow.
+  bool is_of_heap(uint64_t at) const {
+    const Range range = block_.launch.heap.range_of(at);
+    return at >= range.begin && at < range.end;
+  }
+  const unsigned char* memory_at(Space space, uint64_t at) const {
+    return space == Space::kShared ? &block_.shared[at]
+                                   : reinterpret_cast<const unsigned char*>(at);
+  }
+  void keep_old(Touched* touched, uint32_t bytes, unsigned char* old) {
+    if (touched->space != Space::kShared && touched->space != Space::kGlobal) return;
+    for (uint32_t remaining = touched->lanes; remaining != 0; remaining &= remaining - 1) {
+      const int lane = __builtin_ctz(remaining);
+      if (!is_valid(touched->space, touched->at[lane], bytes)) continue;
+      std::memcpy(old + size_t{kMostBytes} * lane, memory_at(touched->space, touched->at[lane]),
+                  bytes);
+    }
+  }
+
+  void check(Warp& warp, const Operation& operation, const Traits& traits, AccessKind kind,
+             const Touched& touched, const unsigned char* old) {
+    if (touched.space == Space::kGlobal) {
+      check_in<false>(warp, operation, traits, kind, touched, old);
+    } else if (touched.space == Space::kShared) {
+      check_in<true>(warp, operation, traits, kind, touched, old);
+    }
+  }
+
+  // The number of the record of an operation that the warp runs now.
+  template <bool kShared>
+  uint32_t record_now(const Warp& warp, const Operation& operation, const Traits& traits,
+                      AccessKind kind) {
+    const bool is_copy = traits.access == AccessKind::kCopy;
+    if (of_lanes_) order_.tick(warp.number);
+    const AccessRecord now{all_.launch_,
+                           operation.number,
+                           number_,
+                           is_copy ? AccessRecord::kPending : order_.time(warp.number),
+                           static_cast<uint8_t>(warp.number),
+                           kind,
+                           traits.scope,
+                           traits.element_bytes};
+    OfWarp& state = warps_[warp.number];
+    if constexpr (kShared) {
+      uint32_t& last = state.shared_records[traits.number];
+      if (!is_copy && last < shared_records_.size() && shared_records_[last] == now) return last;
+      last = static_cast<uint32_t>(shared_records_.size());
+      shared_records_.push_back(now);
+      if (is_copy) state.copies.add(warp.mask, last, false);
+      return last;
+    } else {
+      uint32_t& last = state.records[traits.number];
+      const uint32_t id = GlobalCells::with_lane(last, 0);
+      if (!is_copy && all_.cells_.has(id) && all_.cells_.instruction(id) == now) return last;
+      last = all_.cells_.add(now);
+      if (is_copy) state.copies.add(warp.mask, last, true);
+      return last;
+    }
+  }
+  template <bool kShared>
+  const AccessRecord& record_of(uint32_t id) const {
+    if constexpr (kShared) return shared_records_[id >> 5];
+    return all_.cells_.instruction(id);
+  }
+
+  template <bool kShared>
+  void check_in(const Warp& warp, const Operation& operation, const Traits& traits, AccessKind kind,
+                const Touched& touched, const unsigned char* old) {
+    constexpr Space kSpace = kShared ? Space::kShared : Space::kGlobal;
+    const uint32_t bytes = operation.bytes;
+    const uint32_t record = record_now<kShared>(warp, operation, traits, kind);
+    const AccessRecord now_record = record_of<kShared>(GlobalCells::with_lane(record, 0));
+    ordered_ = 0;
+    for (uint32_t remaining = touched.lanes; remaining != 0; remaining &= remaining - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(remaining));
+      const uint64_t at = touched.at[lane];
+      if ((at & (bytes - 1)) != 0) continue;  // a misaligned access is a fault
+      unsigned shift = RaceCells::shift_of(at, bytes);
+      RaceCell* cell;
+      if constexpr (kShared) {
+        if (!is_valid(Space::kShared, at, bytes)) continue;
+        cell = shared_cells_.at(at, shift);
+        shift = shared_cells_.shift();
+      } else {
+        if ((at < range_.begin || at >= range_.end) && !is_valid(Space::kGlobal, at, bytes) &&
+            is_of_heap(at)) {
+          continue;
+        }
+        cell = all_.cells_.at(at, &shift);
+      }
+      Now now{&now_record, GlobalCells::with_lane(record, static_cast<int>(lane)), lane, at};
+      bool continues = false;
+      if (traits.is_strong()) {
+        continues = follows_strongly<kShared>(*cell, now_record);
+        if (continues && traits.reads() && order_.any_released()) {
+          order_.read(warp.number, location<kShared>(at), traits);
+        }
+      }
+      const uint32_t step = 1u << shift, count = bytes >> shift;
+      if (kind == AccessKind::kLoad) {
+        for (uint32_t i = 0; i < count; ++i, ++cell, now.at += step) {
+          // Most words are only read: in order, or for the first time.
+          const bool is_new = cell->first_read == 0 || cell->first_read >> 5 == ordered_;
+          if (is_new && (cell->written | cell->last_read) == 0) {
+            cell->first_read = now.id;
+          } else {
+            load<kShared>(cell, &now);
+          }
+        }
+        continue;
+      }
+      const bool is_known = kind != AccessKind::kCopy && is_valid(kSpace, at, bytes);
+      const unsigned char* before = old + size_t{kMostBytes} * lane;
+      // A cas that fails stores nothing.
+      if (traits.is_cas && is_known && std::memcmp(before, memory_at(kSpace, at), bytes) == 0) {
+        for (uint32_t i = 0; i < count; ++i, now.at += step) load<kShared>(cell + i, &now);
+        continue;
+      }
+      for (uint32_t i = 0; i < count; ++i, now.at += step) {
+        const uint32_t first =
+            is_known ? first_difference(before + i * step, memory_at(kSpace, now.at), step) : 0;
+        store<kShared>(cell + i, &now, first, step);
+      }
+      if (traits.is_strong()) {
+        order_.write(warp.number, location<kShared>(at), traits,
+                     continues && kind == AccessKind::kAtomic);
+      }
+    }
+  }
+  template <bool kShared>
+  static uint64_t location(uint64_t at) {
+    return kShared ? BlockOrder::shared_location(at) : at;
+  }
+  // The index of the first byte that differs; `bytes` if all are equal.
+  static uint32_t first_difference(const unsigned char* a, const unsigned char* b, uint32_t bytes) {
+    uint32_t i = 0;
+    while (i < bytes && a[i] == b[i]) ++i;
+    return i;
+  }
+
+  // Whether the scope of a strong access includes the thread of another access.
+  bool includes(const AccessRecord& access, const AccessRecord& other) const {
+    if (access.launch == other.launch) {
+      return access.scope >= ThreadScope::kDevice ||
+             (access.is_strong() && access.block == other.block);
+    }
+    const bool same_device =
+        all_.cells_.launch(access.launch).device == all_.cells_.launch(other.launch).device;
+    return access.scope >= (same_device ? ThreadScope::kDevice : ThreadScope::kSystem);
+  }
+  bool are_morally_strong(const AccessRecord& before, const AccessRecord& now) const {
+    return before.is_strong() && now.is_strong() && before.element_bytes == now.element_bytes &&
+           includes(before, now) && includes(now, before);
+  }
+  // Whether a strong access reads a value that was stored by a write with which the access is
+  // morally strong.
+  template <bool kShared>
+  bool follows_strongly(const RaceCell& cell, const AccessRecord& now) const {
+    const uint32_t last = cell.also_written != 0 ? cell.also_written : cell.written;
+    return last != 0 && are_morally_strong(record_of<kShared>(last), now);
+  }
+
+  // The level of a pair of conflicting accesses.
+  RaceVerdict judge(const AccessRecord& before, uint32_t before_id, const Now& now_access) const {
+    const AccessRecord& now = *now_access.record;
+    const bool strong = are_morally_strong(before, now);
+    if (strong && before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic) {
+      return {RaceVerdict::kSilent};
+    }
+    if (before.launch != now.launch) return judge_launches(before, now, strong);
+    if (before.block == now.block && before.warp == now.warp) {
+      return judge_lanes(before, before_id, now_access, strong);
+    }
+    if (order_.has_acquired(now.warp, before.block, before.warp, before.time)) return {};
+    const bool lenient =
+        order_.has_acquired_leniently(now.warp, before.block, before.warp, before.time);
+    const RaceReason reason = reason_of(before, now);
+    if (strong) {
+      const bool is_info =
+          !lenient || order_.has_acquired_by_cas(now.warp, before.block, before.warp, before.time);
+      return {is_info ? RaceVerdict::kInfo : RaceVerdict::kSilent,
+              lenient ? RaceReason::kAcquire : reason};
+    }
+    if (lenient) return {RaceVerdict::kWarn, RaceReason::kAcquire};
+    return {RaceVerdict::kError, reason};
+  }
+  RaceVerdict judge_launches(const AccessRecord& before, const AccessRecord& now,
+                             bool strong) const {
+    const WorkId& work = all_.cells_.launch(before.launch).work;
+    const bool overlaps = may_run(work);
+    if (overlaps ? order_.is_after_earlier_work(now.warp) : is_before(work)) return {};
+    const RaceReason reason = overlaps ? RaceReason::kDependent : RaceReason::kLaunches;
+    return {strong ? RaceVerdict::kInfo : RaceVerdict::kError, reason};
+  }
+  RaceVerdict judge_lanes(const AccessRecord& before, uint32_t before_id, const Now& now,
+                          bool strong) const {
+    if (before.time == AccessRecord::kPending) return {RaceVerdict::kError, RaceReason::kCopy};
+    if (!of_lanes_ || before.time == now.record->time ||
+        order_.lane_has_acquired(before.warp, now.lane, before_id & 31, before.time)) {
+      return {};
+    }
+    return {strong ? RaceVerdict::kInfo : RaceVerdict::kWarn, RaceReason::kLanes};
+  }
+  RaceReason reason_of(const AccessRecord& before, const AccessRecord& now) const {
+    if (before.time == AccessRecord::kPending) return RaceReason::kCopy;
+    if (before.is_strong() && now.is_strong()) {
+      if (!includes(before, now) || !includes(now, before)) return RaceReason::kScope;
+      if (before.element_bytes != now.element_bytes) return RaceReason::kMixed;
+    }
+    if (before.block == now.block) return RaceReason::kBarrier;
+    const LaunchOrder::FenceTimes fences = all_.order_.fences_of(before.block, before.warp);
+    return fences.of_block >= before.time && fences.of_device < before.time
+               ? RaceReason::kFenceScope
+               : RaceReason::kBlocks;
+  }
+  bool may_run(const WorkId& work) const {
+    return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
+  }
+
+  // The verdict for an earlier access `before`, and its report. Consecutive cells often have the
+  // same earlier instruction.
+  template <bool kShared, class Adjust>
+  RaceVerdict compare(uint32_t before, Now* now, const Adjust& adjust) {
+    if (before >> 5 == ordered_) return {};
+    const AccessRecord& record = record_of<kShared>(before);
+    RaceVerdict verdict = judge(record, before, *now);
+    if (verdict.kind == RaceVerdict::kOrdered) {
+      const bool same_warp = record.warp == now->record->warp && record.block == number_ &&
+                             record.launch == all_.launch_;
+      if (!of_lanes_ || !same_warp) ordered_ = before >> 5;
+      return verdict;
+    }
+    adjust(record, &verdict);
+    if (!now->reported && verdict.is_reported(all_.least_)) {
+      report<kShared>(before, *now, verdict);
+      now->reported = true;
+    }
+    return verdict;
+  }
+  // Whether an access remains in its cell after an unordered access.
+  bool remains(const RaceVerdict& verdict) const {
+    return verdict.kind != RaceVerdict::kOrdered && !verdict.is_reported(all_.least_);
+  }
+  template <bool kShared>
+  std::unordered_map<uint64_t, std::unordered_set<uint64_t>>& same_value() {
+    if constexpr (kShared) return same_value_;
+    return all_.same_value_;
+  }
+  // Whether a warp stored the value that the word at `at` has, as the word's other writers did.
+  template <bool kShared>
+  bool stored_the_value(uint64_t at, const AccessRecord& access) {
+    const auto& all = same_value<kShared>();
+    if (all.empty()) return false;
+    const auto writers = all.find(at);
+    return writers != all.end() && writers->second.count(key_of(access.block, access.warp)) != 0;
+  }
+
+  template <bool kShared>
+  void load(RaceCell* cell, Now* now) {
+    const auto adjust = [&](const AccessRecord&, RaceVerdict* verdict) {
+      if (stored_the_value<kShared>(now->at, *now->record)) {
+        verdict->kind = std::min(verdict->kind, RaceVerdict::kInfo);
+      }
+    };
+    if (cell->written != 0) compare<kShared>(cell->written, now, adjust);
+    if (cell->also_written != 0) compare<kShared>(cell->also_written, now, adjust);
+    if (kShared && (cell->last_read & kList) != 0) {
+      return add_reader(&readers_[cell->last_read & ~kList], now->id, *now);
+    }
+    if (cell->first_read >> 5 == now->id >> 5 && cell->first_read != 0) {
+      if (of_lanes_) cell->last_read = now->id;
+      return;
+    }
+    if (cell->first_read == 0 || is_read_before<kShared>(cell->first_read, *now)) {
+      cell->first_read = now->id;
+      return;
+    }
+    if (kShared && cell->last_read != 0 && !is_read_before<kShared>(cell->last_read, *now)) {
+      const auto list = static_cast<uint32_t>(readers_.size());
+      readers_.emplace_back();
+      readers_.back().fill(0);
+      for (const uint32_t id : {cell->first_read, cell->last_read, now->id}) {
+        add_reader(&readers_[list], id, *now);
+      }
+      cell->last_read = list | kList;
+      return;
+    }
+    cell->last_read = now->id;
+  }
+  template <bool kShared>
+  bool is_read_before(uint32_t read, const Now& now) {
+    if (read >> 5 == ordered_) return true;
+    const AccessRecord& record = record_of<kShared>(read);
+    if (record.time == AccessRecord::kPending) return false;
+    // The levels of a conflict do not matter here, only the order.
+    if (record.launch != all_.launch_) {
+      return judge_launches(record, *now.record, false).kind == RaceVerdict::kOrdered;
+    }
+    if (record.block == number_ && record.warp == now.record->warp) {
+      return order_.lane_has_acquired(record.warp, now.lane, read & 31, record.time);
+    }
+    return order_.has_acquired(now.record->warp, record.block, record.warp, record.time);
+  }
+  void add_reader(Readers* all, uint32_t id, const Now& now) {
+    const unsigned warp = shared_records_[id >> 5].warp;
+    uint32_t& first = (*all)[warp];
+    const bool replaces = first == 0 || (id == now.id && is_read_before<true>(first, now));
+    (replaces ? first : (*all)[kMostWarps + warp]) = id;
+  }
+
+  // `first`: the first byte of the cell that the store changes; `bytes`, the cell's size, if none.
+  template <bool kShared>
+  void store(RaceCell* cell, Now* now, uint32_t first, uint32_t bytes) {
+    if ((cell->written | cell->first_read | cell->last_read) == 0) {
+      cell->written = now->id;
+      return;
+    }
+    const uint64_t at = now->at;
+    const bool is_store = now->record->kind == AccessKind::kStore;
+    const bool same = is_store && first == bytes;
+    uint32_t kept = 0;
+    now->at = at + (is_store && !same ? first : 0);
+    for (const uint32_t before : {cell->written, cell->also_written}) {
+      if (before == 0) continue;
+      const RaceVerdict verdict =
+          compare<kShared>(before, now, [&](const AccessRecord& record, RaceVerdict* found) {
+            if (!same || record.kind != AccessKind::kStore) return;
+            found->kind = std::min(found->kind, RaceVerdict::kInfo);
+            add_writer<kShared>(at, record);
+            add_writer<kShared>(at, *now->record);
+          });
+      if (remains(verdict) && kept == 0) kept = before;
+    }
+    now->at = at;
+    const auto of_reader = [&](const AccessRecord& record, RaceVerdict* verdict) {
+      if (same && stored_the_value<kShared>(at, record)) {
+        verdict->kind = std::min(verdict->kind, RaceVerdict::kInfo);
+      }
+    };
+    uint32_t reads[2] = {};
+    int count = 0;
+    const auto compare_read = [&](uint32_t before) {
+      if (before == 0) return;
+      if (remains(compare<kShared>(before, now, of_reader)) && count < 2) reads[count++] = before;
+    };
+    compare_read(cell->first_read);
+    if (kShared && (cell->last_read & kList) != 0) {
+      for (const uint32_t reader : readers_[cell->last_read & ~kList]) compare_read(reader);
+    } else {
+      compare_read(cell->last_read);
+    }
+    if (!same && !same_value<kShared>().empty()) same_value<kShared>().erase(at);
+    *cell = {kept != 0 ? kept : now->id, kept != 0 ? now->id : 0, reads[0], reads[1]};
+  }
+  template <bool kShared>
+  void add_writer(uint64_t at, const AccessRecord& access) {
+    same_value<kShared>()[at].insert(key_of(access.block, access.warp));
+  }
+
+  template <bool kShared>
+  void report(uint32_t before_id, const Now& now_access, const RaceVerdict& verdict) {
+    const GlobalCells& cells = all_.cells_;
+    const AccessRecord &before = record_of<kShared>(before_id), &now = *now_access.record;
+    const std::string& kernel = cells.launch(now.launch).kernel;
+    FindingCount& race = all_.races_.at(verdict.level())[cells.pair_of(kernel, before, now)];
+    ++race.count;
+    if (race.count > 1 && race.block <= number_) return;
+    race.block = number_;
+    race.level = verdict.level();
+    const char* what = "";
+    if (verdict.kind == RaceVerdict::kInfo) {
+      what = before.is_strong() && now.is_strong() ? "; both are strong accesses"
+                                                   : "; all stores are of one value";
+    }
+    const std::string bytes =
+        kShared
+            ? " at byte " + std::to_string(now_access.at) + " of shared memory"
+            : GlobalCells::bytes_text(now_access.at, block_.launch.memory.range_of(now_access.at));
+    race.sentence = kernel + ": " + cells.location_text(now, now_access.id) + ": " +
+                    cells.race_text(before, before_id, now, bytes) + text_of(verdict.reason) + what;
+  }
+
+  KernelRaces& all_;
+  Block& block_;
+  const bool of_lanes_;  // whether races between lanes of a warp are reported
+  BlockOrder order_;
+  std::vector<OfWarp> warps_;
+  RaceCells shared_cells_;
+  std::vector<AccessRecord> shared_records_{1};
+  std::vector<Readers> readers_{1};
+  std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;  // of shared memory
+  Touched touched_[kMostTouched];
+  int touched_count_ = 0;
+  std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
+  uint32_t ordered_ = 0;  // number of a record that is ordered before the current operation
+  // Whether the current block has run, waits for earlier work, and lets later work begin before
+  // that.
+  bool runs_ = false, waits_ = false, triggers_first_ = false;
+  Range range_;
+  uint64_t number_ = 0;   // number of the current block
+  uint64_t cluster_ = 0;  // number of its cluster
+};
+
+KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
+                         const LaunchStart& start, std::vector<RaceLedger*> ledgers,
+                         const WorkClock* dependent)
+    : instrumented_(std::move(instrumented)),
+      ledgers_(std::move(ledgers)),
+      least_(least_level(ledgers_)),
+      cells_(GlobalCells::of_process()) {
+  const Kernel& kernel = instrumented_->kernel;
+  traits_.reserve(kernel.code.size());
+  for (const Operation& operation : kernel.code) {
+    traits_.push_back(traits_of(operation, kernel.origins[operation.number]));
+    if (traits_.back().does == Traits::kAccesses) traits_.back().number = num_accesses_++;
+  }
+  LaunchRecord launch{start.name, instrumented_, work_now(), start.grid, start.block, start.device};
+  launch.previous = previous_work();
+  if (dependent != nullptr && launch.work.stream != nullptr) {
+    const auto last = dependent->find(launch.work.stream);
+    launch.ended =
+        std::max({cells_.ended_before(launch.work, launch.previous), acquired_by_other_streams(),
+                  last != dependent->end() ? last->second : 0});
+    may_overlap_ = launch.ended < launch.previous;
+  }
+  launch_ = cells_.begin(std::move(launch));
+}
+KernelRaces::~KernelRaces() { races_.add_to(ledgers_); }
+
+// In a cluster of several blocks, scope `cluster` counts as scope `gpu`.
+void KernelRaces::widen_scopes() {
+  for (Traits& traits : traits_) {
+    for (ThreadScope* scope : {&traits.scope, &traits.fence_scope}) {
+      if (*scope == ThreadScope::kCluster) *scope = ThreadScope::kDevice;
+    }
+  }
+}
+
+std::unique_ptr<BlockHooks> KernelRaces::block_hooks(Block& block) {
+  if (block.cluster->size() > 1) widen_scopes();
+  return std::make_unique<OfBlock>(*this, block);
+}
+
+}  // namespace kernkit::simulator::ptx

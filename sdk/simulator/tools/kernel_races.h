@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// KernelRaces: racecheck for the accesses of a kernel. Reports conflicting accesses to a byte of
+// shared or global memory that the PTX memory model does not order, see docs/racecheck.md.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "hooks.h"
+#include "ptx/machine/block.h"
+#include "ptx/machine/instrumented_kernel.h"
+#include "tools/findings.h"
+#include "tools/global_cells.h"
+#include "tools/memory_order.h"
+
+namespace kernkit::simulator::ptx {
+
+class KernelRaces : public LaunchHooks {
+ public:
+  /// `dependent`: the work that happened before the call of a programmatic dependent launch; null
+  /// for other launches.
+  KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented, const LaunchStart& launch,
+              std::vector<RaceLedger*> ledgers, const WorkClock* dependent);
+  ~KernelRaces() override;
+  std::unique_ptr<BlockHooks> block_hooks(Block& block) override;
+  bool needs_order() const override { return true; }
+  bool continues_after_faults() const override { return true; }
+
+ private:
+  class OfBlock;
+  /// What the tool does at an operation.
+  struct Traits : OrderTraits {
+    enum Does : uint8_t {
+      kNothing,
+      kAccesses,
+      kFences,
+      kWaitsForGrids,
+      kReleasesGrids,
+      kCommits,
+      kWaitsForCopies,
+      kWaitsForAllCopies
+    } does = kNothing;
+    bool completes_copies = false;  // whether the access is cp.async.mbarrier.arrive
+    uint32_t number = 0;            // among the operations that access memory
+  };
+  static Traits traits_of(const Operation& operation, const Origin& origin);
+  void widen_scopes();
+
+  std::shared_ptr<const InstrumentedKernel> instrumented_;
+  std::vector<Traits> traits_;  // of each operation
+  uint32_t num_accesses_ = 0;   // number of operations that access memory
+  std::vector<RaceLedger*> ledgers_;
+  RaceLevel least_;  // lowest level that is reported
+  GlobalCells& cells_;
+  uint32_t launch_;
+  bool may_overlap_ = false;  // whether the previous kernel in the stream may still run
+  LaunchOrder order_;
+  // Warps, by key_of(), that stored one value in a word of global memory, by the word's address.
+  std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;
+  RaceCounts races_;
+};
+
+}  // namespace kernkit::simulator::ptx

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/memory_order.h"
+
+#include <utility>
+
+namespace kernkit::simulator::ptx {
+
+void BlockOrder::start(uint64_t block, bool lanes) {
+  block_ = block;
+  for (unsigned w = 0; w < kMostWarps; ++w) {
+    strict_[w] = {};
+    strict_[w].block = block;
+    strict_[w].times[w] = 1;
+    fences_[w] = pending_[w] = {};
+    own_releases_[w].clear();
+  }
+  is_lenient_ = false;
+  barriers_.clear();
+  local_.clear();
+  lanes_.assign(lanes ? kMostWarps : 0, Lanes{});
+}
+
+void BlockOrder::begin_lenient() {
+  if (is_lenient_) return;
+  is_lenient_ = true;
+  lenient_ = strict_;
+  by_cas_.assign(kMostWarps, {});
+  for (Clock& clock : by_cas_) clock.block = block_;
+  for (auto& [number, barrier] : barriers_) barrier.lenient = barrier.strict;
+}
+
+void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
+  if (lanes_.empty()) return;
+  tick(warp);
+  Lanes& until = lanes_[warp];
+  std::array<uint32_t, 32> all = {};
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((lanes >> l & 1) == 0) continue;
+    for (unsigned m = 0; m < 32; ++m) all[m] = std::max(all[m], until[l][m]);
+  }
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((lanes >> l & 1) != 0) all[l] = time(warp);
+  }
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((lanes >> l & 1) != 0) until[l] = all;
+  }
+}
+
+// A barrier also passes on the fences of its threads, see docs/racecheck.md.
+void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
+  Barrier& arrivals = barriers_[barrier];
+  arrivals.strict.block = arrivals.lenient.block = block_;
+  arrivals.strict.join(strict_[warp]);
+  if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
+  arrivals.fences.narrow.add(fences_[warp].narrow);
+  arrivals.fences.wide.add(fences_[warp].wide);
+  if (only) {
+    tick(warp);
+  } else {
+    arrivals.waiting |= 1u << warp;
+  }
+}
+
+void BlockOrder::open(uint32_t barrier) {
+  const Barrier arrivals = std::move(barriers_[barrier]);
+  barriers_.erase(barrier);
+  for (uint32_t remaining = arrivals.waiting; remaining != 0; remaining &= remaining - 1) {
+    const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
+    strict_[warp].join(arrivals.strict);
+    if (is_lenient_) lenient_[warp].join(arrivals.lenient);
+    fences_[warp].narrow.add(arrivals.fences.narrow);
+    fences_[warp].wide.add(arrivals.fences.wide);
+    tick(warp);
+    synchronise(warp, UINT32_MAX);
+  }
+}
+
+Released BlockOrder::now(unsigned warp) const {
+  Released all;
+  all.strict = std::make_shared<Clock>(strict_[warp]);
+  all.lenient = is_lenient_ ? std::make_shared<Clock>(lenient_[warp]) : all.strict;
+  return all;
+}
+
+void BlockOrder::note_fence(unsigned warp, ThreadScope scope) {
+  LaunchOrder::FenceTimes& times = all_.fences_[key_of(block_, warp)];
+  times.of_block = time(warp);
+  if (scope >= ThreadScope::kDevice) times.of_device = time(warp);
+}
+
+void BlockOrder::acquire(unsigned warp, const Released& released) {
+  if (released.strict != nullptr) strict_[warp].join(*released.strict);
+  if (is_lenient_ && released.lenient != nullptr) lenient_[warp].join(*released.lenient);
+}
+
+void BlockOrder::fence(unsigned warp, const OrderTraits& traits) {
+  const bool is_wide = traits.fence_scope >= ThreadScope::kDevice;
+  if (traits.acquires) {
+    Fences& pending = pending_[warp];
+    acquire(warp, std::exchange(pending.narrow, {}));
+    if (is_wide) acquire(warp, std::exchange(pending.wide, {}));
+  }
+  if (!traits.releases) return;
+  fences_[warp].narrow = now(warp);
+  if (is_wide) fences_[warp].wide = fences_[warp].narrow;
+  note_fence(warp, traits.fence_scope);
+  tick(warp);
+}
+
+void BlockOrder::read(unsigned warp, uint64_t key, const OrderTraits& traits) {
+  if (traits.is_reduction) return;
+  Fences found;
+  const auto local = local_.find(key);
+  const auto wide = (key & kOfShared) == 0 ? all_.locations_.find(key) : all_.locations_.end();
+  const bool has_wide = wide != all_.locations_.end();
+  if (local != local_.end() &&
+      ((key & kOfShared) != 0 || (has_wide && wide->second.version == local->second.version))) {
+    found.narrow = local->second.released;
+  }
+  if (has_wide && traits.scope >= ThreadScope::kDevice) found.wide = wide->second.released;
+  if (found.narrow.is_empty() && found.wide.is_empty()) return;
+  if (traits.acquires) {
+    acquire(warp, found.narrow);
+    acquire(warp, found.wide);
+    return;
+  }
+  begin_lenient();
+  for (const Released* released : {&found.narrow, &found.wide}) {
+    if (released->lenient == nullptr) continue;
+    lenient_[warp].join(*released->lenient);
+    if (traits.is_cas) by_cas_[warp].join(*released->lenient);
+  }
+  pending_[warp].narrow.add(found.narrow);
+  pending_[warp].wide.add(found.wide);
+}
+
+void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues) {
+  const bool is_shared = (key & kOfShared) != 0;
+  Fences added = fences_[warp];
+  if (traits.releases) {
+    added.narrow = now(warp);
+    if (traits.scope >= ThreadScope::kDevice) added.wide = added.narrow;
+    Fences& own = own_releases_[warp][key];
+    own.narrow = added.narrow;
+    own.wide = added.wide;
+    note_fence(warp, traits.scope);
+    tick(warp);
+  } else if (const auto own = own_releases_[warp].find(key); own != own_releases_[warp].end()) {
+    added.narrow.add(own->second.narrow);
+    added.wide.add(own->second.wide);
+  }
+  if (added.narrow.is_empty() && !any_released()) return;
+  uint64_t version = 0;
+  if (!is_shared) {
+    auto location = all_.locations_.find(key);
+    if (location == all_.locations_.end()) {
+      if (added.narrow.is_empty()) return;
+      location = all_.locations_.emplace(key, LaunchOrder::Location{}).first;
+    }
+    if (!continues) {
+      ++location->second.version;
+      location->second.released = {};
+    }
+    location->second.released.add(added.wide);
+    version = location->second.version;
+  }
+  if (added.narrow.is_empty()) {
+    if (!continues) local_.erase(key);
+    return;
+  }
+  Local& local = local_[key];
+  if (!continues || local.version != version) local = {{}, version};
+  local.released.add(added.narrow);
+}
+
+}  // namespace kernkit::simulator::ptx
