@@ -151,8 +151,8 @@ TEST_F(CudaFaults, ThreadsThatEndedAreLeftOut) {
 TEST_F(CudaFaults, BarriersOfTwoKinds) {
   launch(faulty::one_branch, 1, 64, 0, memory<float>(64));
   EXPECT_EQ(fault(),
-            "faulty::one_branch: block [0, 0, 0], thread [32, 0, 0]: __syncthreads_or() meets "
-            "threads of the block at __syncthreads()");
+            "faulty::one_branch: block [0, 0, 0], thread [32, 0, 0]: __syncthreads_or() was called "
+            "while other threads of the block wait at __syncthreads()");
 }
 
 TEST_F(CudaFaults, MaskWithoutTheCaller) {

@@ -1,4 +1,4 @@
-// expect: a callback may keep a tensor, so it gets no borrowed one
+// expect: a callback may keep a tensor, so a borrowed tensor cannot be passed
 // SPDX-License-Identifier: Apache-2.0
 #include "kernkit/function.h"
 
