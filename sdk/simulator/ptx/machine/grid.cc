@@ -217,7 +217,7 @@ class GridRun {
   const size_t most_;
   bool each_for_itself_ = false;
   std::optional<bool> runs_on_;  // the result of continues()
-  bool has_left_out_ = false;  // whether a tool left out an invalid access
+  bool has_left_out_ = false;    // whether a tool left out an invalid access
   std::mutex mutex_;
   uint64_t begun_ = 0;                 // number of started blocks
   std::atomic<uint64_t> end_{kNoEnd};  // blocks from this number on do not continue
