@@ -260,8 +260,8 @@ def test_attention():
         np.float32(depth**-0.5), shmem_size=4 * length)  # fmt: skip
     scores = q.astype(np.float64) @ k.T.astype(np.float64) * depth**-0.5
     weights = softmax(np.where(np.tril(np.ones((length, length), bool)), scores, -np.inf))
-    # A score is a sum of 64 terms, and a score's absolute error is the relative error of its weight. The second sum has
-    # at most 48 terms.
+    # A score is a sum of 64 terms. The absolute error of a score is the relative error of the weight, exp(score). The
+    # sum over the rows of v has at most 48 terms.
     largest = (np.abs(q) @ np.abs(k).T).max() * depth**-0.5
     assert_close(out.numpy(), weights @ v, (2 * 64 * largest + 64) * EPS32 * (weights @ np.abs(v)))
 

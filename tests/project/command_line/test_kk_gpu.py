@@ -421,8 +421,9 @@ def test_built_programs_run_elsewhere(root, tmp_path):
 
 @pytest.mark.all
 def test_a_library_is_built_for_a_gpu_that_is_elsewhere(library, no_gpu, tmp_path):
-    """./kk gpu --build builds a library for a GPU of another machine: code for this GPU, and programs that find their
-    libraries relative to their own path. Without a GPU a run skips everything."""
+    """./kk gpu --build builds a library for the GPU of another machine: the machine code is for the architecture of
+    --arch, and the programs find their shared libraries relative to their own path. On a machine without a GPU, ./kk
+    gpu skips everything."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path / NAME

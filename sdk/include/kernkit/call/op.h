@@ -8,7 +8,8 @@
 
 namespace kernkit::detail {
 
-/// The schema's text with a NUL after every name and default text, which makes them C strings.
+/// Returns the schema's text with a NUL after every parameter name and every default of type str,
+/// so that these parts of the text are C strings.
 template <size_t N>
 constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Schema& schema) {
   FixedText<N> result{};

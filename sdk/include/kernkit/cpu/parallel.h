@@ -8,10 +8,10 @@
 
 namespace kernkit::cpu {
 
-/// Returns the number of threads on which a loop of this library may run, including the caller's
-/// thread, from 1 to 256. The default is the environment variable KERNKIT_THREADS, else
-/// OMP_NUM_THREADS, else the number of processors that the process may use within its container's
-/// quota, at most 8. Safe from any thread.
+/// Returns the largest number of threads, including the caller's thread, on which a loop of this
+/// library may run: from 1 to 256. The default is the environment variable KERNKIT_THREADS. If this
+/// variable is not set, the default is OMP_NUM_THREADS, or else the number of processors that the
+/// process may use within its container's quota, but at most 8. Safe to call from any thread.
 int threads() noexcept;
 
 /// Sets threads() for the whole library; a count above 256 counts as 256. Throws ValueError for a

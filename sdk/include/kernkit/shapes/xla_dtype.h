@@ -11,7 +11,8 @@ struct XlaDType {
   int number;
   DLDataType dtype;
 };
-// Source: XLA_FFI_DataType of xla/ffi/api/c_api.h, without the dtypes that share a byte.
+// The numbers are those of XLA_FFI_DataType in xla/ffi/api/c_api.h. Dtypes whose elements share a
+// byte are omitted.
 KERNKIT_LOCAL inline constexpr XlaDType kXlaDTypes[] = {
     {1, dl_bool},
     {2, dl_int8},

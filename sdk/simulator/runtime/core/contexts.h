@@ -61,7 +61,7 @@ cudaError_t set_primary_flags(int device, unsigned flags);
 /// Stores the flags, and 1 if the primary context is in use.
 cudaError_t read_primary(int device, unsigned* flags, int* active);
 
-/// Store the context in which a stream was created, or memory was allocated.
+/// Stores the context in which the stream was created.
 cudaError_t read_context_of_stream(cudaStream_t stream, CUctx_st** context);
 cudaError_t read_context_of_memory(const void* address, CUctx_st** context);
 

@@ -102,8 +102,8 @@ KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   }
 }
 
-// Unlocks the mutex and spins for about 100 us until `number` is 0, or with `any` until it is not
-// 0: a sleeping thread takes longer to wake up.
+// Unlocks the mutex and spins for at most about 100 us, until `number` is 0 or, with `any`, until
+// `number` is not 0. Spinning avoids the longer wake-up of a sleeping thread.
 KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
   pthread_mutex_unlock(&pool.mutex);
   for (int i = 0; i < 4000 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i) {

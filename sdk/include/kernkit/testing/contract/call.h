@@ -91,8 +91,8 @@ class Call {
     return outcome;
   }
 
-  /// Returns the op, the variation and the arguments: "scale() with x with gaps, strides [66, 2]: y
-  /// float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
+  /// Returns the op, the variation and the arguments: "scale() with non-contiguous x (strides [66,
+  /// 2]): y float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
   std::string text() const;
 
   /// First step of run(): frees the memory of an earlier call, allocates memory, writes the
