@@ -65,14 +65,18 @@ void write_first(int64_t managed) {
 
 KERNKIT_EXPORT(zeros_like, "(Tensor x) -> Tensor",
                "Returns a tensor of zeros, which the caller's framework allocates.", zeros_like)
-KERNKIT_EXPORT(cpu_zeros, "(int[] shape, ScalarType dtype) -> Tensor", "Zeros.", cpu_zeros)
+KERNKIT_EXPORT(cpu_zeros, "(int[] shape, ScalarType dtype) -> Tensor",
+               "Returns a tensor of zeros in CPU memory of this library.", cpu_zeros)
 KERNKIT_EXPORT(describe_view, "(Tensor x) -> str",
                "Returns the results of the accessors of a TensorView.", describe_view)
 KERNKIT_EXPORT(describe_owned, "(Tensor x) -> str",
                "Returns the results of the accessors of a Tensor.", describe_owned)
 KERNKIT_EXPORT(address, "(Tensor x) -> int", "Returns the address of the first element.", address)
 KERNKIT_EXPORT(import_versioned, "(int managed, int alignment=0, bool contiguous=False) -> Tensor",
-               "Imports.", import_versioned)
-KERNKIT_EXPORT(round_trip, "(int managed) -> int", "Imports and exports.", round_trip)
-KERNKIT_EXPORT(round_trip_legacy, "(int managed) -> int", "The same.", round_trip_legacy)
-KERNKIT_EXPORT(write_first, "(int managed) -> ()", "Imports and writes.", write_first)
+               "Imports a DLManagedTensorVersioned.", import_versioned)
+KERNKIT_EXPORT(round_trip, "(int managed) -> int",
+               "Imports a DLManagedTensorVersioned and exports the tensor again.", round_trip)
+KERNKIT_EXPORT(round_trip_legacy, "(int managed) -> int",
+               "Imports a DLManagedTensor and exports the tensor again.", round_trip_legacy)
+KERNKIT_EXPORT(write_first, "(int managed) -> ()", "Imports a tensor and writes its first element.",
+               write_first)
