@@ -367,8 +367,8 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
   Xla xla = {{floats({2, 3})}, {floats({2, 3}, memory + 6)}};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
             has_host() ? "nothing"
-                       : "13 RuntimeError: xla_made(): a Tensor can only be made and exported by "
-                         "a host (such as tvm_ffi), and none is in the process");
+                       : "13 RuntimeError: xla_made(): a Tensor is made and exported by a "
+                         "host; found no host in this process; load a host first, such as tvm_ffi");
   xla.results.clear();
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
             "3 TypeError: xla_made(): a result: XLA passes no buffer");

@@ -54,7 +54,7 @@ struct SmallFloat {
     const uint32_t sign = (value >> 31) << (E + M);
     const uint32_t abs_bits = value & 0x7fffffffu;
     if (abs_bits > 0x7f800000u) {
-      if (S == Specials::kFinite) return sign ^ kSign;  // a zero, as in ml_dtypes
+      if (S == Specials::kFinite) return sign ^ kSign;  // NaN becomes a zero, as in ml_dtypes
       return S == Specials::kFnuz ? kNan : sign | kNan;
     }
     uint32_t code;
