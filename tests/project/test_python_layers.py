@@ -118,7 +118,7 @@ def test_a_build_needs_no_package(root):
     folder = root / PACKAGE
     by_module = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
     assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
-    hooks = {"copies", "manifest"}  # modules of project/, which the template's hook imports
+    hooks = {"copies", "manifest"}  # modules of project/ that the template's hook imports
     users = {name: packages - hooks for name, packages in by_module.items() if packages - hooks}
     assert users.pop("calls.replay") == {"tvm_ffi"}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
