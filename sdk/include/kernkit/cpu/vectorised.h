@@ -59,12 +59,15 @@
 #else
 /// Marks a function into which all calls are inlined; the compiler vectorises its loops by itself.
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
-/// Marks a function with a loop over rows, by the attributes of KERNKIT_VECTORISED. define
-/// KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED endif Marks a function that rounds products before
-/// additions, so that scalar and vectorised loops give the same bits. With FMA enabled, such as by
-/// -march=native, g++ fuses unless -ffp-contract=off, which a header cannot set for a file. clang++
-/// decides about fusion in its front end. Empty without FMA. if defined(__FP_FAST_FMAF) &&
-/// defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) define KERNKIT_UNFUSED \
+/// Marks a function with a loop over rows, by the attributes of KERNKIT_VECTORISED.
+#define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
+#endif
+/// Marks a function that rounds products before additions, so that scalar and vectorised loops give
+/// the same bits. With FMA enabled, such as by -march=native, g++ fuses unless -ffp-contract=off,
+/// which a header cannot set for a file. clang++ decides about fusion in its front end. Empty
+/// without FMA.
+#if defined(__FP_FAST_FMAF) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
+#define KERNKIT_UNFUSED \
   __attribute__((optimize("fp-contract=off"), flatten, noinline)) KERNKIT_LOCAL
 #else
 #define KERNKIT_UNFUSED

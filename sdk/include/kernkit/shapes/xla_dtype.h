@@ -11,8 +11,8 @@ struct XlaDType {
   int number;
   DLDataType dtype;
 };
-// The numbers are those of XLA_FFI_DataType in xla/ffi/api/c_api.h. Dtypes whose elements share a
-// byte are omitted.
+// {number in XLA_FFI_DataType of xla/ffi/api/c_api.h, dtype}. Dtypes whose elements share a byte
+// are omitted.
 KERNKIT_LOCAL inline constexpr XlaDType kXlaDTypes[] = {
     {1, dl_bool},
     {2, dl_int8},

@@ -25,7 +25,7 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-inline constexpr int kDefaultThreads = 8;  // more threads seldom make memory faster
+inline constexpr int kDefaultThreads = 8;  // more threads seldom increase the memory throughput
 inline constexpr int kMaxThreads = 256;
 
 // The loop that the pool's threads run now. It is on the stack of the caller, which waits for
@@ -134,7 +134,7 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   }
 }
 
-// Requires the pool's mutex.
+// Creates helper threads until the pool has `num_helpers`. The caller holds the pool's mutex.
 KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
@@ -153,7 +153,7 @@ KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Null if memory is exhausted.
+// Returns the pool of this process, which the first call creates; null if memory is exhausted.
 KERNKIT_COLD Pool* this_process_pool() noexcept {
   static Pool* shared = nullptr;
   const pid_t process = getpid();

@@ -154,8 +154,9 @@ class Call {
 
   struct Memory {
     Target* target = nullptr;
-    unsigned char* data = nullptr;  // null: shared, or no tensor
-    int64_t origin = 0;             // offset of the first element
+    // memory of the tensor; null for shared memory, or without a tensor
+    unsigned char* data = nullptr;
+    int64_t origin = 0;  // offset of the first element
     std::vector<unsigned char> before, after;
   };
   const Memory& memory_of(size_t i) const {

@@ -102,7 +102,7 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
     (void)cudaGetLastError();
     const bool is_named = outcome.kind == kind::RuntimeError &&
                           outcome.message.find("cudaErrorMemoryAllocation") != std::string::npos;
-    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary reports it
+    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary reports this failure
     verdict->add(is_named
                      ? ""
                      : begin_of(contract, target) + function + " failed, and " + outcome.text() +

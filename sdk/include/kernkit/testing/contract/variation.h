@@ -121,7 +121,7 @@ inline std::string violation_of(const Contract& contract, Target& target,
     case May::kGiveSameOrReject: {
       Call plain = Call::plain(call, target);
       const Outcome of_plain = plain.run();
-      if (!of_plain.accepted) return "";  // other rules report it
+      if (!of_plain.accepted) return "";  // other rules report this failure
       const std::string differs = first_difference(call, plain);
       const bool may_reject = variation.may == May::kGiveSameOrReject;
       return differs.empty() ? ""
