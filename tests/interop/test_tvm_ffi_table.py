@@ -147,8 +147,8 @@ def unnamed(code):
     return code == 5 or code > 17
 
 
-# The differences by their names on the page. Each entry recognises a difference from the function's name, the
-# arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
+# {name of a difference on the page: function that recognises the difference}. The function gets the function's name,
+# the arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
 DIFFERENCES = {
     "an int that does not fit": lambda name, args, actual, actual_text, expected, _: (
         integer(name) and actual is ValueError and expected is not ValueError and ("out of range" in actual_text or "exceeds the range" in actual_text)

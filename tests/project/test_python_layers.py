@@ -74,7 +74,8 @@ def cycle(graph):
 
 
 def of_folders(graph):
-    """Returns {folder: the folders whose modules its modules import}; a module outside folders counts as a folder."""
+    """Returns {folder: the folders whose modules its modules import}; a module outside folders is treated as a
+    folder."""
     by_folder = {}
     for name, imported in graph.items():
         folder = name.split(".")[0]

@@ -28,7 +28,7 @@ namespace detail {
 inline constexpr int kDefaultThreads = 8;  // more threads seldom increase the memory throughput
 inline constexpr int kMaxThreads = 256;
 
-// The loop that the pool's threads run now. It is on the stack of the caller, which waits for
+// The loop that the pool's threads run now. The Job is on the stack of the caller, which waits for
 // active threads.
 struct Job {
   Piece piece;
