@@ -63,6 +63,7 @@ cudaError_t read_primary(int device, unsigned* flags, int* active);
 
 /// Stores the context in which the stream was created.
 cudaError_t read_context_of_stream(cudaStream_t stream, CUctx_st** context);
+/// Stores the context in which the memory at an address was allocated.
 cudaError_t read_context_of_memory(const void* address, CUctx_st** context);
 
 }  // namespace kernkit::simulator::core
