@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sdk/python"))
 
 
-# The slowest test files. ./kk test starts with these files, so that at the end no worker runs one of them while the
-# other workers are idle.
+# The slowest test files. ./kk test starts with these files, because a slow file that starts last would leave the other
+# workers idle.
 LONG = ("builds", "frameworks_builds", "headers", "simulator", "fuzz", "format", "cuda_code", "vectorised",
         "examples", "wheel", "gallery", "bench", "add", "consumers", "update", "doctor", "kk_gpu", "coexistence")  # fmt: skip
 
@@ -49,11 +49,11 @@ def root() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def library() -> pathlib.Path:
-    """The library of reference kernels: $LIBRARY, or the library built by `./kk build`."""
+    """Returns the path of the library of reference kernels: $LIBRARY, or the library built by `./kk build`."""
     path = pathlib.Path(
         os.environ.get("LIBRARY", ROOT / "build/release/lib/libkernkit_kernels.so")
     )
-    assert path.exists(), f"{path} is missing: ./kk build makes it"
+    assert path.exists(), f"{path} is missing; run ./kk build"
     return path
 
 

@@ -77,7 +77,7 @@ void repeat(const std::vector<T>& period, unsigned char* to, int64_t bytes) {
   }
 }
 
-/// True if the memory consists of repetitions of the period.
+/// Returns whether the memory consists of repetitions of the period.
 template <class T>
 bool repeats(const std::vector<T>& period, const unsigned char* memory, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kPeriod) {

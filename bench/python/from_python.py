@@ -140,7 +140,7 @@ def measure(rows, lib, makers, op, dtype, n):
                 calls[implementation] = timeit.Timer(call.statement, globals=call.names)
             else:
                 rows.fail(f"{start}/{implementation}/n:{n}", "the result is wrong")
-    time.sleep(0.02)  # the threads of the check need this time to go to sleep
+    time.sleep(0.02)  # waits until the threads that computed the expected results sleep
     times = interleaved(calls, 0.002 if n <= 1 << 14 else 0.02, 9 if n <= 1 << 20 else 3)
     moved = n * (4 if dtype == "float32" else 2) * (2 if op == "scale" else 3)
     for implementation, samples in times.items():

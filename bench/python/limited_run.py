@@ -10,7 +10,7 @@ from typing import List, Mapping, NamedTuple, Optional
 
 
 class LimitedRun(NamedTuple):
-    code: Optional[int]  # exit code, negative for a signal; None: ended at the time limit
+    code: Optional[int]  # exit code; negative for a signal, None for a program that was ended at the time limit
     output: str  # standard output
     errors: str  # standard error
     seconds: float  # time of the run [s]
@@ -18,8 +18,8 @@ class LimitedRun(NamedTuple):
 
 def run_with_limit(words: List[str], limit: float, folder: Optional[os.PathLike] = None,
                    environment: Optional[Mapping[str, str]] = None) -> LimitedRun:  # fmt: skip
-    """Runs a program in a folder with a time limit [s]. No process that the program started remains. OSError: the
-    program cannot be started."""
+    """Runs a program in a folder with a time limit [s]. Ends all processes that the program started. Raises OSError if
+    the program cannot be started."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=errors,

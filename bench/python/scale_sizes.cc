@@ -29,14 +29,14 @@ double seconds(int64_t calls, const Call& call) {
 
 extern "C" {
 
-/// The name of the copy with number `which`; null past the last copy.
+/// Returns the name of the copy with number `which`; null past the last copy.
 __attribute__((visibility("default"))) const char* name_of_copy(int which) {
   static const auto copies = kernkit::bench::copies();
   return which < static_cast<int>(copies.size()) ? copies[static_cast<size_t>(which)].first
                                                  : nullptr;
 }
 
-/// Processor time of `calls` copies [s].
+/// Returns the processor time of `calls` copies [s].
 __attribute__((visibility("default"))) double time_copy(int which, int64_t calls, int64_t bytes,
                                                         unsigned char* to,
                                                         const unsigned char* from) {
@@ -44,8 +44,8 @@ __attribute__((visibility("default"))) double time_copy(int which, int64_t calls
   return seconds(calls, [&] { copy(bytes, to, from); });
 }
 
-/// Processor time of `calls` calls of scale(y, x, 2.0) with float32 arrays [s]; negative if a call
-/// fails.
+/// Returns the processor time of `calls` calls of scale(y, x, 2.0) with float32 arrays [s]; a
+/// negative number if a call fails.
 __attribute__((visibility("default"))) double time_scale(KernkitFunction scale, int64_t calls,
                                                          int64_t bytes, float* y, float* x) {
   int64_t n = bytes / static_cast<int64_t>(sizeof(float)), unit_stride = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of the hook of a call: off, with a log, with the trace, and of recordings by size. Each
-// row loads a copy of the library of the kernels, whose hook reads the environment when it is
-// loaded. The row `off` is the ceiling of the others.
+// Measures the time of a call with the hook disabled, with a log, with the trace, and with
+// recordings of several sizes. Each row loads a copy of the library of the kernels, whose hook
+// reads the environment when it is loaded. The row `off` is the ceiling of the others.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ class Folder {
   std::string path_;
 };
 
-/// `scale` of a copy of the library, loaded with settings. "@" in a value becomes the folder.
+/// Loads a copy of the library with these environment variables, and returns the op `scale`. "@" in
+/// a value is replaced by the folder.
 KernkitFunction load_scale(const Folder& folder, const Settings& settings) {
   const std::string copy = folder.path() + "/library.so";
   std::filesystem::copy_file(KERNKIT_BENCH_KERNELS, copy);
@@ -70,8 +71,8 @@ void call(benchmark::State& state, int64_t count, const Settings& settings, bool
     benchmark::DoNotOptimize(scale(nullptr, args, 3, &result));
     benchmark::ClobberMemory();
   }
-  if (is_recorded)
-    state.SetBytesProcessed(state.iterations() * count * 12);  // x, and y before and after
+  // The files have x, and y before and after the call: three arrays of `count` floats.
+  if (is_recorded) state.SetBytesProcessed(state.iterations() * count * 12);
   for (const auto& [name, value] : settings) unsetenv(name.c_str());
 }
 

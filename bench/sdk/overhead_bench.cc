@@ -92,12 +92,13 @@ void failing(benchmark::State& state, const std::string& library) {
     if (error != nullptr) release(error);
     return rejected && error != nullptr;
   };
-  // start_bench measures the first error
+  // raises an error before the measurement, because the first error of a process is slower (see
+  // start_bench)
   if (!once()) return state.SkipWithError("a wrong dtype was accepted");
   for (auto _ : state) benchmark::DoNotOptimize(once());
 }
 
-// An op with four checks of each argument.
+// Measures a call of an op that makes four checks of each argument.
 void eight_tensors(benchmark::State& state, const std::string& library) {
   const KernkitFunction sum = load_op(library, "sum_of_seven");
   testing::HostTensor<float> x{{1}, {}, 3.0f}, y{{1}};
@@ -117,7 +118,8 @@ void eight_tensors(benchmark::State& state, const std::string& library) {
   add_pair("call through Function", "scale", through_function);
   add_pair("failing call", "scale", failing);
   add_pair("call with 8 tensors", "sum_of_seven", eight_tensors);
-  // Unchanged code for tvm-ffi, on kernkit's headers with tvm-ffi's names.
+  // Measures code that was written for tvm-ffi, compiled unchanged against kernkit's headers under
+  // tvm-ffi's names.
   add_pair("call, code for tvm-ffi", "scale", passing, false, "_compat");
   add_pair("failing call, code for tvm-ffi", "scale", failing, false, "_compat");
   add_pair("call with 8 tensors, code for tvm-ffi", "sum_of_seven", eight_tensors, false,

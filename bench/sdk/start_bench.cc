@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Time of `measured()` in a new process, after `prepare()` [s].
+// Returns the time of `measured()` in a new process, after `prepare()` [s].
 template <class Prepare, class Measured>
 double in_fresh_process(Prepare&& prepare, Measured&& measured) {
   int ends[2];

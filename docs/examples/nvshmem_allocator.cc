@@ -19,7 +19,7 @@ struct NVSHMEMNDAlloc {
     // FromNDAlloc() raises MemoryError when this is null.
     if (size != 0) tensor->data = nvshmem_align(256, size);
   }
-  /// After nvshmem_finalize() the memory is gone already.
+  /// nvshmem_finalize() has freed the memory already.
   void FreeData(DLTensor* tensor) const noexcept {
     const bool is_up = nvshmemx_init_status() >= NVSHMEM_STATUS_IS_INITIALIZED;
     if (tensor->data != nullptr && is_up) nvshmem_free(tensor->data);

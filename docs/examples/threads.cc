@@ -47,6 +47,7 @@ void fails() {
 
 }  // namespace
 
-KERNKIT_EXPORT(streams_of_a_thread, "(Device device) -> (int, int)", "Its own, and the given one.",
+KERNKIT_EXPORT(streams_of_a_thread, "(Device device) -> (int, int)",
+               "The default stream of a new thread, and the stream after a StreamGuard.",
                streams_of_a_thread)
-KERNKIT_EXPORT(fails, "() -> ()", "Raises what a thread threw.", fails)
+KERNKIT_EXPORT(fails, "() -> ()", "Raises the exception of another thread.", fails)

@@ -17,9 +17,10 @@ class Function:
     """A public CMake function or macro."""
 
     name: str
-    file: str  # name of its file in sdk/cmake/
-    signature: str  # call with its arguments, as in the comment; "" if the comment does not begin with the call
-    text: str  # rest of the comment
+    file: str  # name of the file in sdk/cmake/ that defines the function
+    # Call with all arguments, from the first lines of the comment; "" if the comment does not begin with the call.
+    signature: str
+    text: str  # the comment without the call
 
 
 def without_signs(comment: str) -> str:

@@ -12,7 +12,8 @@ from typing import List
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("sdk/include", "sdk/simulator/include")
 SUFFIXES = (".h", ".cuh")
-# Folders that no user includes from: implementations, and former names that only include the new ones.
+# Folders whose headers users do not include: implementations, and former names of headers that include only the new
+# names.
 PRIVATE_FOLDERS = {"impl", "detail", "cuda_on_cpu"}
 
 # A struct with a typedef for C. The copies have the struct without the typedef.

@@ -37,7 +37,8 @@ def add_toctrees(app: Sphinx, document: str, content: List[str]) -> None:
             content[0] += toctree(caption, [f"/{page}" for page in pages])
     elif document in INDEXES:
         pages = [page for table in _TABLE.findall(content[0]) for page in _LINK.findall(table)]
-        content[0] += toctree("", list(dict.fromkeys(pages)))  # two rows may link to one page
+        # Removes duplicates, because two rows may link to one page.
+        content[0] += toctree("", list(dict.fromkeys(pages)))
 
 
 def setup(app: Sphinx) -> Dict[str, Any]:

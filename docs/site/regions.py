@@ -23,5 +23,5 @@ def cut(root: pathlib.Path, file: str, region: Optional[str]) -> str:
     found = re.search(rf"(?://|#) \[{region}\]\n(.*?) *(?://|#) \[/{region}\]", text, re.DOTALL)
     if not found:
         raise ValueError(f"{file} has no region {region}")
-    inner = re.sub(r"^ *(?://|#) \[/?\w+\]\n", "", found[1], flags=re.MULTILINE)  # without markers of other regions
+    inner = re.sub(r"^ *(?://|#) \[/?\w+\]\n", "", found[1], flags=re.MULTILINE)  # removes the markers of other regions
     return textwrap.dedent(inner)

@@ -32,7 +32,7 @@ struct Add {
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void add(TensorView z, TensorView x, TensorView y);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in add.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in add.cu.
 void add_cuda(TensorView z, TensorView x, TensorView y);
 
 }  // namespace kernkit::kernels

@@ -11,7 +11,8 @@ namespace kernkit::kernels {
 
 using FusedAddRmsNormTypes = floating;
 
-/// The arithmetic of CPU and GPU: the sum is rounded to T, and the norm is that of the rounded sum.
+/// The arithmetic of the CPU and CUDA code: the sum is rounded to T, and the norm is computed from
+/// the rounded sum.
 template <class T>
 struct FusedAddRmsNorm {
   using C = compute_t<T>;
@@ -58,7 +59,8 @@ struct FusedAddRmsNorm {
 void fused_add_rms_norm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                         const Optional<TensorView>& weight, double eps);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in fused_add_rms_norm.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// fused_add_rms_norm.cu.
 void fused_add_rms_norm_cuda(TensorView y, TensorView sum, TensorView x, TensorView residual,
                              const Optional<TensorView>& weight, double eps);
 

@@ -10,7 +10,7 @@ namespace kernkit::kernels {
 
 using GeluAndMulTypes = types<float16, bfloat16, float>;
 
-/// The arithmetic of CPU and GPU, in float32 and rounded once.
+/// The arithmetic of the CPU and CUDA code: results are computed in float32 and rounded once.
 template <class T>
 struct GeluAndMul {
   T* y;
@@ -34,7 +34,8 @@ struct GeluAndMul {
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void gelu_and_mul(TensorView y, TensorView x);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in gelu_and_mul.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// gelu_and_mul.cu.
 void gelu_and_mul_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

@@ -11,8 +11,8 @@ namespace kernkit::kernels {
 
 using LayerNormTypes = floating;
 
-/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once. The variance is that of the
-/// differences from the mean, so that a large mean costs no digits.
+/// The arithmetic of the CPU and CUDA code: results are computed in compute_t<T> and rounded once.
+/// The variance is that of the differences from the mean, so that a large mean costs no digits.
 template <class T>
 struct LayerNorm {
   using C = compute_t<T>;
@@ -48,9 +48,9 @@ struct LayerNorm {
   }
 };
 
-/// y[i, j] = (x[i, j] - mean of row i) / sqrt(its variance + eps) * weight[j] + bias[j], where the
-/// variance is the mean of the d squared differences: Ba, Kiros and Hinton, "Layer Normalization",
-/// 2016.
+/// y[i, j] = (x[i, j] - mean of row i) / sqrt(variance of row i + eps) * weight[j] + bias[j], where
+/// the variance is the mean of the d squared differences: Ba, Kiros and Hinton, "Layer
+/// Normalization", 2016.
 ///
 /// x: [n, d], a dtype of LayerNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight, bias: [d],
@@ -60,7 +60,8 @@ struct LayerNorm {
 void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
                 const Optional<TensorView>& bias, double eps);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in layer_norm.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// layer_norm.cu.
 void layer_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight,
                      const Optional<TensorView>& bias, double eps);
 

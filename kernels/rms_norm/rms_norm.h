@@ -11,7 +11,7 @@ namespace kernkit::kernels {
 
 using RmsNormTypes = floating;
 
-/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once.
+/// The arithmetic of the CPU and CUDA code: results are computed in compute_t<T> and rounded once.
 template <class T>
 struct RmsNorm {
   using C = compute_t<T>;
@@ -50,7 +50,8 @@ struct RmsNorm {
 /// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void rms_norm(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in rms_norm.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// rms_norm.cu.
 void rms_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight, double eps);
 
 }  // namespace kernkit::kernels

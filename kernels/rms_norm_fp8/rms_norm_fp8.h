@@ -16,7 +16,8 @@ inline constexpr float kLargestFp8 = 448;
 /// kLargestFp8.
 inline constexpr float kSmallestScale = 1 / (kLargestFp8 * 512);
 
-/// The arithmetic of CPU and GPU, in float32, rounded once to float8.
+/// The arithmetic of the CPU and CUDA code: results are computed in float32 and rounded once, to
+/// float8.
 template <class T>
 struct RmsNormFp8 {
   float8_e4m3fn* y;
@@ -57,7 +58,8 @@ struct RmsNormFp8 {
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void rms_norm_fp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in rms_norm_fp8.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// rms_norm_fp8.cu.
 void rms_norm_fp8_cuda(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
 }  // namespace kernkit::kernels

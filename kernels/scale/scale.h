@@ -28,7 +28,8 @@ struct Scale {
 /// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void scale(TensorView y, TensorView x, double factor);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in scale.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// scale.cu.
 void scale_cuda(TensorView y, TensorView x, double factor);
 // [/declaration]
 

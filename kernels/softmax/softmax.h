@@ -10,8 +10,8 @@ namespace kernkit::kernels {
 
 using SoftmaxTypes = floating;
 
-/// The arithmetic of CPU and GPU, in compute_t<T> and rounded once. The largest element of a row is
-/// subtracted first, so that no exp overflows.
+/// The arithmetic of the CPU and CUDA code: results are computed in compute_t<T> and rounded once.
+/// The largest element of a row is subtracted first, so that no exp overflows.
 template <class T>
 struct Softmax {
   using C = compute_t<T>;
@@ -42,7 +42,8 @@ struct Softmax {
 /// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void softmax(TensorView y, TensorView x);
 
-/// The CUDA implementation: arguments are checked and not empty. Defined in softmax.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// softmax.cu.
 void softmax_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

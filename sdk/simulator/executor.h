@@ -104,7 +104,7 @@ KernelExecutor* fiber_executor();
 struct ExecutionContext {
   int device;                ///< number of the current device
   int compute_capability;    ///< compute capability of the device, 90 for sm_90
-  unsigned long generation;  ///< changes with each reset of the runtime
+  unsigned long generation;  ///< generation of the runtime; each reset starts a new generation
 };
 /// Returns whether a device runs machine code of one of the compute capabilities: of the same major
 /// version, and of the same or an earlier minor version.

@@ -17,11 +17,11 @@ namespace kernkit::simulator {
 enum class OrderStep {
   kAcquire,  ///< the actor acquires an object: what was released there happens before
   kRelease,  ///< the actor releases what happened so far to an object
-  kEnters,   ///< a new actor, such as a stream, begins in this thread
-  kLeaves,   ///< the thread returns to the actor before
+  kEnters,   ///< this thread becomes a new actor, such as a stream
+  kLeaves,   ///< this thread becomes the previous actor again
   kBegins    ///< work of a queue begins
 };
-/// Ignores a step: the value of RuntimeHooks::order without a tool.
+/// Ignores a step. This function is the value of RuntimeHooks::order while no tool is in use.
 inline void ignore_order(OrderStep, const void*) {}
 /// Steps of device memory; kBegins and kEnds occur in the order of a stream.
 enum class MemoryStep {

@@ -36,7 +36,7 @@ COMMENTED = re.compile(rb"^(\s*)(?://|#): ?")
 SDK = os.path.join("third_party", "kernkit")
 DEVELOPMENT = os.path.join("third_party", "kernkit_dev")
 DLPACK = os.path.join("third_party", "dlpack", "include")
-RECORD = ".kernkit.json"  # has the answers, with which `kernkit update` renders again
+RECORD = ".kernkit.json"  # file with the answers, from which `kernkit update` renders again
 
 
 def true_conditions(answers: dict) -> set:
@@ -210,7 +210,7 @@ def dlpack_candidates(answers: dict) -> list:
     """Returns the include folders in which dlpack.h is searched: of this Python, of a .venv beside the template, and of
     the system."""
     candidates = []
-    wheel = importlib.util.find_spec("tvm_ffi")  # does not import the package
+    wheel = importlib.util.find_spec("tvm_ffi")  # finds the package without importing it
     if wheel is not None:
         candidates += [os.path.join(location, "include") for location in wheel.submodule_search_locations]
     for folder in folders_of_template(answers):

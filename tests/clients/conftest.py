@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of programs of Triton, Numba, cuda.core, CuPy and PyTorch without a GPU."""
+"""A fixture that runs programs of Triton, Numba, cuda.core, CuPy and PyTorch without a GPU."""
 
 import importlib.metadata
 import os
@@ -15,8 +15,8 @@ PACKAGES = {"triton": "triton", "numba": "numba-cuda", "core": "cuda-core", "cup
 
 @pytest.fixture(scope="session")
 def run_client(root):
-    """run_client(command, client, *arguments, **variables): the process of `kernkit COMMAND ... python ARGUMENTS` with these
-    environment variables. Skips a test whose client is not installed."""
+    """Returns run_client(command, client, *arguments, **variables), which runs `kernkit COMMAND ... python ARGUMENTS` with
+    these environment variables and returns the finished process. Skips the test if the client is not installed."""
     runtime = root / "build/release/kernkit_cudart/libcudart.so.13"
 
     def run(command, client, *arguments, **variables):

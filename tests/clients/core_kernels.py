@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA C++ compiled by NVRTC through cuda.core, against formulas: kernkit run python -m pytest core_kernels.py"""
+"""Kernels in CUDA C++ that NVRTC compiles through cuda.core; their results are compared with formulas: kernkit run
+python -m pytest core_kernels.py"""
 
 import functools
 import math
@@ -260,8 +261,8 @@ def test_attention():
         np.float32(depth**-0.5), shmem_size=4 * length)  # fmt: skip
     scores = q.astype(np.float64) @ k.T.astype(np.float64) * depth**-0.5
     weights = softmax(np.where(np.tril(np.ones((length, length), bool)), scores, -np.inf))
-    # A score is a sum of 64 terms, and a score's absolute error is the relative error of its weight. The second sum has
-    # at most 48 terms.
+    # A score is a sum of 64 terms. The absolute error of a score is the relative error of the weight, exp(score). The
+    # sum over the rows of v has at most 48 terms.
     largest = (np.abs(q) @ np.abs(k).T).max() * depth**-0.5
     assert_close(out.numpy(), weights @ v, (2 * 64 * largest + 64) * EPS32 * (weights @ np.abs(v)))
 
@@ -508,7 +509,7 @@ def test_half_precision():
     out = zeros(128, np.float16)
     run(compiled(HALVES, "halves", True), 1, 64, Array(x), out)
     wide = x.astype(np.float64)
-    # exp() is rounded to float16, then the fma.
+    # The result of exp() is rounded to float16, and then the result of the fma.
     assert_close(out.numpy(), 2 * wide + np.exp(wide), EPS16 * (np.abs(2 * wide) + 2 * np.exp(wide)))
     x = to_bf16(normal(64))
     out = zeros(64, np.uint16)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that CuPy compiles or contains, against NumPy: kernkit run python -m pytest cupy_kernels.py"""
+"""Kernels that CuPy compiles or contains; their results are compared with NumPy's: kernkit run python -m pytest
+cupy_kernels.py"""
 
 import math
 
@@ -11,7 +12,8 @@ import pytest
 from checks import EPS16, EPS32, assert_close, product_bound, softmax, sum_bound
 from cupyx import jit
 
-# Reductions run without CUB, whose kernels NVRTC compiles in seconds each; test_reduction_kernel() enables CUB.
+# Reductions run without CUB, because NVRTC takes seconds to compile each kernel of CUB; test_reduction_kernel() enables
+# CUB.
 cp._core.set_reduction_accelerators([])
 rng = np.random.default_rng(38)
 EPS64 = float(np.finfo(np.float64).eps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays for Triton without a framework: managed memory of the driver, which NumPy and kernels share."""
+"""Arrays for Triton without a framework, in managed memory of the driver, to which NumPy and kernels have access."""
 
 import ctypes
 
@@ -14,7 +14,7 @@ TYPES = {np.dtype(np.float32): tl.float32, np.dtype(np.float64): tl.float64, np.
 
 
 def call(name, *arguments):
-    """Calls a function of the driver. RuntimeError: the function returned an error."""
+    """Calls a function of the driver. Raises RuntimeError if the function returns an error."""
     if code := getattr(driver, name)(*arguments):
         raise RuntimeError(f"{name}() returned CUresult {code}")
 
@@ -44,7 +44,7 @@ class Array:
         return self.address
 
     def numpy(self):
-        """A copy of the values after all kernels have ended."""
+        """Waits until all kernels have ended, and returns a copy of the values."""
         synchronize()
         return self.values.copy()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of Numba against formulas in float64: kernkit run python -m pytest numba_kernels.py"""
+"""Kernels of Numba; their results are compared with formulas in float64: kernkit run python -m pytest
+numba_kernels.py"""
 
 import math
 
@@ -252,7 +253,7 @@ def test_mandelbrot():
         inside = np.abs(z) < 2
         expected += inside
         z[inside] = z[inside] ** 2 + c[inside]
-    assert (out != expected).mean() < 0.02  # rounding may add a step for a point on the border
+    assert (out != expected).mean() < 0.02  # for a point on the border, rounding may add an iteration
 
 
 @vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")

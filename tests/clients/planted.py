@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of programs with planted faults: PROGRAM fault|correct KERNEL..."""
+"""Runs kernels with or without planted faults, as the command line specifies: PROGRAM fault|correct KERNEL..."""
 
 import sys
 
 
 def run(kernels, error_type):
-    """Calls those functions of `kernels`, {name: function}, that the command line names, with True if the fault is
-    switched on. Prints an exception of type `error_type`, which the client raises."""
+    """Calls the functions of `kernels`, {name: function}, whose names are on the command line. The argument of a call
+    is whether the fault is switched on. Prints the client's exception if it has type `error_type`."""
     has_fault = sys.argv[1] == "fault"
     try:
         for name in sys.argv[2:]:

@@ -9,7 +9,7 @@ import os
 import sys
 
 if "store_past_the_end" in sys.argv:
-    os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # each tensor is an allocation
+    os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # each tensor is a separate allocation
 
 import planted
 import torch

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch on CUDA tensors: memory, streams, generators, graphs, and operators, compared with the CPU or with formulas."""
+"""Tests of PyTorch with CUDA tensors: memory, streams, generators, graphs and operators. Results are compared with the
+CPU's or with formulas."""
 
 import io
 import threading
@@ -31,7 +32,7 @@ def equal_on_both(function, *arguments, rtol=1e-5, atol=1e-6):
 
 
 def side_stream():
-    """A stream that waits for the current stream."""
+    """Returns a new stream that waits for the current stream."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     return stream
@@ -51,7 +52,7 @@ def test_device():
 def test_allocator():
     before = torch.cuda.memory_allocated()
     x = torch.empty(1000, device="cuda")
-    assert torch.cuda.memory_allocated() == before + 4096  # a multiple of 512
+    assert torch.cuda.memory_allocated() == before + 4096  # the size is rounded up to a multiple of 512
     address = x.data_ptr()
     del x
     assert torch.cuda.memory_allocated() == before
@@ -131,10 +132,10 @@ def test_seeds_and_states():
 def test_offsets():
     generator = torch.Generator("cuda").manual_seed(5)
     torch.rand(1000, device="cuda", generator=generator)
-    assert generator.get_offset() == 4  # one number of curand4() for each thread
+    assert generator.get_offset() == 4  # the offset is 4: each thread called curand4() once
     blocks = torch.cuda.get_device_properties(0).multi_processor_count * 8
     torch.rand(256 * blocks * 4 + 1, device="cuda", generator=generator)
-    assert generator.get_offset() == 12  # two loops of each thread
+    assert generator.get_offset() == 12  # the offset grew by 8: each thread ran two loops
     generator.set_offset(0)
     again = torch.rand(1000, device="cuda", generator=generator)
     assert torch.equal(again, torch.rand(1000, device="cuda", generator=generator.manual_seed(5)))
@@ -367,7 +368,7 @@ def test_graph_of_random_numbers():
     assert torch.equal(second, replay())
     torch.manual_seed(7)
     eager = torch.cat([x.uniform_(), y.copy_(torch.randn(100, device="cuda")), F.dropout(y, 0.5)])
-    assert torch.equal(first, eager), "the same numbers as without a graph"
+    assert torch.equal(first, eager), "a graph must give the same numbers as calls without a graph"
 
 
 def test_values_in_a_capture():

@@ -11,7 +11,8 @@ from managed import Array, call, synchronize
 
 
 class Uninitialised(Array):
-    """Memory of the device that nothing has written. (Managed memory counts as initialised.)"""
+    """Uninitialised device memory. Managed memory cannot be used here, because the tools treat managed memory as
+    initialised."""
 
     def __init__(self, count):
         super().__init__(np.zeros(count, np.float32))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of Triton, without PyTorch, against formulas in float64: kernkit run python -m pytest triton_kernels.py"""
+"""Kernels of Triton, without PyTorch; their results are compared with formulas in float64: kernkit run python -m pytest
+triton_kernels.py"""
 
 import numpy as np
 import triton
@@ -73,7 +74,7 @@ def test_softmax():
     x = normal(17, 300) * 4
     out = zeros((17, 300))
     softmax_rows[(17,)](Array(x), out, 300, BLOCK=512)
-    # exp(): the argument's product with log2(e) is rounded, magnitude up to 40. The sum has 512 terms in a tree.
+    # exp() rounds the product of its argument, at most 40, with log2(e). The sum of 512 terms is computed as a tree.
     assert_close(out.numpy(), softmax(x), 64 * EPS32 * softmax(x) + 1e-30)
 
 
@@ -251,7 +252,7 @@ def test_variance_by_a_custom_reduction():
     out = zeros(6)
     variance[(6,)](Array(x), out, 100, BLOCK=128)
     expected = x.astype(np.float64).var(1)
-    assert_close(out.numpy(), expected, sum_bound(7, 4 * (expected + np.abs(x).max())))  # 7 levels of the tree
+    assert_close(out.numpy(), expected, sum_bound(7, 4 * (expected + np.abs(x).max())))  # the sum is a tree of 7 levels
 
 
 @triton.jit
@@ -274,7 +275,7 @@ def atomics(x, largest, sums, lock, total, SIZE: tl.constexpr):
     value = tl.load(x + i)
     tl.atomic_max(largest, tl.max(value, axis=0))
     tl.atomic_add(sums + (i & 7), value.to(tl.float32))
-    while tl.atomic_cas(lock, 0, 1, sem="acquire") == 1:  # a lock around a plain sum
+    while tl.atomic_cas(lock, 0, 1, sem="acquire") == 1:  # a lock protects a sum that is not atomic
         pass
     tl.store(total, tl.load(total) + tl.sum(value, axis=0))
     tl.debug_barrier()
@@ -328,7 +329,7 @@ def test_random_numbers():
     random_numbers[(2,)](bits, uniform, 12345, BLOCK=256)
     np.testing.assert_array_equal(bits.numpy(), philox(12345, np.arange(512)))
     assert 0 <= uniform.numpy().min() and uniform.numpy().max() < 1
-    assert abs(uniform.numpy().mean() - 0.5) < 5 / np.sqrt(12 * 512)  # 5 standard deviations of the mean
+    assert abs(uniform.numpy().mean() - 0.5) < 5 / np.sqrt(12 * 512)  # within 5 standard deviations of the mean
 
 
 @triton.jit

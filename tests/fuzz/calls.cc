@@ -52,7 +52,7 @@ std::string take_error() {
   return text;
 }
 
-// The behaviour of the callback, and the error that the callback raises. The error must be passed
+// Selects what the callback does. With kRaises it raises the error kRaised, which the op must pass
 // on unchanged.
 int how_callback_behaves = 0;
 constexpr int kRaises = 2;
@@ -78,7 +78,7 @@ void check_error(const std::string& op, const std::string& names, const std::str
   check(named, "the error names no argument", text);
 }
 
-// The outcome of a call.
+// The result of a call, and whether the op accepted the call.
 struct Outcome {
   bool accepted = false;
   KernkitAny result{};
@@ -105,9 +105,9 @@ Outcome call(KernkitFunction function, const char* op, const char* names,
   if (!passed_on || text != kRaised) check_error(op, names, text);
   check(values->hostile() || (needs_host && !with_host), "rejected valid arguments", text);
   check(outcome.result.type_index == kKernkitNone && outcome.result.v.i64 == 0,
-        "the result of a rejected call", text);
+        "a rejected call must not change its result", text);
   for (const TestTensor& tensor : values->tensors()) {
-    check(tensor.data == tensor.before, "a rejected call has written", text);
+    check(tensor.data == tensor.before, "a rejected call must not write to a tensor", text);
   }
   return outcome;
 }
@@ -158,7 +158,7 @@ void call_kernel(Values* values, bool is_scale) {
     outcome = call(__tvm_ffi_add, "add", "z x y", {out, in, values->argument(b)}, values);
   }
   if (!outcome.accepted || values->hostile())
-    return;  // accepted although invalid: 2.5 may have become an int
+    return;  // an invalid argument may be accepted: an int parameter may get 2.5
   using Compute = kernkit::compute_t<T>;
   if (is_scale) {
     check_elements<T>(y, a, a,
@@ -250,7 +250,7 @@ void call_keep(Values* values) {
 int callback(void*, const KernkitAny* args, int32_t num_args, KernkitAny* result) {
   switch (how_callback_behaves) {
     case 0: *result = Values::integer(args[0].v.i64 + num_args); return 0;
-    case 1: return -1;  // fails without setting an error
+    case 1: return -1;  // the callback fails without setting an error
     case kRaises: return __tvm_ffi_scale(nullptr, nullptr, 0, result);
     case 3: *result = Values::any(kKernkitTensor); return 0;
     case 4: *result = Values::any(kKernkitRawStr); return 0;
@@ -291,7 +291,7 @@ void one_call(const uint8_t* data, size_t size) {
     case 6: call_keep(&values); break;
     default: call_twice(&values);
   }
-  check(values.balanced(), "an object has gained or lost an owner", "");
+  check(values.balanced(), "an object's reference count must be the same as before the call", "");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "add/add.cc"         // compiles the ops in one file
+#include "add/add.cc"         // the fuzzer compiles all ops in one file
 #include "add/add_export.cc"  // NOLINT(bugprone-suspicious-include)
 #include "kernkit/bytes.h"
 #include "kernkit/export.h"
@@ -23,7 +23,7 @@ using kernkit::Optional;
 using kernkit::Tensor;
 using kernkit::TensorView;
 
-/// The sum of all arguments.
+/// Returns the sum of all arguments.
 inline double weigh(kernkit::ShapeView sizes, ListView<double> factors, ListView<TensorView> more,
                     ListView<std::string_view> texts, Optional<TensorView> bias, uint64_t n) {
   double sum = static_cast<double>(n);

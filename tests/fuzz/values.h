@@ -104,7 +104,8 @@ class Values {
       for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) created.strides[i] = stride;
       x.strides = created.strides.data();
     }
-    if (x.data != nullptr && in_.below(4) == 1) {  // the same elements, addressed by byte_offset
+    // data is 64 bytes lower and byte_offset is 64, so that the elements are the same
+    if (x.data != nullptr && in_.below(4) == 1) {
       x.data = static_cast<char*>(x.data) - 64;
       x.byte_offset = 64;
     }
@@ -188,7 +189,7 @@ class Values {
       case 2: x.data = nullptr, x.byte_offset = 0; break;
       case 3: x.dtype = {static_cast<uint8_t>(in_.number()), 0, 1}; break;
       case 4: x.device = {static_cast<DLDeviceType>(2 + in_.below(14)), 0}; break;
-      case 5:  // data plus byte_offset is null
+      case 5:  // the sum of data and byte_offset is null
         x.data = &x, x.byte_offset = uint64_t{0} - reinterpret_cast<uintptr_t>(&x);
         break;
       case 6:

@@ -13,8 +13,8 @@ template <class Op>
 class Case {
  public:
   using T = typename Op::Element;
-  /// Number of different alignments for a kernel that moves 16 bytes: the number of elements in 16
-  /// bytes.
+  /// Number of element offsets that differ in alignment for accesses of 16 bytes: the number of
+  /// elements in 16 bytes.
   static constexpr int64_t kAlignments = 16 / static_cast<int64_t>(sizeof(T));
 
   /// Creates a case of up to `most` elements.

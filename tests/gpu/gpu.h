@@ -102,8 +102,8 @@ class DeviceTensor {
   DeviceTensor(const DeviceTensor&) = delete;
   DeviceTensor& operator=(const DeviceTensor&) = delete;
 
-  /// Places n elements, the first one `first` elements after a 256-byte boundary. Overwrites
-  /// everything.
+  /// Places n elements, of which the first is `first` elements after a 256-byte boundary.
+  /// Overwrites the whole memory with the pattern.
   void place(int64_t first, int64_t n, const Stream& stream) {
     const CUDADeviceGuard guard(dl_.device.device_id);
     n_ = n;

@@ -14,7 +14,7 @@ __global__ void scalar_loads(int64_t n, float4* y, const float* x) {
 }
 __global__ void stride(int64_t n, float4* y, const float4* x) {
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int64_t rows = n / 8;  // a matrix with two columns of float4
+  const int64_t rows = n / 8;  // x is read as a matrix with two columns of float4
   if (i < n / 4) y[i] = x[i % rows * 2 + i / rows];
 }
 

@@ -40,7 +40,7 @@ TYPED_TEST(GpuTraffic, EachByteOnce) {
   EXPECT_EQ(this->over(1, 0, 2), "") << "element by element";
 }
 
-// Copies of the same bytes with a planted access pattern.
+// Tests of kernels that copy 2^16 floats with a planted access pattern.
 class GpuPlantedTraffic : public GpuTest {
  protected:
   static constexpr int64_t kSize = 1 << 16;

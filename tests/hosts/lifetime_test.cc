@@ -33,7 +33,8 @@ int64_t deleted() { return load()["count_deleted"]().cast<int64_t>(); }
 
 [[noreturn]] void end(bool good) { std::exit(good ? 0 : 1); }
 
-// Runs `call` in a new process: std::exit() runs the process's destructors.
+// Runs `call` in a new process. `call` ends the process by std::exit(), so that the destructors of
+// static objects run. Returns the status of waitpid().
 template <class Call>
 int in_child(Call&& call) {
   std::fflush(nullptr);

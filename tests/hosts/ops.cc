@@ -69,12 +69,16 @@ Tensor allocate(int64_t n) { return kernkit::alloc_tensor({n}, kernkit::dl_float
 }  // namespace
 
 KERNKIT_EXPORT(sum, "(Tensor x) -> float", "The sum of x.", sum)
-KERNKIT_EXPORT(reject, "(int how=0) -> ()", "Raises.", reject)
-KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x.", same)
-KERNKIT_EXPORT(pair, "(Tensor x) -> (int, Tensor)", "7 and x.", pair)
-KERNKIT_EXPORT(words, "() -> str", "A text.", words)
-KERNKIT_EXPORT(apply, "(Callable f, float x) -> Any", "f(x).", apply)
-KERNKIT_EXPORT(stream_of, "(Device device) -> int", "The current stream.", stream_of)
-KERNKIT_EXPORT(own_memory, "(int n) -> Tensor", "n ones, of this library.", own_memory)
-KERNKIT_EXPORT(count_deleted, "() -> int", "Deleter calls of own_memory.", count_deleted)
-KERNKIT_EXPORT(allocate, "(int n) -> Tensor", "n floats of the framework.", allocate)
+KERNKIT_EXPORT(reject, "(int how=0) -> ()", "Raises an error of a kind that how selects.", reject)
+KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "Returns x.", same)
+KERNKIT_EXPORT(pair, "(Tensor x) -> (int, Tensor)", "Returns 7 and x.", pair)
+KERNKIT_EXPORT(words, "() -> str", "Returns a text.", words)
+KERNKIT_EXPORT(apply, "(Callable f, float x) -> Any", "Returns f(x).", apply)
+KERNKIT_EXPORT(stream_of, "(Device device) -> int", "Returns the address of the current stream.",
+               stream_of)
+KERNKIT_EXPORT(own_memory, "(int n) -> Tensor", "Returns n ones in memory of this library.",
+               own_memory)
+KERNKIT_EXPORT(count_deleted, "() -> int", "Returns the number of deleted tensors of own_memory.",
+               count_deleted)
+KERNKIT_EXPORT(allocate, "(int n) -> Tensor",
+               "Returns n floats in memory of the caller's framework.", allocate)

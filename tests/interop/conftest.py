@@ -19,7 +19,7 @@ def kernkit_flags(compat_includes):
 
 @pytest.fixture(scope="session")
 def shaped(root, tmp_path_factory):
-    """The folder with package `shaped`, whose ops have shapes in their lines."""
+    """Returns the folder with package `shaped`, whose ops have shapes in their schema lines."""
     folder = tmp_path_factory.mktemp("frameworks")
     packages.write_shaped(root, folder)
     sys.path.insert(0, str(folder))
@@ -75,7 +75,7 @@ def _imported(module, namespace=None):
 
 
 class Device:
-    """Access to a device of the simulator, through the library of package `on_rows`."""
+    """Gives access to a device of the simulator, through the library of package `on_rows`."""
 
     def __init__(self, folder):
         self.library = folder / "on_rows/libkernkit_row_kernels_on_cpu.so"
@@ -90,7 +90,8 @@ class Device:
         return array
 
     def calls(self, run):
-        """Returns the number of kernel launches by run() on the current stream, which is a new one."""
+        """Calls run() with a new stream as the current stream, and returns the number of kernel launches on this
+        stream."""
         stream = self.module.new_stream()
         self.module.launches(stream)
         with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):

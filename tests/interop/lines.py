@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops made from schema lines without a library, by the parser that `kernkit add` uses."""
+"""Makes ops from schema lines without a library, by the parser that `kernkit add` uses."""
 
 import json
 
@@ -45,7 +45,8 @@ def shape_text(value):
 
 
 def dtype_words(op, value):
-    """Returns the dtypes and the names of parameters after the colon."""
+    """Returns the words after the colon of a value in the line: dtypes, and names of parameters whose dtype the value
+    has."""
     return [source if isinstance(source, str) else op.parameters[source].name for source in value.dtype]
 
 

@@ -24,7 +24,7 @@ def write_package(root, library, folder, name, *options):
 
 
 def imported(folder, module):
-    """A module of a package in the folder."""
+    """Imports a module of a package in the folder and returns the module."""
     sys.path.insert(0, str(folder))
     try:
         return importlib.import_module(module)

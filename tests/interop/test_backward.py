@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ops are accepted as the backward of another op, and the errors for rejected ops."""
+"""Tests which ops are accepted as the backward of another op, and the errors for rejected ops."""
 
 import pytest
 from kernkit.codegen.frameworks.backward import formulas

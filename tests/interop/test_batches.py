@@ -68,7 +68,7 @@ def test_results_of_operators_are_new_memory(torch_batches, op, backend):
     assert doubled(torch.arange(4.0)).tolist() == [1, 3, 7, 13]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns that vmap calls the op in a loop
 def test_results_in_vmap_are_new_memory(torch_batches):
     import torch
 
@@ -91,7 +91,7 @@ def test_results_in_jax_are_new_memory(jax_batches, op):
     assert (jax.vmap(lambda row: jax_batches.scaled(row, 2.0))(X) == 2 * X).all()
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns that vmap calls the op in a loop
 def test_vmap_of_an_op_that_sums_is_that_of_each_item(torch_batches):
     import torch
 

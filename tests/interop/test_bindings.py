@@ -17,7 +17,7 @@ import tvm_ffi
 
 
 def write_package(root, library, folder, name):
-    """A package of the library's functions in `folder`, imported."""
+    """Writes a package of the library's functions into `folder`, imports the package and returns it."""
     package = folder / name
     command = [sys.executable, "-m", "kernkit", "bindings", library, "--package", name]
     written = subprocess.run(

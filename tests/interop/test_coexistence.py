@@ -66,7 +66,7 @@ def libraries(root, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def open_libraries(root, tmp_path_factory):
-    """Libraries compiled without -fvisibility=hidden, as by a compiler at run time."""
+    """Returns libraries compiled without -fvisibility=hidden, as code that is compiled at run time usually is."""
     return build(root, tmp_path_factory.mktemp("open"))
 
 

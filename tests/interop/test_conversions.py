@@ -35,7 +35,7 @@ def ops(tmp_path_factory):
 
 
 def assert_same(actual, expected, is_nan):
-    """Fails if the bits differ where `is_nan` is false."""
+    """Fails if `actual` and `expected` differ in a bit of an element whose `is_nan` is false."""
     different = (actual != expected) & ~is_nan
     assert not different.any(), (actual[different][:5], expected[different][:5])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands, the edit and the CUDA file of the page "From edit to call in a second" work."""
+"""Tests that the commands, the edit and the CUDA file of the page "From edit to call in a second" work."""
 
 import os
 import re

@@ -311,7 +311,7 @@ def test_export_with_sizes_that_vary(ops):
 
 
 def test_an_export_is_reloaded_in_another_process(shaped, tmp_path):
-    """Another process can load an exported program after importing shaped.jax."""
+    """Another process can load and run an exported program after importing shaped.jax."""
     pytest.importorskip("flatbuffers", reason="jax.export needs flatbuffers, which is listed in tests/requirements-frameworks.txt")
     save = """
 import jax, shaped.jax as ops
@@ -344,7 +344,7 @@ def test_a_program_with_other_attributes_than_the_line_is_rejected(ops):
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"expected attributes \[factor\], got \[bias, factor\]"):
         call(factor=2.0, bias=1)
     with pytest.raises(jax.errors.JaxRuntimeError, match=r"scale\(\): factor: XLA's attribute is of another type"):
-        call(factor=3)  # an int, where the program was built with a float
+        call(factor=3)  # the program was compiled for a float, so this int is an error
 
 
 def test_values_reach_the_op_as_they_are(ops):

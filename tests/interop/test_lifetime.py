@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Order of destruction in Python: each case runs in a separate process, which must exit with code 0 and print nothing
-to stderr."""
+"""Tests orders of destruction in Python: each case runs in a separate process, which must exit with code 0 and print
+nothing to stderr."""
 
 import subprocess
 import sys

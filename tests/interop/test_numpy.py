@@ -57,7 +57,7 @@ def test_a_kept_tensor_is_converted_once_and_shares_memory(kernels):
     # [kept]
     kept_x, kept_y = tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(y)  # one conversion
     for step in range(3):
-        x[:] = step  # the tensor is the array's memory
+        x[:] = step  # the tensor has the array's memory, so that a write to the array changes the tensor
         kernels.scale(kept_y, kept_x, 2.0)
         assert y[0] == 2 * step
     # [/kept]

@@ -82,7 +82,7 @@ def take(capsule, name=NAME):
 
 
 class Producer:
-    """An object that np.from_dlpack() accepts, with the given pointer."""
+    """An object that np.from_dlpack() accepts and that exports the DLPack struct at the given address."""
 
     def __init__(self, pointer, name=NAME):
         self.capsule = python.PyCapsule_New(pointer, name, None)
@@ -177,7 +177,7 @@ def test_the_host_does_not_write_memory_of_a_gpu(ops):
         major=1, data=4096, device_type=2, ndim=1, code=2, bits=32, lanes=1,
         shape=ctypes.addressof(shape),
     )  # fmt: skip
-    REFERENCES.extend([shape, managed])  # the traceback keeps the tensor, which needs both
+    REFERENCES.extend([shape, managed])  # the traceback keeps the tensor, which refers to both objects
     x = ops.import_versioned(ctypes.addressof(managed))
     with pytest.raises(ValueError) as caught:
         ops.zeros_like(x)

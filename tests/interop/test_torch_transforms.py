@@ -129,7 +129,7 @@ def test_vmap_is_one_call_if_a_batch_may_come_first(torch_ops, torch_reference):
     torch.testing.assert_close(torch.vmap(torch_reference.add.functional, in_dims=(0, None))(x, y), x + y)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns about its fallback to a loop
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch warns that vmap calls the op in a loop
 def test_vmap_of_other_ops_is_correct(torch_ops):
     x = normal(5, 3, 8)
     torch.testing.assert_close(torch.vmap(torch_ops.silu_and_mul.functional)(x), reference_silu(x))

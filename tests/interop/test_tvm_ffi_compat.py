@@ -32,7 +32,7 @@ def modules(kernkit_flags, tmp_path_factory):
     return loaded
 
 
-PATHS = []  # paths of the two libraries
+PATHS = []  # paths of the library with kernkit's headers and of the library with tvm-ffi's headers
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def kernkit_module(modules):
 
 
 def plain(value):
-    """A result in a form that can be compared."""
+    """Converts a result to Python objects that can be compared with ==."""
     if isinstance(value, tvm_ffi.Tensor):
         return np.from_dlpack(value).tolist(), str(value.dtype)
     if isinstance(value, (tvm_ffi.Array, tvm_ffi.Shape, tuple, list)):
@@ -50,7 +50,7 @@ def plain(value):
 
 
 def answer(module, name, args):
-    """Returns the function's result, or the type and the text of its error."""
+    """Calls the function. Returns the result, or the type and the text of the error."""
     try:
         return plain(getattr(module, name)(*args))
     except Exception as error:
@@ -107,7 +107,7 @@ def test_same_errors(modules, how):
     actual, reference = (answer(module, "fail", (how,)) for module in modules)
     assert issubclass(reference[0], Exception)
     assert actual == (reference[0], "fail(): " + reference[1])
-    if how != "std":  # "std" is not an ffi::Error
+    if how != "std":  # "std" throws an exception that is not an ffi::Error
         actual, reference = ([text.rstrip() for text in module.caught(how).split("|")] for module in modules)
         assert actual == reference
 
@@ -267,7 +267,8 @@ def test_two_libraries_and_a_library_of_tvm_ffis_headers_in_one_process(modules,
         assert "tvm_ffi" not in dynamic
         assert "TVMFFI" not in symbols
     second, (kernkit_module, tvm_ffi_module) = tvm_ffi.load_module(str(second)), modules
-    for _ in range(2):  # errors of both libraries alternate
+    # Errors of the libraries alternate, so that each library must report its own latest error.
+    for _ in range(2):
         assert answer(second, "fail", ("check alone",)) == (TypeError, "fail(): Check failed: (three == 4) is false:")
         assert answer(kernkit_module, "fail", ("throw",)) == (RuntimeError, "fail(): thrown 1.5 c")
         assert answer(tvm_ffi_module, "fail", ("throw",)) == (RuntimeError, "thrown 1.5 c")

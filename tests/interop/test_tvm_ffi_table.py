@@ -19,7 +19,8 @@ import tvm_ffi
 
 SOURCE = compiled.ROOT / "tests/interop/tvm_ffi/table.cc"
 EXPORTED = re.findall(r"^(?:EXPORT|TVM_FFI_DLL_EXPORT_TYPED_FUNC)\((\w+)", SOURCE.read_text(), re.MULTILINE)
-FUNCTIONS = [name for name in EXPORTED if name not in ("is_below", "address_of_read_only", "null_strides")]  # these have tests of their own
+# The excluded functions have tests of their own below.
+FUNCTIONS = [name for name in EXPORTED if name not in ("is_below", "address_of_read_only", "null_strides")]
 
 X = np.arange(6, dtype="float32")
 TENSOR = tvm_ffi.from_dlpack(X)
@@ -118,7 +119,7 @@ SAME_TEXT = {
 
 
 def plain(value):
-    """A result as text. tvm_ffi's own subclass of str counts as a str."""
+    """Returns a result as text. An instance of tvm_ffi's subclass of str is printed like a str."""
     if isinstance(value, tvm_ffi.Tensor):
         return f"Tensor {tuple(value.shape)} {tuple(value.strides)} {value.dtype} {value.device}"
     if isinstance(value, (tvm_ffi.Array, tvm_ffi.Shape)):
@@ -146,8 +147,8 @@ def unnamed(code):
     return code == 5 or code > 17
 
 
-# The differences by their names on the page. Each entry recognises a difference from the function's name, the
-# arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
+# {name of a difference on the page: function that recognises the difference}. The function gets the function's name,
+# the arguments, and for kernkit and tvm-ffi the kind of the error (None for a result) and the text.
 DIFFERENCES = {
     "an int that does not fit": lambda name, args, actual, actual_text, expected, _: (
         integer(name) and actual is ValueError and expected is not ValueError and ("out of range" in actual_text or "exceeds the range" in actual_text)

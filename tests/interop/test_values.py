@@ -18,7 +18,7 @@ BATCH = 3
 
 @pytest.fixture(scope="session")
 def valued(root, tmp_path_factory):
-    """The folder with package `valued`, the ops of the table."""
+    """Returns the folder of package `valued`, which has the ops of the table."""
     folder = tmp_path_factory.mktemp("values")
     source, library = folder / "values.cc", folder / "libvalued.so"
     source.write_text(table.source())
@@ -68,7 +68,7 @@ def call(function, parameters, values):
 
 
 def named(outputs, result):
-    """{output: value} for a function's result."""
+    """Converts a function's result to {output: value}."""
     results = list(result) if len(outputs) > 1 else [result]
     assert len(results) == len(outputs)
     return dict(zip((v.name for v in outputs), results))
@@ -109,7 +109,7 @@ def written_in_place(op):
     return [v for v in op.parameters if v.is_written and not v.is_only_written]
 
 
-# Plain functions, with NumPy.
+# Tests of the plain functions, called with NumPy arrays.
 
 
 class Numpy(Caller):
@@ -127,7 +127,7 @@ def test_plain(plain, name):
     supported(name, "plain")
     op = table.op_of(name)
     for case, arguments in table.cases(name).items():
-        for _ in range(2):  # the second call uses what the op kept
+        for _ in range(2):  # the second call uses the table that the op kept
             result = run_default(Numpy(), getattr(plain, name), op, arguments)
             check(name, arguments, Numpy().arrays(result))
 
@@ -390,7 +390,8 @@ def run_jax(functions, name, arguments, around):
     others = {**{k: v for k, v in values.items() if k not in tensors}, **chosen(op, arguments)}
     result = around(lambda passed: getattr(functions, name)(**passed, **others))(tensors)
     for k, before in tensors.items():
-        np.testing.assert_array_equal(before, arguments[k])  # arrays of JAX are immutable
+        # the call must not change JAX's arrays, which are immutable
+        np.testing.assert_array_equal(before, arguments[k])
     return caller.arrays(named([v for v in op.parameters if v.is_written] + op.results, result))
 
 
@@ -436,5 +437,6 @@ def test_a_gpu_op_keeps_no_memory_of_xla(device):
         buffers = [[(tensor.data_ptr(), tensor.dtype, tensor.shape)] for tensor in (y, x)]
         Handler(device.library, "first_given", "cuda")(*buffers, stream=stream)
         assert device.get(y).tolist() == [1, 2, 3], call
-        device.module.copy(y, device.put(np.full(3, -1, "float32")))  # XLA reuses the memory
+        # Overwrites the memory of the result, as XLA may do after the call.
+        device.module.copy(y, device.put(np.full(3, -1, "float32")))
         assert device.module.launches(stream) == 0  # without faults

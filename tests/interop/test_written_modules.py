@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Invalid sizes, writes under vmap, a second import, and NumPy scalars in modules of `kernkit bindings`."""
+"""Tests modules of `kernkit bindings` with invalid sizes, writes under vmap, a second import, and NumPy scalars."""
 
 import importlib
 

@@ -26,12 +26,12 @@ y = np.zeros((2, 3), "float32")
 def library(name: str = "called_ops") -> pathlib.Path:
     path = ROOT / f"build/release/lib/lib{name}.so"
     if not path.exists():
-        pytest.skip(f"{path} is missing: ./kk build makes it")
+        pytest.skip(f"{path} is missing; run ./kk build")
     return path
 
 
 def run(code: str, code_of_exit: int = 0, **settings: str) -> subprocess.CompletedProcess:
-    """Runs `code` after PREAMBLE with these variables of the environment."""
+    """Runs `code` after PREAMBLE in a process with these environment variables."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(HOOK)}
     preamble = PREAMBLE.format(folder=str(library().parent))
     result = subprocess.run([sys.executable, "-c", preamble + code], env={**environment, **settings},

@@ -34,7 +34,7 @@ x = np.arange(6, dtype="float32").reshape(2, 3)
 
 @pytest.fixture
 def library_without_host():
-    """Runs code in a process without tvm_ffi."""
+    """Returns a function that runs code in a process without tvm_ffi."""
 
     def run(code, **settings):
         command = [sys.executable, "-c", WITHOUT_HOST + code, called.library()]

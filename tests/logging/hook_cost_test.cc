@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hook takes at most two instructions of a call that no variable of the environment logs,
-// traces or records. Counts single steps of a child process.
+// If no environment variable requests the log, the trace or recordings, the hook takes at most two
+// instructions of a call. The test counts single steps of a child process.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 __global__ void shift_kernel(int64_t n, float* y, const float* x) {
   const int64_t i = blockIdx.x * int64_t{blockDim.x} + threadIdx.x;
-  if (i < n) y[i] = x[i + 1];  // the planted fault
+  if (i < n) y[i] = x[i + 1];  // the last thread reads past the end of x
 }
 
 void shift(kernkit::TensorView y, kernkit::TensorView x) {

@@ -40,7 +40,8 @@ def test_tensors_are_read_on_the_stream_of_the_call(tmp_path):
 
 @pytest.mark.all
 def test_a_captured_stream_is_not_read(tmp_path):
-    """The log and the recording name the reason, and the call is captured."""
+    """While the stream is captured, tensors are not read: the log and the recording name the reason, and the call is
+    captured."""
     capture = """
 stream = rows.new_stream()
 with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):

@@ -30,7 +30,7 @@ library.__tvm_ffi_shift(None, args, 2, ctypes.byref(result))
 def runtime(root):
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists():
-        pytest.skip("no CUDA compiler, whose programs this library is for")
+        pytest.skip("no CUDA compiler, which compiles the kernel")
     return path
 
 

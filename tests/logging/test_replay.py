@@ -65,7 +65,7 @@ def test_another_build_of_the_op_is_compared(folder, capfd):
     assert replay(path, library="called_ops_again") == 0
     outputs = path / "outputs.safetensors"
     data = bytearray(outputs.read_bytes())
-    data[-4:] = b"\x01\0\x20\x41"  # 10.0000010 in place of 10
+    data[-4:] = b"\x01\0\x20\x41"  # changes 10 to 10.0000010
     outputs.write_bytes(data)
     assert replay(path) == 1
     assert replay(path, "--tolerance", "1e-6") == 0
@@ -103,7 +103,8 @@ def test_values_that_were_not_recorded_are_zero(folder, capfd):
 
 
 def mutated(generator, data):
-    """The bytes with one to four changes: a bit, a digit, a deletion, a copy."""
+    """Returns the bytes after one to four changes, each of which changes a bit or a digit, or removes or copies
+    bytes."""
     data = bytearray(data)
     for _ in range(generator.randrange(1, 5)):
         at, kind = generator.randrange(len(data)), generator.randrange(5)
@@ -123,7 +124,8 @@ def mutated(generator, data):
 
 
 def read_mutated(folder, tmp_path, count, seed):
-    """Reads mutated recordings. Nothing but a UserError is raised, and tensors stay within their memory."""
+    """Reads mutated recordings. Fails if an exception other than a UserError is raised, or if a tensor exceeds its
+    memory."""
     path = recorded(folder, "ops.add_to(y, x.T.copy().T, 2.0)")[0]
     originals = {file.name: file.read_bytes() for file in path.iterdir()}
     copy = tmp_path / "mutated"

@@ -43,11 +43,12 @@ class Mutant:
     """A small change of an expression, and the outcome of the tests with this change."""
 
     file: str
-    line: int  # line number, from 1
+    line: int  # line of the expression, counted from 1
     old: str
     new: str
     start: int  # offset of the expression in the file
-    constant: bool = False  # evaluated at compile time, so that it cannot be selected at run time
+    # whether the expression is evaluated at compile time, so that the mutant cannot be selected at run time
+    constant: bool = False
     fate: str = ""
     by: str = ""
     seconds: float = 0

@@ -51,8 +51,8 @@ FOLDERS = [
 ]
 # The value of Mutant.by for a mutant that must be planted alone.
 NOT_REACHED = "not reached at run time"
-# Pytest files that build a library with generated modules, and those that use sdk/python/kernkit/codegen/frameworks: by
-# an import, an option or a fixture.
+# Regular expressions for pytest files that build a library with generated modules, and for pytest files that use
+# sdk/python/kernkit/codegen/frameworks by an import, an option or a fixture.
 BUILDS_A_LIBRARY = r"import (packages|compiled)|[(, ](shaped|plain|torch_\w+)[,)]"
 USES_FRAMEWORKS = (
     r"kernkit\.codegen\.frameworks|--frameworks|--torch|--jax|torch_cases|[(, ](shaped|torch_\w+)[,)]"
@@ -260,7 +260,8 @@ class Run:
             try:
                 file.write_text(changed(text, mutant))
                 if not mutant.is_python and tree.build([target], time_left).returncode != 0:
-                    return "killed", "the compiler"  # by a static_assert, or in another branch of an if constexpr
+                    # A static_assert fails, or the mutant selects another branch of an if constexpr.
+                    return "killed", "the compiler"
                 if ending := tree.fails(target, took):
                     return "killed", ending
             except OutOfTime:
@@ -323,9 +324,13 @@ def main() -> int:
         if current is None and options.resume and mutant.fate:
             current = dataclasses.replace(
                 mutant, start=-1
-            )  # keeps its outcome, but is not planted
+            )  # the mutant keeps its outcome, but is not planted
         if current is None:
-            print(f"is no longer there: {mutant.file}:{mutant.line}: {mutant.change()}", flush=True)
+            print(
+                f"the tree no longer has the expression of a mutant: {mutant.file}:{mutant.line}: "
+                f"{mutant.change()}",
+                flush=True,
+            )
             continue
         if options.resume and mutant.fate not in options.again:
             current = dataclasses.replace(

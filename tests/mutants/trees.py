@@ -22,14 +22,14 @@ running: Set[subprocess.Popen] = set()
 
 
 def stop(*_: object) -> None:
-    """Ends the process and all commands that it has started."""
+    """Ends the process and all child processes of its commands."""
     for process in list(running):
         os.killpg(process.pid, signal.SIGKILL)
     os._exit(1)
 
 
 class OutOfTime(Exception):
-    """Raised for a command that exceeded its time limit."""
+    """The exception for a command that exceeded its time limit."""
 
 
 def call(
@@ -214,7 +214,7 @@ class Tree:
             if end in (0, 5):  # pytest's exit code 5: no test was selected
                 return ""
             ends.add(end)
-        return f"{name} (did not end)" if "did not end" in ends else name
+        return f"{name} (exceeded the time limit)" if "did not end" in ends else name
 
     def time_of(self, target: str, **environment: str) -> Optional[float]:
         """Builds a program without a mutant and returns its run time [s], or None if the program fails three times."""

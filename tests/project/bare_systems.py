@@ -15,8 +15,8 @@ from typing import Dict, List
 from commands import timed
 
 SUITE = "bookworm"
-PACKAGES = ("python3-venv", "g++")  # required by README, without git
-# Network settings of this machine that are copied into a root folder.
+PACKAGES = ("python3-venv", "g++")  # the packages that README requires, except for git
+# Files with network settings of this machine, which are copied into a root folder.
 FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 VARIABLES = re.compile(
     "PIP_(CERT|INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT)"

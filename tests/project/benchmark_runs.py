@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmark runs, generated for tests of their evaluation; and calls of `kernkit`."""
+"""Generates benchmark runs for the tests of their evaluation, and calls `kernkit`."""
 
 import os
 import pathlib

@@ -24,24 +24,24 @@ class Format:
 
     name: str
     suffix: str
-    code: str  # suffix of struct, and of the integer of the same size
+    code: str  # format character of module struct; `integer` is that of the integer with the same size
     integer: str
     bits: int  # bits of the mantissa, including the hidden bit
     least: int  # exponent of the smallest normal number
 
     def rounded(self, x, mode="n"):
-        """x, an mpf or a float, rounded to this format: to nearest even, to zero, up or down ("n", "z",
-        "u", "d")."""
+        """Returns x, an mpf or a float, rounded to this format. `mode` is "n" (to nearest even), "z" (to zero), "u"
+        (up) or "d" (down)."""
         if not mpmath.isfinite(x) or x == 0:
             return float(x)
         sign, man, exp, count = mp.mpf(x)._mpf_
         unit = max(exp + count - self.bits, self.least - self.bits + 1)
         if exp + count > self.greatest_exponent:
-            steps, remainder = 1 << self.bits, 0  # larger than the largest number
+            steps, remainder = 1 << self.bits, 0  # the magnitude is larger than the largest number
         elif exp >= unit:
             steps, remainder = man << (exp - unit), 0
         elif exp + count < unit - 1:
-            steps, remainder = 0, -1  # smaller than half of the smallest number
+            steps, remainder = 0, -1  # the magnitude is below half of the smallest number
         else:
             steps, part, half = man >> (unit - exp), man & ((1 << (unit - exp)) - 1), 1 << (unit - exp - 1)
             remainder = 0 if part == 0 else 2 if part == half else 1 if part > half else -1
@@ -79,18 +79,18 @@ DOUBLE = Format("double", "", "<d", "<q", 53, -1022)
 
 @dataclasses.dataclass(frozen=True)
 class Function:
-    expression: str  # uses the arguments x, y, z, w
+    expression: str  # C++ expression of the arguments x, y, z and w
     arity: int
-    reference: Optional[Callable] = None  # takes mpf; None: the C library's function of this name
+    reference: Optional[Callable] = None  # function of mpf arguments; None: the C library's function of the same name
     bounds: tuple = (0, 0)  # float, double [ulp]
-    inputs: str = "wide"  # see INPUTS of the test
+    inputs: str = "wide"  # kind of inputs, a key of INPUTS in the test
     special: Optional[Callable] = None  # results for infinities and zeros, if the C library lacks the function
-    absolute: tuple = (0.0, 0.0)  # for float and double: a permitted absolute difference, in place of the bound
-    inverse_of: Optional[Callable] = None  # takes mpf: the monotonic function of which this function is the inverse
-    c_name: str = ""  # the C library's name, if different
-    covers: tuple = ()  # further names in the header that the expression calls
+    absolute: tuple = (0.0, 0.0)  # (float, double): permitted absolute difference, which replaces the bound
+    inverse_of: Optional[Callable] = None  # monotonic function of an mpf, of which this function is the inverse
+    c_name: str = ""  # name of the C library's function, if different
+    covers: tuple = ()  # other names of the header that the expression calls
     formats: tuple = (FLOAT, DOUBLE)
-    result: str = ""  # C++ type, if different from the arguments'
+    result: str = ""  # C++ type of the result, if different from the arguments' type
 
 
 def c_function(name, fmt, arguments, result=None):

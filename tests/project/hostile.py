@@ -59,7 +59,7 @@ def git(folder, *arguments, limit=3):
 
 
 class Mutation:
-    """Applies some of the changes below to a library; `notes` lists the changes."""
+    """Applies a random selection of the changes below to a library; `notes` lists the selected changes."""
 
     def __init__(self, library: pathlib.Path, seed: int) -> None:
         self.library, self.generator, self.notes = library, random.Random(seed), []
@@ -71,11 +71,12 @@ class Mutation:
         for change in self.generator.sample(changes, self.generator.choice([1, 1, 1, 2, 3])):
             try:
                 change()
-            except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:  # an earlier change removed what this one needs
+            except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
+                # An earlier change removed a file or key that this change needs.
                 self.notes.append(f"{change.__name__} not possible: {error!r}")
             else:
                 self.notes.append(change.__name__)
-        if self.generator.random() < 0.7:  # the changes are committed, as in a clone
+        if self.generator.random() < 0.7:  # in a clone of a hostile repository the changes are committed
             git(self.library, "add", "--all")
             git(self.library, "commit", "--quiet", "--no-verify", "-m", "Mutated")
 
@@ -167,7 +168,7 @@ class Mutation:
         if how not in ("unreadable", "empty", "link") and os.path.lexists(path):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
         path.parent.mkdir(parents=True, exist_ok=True)
-        if how == "link":  # to the original, now outside
+        if how == "link":  # the link refers to the original, which is moved out of the library
             if os.path.lexists(path):
                 shutil.move(path, store / path.name)
             os.symlink(self.generator.choice([store / path.name, self.outside / "sentinel", self.outside / "sentinel.txt"]), path)

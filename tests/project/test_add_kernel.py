@@ -479,5 +479,6 @@ def test_the_page_s_library_compiles_with_nvcc(prefix, example, tmp_path):
     run("cmake", "--build", example / "build")
     library = example / "build/libgpu_ops.so"
     kernels = cuobjdump(library, "--list-elf")
-    assert kernels.count("sm_90") >= 2, kernels  # kernels of CUB and of CUTLASS; cuBLAS is a separate library
+    # The kernels are those of CUB and of CUTLASS; those of cuBLAS are in a separate library.
+    assert kernels.count("sm_90") >= 2, kernels
     assert "libcublas.so" in run("readelf", "-d", library)

@@ -89,7 +89,7 @@ def test_a_library_needs_no_other_debian_package(default_library):
     text = (default_library / "kk").read_text()
     (body,) = re.findall(r"\nmissing_packages\(\) \{\n(.*?)\n\}\n", text, re.DOTALL)
     assert set(re.findall(r"echo ([\w+-]+)$", body, re.MULTILINE)) == LIBRARY_PACKAGES
-    assert text.count("apt-get install") == 2 and "$missing" in text  # in the call and in the message
+    assert text.count("apt-get install") == 2 and "$missing" in text  # one occurrence in the call, one in the message
 
 
 def test_component_names_are_unique(root):

@@ -18,7 +18,7 @@ from kernkit.conformance.library.file_rules import RULES as FILE_RULES  # noqa: 
 from kernkit.conformance.rule import ADVICE, FAIL, Result  # noqa: E402
 
 PAGE = ROOT / "docs/conformance.md"
-RECORD = ROOT / "bench/results/conformance"  # has KIND.json, written by --json
+RECORD = ROOT / "bench/results/conformance"  # folder of KIND.json, a file that `kernkit conformance --json` writes
 BLOCK = re.compile(r"^(<!-- (rules|results) of (\w+) -->\n)(.*?)^(<!-- end -->)$", re.MULTILINE | re.DOTALL)
 
 

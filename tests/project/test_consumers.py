@@ -102,8 +102,8 @@ def test_code_written_for_tvm_ffi(prefix, root, tmp_path):
     # The page lists the failures of this op's contract tests: {rule: message}.
     output = subprocess.run([source / "build/contract_test"], capture_output=True, text=True).stdout
     broken = {
-        "ByteOffset": "rms_norm() with 8 of its address in byte_offset for x: of out, element 0 is ",
-        "PartialOverlap": "rms_norm() with out in the memory of x, 1 elements from its first: of out, element 1 is ",
+        "ByteOffset": "rms_norm() with 8 of its address in byte_offset for x: out: element 0 is ",
+        "PartialOverlap": "rms_norm() with out in the memory of x, 1 elements from its first: out: element 1 is ",
         "Shapes": "rms_norm() with out of shape [5, 33]: it raised InternalError: ",
         "ImpossibleShapes": "rms_norm() with a first dimension of -1 in every tensor: it raised InternalError: ",
         "Sentences": "it raised TypeError: rms_norm(): Unsupported dtype: float16; expected a message ",

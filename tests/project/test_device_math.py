@@ -191,7 +191,7 @@ def expected(name, function, fmt, x):
     value = exact(function.reference, x)
     if value != 0 or isinstance(value, float):
         return fmt.rounded(value)
-    c = c_function(function.c_name or name, fmt, "x" * len(x))  # the C library gives the sign of zero
+    c = c_function(function.c_name or name, fmt, "x" * len(x))  # The C library determines the sign of a zero.
     return 0.0 if c is None else c(*x)
 
 

@@ -62,7 +62,7 @@ def test_messages_are_those_of_the_tests():
     for page in PAGES:
         for text in re.findall(r"`((?:\w+Error|kernkit|faulty::\w+): [^`]*)`", without_code(page)):
             if "Check failed" in text or "Unsupported dtype" in text:
-                continue  # messages of other projects
+                continue  # another project's message, which no test here contains
             quoted += 1
             for part in " ".join(text.split()).split("…"):
                 assert part in texts, f"{page.name}: the message is in no test: {part}"

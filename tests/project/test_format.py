@@ -102,8 +102,8 @@ def test_clang_tidy(root, commands, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("of_ptx", [False, True], ids=["kernels_and_sdk", "ptx"])
 def test_clang_tidy_of_each_file_with_the_analyzer(root, commands, tmp_path, of_ptx):
-    """clang-tidy with the analyzer reports nothing for single files. Unlike a run on several files, this finds
-    unnecessary using-declarations."""
+    """clang-tidy with the analyzer reports nothing when every file is checked separately. Separate checks also find
+    unnecessary using-declarations, which a check of several files together does not find."""
     assert complaints(files_once(root, commands, of_ptx), tmp_path) == ""
 
 

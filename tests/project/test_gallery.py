@@ -27,7 +27,7 @@ def steps(entry):
     page = (GALLERY / entry / "README.md").read_text()
     commands = []
     for step in STEP.finditer(page):
-        before = page[: step.start()].rpartition("```\n")[2]  # the text above the commands
+        before = page[: step.start()].rpartition("```\n")[2]  # the text between the previous block and the commands
         code = re.search(r"exit code is (\d+)", before)
         commands.append((step[1], int(code[1]) if code else 0, step[2]))
     return commands

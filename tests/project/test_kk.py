@@ -325,7 +325,7 @@ def test_cmake_runs_before_the_programs_of_an_op_are_listed(library_kk, tmp_path
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
     root = tmp_path / "library"
     (root / "build/release/bin").mkdir(parents=True)
-    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # remains of an earlier build
+    (root / "build/release/CMakeCache.txt").write_text("KERNKIT_CUDA:STRING=AUTO\n")  # a file of an earlier build
     for name in ("one_test", "one_ptx_test"):
         (root / "build/release/bin" / name).write_text(f"#!/bin/sh\necho {name} ran\n")
         (root / "build/release/bin" / name).chmod(0o755)

@@ -17,7 +17,7 @@ def headers(root):
     """Returns {header of kernkit/: the headers that it includes}, both without "kernkit/"."""
     folders = [root / "sdk/include/kernkit", root / "sdk/simulator/include/kernkit"]
     text = {p.relative_to(folder).as_posix(): p.read_text() for folder in folders for p in folder.rglob("*.*h")}
-    # These headers only include the current headers.
+    # Headers under former names, which only include the headers under current names, are left out.
     text = {name: code for name, code in text.items() if not name.startswith("cuda_on_cpu/")}
     return {name: re.findall('^#include "kernkit/(.*)"', code, re.MULTILINE) for name, code in text.items()}
 

@@ -125,7 +125,7 @@ def test_a_resumed_run_keeps_its_results(root, tmp_path):
     rows.append({**rows[2], "old": "gone < gone", "fate": ""})
     table = {"seed": 5, "count": 10, "folders": ["sdk/"], "mutants": rows}
     (tmp_path / "results.json").write_text(json.dumps(table))
-    fates = [line.split(" ")[0] for line in listed("--resume") if not line.startswith("is no longer there")]
+    fates = [line.split(" ")[0] for line in listed("--resume") if not line.startswith("the tree no longer has")]
     assert fates == ["killed", "survived", *[""] * 8, "killed"]
     again = [line.split(" ")[0] for line in listed("--resume", "--again", "survived")]
     assert again.count("survived") == 0 and again.count("killed") == 2

@@ -149,7 +149,7 @@ def test_tests_and_contracts_run_on_the_device(build, tmp_path):
 def test_an_op_on_the_default_stream_is_found(build):
     result = subprocess.run([build / "late_gpu_test", "--gtest_filter=*CallersStream"], capture_output=True, text=True)
     assert result.returncode == 1
-    assert "late() on cuda:0: where its stream is held up, of y, element " in result.stdout
+    assert "late() on cuda:0: while its stream is delayed: y: element " in result.stdout
     assert "; expected work in the caller's stream." in result.stdout
 
 

@@ -74,7 +74,8 @@ def cycle(graph):
 
 
 def of_folders(graph):
-    """Returns {folder: the folders whose modules its modules import}; a module outside folders counts as a folder."""
+    """Returns {folder: the folders whose modules its modules import}; a module outside folders is treated as a
+    folder."""
     by_folder = {}
     for name, imported in graph.items():
         folder = name.split(".")[0]
@@ -118,7 +119,7 @@ def test_a_build_needs_no_package(root):
     folder = root / PACKAGE
     by_module = {module_name(path, folder): packages_of(path.read_text()) for path in folder.rglob("*.py")}
     assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
-    hooks = {"copies", "manifest"}  # modules of project/, which the template's hook imports
+    hooks = {"copies", "manifest"}  # modules of project/ that the template's hook imports
     users = {name: packages - hooks for name, packages in by_module.items() if packages - hooks}
     assert users.pop("calls.replay") == {"tvm_ffi"}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}

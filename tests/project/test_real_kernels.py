@@ -28,7 +28,8 @@ FLASHINFER = {
     "topk": ["topk.cu", "cub_topk.cu", "flashinfer_topk_binding.cu"],
 }
 ACTIVATIONS = {"silu": "silu_def_cu_str", "gelu": "gelu_def_cu_str", "gelu_tanh": "gelu_def_tanh_cu_str"}
-ATTENTION = [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)]  # (kind, number of kernels)
+# (kind of attention, number of kernels in its library)
+ATTENTION = [("single_decode", 1), ("single_prefill", 2), ("batch_decode", 1), ("batch_prefill", 2)]
 PTX = "arch=compute_{0},code=compute_{0}".format
 FLAGS = ["-cudart", "shared", "-lineinfo", "-Xcompiler", "-fPIC", "-w"]
 
@@ -55,7 +56,7 @@ def run_table(root, runtime, folder, seed, *names):
 
 
 def rows_of_page(names):
-    """Returns the rows of the page's table. They have the names of kernels without cases, sizes and types."""
+    """Returns the rows of the page's table. The rows have the names of kernels without cases, sizes and types."""
     rows = {}
     for name in names:
         library, kernel = re.sub(r"\[.*\]$", "", name).split(".", 1)

@@ -70,8 +70,8 @@ def test_contracts(prefix, with_contracts):
 
 @pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
-    """The page's example passes, and reports a planted race. It is built in the folder that already has the compiled
-    dependencies."""
+    """The page's example passes, and reports a planted race. The example is built in the folder that already has the
+    compiled dependencies."""
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"

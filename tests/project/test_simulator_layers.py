@@ -13,7 +13,7 @@ STORAGE_FLOATS = {"kernkit/float.h", "kernkit/types/small_float.h"}
 
 @pytest.fixture(scope="module")
 def includes(root):
-    """{file of the simulator, without tests: its quoted includes}"""
+    """Returns {file of the simulator: its quoted includes}, without the tests."""
     folder = root / "sdk/simulator"
     files = [path for pattern in ("*.h", "*.cc") for path in folder.rglob(pattern)]
     names = {path.relative_to(folder).as_posix(): path.read_text() for path in files}

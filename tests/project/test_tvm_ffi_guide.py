@@ -68,7 +68,7 @@ def test_every_block_compiles(source, compat_includes, tmp_path):
     ]  # fmt: skip
     assert len(blocks) == 16
     of_pytorch = [block for block in blocks if "at::Tensor" in block]
-    assert len(of_pytorch) == 1  # alternative to the preceding block
+    assert len(of_pytorch) == 1  # the page shows this block as an alternative to the preceding block
     text = (source / "examples/kernel_library/tvm_ffi_utils.h").read_text()
     (tmp_path / "tvm_ffi_utils.h").write_text(text)
 

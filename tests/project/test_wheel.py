@@ -238,7 +238,8 @@ def test_a_library_without_dev_uses_the_wheel(environment, package, tmp_path):
     for number, (venv, path) in enumerate(((environment, ""), (sys.prefix, f"{environment}/bin:"))):
         environ = {**inherited, "VIRTUAL_ENV": str(venv), "KK_VENV": str(venv), "PATH": path + inherited["PATH"]}
         result = subprocess.run(["./kk", "doctor"], cwd=library, env=environ, capture_output=True, text=True)
-        message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"  # the library is not built
+        # The library is not built.
+        message = "kernkit: build/release/lib/libfast_ops.so cannot be read: No such file or directory\n"
         assert (result.returncode, result.stderr) == (3, message), result.stdout
         configure = ["cmake", "-S", library, "-B", tmp_path / str(number), "-G", "Ninja"]
         result = subprocess.run(list(map(str, configure)), env=environ, capture_output=True, text=True)
@@ -257,7 +258,7 @@ def test_find_package_by_the_folder_that_is_printed(root, environment, tmp_path)
     text_of_listing = listing.read_text()
     listing.write_text(text_of_listing + "find_package(kernkit 0.1.0 REQUIRED)\n")
     run(*configure)
-    # The environment's dlpack.h, although the environment is not active.
+    # CMake must find the environment's dlpack.h although the environment is not active.
     inherited = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "DLPACK_INCLUDE_DIR")}
     path = ":".join(path_entry for path_entry in os.environ["PATH"].split(":") if not path_entry.startswith(sys.prefix))
     configure[configure.index("-B") + 1] = tmp_path / "not_active"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fast tests that depend on nvcc pass or are skipped on a machine without nvcc."""
+"""On a machine without nvcc, the fast tests that depend on nvcc pass or are skipped."""
 
 import os
 import pathlib

@@ -90,15 +90,14 @@ TEST_F(Export, Results) {
 }
 
 TEST_F(Export, ResultsThatNeedAHost) {
-  EXPECT_EQ(
-      error(__tvm_ffi_returns_str, {}),
-      "RuntimeError: returns_str(): returns a str, which only a host can make, and none is in "
-      "the process");
+  EXPECT_EQ(error(__tvm_ffi_returns_str, {}),
+            "RuntimeError: returns_str(): returns a str, which needs a host; found no host in this "
+            "process; load a host first, such as tvm_ffi");
   Object<DLTensor> object(kKernkitTensor, *x_tensor.dl());
   EXPECT_EQ(
       error(__tvm_ffi_returns_pair, {object.any()}),
-      "RuntimeError: returns_pair(): returns a tuple, which only a host can make, and none is "
-      "in the process");
+      "RuntimeError: returns_pair(): returns a tuple, which needs a host; found no host in this "
+      "process; load a host first, such as tvm_ffi");
   EXPECT_EQ(object.header.ref_counts, (uint64_t{1} << 32) | 1) << "a reference was lost";
   EXPECT_EQ(error(__tvm_ffi__doc_keep, {}).substr(0, 21), "RuntimeError: keep():");
   EXPECT_EQ(error(__tvm_ffi__metadata_keep, {}).substr(0, 21), "RuntimeError: keep():");
@@ -114,7 +113,8 @@ TEST_F(Export, FailingTupleReleasesItsElements) {
     object.header.ref_counts = before;
     return message;
   };
-  const std::string no_host = ", which only a host can make, and none is in the process";
+  const std::string no_host =
+      ", which needs a host; found no host in this process; load a host first, such as tvm_ffi";
   EXPECT_EQ(rejection(__tvm_ffi_and_str), "RuntimeError: and_str(): returns a str" + no_host);
   EXPECT_EQ(rejection(__tvm_ffi_and_list), "RuntimeError: and_list(): returns a list" + no_host);
   EXPECT_EQ(rejection(__tvm_ffi_and_too_large),

@@ -114,8 +114,8 @@ TEST_F(Export, FloatsFromIntsBeyond64Bits) {
   EXPECT_EQ(read({~uint64_t{0}, 0}), "1.8446744073709552e+19;");
   EXPECT_EQ(read({kTop - 1, ~uint64_t{0}}), "-9.2233720368547758e+18;");
   EXPECT_EQ(read({0, ~uint64_t{0}}), "-1.8446744073709552e+19;");
-  // 2^64 + 2^11 is halfway between two doubles. It is rounded to the even one unless a lower bit is
-  // set.
+  // 2^64 + 2^11 is halfway between two doubles. The number is rounded to the even double unless a
+  // lower bit is set.
   EXPECT_EQ(read({1 << 11, 1}), "1.8446744073709552e+19;");
   EXPECT_EQ(read({(1 << 11) + 1, 1}), "1.8446744073709556e+19;");
   EXPECT_EQ(read({1, 1 << 11, 1}), "3.4028236692093854e+38;");

@@ -288,8 +288,8 @@ TEST_F(Export, SuccessLeavesTheLastErrorAlone) {
 }  // namespace
 }  // namespace kernkit
 
-// The sections that tools read from the file have each op's line in a separate entry, which ends
-// with NUL.
+// Tools read an op's schema line, documentation and parsed line from sections of the library's
+// file. In each section an op has a separate entry, which ends with NUL.
 extern "C" const char __start_kernkit_schema[], __stop_kernkit_schema[];
 extern "C" const char __start_kernkit_doc[], __stop_kernkit_doc[];
 extern "C" const char __start_kernkit_parsed[], __stop_kernkit_parsed[];

@@ -38,7 +38,7 @@ double ulp_of(double value) {
 
 // Returns an error in units in the last place of `scale`. The error is infinite if exactly one
 // value is NaN, or if `exact` is an infinity and `result` is not. A value that rounds to infinity
-// counts as the float that would follow the largest float.
+// is treated as the float that would follow the largest float.
 double error_of(float result, double exact, double scale) {
   if (std::isnan(exact) || std::isnan(result)) {
     return std::isnan(exact) && std::isnan(result) ? 0 : kInf;

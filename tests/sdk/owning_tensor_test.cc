@@ -126,8 +126,9 @@ TEST(OwningTensor, WeakReferenceGoesDuringDestruction) {
 TEST(OwningTensor, WithoutAHost) {
   using testing::error_of;
   const char* text =
-      "RuntimeError: a Tensor can only be made and exported by a host (such as tvm_ffi), and none "
-      "is in the process";
+      "RuntimeError: a Tensor is made and exported by a host; found no host in this process; load "
+      "a "
+      "host first, such as tvm_ffi";
   static int deleted;
   DLManagedTensorVersioned managed{};
   managed.version = {1, 0};

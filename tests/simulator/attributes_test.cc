@@ -71,7 +71,8 @@ TEST_F(Attributes, DecideHowManyBlocksAMultiprocessorHolds) {
   };
   EXPECT_EQ(occupancy(kernel_that_uses_little(), 96, 0), 21);
   EXPECT_EQ(occupancy(kernel_that_uses_little(), 97, 0), 0);
-  // Each block takes its shared memory and 1 KiB of the 228 KiB of a multiprocessor.
+  // A multiprocessor has 228 KiB of shared memory. A block uses the kernel's static and dynamic
+  // shared memory, and 1 KiB that is reserved.
   EXPECT_EQ(occupancy(kernel_that_uses_much(), 96, 20200), 10);
   EXPECT_EQ(occupancy(kernel_that_uses_much(), 96, 20200 - 96 * 8), 11);
   size_t available = 0;

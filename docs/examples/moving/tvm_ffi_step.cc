@@ -12,5 +12,5 @@ int64_t rows(ffi::TensorView x) { return x.size(0); }
 int64_t columns(ffi::TensorView x) { return x.size(1); }
 
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(rows, rows);
-KERNKIT_EXPORT(columns, "(Tensor x) -> int", "How many columns x has.", columns)
+KERNKIT_EXPORT(columns, "(Tensor x) -> int", "The number of columns of x.", columns)
 // [/step]

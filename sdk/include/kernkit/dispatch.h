@@ -42,7 +42,7 @@ struct type_tag {
 template <class Tag>
 using type_of = typename Tag::type;
 
-/// True if `key` is the dtype_key() of a type in the list. Lanes count as part of the dtype.
+/// True if `key` is the dtype_key() of a type in the list. The lanes are part of the dtype.
 template <class... T>
 constexpr bool contains(types<T...>, uint32_t key) {
   return ((key == dtype_key(dtype_of<T>)) || ...);

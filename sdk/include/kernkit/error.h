@@ -36,7 +36,7 @@ struct SourceLocation {
   const char* file = "";  ///< path as the compiler got it; static, "" for no line
   int line = 0;           ///< number from 1; 0 for no line
 };
-using Where = SourceLocation;  ///< the former name, for one MINOR version
+using Where = SourceLocation;  ///< the former name, which remains for one MINOR version
 /// The source line of the expansion, as a kernkit::SourceLocation.
 #define KERNKIT_HERE (::kernkit::SourceLocation{__FILE__, __LINE__})
 

@@ -98,8 +98,8 @@ class Tensor {
   static Tensor adopt(KernkitObject* object, const char* name = nullptr) {
     return Tensor(detail::ObjectRef::adopt(object), name);
   }
-  /// Returns the reference, which the caller then owns, without the flags: the tensor then counts
-  /// as writable. Null for an undefined Tensor, which this object is afterwards.
+  /// Returns the reference, which the caller then owns, without the flags: the tensor is then
+  /// treated as writable. Null for an undefined Tensor, which this object is afterwards.
   KernkitObject* detach() noexcept { return object_.detach(); }
 
   /// True if this Tensor refers to a tensor object.

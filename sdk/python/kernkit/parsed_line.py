@@ -161,7 +161,7 @@ def _check_dtypes(values: List[Value], parameters: List[Value]) -> None:
 
 
 def _tensor(node: Dict[str, Any], key: str, parameters: List[Value]) -> Optional[int]:
-    """The index of a tensor that a key has; None if the key is missing."""
+    """Returns the index of the tensor parameter that key `key` of the parsed line names; None if the key is missing."""
     if key not in node:
         return None
     index = _index(node[key], len(parameters))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of the SDK (in the wheel, in a library's copy or in the repository), its version, and messages about
-what a copy lacks."""
+"""Finds the folder and the version of the SDK, which is in the wheel, in a library's copy or in the repository. Also
+has the messages about files that a library's copy lacks."""
 
 import pathlib
 import re

@@ -14,7 +14,7 @@ struct DeviceModule {
   const void* fat_binary;  // argument of __cudaRegisterFatBinary()
   int device;
   int capability;            // compute capability of the device
-  unsigned long generation;  // generation of the runtime; a new one reinitialises variables
+  unsigned long generation;  // generation of the runtime; a new generation reinitialises variables
   const std::map<std::string, void*>* managed;  // memory of managed variables
 };
 

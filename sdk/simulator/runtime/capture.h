@@ -74,7 +74,8 @@ void add_node(CapturePoint* point, GraphNode node);
 cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
 /// Ends the capture of all of its streams.
 void end_capture(Capture* capture);
-/// Returns whether the next node of the origin would depend on every node of the capture.
+/// Returns whether the next node of the capture's origin stream would depend, directly or
+/// indirectly, on every node of the capture.
 bool is_joined(const Capture& capture);
 
 // A call that a capture forbids invalidates the capture. These functions return whether a capture

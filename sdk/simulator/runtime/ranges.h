@@ -18,7 +18,8 @@ inline std::string bytes_text(uint64_t bytes) {
 
 enum class Side {
   kDevice,  // memory allocated by CUDA, or a variable
-  kAny,     // memory as for kDevice, or other host memory with unknown bounds
+  // memory of kDevice, or host memory, whose bounds are unknown unless CUDA allocated the memory
+  kAny,
 };
 
 /// A range of memory that a call accesses.

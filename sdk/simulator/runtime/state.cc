@@ -179,7 +179,7 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
     return destroyed != cudaSuccess ? destroyed : work();
   });
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
-  // The mutex is not held during the call, which may wait for a function of the host.
+  // The mutex was not held during the call, since the call may wait for a host function.
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   return thread_state().last_error = error;
 }

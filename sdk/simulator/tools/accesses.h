@@ -12,8 +12,9 @@ struct Touched {
   uint64_t at[32];     // address of each lane; an offset into its window outside of global memory
 };
 
-/// Finds one Touched for each space, since generic addresses of lanes may be in several spaces, and
-/// for wmma one for each of its accesses. Returns the number of them.
+/// Writes to `all` one Touched per address space that the lanes access (generic addresses may be in
+/// several spaces), and for wmma one Touched per access. Returns the number of entries, at most
+/// kMostTouched.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouched = 16;
 /// The load that cp.async does at its source address. Lanes that fill with zeros do not load.

@@ -25,7 +25,8 @@ struct BitPlan {
   bool is_signed = false;
   bool stores = false;
   bool transposes = false;  // whether a matrix operation transposes
-  bool exchanges = false;   // whether an atomic ignores the old value
+  // whether the value that an atomic stores is independent of the old value
+  bool exchanges = false;
   std::vector<uint32_t> sources, results;
   std::vector<uint32_t> selectors;  // registers that select memory or lanes, such as addresses
 };

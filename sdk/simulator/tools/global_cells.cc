@@ -35,7 +35,8 @@ uint64_t GlobalCells::ended_before(const WorkId& work, uint64_t previous) const 
            record.instrumented != nullptr;
   };
   const auto kernel = std::find_if(launches_.begin(), launches_.end(), is_previous);
-  if (kernel == launches_.end()) return previous;  // a copy or event, which has ended
+  // the previous work is a copy or an event, which has ended
+  if (kernel == launches_.end()) return previous;
   return kernel->waits_first ? kernel->previous : kernel->ended;
 }
 

@@ -613,10 +613,10 @@ class KernelRaces::OfBlock : public BlockHooks {
   Touched touched_[kMostTouched];
   int touched_count_ = 0;
   std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
-  uint32_t ordered_ = 0;  // number of a record that is ordered before the current operation
-  // Whether the current block has run, waits for earlier work, and lets later work begin before
-  // that.
-  bool runs_ = false, waits_ = false, triggers_first_ = false;
+  uint32_t ordered_ = 0;         // number of a record that is ordered before the current operation
+  bool runs_ = false;            // whether a block is in progress
+  bool waits_ = false;           // whether the current block has waited for earlier grids
+  bool triggers_first_ = false;  // whether the block let later grids start before it waited
   Range range_;
   uint64_t number_ = 0;   // number of the current block
   uint64_t cluster_ = 0;  // number of its cluster

@@ -68,7 +68,8 @@ void UndefinedMemory::start() {
   }
 }
 
-// Returns null if the memory counts as written or the access is a fault.
+// Returns the definedness bits of the accessed memory, and stores the index of the first byte in
+// `*index`; null if the memory is treated as initialised or the access is out of bounds.
 UndefinedMemory::Bits* UndefinedMemory::bits_of(Space space, const Warp& warp, int lane,
                                                 uint64_t at, uint32_t bytes, uint64_t* index) {
   if (space != Space::kShared && (space != Space::kLocal || has_frames_)) return nullptr;

@@ -7,7 +7,7 @@
 namespace kernkit::host {
 namespace {
 
-// Calls a FunctionObject as a closure of tvm_ffi.
+// The C function of a closure that tvm_ffi calls. `self` is the runtime's FunctionObject.
 int call_adapted(void* self, const KernkitAny* args, int32_t num_args,
                  KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);

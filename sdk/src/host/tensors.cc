@@ -11,7 +11,7 @@
 namespace kernkit::host {
 namespace {
 
-// The allocator that is used if no allocator was set.
+// The allocator in use while no allocator was set.
 struct UnsetAlloc : CPUNDAlloc {
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), RuntimeError)

@@ -11,7 +11,8 @@ namespace kernkit::host {
 /// nanoseconds: it searches again only if a library was loaded since the last search.
 void* find_tvm_ffi(const char* name) noexcept;
 
-/// find_tvm_ffi() with the result kept.
+/// A function of tvm_ffi. get() searches by find_tvm_ffi() until the function is found, and keeps
+/// the address.
 template <class Function>
 class TvmFfi {
  public:

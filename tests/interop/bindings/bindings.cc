@@ -44,16 +44,21 @@ KERNKIT_EXPORT(defaults,
                "(int i=-007, float e=1e-6, float big=inf, float low=-inf, float whole=1, "
                "bool flag=True, str words='it\\s \"so\"', str none='', "
                "ScalarType dtype=bfloat16, int? n=None, int[]? sizes=None) -> str",
-               "All that is a default.", defaults)
-KERNKIT_EXPORT(lambda, "(int from, int lambda_, int lambda=3) -> int", "Python's words.", keywords)
-KERNKIT_EXPORT(lambda_, "(int n) -> int", "Has the name that lambda would get.", one)
-KERNKIT_EXPORT(library, "(int _library) -> int", "Names of the module's own.", one)
+               "Defaults of every kind.", defaults)
+KERNKIT_EXPORT(lambda, "(int from, int lambda_, int lambda=3) -> int",
+               "Parameters with names that are Python keywords.", keywords)
+KERNKIT_EXPORT(lambda_, "(int n) -> int",
+               "An op with the name that Python's function of op lambda would get.", one)
+KERNKIT_EXPORT(library, "(int _library) -> int",
+               "An op and a parameter with names that the generated module uses.", one)
 KERNKIT_EXPORT(_library, "(int tvm_ffi, int os, int Tensor) -> int", "", keywords)
 KERNKIT_EXPORT(str, "(str str) -> str", "Python's type.", text)
 KERNKIT_EXPORT(bytes, "(bytes bytes) -> int", "Python's type.", size)
-KERNKIT_EXPORT(Any, "() -> (int, float)", "A name of module typing.", pair)
-KERNKIT_EXPORT(kind, "(int a, int b) -> (int, int)", "An attribute of tvm_ffi.Module.", divided)
+KERNKIT_EXPORT(Any, "() -> (int, float)", "An op with a name of module typing.", pair)
+KERNKIT_EXPORT(kind, "(int a, int b) -> (int, int)",
+               "An op with the name of an attribute of tvm_ffi.Module.", divided)
 KERNKIT_EXPORT(written, "(Tensor(a!) y, Tensor? x=None) -> ()",
                "Ends a text: \"\"\" \\ \a\n\n\tindented, then a last \"", written)
-KERNKIT_EXPORT(any, "(Any tuple, Any hasattr) -> int", "A name that the module uses.", either)
+KERNKIT_EXPORT(any, "(Any tuple, Any hasattr) -> int",
+               "An op with the name of a builtin that the generated module uses.", either)
 KERNKIT_EXPORT(applied, "(Callable f, Any x) -> float", "f(x).", applied)

@@ -36,7 +36,8 @@ Any pass_all(const Function& f, const Tensor& tensor) {
 }
 
 // [caught]
-// What the callback raises passes through; what is caught here has its kind and message.
+// Without a handler, an error of the callback reaches the caller. The handler here returns the
+// error's kind and message.
 std::string caught(const Function& f) {
   try {
     f();

@@ -61,10 +61,12 @@ int64_t launches(int64_t stream) {
 
 }  // namespace
 
-KERNKIT_EXPORT(on_device, "(Tensor x) -> Tensor", "A copy of x.", on_device)
+KERNKIT_EXPORT(on_device, "(Tensor x) -> Tensor", "Returns a copy of x.", on_device)
 KERNKIT_EXPORT(copy, "(Tensor(a!) to, Tensor from) -> ()", "", copy)
 KERNKIT_EXPORT(new_stream, "() -> int", "", new_stream)
 KERNKIT_EXPORT(capture, "(int stream, bool begin) -> int",
                "Begins a capture; at its end, the number of captured nodes.", capture)
 KERNKIT_EXPORT(launches, "(int stream) -> int",
-               "Kernels since the last call; negative where one was on another stream.", launches)
+               "Returns the number of kernels that were launched since the last call; a negative "
+               "number if a kernel was launched on a stream other than `stream`.",
+               launches)

@@ -32,4 +32,6 @@ Tensor first_given(TensorView x) {
 }  // namespace
 
 KERNKIT_EXPORT(first_given, "(Tensor x[...]) -> Tensor y[...]",
-               "The elements of the first call of all.", first_given)
+               "Returns the elements of x in the first call, and the same elements in every later "
+               "call.",
+               first_given)

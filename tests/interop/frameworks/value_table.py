@@ -9,8 +9,7 @@ All ops compute the same: with the inputs in the order of the line, counted from
 
 Numbers are small integers and halves, so that every sum is exact and callers are compared for equality.
 The SDK's parser reads the lines; sizes are evaluated here, apart from the code under test.
-A row that needs another function has it as `body`, and its values as `expected`.
-"""
+A row with another computation specifies the code as `body` and the results as `expected`. """
 
 import dataclasses
 import functools
@@ -33,7 +32,8 @@ class Row:
 
     line: str  # the schema without the op's name
     keeps: str = ""  # "before" or "after": the op allocates a table before or after the result, and keeps the table
-    # For ops that compute something else: the body of the C++ function, and f(arguments) -> {name: value}.
+    # For an op that does not compute total(): the body of the C++ function, and f(arguments), which returns {name:
+    # value}.
     body: str = ""
     expected: Optional[Callable[[Dict[str, object]], Dict[str, np.ndarray]]] = None
     sizes: Dict[str, int] = dataclasses.field(default_factory=dict)  # overrides SIZES
@@ -83,10 +83,10 @@ ROWS: Dict[str, Row] = {
     "made_square": Row("(Tensor x[n]) -> Tensor y[n, n]"),
     "made_two": Row("(Tensor x[2*n]) -> (Tensor first[n], Tensor second[n])"),
     "made_three": Row("(Tensor x[n, d]) -> (Tensor a[n], Tensor b[d]: int64, Tensor c[n, d]: float64)"),
-    # Sizes that the caller passes.
+    # Ops with a size that the caller passes.
     "chosen": Row("(Tensor(out!) y[n, k?], Tensor x[n, d]) -> ()"),
     "chosen_once": Row("(Tensor(out!) y[n, k?], Tensor(out!) z[n, k]: int32, Tensor x[n, d]) -> ()"),
-    # Optional tensors in each position, including positions in which they bind a size.
+    # Ops with an optional tensor in each position, including positions in which the tensor binds a size.
     "optional_first": Row("(Tensor? w[n], Tensor(out!) y[n], Tensor x[n]) -> ()"),
     "optional_between": Row("(Tensor(out!) y[n], Tensor? w[n], Tensor x[n]) -> ()"),
     "optional_last": Row("(Tensor(out!) y[n], Tensor x[n], Tensor? w[n]=None) -> ()"),
@@ -133,7 +133,7 @@ ROWS: Dict[str, Row] = {
     "keeps_with_out": Row("(Tensor(out!) y[n], Tensor x[n]) -> ()", keeps="before"),
 }
 
-# Defaults of every type, as schema text. Each is used for a required and for an optional parameter.
+# {type: defaults, as schema text}. Each default is used for a required parameter and for an optional parameter.
 DEFAULTS: Dict[str, List[str]] = {
     "int": ["0", "7", "-3", "-007", "9223372036854775807", "-9223372036854775808"],
     "float": ["0.5", "-2", "1e2", "-.5", "5.", "007", "1e-400", "inf", "-inf", "nan", "-0.0"],
@@ -152,7 +152,7 @@ ROWS["defaults_all"] = Row("(Tensor x[n], float? f=inf, int? i=7, bool? b=True, 
 VALUES = {"int": 3, "float": 1.5, "bool": False, "str": "xyz", "ScalarType": "int32", "Device": "cuda:1"}
 
 
-# Arguments of a row.
+# Functions that make the arguments of a row.
 
 @functools.lru_cache(maxsize=None)
 def op_of(name: str) -> Op:
@@ -160,7 +160,7 @@ def op_of(name: str) -> Op:
 
 
 def sizes_of(name: str, shape: str, empty: bool) -> tuple:
-    """A shape of the line, evaluated."""
+    """Returns the sizes of a shape in the line of row `name`. If `empty`, size n and the first size of "..." are 0."""
     row = ROWS[name]
     run = (0,) + RUN[1:] if empty else RUN
     names = {**SIZES, **row.sizes, **({"n": 0} if empty else {})}
@@ -173,7 +173,7 @@ def sizes_of(name: str, shape: str, empty: bool) -> tuple:
 
 
 def _like(op: Op) -> Optional[Value]:
-    """Returns the tensor whose dtype is that of an output without a dtype in the line."""
+    """Returns the tensor from which an output without a dtype in the line takes its dtype."""
     read = [v for v in op.parameters if v.type == "Tensor" and not v.is_only_written and not v.is_optional]
     return next((v for v in read if not v.is_list), read[0] if read else None)
 
@@ -263,7 +263,7 @@ def _must_have_items(op: Op, value: Value) -> bool:
     return "?" in shape_text(value) if value.is_only_written else not other_tensors
 
 
-# The computation of the ops.
+# Functions that compute the expected results and generate the C++ code of the ops.
 
 def number(value: Value, argument: object) -> float:
     """Returns the number that represents an argument other than a tensor in total()."""
@@ -536,6 +536,6 @@ def _cpp(name: str) -> str:
 
 
 def source(names: Optional[List[str]] = None) -> str:
-    """The C++ file with these ops, by default with all ops."""
+    """Returns the C++ source that defines these ops, by default all ops."""
     head = _HEAD.replace("@none@", str(NONE)).replace("@empty@", str(EMPTY))
     return head + "\n" + "\n".join(_cpp(name) for name in names or ROWS)

@@ -28,7 +28,7 @@ Tensor cpu_zeros(ShapeView shape, DLDataType dtype) {
 }
 // [/allocate]
 
-/// The results of every accessor, as the test formats them.
+/// Returns the results of every accessor as text, in the format that the test expects.
 template <class T>
 std::string describe(const T& x) {
   kernkit::Message text;
@@ -41,7 +41,7 @@ std::string describe_view(TensorView x) { return describe(x); }
 std::string describe_owned(const Tensor& x) { return describe(x); }
 int64_t address(TensorView x) { return reinterpret_cast<int64_t>(x.data_ptr()); }
 
-// Pointers to DLPack structs as integers, which a capsule holds.
+// The integers are addresses of DLPack structs, which the test reads from capsules.
 Tensor import_versioned(int64_t managed, int64_t alignment, bool contiguous) {
   return Tensor::FromDLPackVersioned(reinterpret_cast<DLManagedTensorVersioned*>(managed),
                                      static_cast<size_t>(alignment), contiguous);
@@ -63,13 +63,20 @@ void write_first(int64_t managed) {
 
 }  // namespace
 
-KERNKIT_EXPORT(zeros_like, "(Tensor x) -> Tensor", "Zeros of the caller's framework.", zeros_like)
-KERNKIT_EXPORT(cpu_zeros, "(int[] shape, ScalarType dtype) -> Tensor", "Zeros.", cpu_zeros)
-KERNKIT_EXPORT(describe_view, "(Tensor x) -> str", "Accessors of a view.", describe_view)
-KERNKIT_EXPORT(describe_owned, "(Tensor x) -> str", "Accessors of a Tensor.", describe_owned)
-KERNKIT_EXPORT(address, "(Tensor x) -> int", "The address of the first element.", address)
+KERNKIT_EXPORT(zeros_like, "(Tensor x) -> Tensor",
+               "Returns a tensor of zeros, which the caller's framework allocates.", zeros_like)
+KERNKIT_EXPORT(cpu_zeros, "(int[] shape, ScalarType dtype) -> Tensor",
+               "Returns a tensor of zeros in CPU memory of this library.", cpu_zeros)
+KERNKIT_EXPORT(describe_view, "(Tensor x) -> str",
+               "Returns the results of the accessors of a TensorView.", describe_view)
+KERNKIT_EXPORT(describe_owned, "(Tensor x) -> str",
+               "Returns the results of the accessors of a Tensor.", describe_owned)
+KERNKIT_EXPORT(address, "(Tensor x) -> int", "Returns the address of the first element.", address)
 KERNKIT_EXPORT(import_versioned, "(int managed, int alignment=0, bool contiguous=False) -> Tensor",
-               "Imports.", import_versioned)
-KERNKIT_EXPORT(round_trip, "(int managed) -> int", "Imports and exports.", round_trip)
-KERNKIT_EXPORT(round_trip_legacy, "(int managed) -> int", "The same.", round_trip_legacy)
-KERNKIT_EXPORT(write_first, "(int managed) -> ()", "Imports and writes.", write_first)
+               "Imports a DLManagedTensorVersioned.", import_versioned)
+KERNKIT_EXPORT(round_trip, "(int managed) -> int",
+               "Imports a DLManagedTensorVersioned and exports the tensor again.", round_trip)
+KERNKIT_EXPORT(round_trip_legacy, "(int managed) -> int",
+               "Imports a DLManagedTensor and exports the tensor again.", round_trip_legacy)
+KERNKIT_EXPORT(write_first, "(int managed) -> ()", "Imports a tensor and writes its first element.",
+               write_first)

@@ -17,7 +17,7 @@
 
 namespace ffi = tvm::ffi;
 
-// ---- Examples of the guide: attributes, allocation, DLPack, the stream.
+// ---- Functions from examples of tvm-ffi's guide: attributes, allocation, DLPack, the stream.
 
 struct CPUNDAlloc {
   void AllocData(DLTensor* tensor) { tensor->data = std::calloc(1, ffi::GetDataSize(*tensor)); }

@@ -16,7 +16,7 @@ SASS = {"LDG": "ld.global", "STG": "st.global", "LDS": "ld.shared", "LDSM": "ld.
 
 
 def kernels_of_ptx(text):
-    """{mangled name: {"ld.global": count}}"""
+    """Returns {mangled name of a kernel: {instruction, such as "ld.global": number of occurrences in the PTX}}."""
     counts_by_kernel = {}
     for part in re.split(r"\.entry\s+", text)[1:]:
         counts = counts_by_kernel[re.match(r"\w+", part)[0]] = collections.Counter()

@@ -9,9 +9,9 @@ from kernkit.commands import sanitize
 from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 
 TOOLS = [*sanitize.TOOLS, "counters"]
-# Excluded are tests of faults, tests of the tools, and a test that needs more processors than the tools use.
+# A filter that excludes tests of faults, tests of the tools, and a test that needs more processors than the tools use.
 OF_FAULTS = "*Faults*:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"
-# Excluded are tests whose host calls fail on purpose, because memcheck reports such calls.
+# A filter that excludes tests whose host calls fail on purpose, because memcheck reports such calls.
 OF_ERRORS = "Attributes.LimitLaunches:Attributes.DecideHowManyBlocks*:Variables.OfAnotherKindOrSizeAreErrors"
 OF_DRIVER_ERRORS = ("DriverMemory.FillsOfElements:DriverMemory.CopiesOfRowsAndSlices:DriverMemory.PoolsOfTheHostAreNotSupported:"
                     "DriverModules.AKernelOfPtxTextRuns:"
@@ -56,7 +56,7 @@ def test_programs(root):
 
 @pytest.mark.all
 def test_all_are_named(root):
-    """The list contains every test program that has the tools, except for ptx_races_test."""
+    """The list of programs contains every test program in which the tools can run, except for ptx_races_test."""
     programs = (build(root, "contract_on_ptx_test") / "bin").glob("*_test")
     have_tools = {path.name for path in programs if TOOLS_FOLDER.encode() in path.read_bytes()}
     assert {"contract_on_ptx_test"} <= have_tools <= {*PROGRAMS, "ptx_races_test"}

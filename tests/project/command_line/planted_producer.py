@@ -14,7 +14,8 @@ from kernkit.conformance.dlpack.exchange_rules import _ALLOCATOR, _BORROW, _FROM
 api = ctypes.PyDLL(None)
 api.PyCapsule_New.restype = ctypes.py_object
 api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]  # for calls in the destructor
+# The destructor of a capsule calls the following functions.
+api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]

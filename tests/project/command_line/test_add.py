@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    """The files of a library that `kernkit add` reads."""
+    """Creates the files of a library that `kernkit add` reads, and returns the library's folder."""
     for folder in ("kernels", "tests", "bench"):
         (tmp_path / folder).mkdir()
     (tmp_path / "kernels/CMakeLists.txt").write_text("kernkit_add_library(fast_ops)\n")

@@ -16,7 +16,7 @@ def kernel(name="scale", ptxas=None, **changed):
 
 @pytest.fixture
 def compare(tmp_path, capfd):
-    """The exit code and the output for two lists of kernels."""
+    """Returns the exit code and the output of `kernkit compare` for two lists of kernels."""
 
     def run(old, new, *options):
         for name, kernels in (("old", old), ("new", new)):

@@ -65,7 +65,7 @@ FAULTS = [
     ("error-kind", "KIND_IS_A_SENTENCE", 'op() sets an error of kind "not a kind"'),
     ("error-kind", "EMPTY_MESSAGE", "op() sets an error without a message"),
     ("result-after-error", "RESULT_AFTER_ERROR", "op() returns an error and an object of type index 65"),
-    ("error-is-released", "ERROR_IS_KEPT", "the error of op() has 2 references; the slot's is the only one"),
+    ("error-is-released", "ERROR_IS_KEPT", "the error that op() sets has 2 references; expected 1, held by the error slot"),
     ("error-is-released", "ERROR_LEAKS", "1000 failed calls of op() leave "),
     ("error-of-thread", "THREADS_SHARE_STATE", "op() leaves RuntimeError in its thread; alone it leaves TypeError"),
     ("error-after-success", "ERROR_AFTER_SUCCESS", "__tvm_ffi__metadata_op() returns 0 and leaves RuntimeError: planted"),

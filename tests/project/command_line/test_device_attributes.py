@@ -63,7 +63,7 @@ def header():
 
 @pytest.fixture(scope="module")
 def attributes(header):
-    """{name: number} of cudaDeviceAttr."""
+    """Returns {name: number} of the enumerators of cudaDeviceAttr."""
     body = block_of(header.read_text(), "enum __device_builtin__ cudaDeviceAttr")
     numbers = {name: int(number) for name, number in re.findall(r"cudaDevAttr(\w+)\s*= (\d+),", body)}
     assert len(numbers) > 130
@@ -72,7 +72,7 @@ def attributes(header):
 
 @pytest.fixture(scope="module")
 def members(header):
-    """{member: elements} of cudaDeviceProp."""
+    """Returns {member of cudaDeviceProp: number of its array elements}."""
     body = block_of(header.read_text(), "struct __device_builtin__ cudaDeviceProp")
     return {name: int(count or 1) for name, count in re.findall(r"(\w+)(?:\[(\d+)\])?;", body)}
 

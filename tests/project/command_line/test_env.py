@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`kernkit env`: the library that Python would load, compared with the installed version."""
+"""`kernkit env` reports the library that Python would load, and compares its version with the installed version."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ IDENTITY = "library=fast_ops {}; commit=0123abcd; compiler=GNU 12.2.0; cuda=none
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """The folder of libraries of two versions, and of a library that was not linked by kernkit_add_library()."""
+    """Returns a folder with libraries of two versions and a library that was not linked by kernkit_add_library()."""
     folder = tmp_path_factory.mktemp("files")
     for version in ("0.1.0", "0.2.0", ""):
         text = f'__attribute__((section(".kernkit"))) const char text[] = "{IDENTITY.format(version)}";' if version else ""

@@ -26,7 +26,7 @@ COMMANDS = [["update"], ["update", "--with", "scratch"], ["remove", "silu_and_mu
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A library in a separate repository, in a folder with files of other projects."""
+    """Returns a library in a git repository, in a folder that also contains files of other projects."""
     folder = tmp_path_factory.mktemp("original")
     settings = folder / "gitconfig"
     line_parser.parse("op", SCHEMA)  # compiles the parser before a test replaces the temporary folder
@@ -36,7 +36,8 @@ def original(tmp_path_factory):
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         rendering.render({**rendering.questions(), "library_name": "fast_ops"}, folder)
         history.begin(folder / "fast_ops")
-        hostile.git(folder / "fast_ops", "gc", "--quiet", limit=60)  # reduces the number of files to copy
+        # packs git's objects, so that each copy has fewer files
+        hostile.git(folder / "fast_ops", "gc", "--quiet", limit=60)
         shutil.rmtree(folder / "fast_ops/.git/hooks", ignore_errors=True)
         (folder / "sentinel/deeper").mkdir(parents=True)
         (folder / "kept").mkdir()
@@ -51,7 +52,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def workspace(original, tmp_path, monkeypatch):
-    """A copy of the library and of the folder around it."""
+    """Returns a copy of the library `original`, made together with the folder that contains the library."""
     shutil.copytree(original, tmp_path / "place", symlinks=True)
     monkeypatch.chdir(tmp_path / "place/fast_ops")
     return tmp_path / "place"
@@ -122,7 +123,8 @@ def try_all(original, folder, seeds, monkeypatch, capsys):
 
 @pytest.fixture
 def in_memory(tmp_path, monkeypatch):
-    """A folder for many copies, in memory if possible, which is ten times as fast as a disk."""
+    """Returns a folder for many copies, in a file system in memory if there is one, because a disk is ten times
+    slower."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path) as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield pathlib.Path(folder)
@@ -159,7 +161,7 @@ def test_a_removed_op_is_a_name(workspace, path, arguments, capsys):
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
 def test_what_was_rendered_is_in_the_library(workspace, path, capsys):
-    """A kept rendering with a path outside the library is rejected, even if the manifest agrees with the file."""
+    """A recorded rendering with a path outside the library is rejected, even if the manifest agrees with the file."""
     copy = workspace / "fast_ops/third_party/kernkit"
     content = {path.replace("{0}", str(workspace)): [False, "theirs\n"]}
     (copy / "RENDERED").write_bytes(kept_rendering.base64.b64encode(kept_rendering.bz2.compress(json.dumps(content).encode())))

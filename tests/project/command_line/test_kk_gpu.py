@@ -78,7 +78,7 @@ int cuGetErrorString(int error, const char** text) { return *text = "?", 0; }
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
-    """A folder with a fake libcuda.so.1."""
+    """Returns a folder with a fake libcuda.so.1."""
     folder = tmp_path_factory.mktemp("driver")
     (folder / "cuda.c").write_text(DRIVER)
     subprocess.run(["cc", "-shared", "-fPIC", folder / "cuda.c", "-o", folder / "libcuda.so.1"], check=True)
@@ -128,7 +128,8 @@ def test_one_command_adds_the_component(root, default_library, tmp_path):
 
 
 def test_everything_of_a_library_is_tried_on_a_gpu_too(monkeypatch):
-    """./kk all of a library also runs the tests on a GPU if there is a GPU and nvcc, unless CUDA is disabled."""
+    """`./kk all` of a library also runs the tests on a GPU if the machine has a GPU and nvcc, unless CUDA is
+    disabled."""
     called = []
     monkeypatch.delenv("KERNKIT_CUDA", raising=False)  # ./kk test --no-cuda sets KERNKIT_CUDA
     monkeypatch.setattr(devices, "find", lambda: [{"name": "NVIDIA H-1 80GB", "compute_capability": "9.0"}])
@@ -205,7 +206,7 @@ def test_without_programs_the_command_to_build_them_is_printed(library, driver, 
 
 
 class Numbers(frameworks.Framework):
-    """A framework of NumPy arrays that imitates a busy stream, on which copies arrive late."""
+    """A framework of NumPy arrays that imitates a busy stream: copies take effect late."""
 
     def __init__(self, in_order=True, is_busy=True):
         self.in_order, self.is_busy = in_order, is_busy
@@ -421,8 +422,9 @@ def test_built_programs_run_elsewhere(root, tmp_path):
 
 @pytest.mark.all
 def test_a_library_is_built_for_a_gpu_that_is_elsewhere(library, no_gpu, tmp_path):
-    """./kk gpu --build builds a library for a GPU of another machine: code for this GPU, and programs that find their
-    libraries relative to their own path. Without a GPU a run skips everything."""
+    """./kk gpu --build builds a library for the GPU of another machine: the machine code is for the architecture of
+    --arch, and the programs find their shared libraries relative to their own path. On a machine without a GPU, ./kk
+    gpu skips everything."""
     if not shutil.which("nvcc"):
         pytest.skip("no CUDA compiler")
     folder = tmp_path / NAME

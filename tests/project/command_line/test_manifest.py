@@ -10,7 +10,7 @@ from kernkit.scaffold import components
 
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
-    """A library's folder with a copy of an SDK of two files."""
+    """Returns a library's folder with a copy of an SDK that consists of two files."""
     folder = tmp_path / "third_party/kernkit"
     (folder / "include").mkdir(parents=True)
     (folder / "include/a.h").write_text("a\n")
@@ -33,7 +33,7 @@ def test_changes_are_listed(copy):
     (copy / "include/a.h").write_text("c\n")
     (copy / "CMakeLists.txt").unlink()
     (copy / "include/new.h").write_text("")
-    (copy / "include/__pycache__").mkdir()  # bytecode is no change
+    (copy / "include/__pycache__").mkdir()  # the manifest ignores bytecode
     (copy / "include/__pycache__/x.pyc").write_text("")
     finding = doctor.check_sealed(copy)
     assert not finding.ok and finding.text.startswith(

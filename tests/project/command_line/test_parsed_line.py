@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON of parsed schema lines: versions, and damaged and hostile forms, which never become Python source."""
+"""The JSON of parsed schema lines: other versions are rejected, and text of a damaged or hostile JSON never becomes
+Python code."""
 
 import ast
 import copy

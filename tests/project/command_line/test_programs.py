@@ -25,7 +25,7 @@ def without_git(tmp_path_factory):
 
 @pytest.fixture
 def library(tmp_path, without_git, monkeypatch, capsys):
-    """A library that `kernkit new` rendered without git."""
+    """Returns a library that `kernkit new` rendered without git."""
     monkeypatch.setenv("PATH", without_git)
     assert shutil.which("git") is None and shutil.which("ldd")
     assert cli.main(["new", "fast_ops", "--output", str(tmp_path)]) == 0
@@ -64,7 +64,7 @@ def test_a_build_for_a_gpu_without_git(library, monkeypatch):
 
 
 def driver(library, *arguments, path):
-    """Runs a command of ./kk as if the machine were prepared."""
+    """Runs a command of ./kk without the script's preparations."""
     environment = {**os.environ, "PATH": str(path), "PYTHONPATH": str(library / "third_party/kernkit/python"),
                    "KK_ROOT": str(library), "KK_LIBRARY": "fast_ops", "VIRTUAL_ENV": ""}  # fmt: skip
     command = [sys.executable, "-B", "-m", "kernkit.driver", *arguments]

@@ -17,7 +17,7 @@ from kernkit.binaries.fatbin import newest_ptx, read_architectures
 IN = '#define IN(name) __attribute__((used, section(name)))\n'
 CALLS = 'extern "C" int cudaFree(void*);\nint main() { return cudaFree(nullptr) + 7; }\n'
 ALONE = "int main() { return 0; }\n"
-STRIPPED = "-s"  # used in place of a SONAME
+STRIPPED = "-s"  # a value of `soname` with which make() links a stripped program
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def linked(tmp_path_factory):
 
 @pytest.fixture
 def message_of(capfd):
-    """The error of `kernkit run` for a program."""
+    """Runs a program by `kernkit run`, which must fail, and returns the error message."""
 
     def message(*arguments):
         assert cli.main(["run", "--runtime", "/nowhere/libcudart.so.13", *map(str, arguments)]) == 3
@@ -144,7 +144,7 @@ def test_a_program_with_damaged_names_is_rejected(linked, message_of, damage):
 
 @pytest.fixture(scope="module")
 def runtime(root):
-    """The runtime built by `./kk build`, which requires nvcc."""
+    """Returns the path of the runtime that `./kk build` builds, which requires nvcc."""
     path = root / "build/release/kernkit_cudart/libcudart.so.13"
     if not path.exists():
         pytest.skip("no CUDA compiler: ./kk build has built no runtime")
@@ -465,7 +465,7 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("architecture", [80, 90])  # on a device of compute capability 9.0
+@pytest.mark.parametrize("architecture", [80, 90])  # the simulated device has compute capability 9.0
 def test_a_launch_of_machine_code_names_library_kernel_and_architectures(root, runtime, tmp_path, monkeypatch, architecture):
     if tool("nvcc") is None:
         pytest.skip("no nvcc")

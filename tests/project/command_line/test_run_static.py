@@ -87,8 +87,8 @@ def kernkit(root, runtime):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder of programs compiled by nvcc with default options (program) and for compute_80 (compute_80), and of
-    libtwice.so, compiled the same way."""
+    """Returns a folder with the program compiled by nvcc with default options (program) and for compute_80
+    (compute_80), and with libtwice.so, compiled with default options."""
     nvcc = tool("nvcc")
     if nvcc is None:
         pytest.skip("no nvcc")

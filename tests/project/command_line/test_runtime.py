@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runtime of `kernkit run`: how it is found, compiled and kept. A script replaces CMake."""
+"""Tests how `kernkit run` finds, compiles and caches its runtime. A script replaces CMake."""
 
 import json
 import os

@@ -31,7 +31,7 @@ def commit(folder, message="Edits"):
 
 @pytest.fixture(autouse=True)
 def git_settings(monkeypatch, tmp_path):
-    """Replaces the user's settings of git by settings for tests."""
+    """Replaces the user's git configuration by a configuration for tests."""
     settings = tmp_path / "gitconfig"
     settings.write_text("[user]\nname = A\nemail = a@example.com\n[init]\ndefaultBranch = main\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
@@ -116,7 +116,8 @@ def test_a_second_update_starts_from_the_first(library, newer):
     (library / "docs/new.md").open("a").write("and ours\n")
     (library / "kernels/CMakeLists.txt").write_text(f"{LINE}\n# ours\n")
     commit(library)
-    run(library, code=1)  # a line is changed on both sides; the other file exists in the library only
+    # The library and the template changed the same line of one file; the other file exists in the library only.
+    run(library, code=1)
     assert git(library, "diff", "--name-only", "--diff-filter=U") == "docs/new.md\n"
     assert (library / "kernels/CMakeLists.txt").read_text() == f"{LINE}\n# ours\n"
 
@@ -175,7 +176,7 @@ def test_conflicts_are_gits_and_nothing_is_lost(library, newer, capsys):
     assert "// patched" in (library / "third_party/kernkit/include/kernkit/types/shape.h").read_text()
     git(library, "merge", "--abort")
     assert git(library, "rev-parse", "HEAD") == before
-    run(library, code=1)  # as if no update had been tried
+    run(library, code=1)  # the aborted update has no effect on this update
     listing.write_text("both\n")
     commit(library, "Update")
     run(library)
@@ -347,7 +348,7 @@ def test_development_files_leave_and_come_back(library, capsys):
     assert (record["answers"]["dev"], record["answers"]["parts"]) == ("installed", "")
     assert not development.exists() and (library / "README.md").read_text().startswith("Ours.\n")
     assert not any(manifest.changes(str(library / "third_party/kernkit"))) and git(library, "status", "--porcelain") == ""
-    # The kept rendering of a library without the folder is complete.
+    # The recorded rendering is complete without third_party/kernkit_dev.
     shutil.rmtree(library / ".git")
     git(library, "init", "--quiet")
     commit(library, "Squashed")
@@ -368,7 +369,7 @@ def test_a_kept_rendering_needs_both_folders(library, tmp_path):
     (library / copied).open("a").write("// ours\n")
     (tmp_path / "none").mkdir()
     assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
-    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # as if the folder belonged to another rendering
+    manifest.write(str(library / "third_party/kernkit_dev"), "0.1.0")  # makes the manifest that of another rendering
     assert not kept_rendering.restore(str(library), str(tmp_path / "none"))
     shutil.rmtree(library / "third_party/kernkit_dev")
     assert not kept_rendering.restore(str(library), str(tmp_path / "none")) and not any((tmp_path / "none").iterdir())
@@ -389,7 +390,7 @@ def test_a_library_that_cannot_be_updated_is_rejected(library, tmp_path, monkeyp
         assert "restore it from git" in capsys.readouterr().err
 
 
-# Updates by the library's own ./kk, whose kernkit is a vendored copy without the template.
+# Tests of updates by the library's own ./kk, which uses a vendored copy of kernkit without the template.
 
 
 @pytest.fixture

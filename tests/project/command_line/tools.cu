@@ -20,7 +20,7 @@ __global__ void diverged(float* y, const float* x) {
 }
 __global__ void early(float* y, const float* x) {
   if (threadIdx.x >= 40) return;
-  __syncthreads();  // waits although some threads have ended
+  __syncthreads();  // some threads of the block have ended before this barrier
   y[threadIdx.x] = x[threadIdx.x];
 }
 __global__ void unordered(float* y, const float* x) {

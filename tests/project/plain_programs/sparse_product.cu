@@ -28,7 +28,7 @@ int main() {
   const int rows = 203, size = 500;
   std::vector<int> starts = {0}, columns;
   std::vector<double> values, x(size), expected(rows), actual(rows);
-  for (int i = 0; i < size; ++i) x[i] = i % 17 - 8;  // small whole numbers: every sum is exact
+  for (int i = 0; i < size; ++i) x[i] = i % 17 - 8;  // small integers, so that every sum is exact
   for (int row = 0; row < rows; ++row) {
     for (int i = 0; i < row * 7 % 90; ++i) {
       columns.push_back((row * 31 + i * i) % size);

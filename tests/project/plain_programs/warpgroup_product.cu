@@ -14,7 +14,7 @@
 namespace {
 
 constexpr int kTileM = 64, kTileN = 64, kStages = 3, kLineBytes = 128;
-constexpr int kTileBytes = kTileM * kLineBytes;  // of A and of B
+constexpr int kTileBytes = kTileM * kLineBytes;  // size of a tile of A, and of a tile of B [bytes]
 constexpr int kConsumers = 128, kThreads = kConsumers + 32;
 
 __device__ uint32_t shared_address(const void* pointer) {
@@ -119,7 +119,8 @@ __global__ void __launch_bounds__(kThreads) product(const __grid_constant__ Maps
     asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
     arrive(shared_address(&empty[stage]));
   }
-  // Two boxes of 32 columns, in the buffers of A; all products are complete.
+  // Stores two boxes of 32 columns in the buffers of A, which are free because all products are
+  // complete.
   asm volatile("bar.sync 1, 128;" ::: "memory");
   for (int i = 0; i < 32; ++i) {
     const int row = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + i / 2 % 2 * 8;

@@ -17,7 +17,7 @@ import toolkit  # noqa: F401
 import tvm_ffi
 from table import TABLE
 
-OF_C = ("attention", "cub", "groups")  # libraries that export C functions
+OF_C = ("attention", "cub", "groups")  # names of the libraries that export C functions
 
 
 def load(folder, name):

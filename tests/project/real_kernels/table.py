@@ -3,7 +3,9 @@
 
 import numpy as np
 
-TABLE = {}  # {name: (the library, a function of the library and of a random generator)}
+# {name: (name of the library, function that runs and checks the kernel)}; the function takes the library and a random
+# generator
+TABLE = {}
 
 
 def kernel(library, name, *cases):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The environment with the programs that check workflows."""
+"""A fixture with the programs that check workflows."""
 
 import pytest
 from environments import environment_with

@@ -48,14 +48,14 @@ def required(names):
 
 @pytest.fixture(scope="module")
 def own_table(root):
-    """The packages that kernkit requires directly."""
+    """Returns the names of the packages that kernkit requires directly, from pyproject.toml."""
     (listed,) = re.findall(r"^dependencies = \[(.*)\]$", (root / "pyproject.toml").read_text(), re.MULTILINE)
     return [requirements.Requirement(text).name for text in re.findall('"(.*?)"', listed)]
 
 
 @pytest.fixture(scope="module")
 def table(root):
-    """{package: the licence in the page's table}."""
+    """Returns {package: licence} from the page's tables."""
     section = (root / "docs/licences.md").read_text().partition("## Packages that kernkit installs")[2]
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
     return {package: licence for licence, packages in rows[1:] for package in packages.split(", ")}

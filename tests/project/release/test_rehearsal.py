@@ -69,7 +69,7 @@ def dist(clone, version):
     """The folder dist/ after ./kk release of the tagged commit."""
     result = run("./kk", "release", "--check", cwd=clone, env=environment_without(KK_VENV=sys.prefix))
     missing = [line for line in result.stdout.splitlines() if 'is "unset"' in line]
-    if result.returncode == 1 and len(missing) == len(ADDRESSES):  # while the repository has no addresses
+    if result.returncode == 1 and len(missing) == len(ADDRESSES):  # The repository has no addresses yet.
         enter(clone, version)
     else:
         assert missing == [], result.stdout
@@ -92,7 +92,7 @@ def test_the_bill_of_materials_lists_each_package_with_its_licence(dist, version
     assert {"apache-tvm-ffi", "cookiecutter", "auditwheel", "text-unidecode"} <= components.keys()
     assert not {"pip", "setuptools", "kernkit"} & components.keys() and "file:" not in json.dumps(document)
     without = {name for name, component in components.items() if not component.get("licenses")}
-    assert without <= {"cookiecutter"}  # no licence in its metadata
+    assert without <= {"cookiecutter"}  # the metadata of cookiecutter names no licence
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

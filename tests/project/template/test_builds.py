@@ -235,7 +235,7 @@ def test_the_same_sources_give_the_same_bytes(library, driver_environment, tmp_p
 
     before = digests()
     assert len(before) == 2
-    for objects in ("silu_and_mul", "__"):  # an op's objects, and the SDK's
+    for objects in ("silu_and_mul", "__"):  # removes the objects of an op, and of the SDK
         shutil.rmtree(library / f"build/release/kernels/CMakeFiles/{NAME}_objects.dir/{objects}")
     check("./kk", "wheel", cwd=library, env={**driver_environment, "CCACHE_RECACHE": "1"})
     assert digests() == before
@@ -250,7 +250,8 @@ def test_the_wheel_by_the_python_of_debian(library, driver_environment, tmp_path
         pytest.skip(f"/usr/bin/python3 is missing or is not Python {HERE}")
     check(debian, "-m", "venv", tmp_path / "venv")
     (packages,) = tmp_path.glob("venv/lib/python3*/site-packages")
-    (packages / "more.pth").write_text(f"{sysconfig.get_path('purelib')}\n")  # searched after the packages of the environment's own pip
+    # Python searches this folder after the environment's own packages, which include pip.
+    (packages / "more.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     check("./kk", "wheel", cwd=library, env={**driver_environment, "KK_VENV": str(tmp_path / "venv")})
 
 
@@ -374,7 +375,7 @@ def test_the_library_installs_a_cmake_package(library, tmp_path):
     assert printed == "TypeError: silu_and_mul(): takes 2 arguments (y, x), got 0\n"
 
 
-# Answers other than the defaults, and names that are unusual but valid.
+# Tests with answers other than the defaults, and with names that are unusual but valid.
 
 
 def build(folder, environment, *options):

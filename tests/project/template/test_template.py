@@ -48,7 +48,7 @@ def place_of(path):
     return f"{copies.DEVELOPMENT}/{inside}" if inside and components.is_for_development(inside) else path
 
 
-# Contents of a rendering.
+# Tests of the contents of a rendering.
 
 
 def test_every_file_arrives_with_nothing_changed_but_the_names(template, library):
@@ -77,7 +77,8 @@ def test_the_sdk_and_shared_files_have_equal_bytes(root, library):
     expected = files_below(root / "sdk")
     assert {*sdk, *development} == {path for path in expected if is_taken(f"{copies.SDK}/{path}")}
     assert {**sdk, **development}.items() <= expected.items() and not sdk.keys() & development.keys()
-    assert 0 < len(expected) - len(sdk) - len(development) < 0.5 * len(expected)  # without the optional components, which may grow
+    # Only the optional components, whose number of files may grow, are left out.
+    assert 0 < len(expected) - len(sdk) - len(development) < 0.5 * len(expected)
     assert not any(any(manifest.changes(str(library / folder))) for folder in copies.FOLDERS)
     shared = {
         ".clang-format": ".clang-format",
@@ -100,7 +101,8 @@ def test_no_links_are_left(library):
 def test_no_word_of_the_template_is_left(library):
     sentinel = re.compile(rb"template[_ ]library|licences/", re.IGNORECASE)
     for path, content in files_below(library).items():
-        if path.startswith(tuple(f"{folder}/python/" for folder in copies.FOLDERS)):  # kernkit's own tools, which use the template
+        # These tools of kernkit use the template.
+        if path.startswith(tuple(f"{folder}/python/" for folder in copies.FOLDERS)):
             continue
         text = content.replace(DESCRIPTION.encode(), b"")
         assert not sentinel.search(path.encode() + b"\n" + text), path
@@ -152,7 +154,7 @@ def test_new_creates_no_repository_with_no_git(kernkit_new, library, tmp_path):
     assert not (tmp_path / NAME / ".git").exists()
 
 
-# Answers remain data, and sources are unchanged.
+# Tests that answers remain data and that sources are unchanged.
 
 
 def test_substitution_is_one_pass_of_plain_text(load_hook):

@@ -79,7 +79,8 @@ def test_wheels_without_containers_is_a_sentence(default_library, tmp_path):
     env = {"PYTHONPATH": str(default_library / "third_party/kernkit/python"), "KK_ROOT": str(default_library),
            "KK_LIBRARY": default_library.name, "PATH": str(tmp_path)}  # fmt: skip
     result = run(sys.executable, "-B", "-m", "kernkit.driver", "wheels", env=env)
-    assert (result.returncode, result.stdout) == (1, "kk: wheels needs docker or podman: cibuildwheel builds in containers\n")
+    message = "kk: wheels needs docker or podman, because cibuildwheel builds in containers; install docker or podman\n"
+    assert (result.returncode, result.stdout) == (1, message)
 
 
 @pytest.mark.slow

@@ -51,8 +51,8 @@ TEST(ShapeLine, NamesAreBoundByTheFirstRequiredInput) {
   EXPECT_EQ(first.like, 0);
 }
 
-// Lines for ops of vLLM, SGLang and FlashInfer. They declare what the ops' own shape functions or
-// wrappers compute.
+// Lines for ops of vLLM, SGLang and FlashInfer. The lines declare the shapes that the ops' own
+// shape functions or wrappers compute.
 class Census : public ::testing::TestWithParam<const char*> {};
 TEST_P(Census, IsRead) {
   const Schema schema = parse(GetParam());

@@ -326,8 +326,10 @@ TEST(Xla, WritesAnArgumentInPlace) {
   Xla xla = {{floats({2}), floats({2}, memory + 2)}, {floats({2})}};
   EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_in_place), "float32[2]@cpu;float32[2]@cpu;");
   xla.operands[0].data = memory + 4;
-  EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_in_place),
-            "3 TypeError: xla_in_place(): x: is read and written, but XLA aliases nothing");
+  EXPECT_EQ(
+      xla.received(kernkit_xla_cpu_xla_in_place),
+      "3 TypeError: xla_in_place(): x: the op reads and writes this tensor, but XLA passes no "
+      "output aliased with it; declare it in input_output_aliases");
 }
 
 TEST(Xla, ErrorsHaveTheirCodeAndSentence) {
@@ -349,8 +351,9 @@ TEST(Xla, OpsOfAGpuRunOnItsDeviceAndStream) {
   Xla xla = {{floats({3})}, {}};
   EXPECT_EQ(xla.received(kernkit_xla_cuda_xla_on_stream),
             has_host() ? "float32[3]@cuda:2;1280;"
-                       : "13 RuntimeError: xla_on_stream(): set_current_stream: streams are kept "
-                         "by a host (such as tvm_ffi), and none is in the process");
+                       : "13 RuntimeError: xla_on_stream(): set_current_stream: found no host "
+                         "in this process that holds the current streams; load a host first, "
+                         "such as tvm_ffi");
   EXPECT_EQ(current_stream({kDLCUDA, 2}), before);
   EXPECT_EQ(xla.received(kernkit_xla_cpu_xla_on_stream), "float32[3]@cpu;0;");
   xla.api_size -= sizeof(void*);
@@ -364,8 +367,8 @@ TEST(Xla, ResultsAreCopiedToXlasMemory) {
   Xla xla = {{floats({2, 3})}, {floats({2, 3}, memory + 6)}};
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
             has_host() ? "nothing"
-                       : "13 RuntimeError: xla_made(): a Tensor can only be made and exported by "
-                         "a host (such as tvm_ffi), and none is in the process");
+                       : "13 RuntimeError: xla_made(): a Tensor is made and exported by a "
+                         "host; found no host in this process; load a host first, such as tvm_ffi");
   xla.results.clear();
   EXPECT_EQ(xla.call(kernkit_xla_cpu_xla_made),
             "3 TypeError: xla_made(): a result: XLA passes no buffer");

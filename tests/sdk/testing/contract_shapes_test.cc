@@ -192,8 +192,8 @@ TEST(ContractReport, AViolationIsASentence) {
   EXPECT_EQ(device.substr(device.rfind('\n')), last);
   const std::string layout = failure_of("Layouts", careless);
   EXPECT_EQ(layout.substr(0, layout.find('\n')),
-            "careless() with y with gaps, strides [2]: of y, element 1 is 10, not 5; expected what "
-            "dense and aligned tensors give, or a ValueError that names y.");
+            "careless() with non-contiguous y (strides [2]): y: element 1 is 10, not 5; expected "
+            "what dense and aligned tensors give, or a ValueError that names y.");
   const std::string message = failure_of("MixedDtypes", careless);
   EXPECT_NE(message.find("\nAnd "), std::string::npos) << message;
   EXPECT_NE(message.find(" more of 32 calls.\nThe rule MixedDtypes: "), std::string::npos)
@@ -208,7 +208,7 @@ TEST(ContractLists, EveryElementIsVaried) {
   const Contract careless = concat_with(items);
   const std::pair<const char*, const char*> first_lines[] = {
       {"MixedDtypes", "concat() with xs[1] of float16: "},
-      {"Layouts", "concat() with xs[1] with gaps, strides [2]: of y, element 5 is "},
+      {"Layouts", "concat() with non-contiguous xs[1] (strides [2]): y: element 5 is "},
       {"PartialOverlap", "concat() with y in the memory of xs[1], -1 elements from its first: "},
       {"MixedDevices", "concat() with xs[1] declared to be on "},
   };

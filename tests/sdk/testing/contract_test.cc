@@ -202,7 +202,7 @@ TEST(ContractRulesOf, ScratchIsNoResult) {
     if (is_scratch) {
       EXPECT_EQ(text, "");
     } else {
-      EXPECT_NE(text.find("of scratch, element 1 is "), std::string::npos) << text;
+      EXPECT_NE(text.find("scratch: element 1 is "), std::string::npos) << text;
     }
   }
 }

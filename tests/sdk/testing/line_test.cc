@@ -141,10 +141,9 @@ namespace {
 
 TEST(LineRules, FindMismatchesWithTheLine) {
   const auto x = example<float>(4, 3);
-  EXPECT_EQ(
-      line_failure(CONTRACT_OF(line_add, x, x)),
-      "line_add() with other old contents of y: of y, the bytes differ; expected that an (out!) "
-      "tensor is never read");
+  EXPECT_EQ(line_failure(CONTRACT_OF(line_add, x, x)),
+            "line_add() with other old contents of y: y: the bytes differ; expected that an (out!) "
+            "tensor is never read");
   EXPECT_EQ(line_failure(CONTRACT_OF(line_turned, x)),
             "line_turned(): result y: shape [3, 4] does not match [n, d] with n = 4 (bound by x), "
             "d = 3 (bound by x)");

@@ -9,5 +9,5 @@
 /// TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
 void cumsum(kernkit::TensorView y, kernkit::TensorView x);
 
-/// The CUDA implementation: arguments are checked and not empty.
+/// The CUDA implementation, which requires checked arguments that are not empty.
 void cumsum_cuda(kernkit::TensorView y, kernkit::TensorView x);

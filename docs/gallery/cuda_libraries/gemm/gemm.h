@@ -11,5 +11,5 @@
 /// layout, overlap), RuntimeError (CUDA).
 void gemm(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorView b);
 
-/// The CUDA implementation: arguments are checked and not empty.
+/// The CUDA implementation, which requires checked arguments that are not empty.
 void gemm_cuda(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorView b);

@@ -28,8 +28,8 @@ void matmul_cuda(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorVi
   kernkit::cuda::Launch launch(c, a, b);  // makes the device current
   const cublasHandle_t handle = handle_of(launch.device().device_id);
   check(cublasSetStream(handle, launch.stream()), "cublasSetStream()");
-  // Memory of the caller's framework: cuBLAS would allocate memory itself, which no graph can
-  // capture.
+  // The workspace is memory of the caller's framework, because an allocation by cuBLAS cannot be
+  // captured into a graph.
   const int64_t bytes = int64_t{32} << 20;
   const kernkit::Tensor scratch =
       kernkit::alloc_tensor({bytes}, kernkit::dl_uint8, launch.device());

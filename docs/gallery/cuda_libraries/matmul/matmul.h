@@ -10,5 +10,5 @@
 /// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA, cuBLAS).
 void matmul(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorView b);
 
-/// The CUDA implementation: arguments are checked and not empty.
+/// The CUDA implementation, which requires checked arguments that are not empty.
 void matmul_cuda(kernkit::TensorView c, kernkit::TensorView a, kernkit::TensorView b);

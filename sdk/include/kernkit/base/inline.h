@@ -2,9 +2,9 @@
 // Attributes of functions in loops that must be vectorised: a call in the body prevents this.
 #pragma once
 
-/// Attribute of a function that is inlined together with all functions that it calls. clang++
-/// flattens functions called in a function, but not functions inlined into it: an op that exceeds
-/// its size limit would remain a call. g++ flattens both.
+/// Attribute of a function that is inlined into its callers together with all functions that it
+/// calls. clang++ flattens functions called in a function, but not functions inlined into it: an op
+/// that exceeds its size limit would remain a call. g++ flattens both.
 #if defined(__clang__) && defined(__OPTIMIZE__) && !defined(__CUDACC__)
 #define KERNKIT_ALL_INLINE __attribute__((always_inline, flatten))
 #else

@@ -11,13 +11,13 @@
 
 namespace kernkit::detail {
 
-/// An exported function as the hook describes the function.
+/// The description of an exported function for the hook.
 struct CallSite {
-  const char* name;             // of the op
-  const char* line;             // the schema line without the name
+  const char* name;             // name of the op
+  const char* line;             // schema line without the op's name
   schema::Signature signature;  // the parsed line
   KernkitFunction function;     // the exported function
-  void* known;                  // the hook's own data after the first call; before, null
+  void* known;                  // data of the hook (KnownOp) after the first call; null before
 };
 
 /// The `self` by which the hook calls an exported function, which then skips the hook. The `self`
@@ -25,8 +25,8 @@ struct CallSite {
 inline void* hooked_self() { return reinterpret_cast<void*>(uintptr_t{0xff}); }
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
-/// Not 0 if a variable of the environment requests the log, the trace or recordings. Set when the
-/// library is loaded, and constant from then on.
+/// Not 0 if an environment variable requests the log, the trace or recordings. The value is set
+/// when the library is loaded, and constant from then on.
 extern KERNKIT_LOCAL unsigned char call_hook;
 
 /// Calls the function of a call site, and logs, traces or records the call. Returns what the
@@ -34,12 +34,14 @@ extern KERNKIT_LOCAL unsigned char call_hook;
 [[gnu::cold]] int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
                               KernkitAny* result) noexcept;
 
-/// Whether a call is passed to hooked_call(). Two instructions if no variable requests the hook.
+/// Returns whether a call is passed to hooked_call(). Takes two instructions if no environment
+/// variable requests the hook.
 [[gnu::always_inline]] inline bool is_hooked([[maybe_unused]] void* self) {
 #if defined(__clang__)
   return __builtin_expect(call_hook != 0, 0) && self == nullptr;
 #else
-  // One comparison for both conditions: with two, g++ takes a jump in the common case.
+  // One comparison tests both conditions: with two comparisons, g++ takes a jump in the common
+  // case.
   return __builtin_expect(call_hook > static_cast<uint8_t>(reinterpret_cast<uintptr_t>(self)), 0);
 #endif
 }

@@ -15,7 +15,7 @@ namespace kernkit::detail {
 [[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text,
                                     const char* parsed);
 
-/// `text` and `parsed` are in the sections of the op.
+/// `text` and `parsed` are the entries of the op in the file's sections.
 template <class Line>
 int return_metadata(const char* text, const char* parsed, KernkitAny* result) noexcept {
   try {

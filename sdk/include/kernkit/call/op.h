@@ -8,7 +8,8 @@
 
 namespace kernkit::detail {
 
-/// The schema's text with a NUL after every name and default text, which makes them C strings.
+/// Returns the schema's text with a NUL after every parameter name and every default of type str,
+/// so that these parts of the text are C strings.
 template <size_t N>
 constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Schema& schema) {
   FixedText<N> result{};
@@ -23,7 +24,7 @@ constexpr FixedText<N> terminate_names(const char (&text)[N], const schema::Sche
   return result;
 }
 
-/// The default of a parameter as an argument. `names` is the text of terminate_names().
+/// Returns the default of a parameter as an argument. `names` is the text of terminate_names().
 [[gnu::cold]] KernkitAny default_value(const schema::Param& param, const char* names);
 
 /// Throws TypeError for a call with `got` arguments. `names` is null if the parameters have no
@@ -43,7 +44,7 @@ struct First {
 /// Line is the struct defined by KERNKIT_EXPORT: kName, kSchema, kLocation.
 template <class Line>
 struct Op {
-  // 20 KB, used at compile time only.
+  // The parsed line: an object of 20 KB, which is used at compile time only.
   static constexpr schema::ParsedLine kParsed = schema::parse_line(Line::kSchema);
   static constexpr schema::Schema kSchema = kParsed.schema;
   static constexpr First<schema::Param, kSchema.num_params> kParams{kSchema.params};
@@ -61,7 +62,8 @@ struct Op {
     return kSchema.has_shapes ? &kParsed.shapes : nullptr;
   }
 
-  /// Argument i as passed by the caller, or the default if arguments at the end are left out.
+  /// Returns argument I as passed by the caller, or the default if the caller left out arguments at
+  /// the end.
   template <size_t I>
   KERNKIT_LOCAL static const KernkitAny& argument(const KernkitAny* args, int32_t num_args) {
     if constexpr (static_cast<int>(I) >= kSchema.num_required) {

@@ -8,7 +8,8 @@
 
 namespace kernkit::detail {
 
-/// Line has text(), signature() and shapes(), null for a line without shapes.
+/// `Line` has the functions text(), signature() and shapes(); shapes() returns null for a line
+/// without shapes.
 template <class Line>
 inline constexpr size_t kJsonSize = schema::write_json(Line::text(), Line::signature(),
                                                        Line::shapes(), nullptr);

@@ -15,7 +15,7 @@ struct ExpectedDim {
   const Dim* dim;
 };
 
-/// A tensor that failed a check. Each function throws the error of one check.
+/// A tensor that failed a check. Each [[noreturn]] function throws the error of one check.
 struct ExpectFailure {
   const DLTensor* tensor;
   const char* name;
@@ -36,7 +36,7 @@ struct ExpectFailure {
 
   [[noreturn, gnu::cold]] void fail(const char* kind, Message& text) const;
   Message& text() const { return *new Message << name; }
-  enum Member { kDType, kDevice, kShape, kFirst };  // kFirst: the first member that differs
+  enum Member { kDType, kDevice, kShape, kFirst };  // kFirst selects the first member that differs
   [[noreturn, gnu::cold]] void differs(TensorView other, Member member) const;
 };
 

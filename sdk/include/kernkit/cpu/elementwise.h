@@ -10,12 +10,12 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-/// The type-erased loops of an op.
+/// The loops of an op without the op's type.
 struct Loops {
   const Loop* by_set;   // the loop of each InstructionSet [KERNKIT_INSTRUCTION_SETS]
   const size_t* sizes;  // element sizes of the output and of each input [bytes]
   size_t inputs;
-  bool waits;  // memory limits the op's speed (kWaits)
+  bool waits;  // whether memory limits the op's speed (kWaitsForMemory)
 };
 
 /// True if an op declares that it takes less time than loading its elements from the second cache.

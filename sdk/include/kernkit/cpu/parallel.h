@@ -8,14 +8,14 @@
 
 namespace kernkit::cpu {
 
-/// Returns the number of threads on which a loop of this library may run, including the caller's
-/// thread, from 1 to 256. The default is the environment variable KERNKIT_THREADS, else
-/// OMP_NUM_THREADS, else the number of processors that the process may use within its container's
-/// quota, at most 8. Safe from any thread.
+/// Returns the largest number of threads, including the caller's thread, on which a loop of this
+/// library may run: from 1 to 256. The default is the environment variable KERNKIT_THREADS. If this
+/// variable is not set, the default is OMP_NUM_THREADS, or else the number of processors that the
+/// process may use within its container's quota, but at most 8. Safe to call from any thread.
 int threads() noexcept;
 
-/// Sets threads() for the whole library; a count above 256 counts as 256. Throws ValueError for a
-/// count below 1. Safe from any thread; a loop that runs keeps its number.
+/// Sets threads() for the whole library; a count above 256 is treated as 256. Throws ValueError for
+/// a count below 1. Safe from any thread; a loop that is running keeps its number of threads.
 void set_threads(int count);
 
 namespace detail {
@@ -55,10 +55,10 @@ class PieceFailure {
 }  // namespace detail
 
 /// Calls function(begin, end) on pieces of [0, n) of `grain` elements, in any order and at the same
-/// time; the last piece may be shorter. Makes no call if n <= 0; a grain below 1 counts as 1. The
-/// caller takes part, so the loop never waits for a thread that has not begun. In a parallel region
-/// of OpenMP, or while another thread runs such a loop of this library, all pieces run on the
-/// calling thread, one after the other.
+/// time; the last piece may be shorter. Makes no call if n <= 0; a grain below 1 is treated as 1.
+/// The caller takes part, so the loop never waits for a thread that has not begun. In a parallel
+/// region of OpenMP, or while another thread runs such a loop of this library, all pieces run on
+/// the calling thread, one after the other.
 ///
 /// If the function throws, pieces that have not begun are skipped, and the first exception reaches
 /// the caller after the last running piece has ended. A noexcept function is not tested for

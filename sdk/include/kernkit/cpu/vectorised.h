@@ -59,7 +59,7 @@
 #else
 /// Marks a function into which all calls are inlined; the compiler vectorises its loops by itself.
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
-/// The same as KERNKIT_VECTORISED.
+/// Marks a function with a loop over rows, by the attributes of KERNKIT_VECTORISED.
 #define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
 #endif
 /// Marks a function that rounds products before additions, so that scalar and vectorised loops give

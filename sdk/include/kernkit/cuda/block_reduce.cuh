@@ -42,7 +42,7 @@ __device__ __forceinline__ T reduce_block(T value, const Join& join) {
   __syncthreads();
   T result = of_warps[0];
   for (int warp = 1; warp < warps; ++warp) result = join(result, of_warps[warp]);
-  __syncthreads();  // before the next reduction writes
+  __syncthreads();  // all threads have read `of_warps` before a later call writes it
   return result;
 }
 

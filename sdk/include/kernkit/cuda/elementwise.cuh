@@ -19,7 +19,8 @@ struct Packs {
   Pack<T, kWidth> packs[kPacks];
 };
 
-// `count`: number of packs of the tile. kFull: each thread has kPacks packs.
+// Loads this thread's packs of a tile of `count` packs. kFull: the tile has kPacks packs for each
+// thread.
 template <bool kFull, int kWidth, int kPacks, class T>
 __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count) {
   Packs<T, kWidth, kPacks> result;
@@ -31,8 +32,8 @@ __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count)
   return result;
 }
 
-// The arguments are loaded before the stores: in-place calls are correct, and all loads of a thread
-// are in flight together.
+// Stores the results of this thread's packs. The caller has loaded the arguments before: in-place
+// calls are correct, and all loads of a thread are in flight together.
 template <bool kFull, int kWidth, int kPacks, class Op, class Out, class... In>
 __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
                                       const Packs<In, kWidth, kPacks>&... in) {

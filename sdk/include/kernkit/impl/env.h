@@ -12,8 +12,8 @@ KERNKIT_COLD void* set_current_stream(DLDevice device, void* stream) {
       << "set_current_stream: device " << device << " has a negative id";
   auto* set_stream = host_api::env_set_stream.get();
   KERNKIT_CHECK(set_stream != nullptr, RuntimeError)
-      << "set_current_stream: streams are kept by a host (such as tvm_ffi), and none is in the "
-         "process";
+      << "set_current_stream: found no host in this process that holds the current streams; load a "
+         "host first, such as tvm_ffi";
   void* previous = nullptr;
   if (set_stream(static_cast<int32_t>(device.device_type), device.device_id, stream, &previous) !=
       0) {
@@ -37,8 +37,8 @@ KERNKIT_COLD TensorAllocator current_allocator() {
 KERNKIT_COLD TensorAllocator set_current_allocator(TensorAllocator allocator) {
   auto* set_allocator = host_api::env_set_allocator.get();
   KERNKIT_CHECK(set_allocator != nullptr, RuntimeError)
-      << "set_current_allocator: the allocator is kept by a host (such as tvm_ffi), and none is in "
-         "the process";
+      << "set_current_allocator: found no host in this process that holds the current allocator; "
+         "load a host first, such as tvm_ffi";
   TensorAllocator previous = nullptr;
   if (set_allocator(allocator, /*write_to_global_context=*/0, &previous) != 0) {
     detail::throw_raised("set_current_allocator");

@@ -9,7 +9,8 @@ namespace kernkit::detail {
 KERNKIT_COLD Function create_function(void* self, KernkitFunction call, void (*destroy)(void*)) {
   auto* create = host_api::function_create.get();
   KERNKIT_CHECK(create != nullptr, RuntimeError)
-      << "makes a function, which only a host can make, and none is in the process";
+      << "makes a function, which needs a host; found no host in this process; load a host first, "
+         "such as tvm_ffi";
   void* object = nullptr;
   if (create(self, call, destroy, &object) != 0) throw_raised("making a function");
   return Function::adopt(static_cast<KernkitObject*>(object));

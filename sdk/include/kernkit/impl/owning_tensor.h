@@ -15,8 +15,8 @@ template <class Function>
 Function* host_function_or_throw(HostFunction<Function>& function) {
   Function* allocator = function.get();
   KERNKIT_CHECK(allocator != nullptr, RuntimeError)
-      << "a Tensor can only be made and exported by a host (such as tvm_ffi), and none is in the "
-         "process";
+      << "a Tensor is made and exported by a host; found no host in this process; load a host "
+         "first, such as tvm_ffi";
   return allocator;
 }
 

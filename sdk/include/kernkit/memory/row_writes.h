@@ -24,8 +24,8 @@ struct RowWrite {
   }
 };
 
-/// The last kCount writes, each in a member of its own: a compiler keeps them in registers, and
-/// removes those that nothing reads.
+/// The last kCount writes, each in a separate member: a compiler keeps the members in registers,
+/// and removes members that no code reads.
 template <int kCount>
 class LastRowWrites {
  public:

@@ -129,7 +129,7 @@ class Parser : private SizeParser {
     } while (eat(','));
     if (!eat(']')) fail_shape(ShapeError::kUnclosed, pos_);
   }
-  // As in: int8, out_type or bfloat16, ?
+  // Parses a dtype, such as: int8, out_type or bfloat16, ?
   constexpr void dtype(Value* value) {
     skip_space();
     const int begin = pos_;
@@ -141,8 +141,8 @@ class Parser : private SizeParser {
     if (end == begin) fail_shape(ShapeError::kDtype, begin);
   }
 
-  // As in: None, True, 3, -0.5e-3, inf, 'text', "text", float32. Must match the type. Sets
-  // default_source unless a quote is not closed.
+  // Parses a default, such as: None, True, 3, -0.5e-3, inf, 'text', "text", float32. The default
+  // must match the type. Sets default_source unless a quote is not closed.
   constexpr bool default_value(Param* param) {
     const char quote = text_[pos_];
     if (quote == '\'' || quote == '"') {
@@ -217,7 +217,7 @@ class Parser : private SizeParser {
     return eat(')') || fail(ParseError::kSeparator);
   }
 
-  // As in: (), Tensor, (Tensor, int). Each type may have a name.
+  // Parses the results, such as: (), Tensor, (Tensor, int). Each type may have a name.
   constexpr bool returns() {
     if (!eat('(')) return result();
     if (eat(')')) return true;

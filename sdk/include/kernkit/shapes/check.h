@@ -29,7 +29,7 @@ using schema::word_size;
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
-  using kernkit::detail::Op<Line>::kSchema;  ///< the line; nvcc takes no reference to it
+  using kernkit::detail::Op<Line>::kSchema;  ///< the line; nvcc rejects a reference to kSchema
   /// The shapes and dtypes of the line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 

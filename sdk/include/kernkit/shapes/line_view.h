@@ -19,7 +19,7 @@ struct LineView {
   const Name* names;         ///< num_names names of sizes
   const Size* sizes;         ///< all sizes, which Value::first indexes
   const Node* nodes;         ///< all nodes, which Size::node indexes
-  const Value* values;       ///< one for each parameter
+  const Value* values;       ///< shapes and dtypes, one Value for each parameter
   int num_names;             ///< number of names
   int run_of;                ///< parameter that determines "...", or -1
   int like;                  ///< parameter whose dtype and device are the default of outputs, or -1

@@ -11,7 +11,8 @@ struct XlaDType {
   int number;
   DLDataType dtype;
 };
-// Source: XLA_FFI_DataType of xla/ffi/api/c_api.h, without the dtypes that share a byte.
+// {number in XLA_FFI_DataType of xla/ffi/api/c_api.h, dtype}. Dtypes whose elements share a byte
+// are omitted.
 KERNKIT_LOCAL inline constexpr XlaDType kXlaDTypes[] = {
     {1, dl_bool},
     {2, dl_int8},

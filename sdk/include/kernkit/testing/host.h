@@ -26,7 +26,7 @@ using CudaAlloc = CUDANDAlloc;
 using CudaAlloc = CPUNDAlloc;
 #endif
 
-/// Allocates memory on the tensor's device: of the CPU and, in a build with CUDA, of a GPU or of
+/// Allocates memory on the tensor's device: the CPU or, in a build with CUDA, a GPU or a device of
 /// the simulator.
 struct DeviceAlloc {
   /// Sets `data` to uninitialised memory of the tensor's size; null for an empty tensor. Throws

@@ -12,7 +12,8 @@
 
 namespace kernkit::testing {
 
-/// A list of T that owns its elements. Tensors of views must outlive the list.
+/// A list argument of type T for a test, which owns its elements. The tensors that TensorView
+/// elements refer to must outlive the list.
 ///
 ///     const TestList<TensorView> xs(a.view("xs"), b.view("xs"));
 ///     const TestList<std::string_view> modes("left", "right");

@@ -93,7 +93,7 @@ struct DTypeParts {
     uint32_t lanes = 1;
     if (pos < size && text[pos] == 'x') {
       lanes = detail::read_number(text, size, &++pos);
-      if (lanes < 2) continue;  // one lane is not written
+      if (lanes < 2) continue;  // a name has a suffix only for several lanes
     }
     if (pos != size || bits == 0 || bits > 0xff) continue;
     return {entry.code, static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes)};

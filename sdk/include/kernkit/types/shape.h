@@ -47,7 +47,7 @@ class ShapeView {
   /// True for equal ranks and equal sizes.
   friend constexpr bool operator==(ShapeView a, ShapeView b) {
     if (a.size_ != b.size_) return false;
-    if (a.size_ == 1) return a.data_[0] == b.data_[0];  // the common vector, without a loop
+    if (a.size_ == 1) return a.data_[0] == b.data_[0];  // fast path for one dimension
     for (size_t i = 0; i < a.size_; ++i) {
       if (a.data_[i] != b.data_[i]) return false;
     }

@@ -25,7 +25,7 @@ struct SmallFloat {
 
   static constexpr uint32_t kSign = 1u << (E + M);  ///< the sign bit
   static constexpr uint32_t kTop = kSign - 1;       ///< the code of the largest magnitude
-  /// Code of the positive NaN; kFinite has no NaN, and for it the value is unused.
+  /// Code of the positive NaN; kFinite has no NaN, so that the value is unused.
   static constexpr uint32_t kNan = S == Specials::kIeee  ? kTop ^ ((1u << (M - 1)) - 1)
                                    : S == Specials::kNan ? kTop
                                                          : kSign;
@@ -54,7 +54,7 @@ struct SmallFloat {
     const uint32_t sign = (value >> 31) << (E + M);
     const uint32_t abs_bits = value & 0x7fffffffu;
     if (abs_bits > 0x7f800000u) {
-      if (S == Specials::kFinite) return sign ^ kSign;  // a zero, as in ml_dtypes
+      if (S == Specials::kFinite) return sign ^ kSign;  // NaN becomes a zero, as in ml_dtypes
       return S == Specials::kFnuz ? kNan : sign | kNan;
     }
     uint32_t code;

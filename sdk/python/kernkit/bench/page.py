@@ -113,7 +113,7 @@ def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
 
 
 def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
-    """The paragraph that explains the tables of an op."""
+    """Returns the paragraph that explains the tables of an op."""
     rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
     sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
     if run.ceiling_name(rows[0]) == "memcpy":

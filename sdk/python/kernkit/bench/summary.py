@@ -7,8 +7,8 @@ from .measurements import DTYPES, Row, Run, format_ratio, format_size, format_va
 
 
 def sentences(run: Run) -> List[str]:
-    """A sentence for the largest size of each op's first dtype, and for each program's first pair of kernkit and a
-    peer."""
+    """Returns a sentence for the largest size of each op's first dtype, and a sentence for each program's first
+    comparison of kernkit with a peer."""
     by_op: Dict[str, str] = {}
     rows = sorted(run.measured, key=lambda row: (row.order[:2], [-n for n in row.order[2][1]], row.implementation))
     for row in rows:

@@ -33,7 +33,7 @@ class Result:
     """The result of one rule for one product."""
 
     rule: str
-    status: str  # PASS, FAIL, ADVICE (a rule of level SHOULD does not hold) or NOT_APPLICABLE
+    status: str  # PASS, FAIL (a MUST rule does not hold), ADVICE (a SHOULD rule does not hold) or NOT_APPLICABLE
     reason: str = ""  # empty for PASS
 
 

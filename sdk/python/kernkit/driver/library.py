@@ -121,7 +121,7 @@ def bench(options: Options) -> None:
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
     measured = [f"build/release/bin/{program}" for program in names]
-    # The benchmarks run on one thread, then on the number of threads that each op chooses.
+    # Each benchmark runs on one thread; a second run uses the number of threads that each op chooses.
     measured += [f"KERNKIT_BENCH_THREADS=all {program}" for program in measured]
     tools.bench(measured, options.rounds, options.benchmark_options, options.compare)
 
@@ -177,7 +177,7 @@ def without_gpu(options: Options) -> None:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """The preparations that a command needs from the script ./kk, as {name: value}."""
+    """Returns what the script ./kk must prepare before the command runs, as {name: value}."""
     command = COMMANDS[options.command]
     of_gpu = gpu.plan(options) if gpu and options.command == "gpu" else {}
     return {"prepares": command.prepared(options), **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of ./kk in kernkit's own repository."""
+"""Functions that run the commands of ./kk in kernkit's own repository."""
 
 import filecmp
 import os

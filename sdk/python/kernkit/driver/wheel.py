@@ -86,7 +86,7 @@ def wheels(options: Options) -> None:
     """Builds the wheels of [tool.cibuildwheel] in pyproject.toml, on an old glibc. These wheels
     replace the wheel of `./kk wheel`."""
     if not any(map(shutil.which, ("docker", "podman"))):
-        raise UserError("wheels needs docker or podman: cibuildwheel builds in containers")
+        raise UserError("wheels needs docker or podman, because cibuildwheel builds in containers; install docker or podman")
     tools.pip_install(CIBUILDWHEEL)
     for path in (ROOT / "dist").glob("*.whl"):
         path.unlink()

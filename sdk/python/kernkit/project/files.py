@@ -62,8 +62,8 @@ def at(library: pathlib.Path, relative: str, expected: str = "") -> pathlib.Path
 
 
 def read(library: pathlib.Path, relative: str) -> str:
-    """The text of a file, with unchanged line ends. FileNotFoundError; UserError: not a file, not readable,
-    not UTF-8, larger than MAX_SIZE."""
+    """Returns the text of a file, with unchanged line ends. Raises FileNotFoundError if the path does not exist, and
+    UserError if the path is not a regular file, or the file is not readable, not UTF-8, or larger than MAX_SIZE."""
     path = at(library, relative, FILE)
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:

@@ -50,7 +50,7 @@ def _digest(content: bytes) -> str:
 
 
 def _read(path: str) -> Optional[bytes]:
-    """The bytes of a regular file. None: the path is a link or another kind of file, or cannot be read."""
+    """Returns the bytes of a regular file; None if the path is a link or another kind of file, or cannot be read."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return None

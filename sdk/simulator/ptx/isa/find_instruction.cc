@@ -70,7 +70,8 @@ struct Item {
 
 constexpr size_t kMostItems = 16;
 
-// Reads the items of a row, such as "~cta? sync"; returns their number.
+// Reads the items of a row of the instruction table, such as "~cta? sync", into `items`. Returns
+// the number of items.
 size_t read_items(std::string_view text, Item* items) {
   size_t count = 0;
   while (!text.empty()) {

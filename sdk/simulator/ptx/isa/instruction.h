@@ -41,7 +41,7 @@ enum class Definedness : uint8_t {
   kNarrows,  // Each source makes one half of the result undefined.
   kWidens,   // Each half of the source makes one half of the result undefined.
   kShuffle,  // The result has the undefined bits of the lane that is read.
-  kBallot,   // The undefined predicate of a lane makes one bit undefined.
+  kBallot,   // An undefined predicate of a lane makes that lane's bit of the result undefined.
   kVote,     // The result is undefined unless a lane with a defined predicate decides it.
   kWarp,     // Any undefined bit of any lane makes every bit undefined.
   kSums,     // The registers of wgmma's D are defined.
@@ -60,7 +60,8 @@ enum class Definedness : uint8_t {
   kCommit,
   kWait,
   kWaitAll,
-  kReturn,  // A function of the device returns its result in local memory.
+  // The instruction is ret of a device function, which returns its result in local memory.
+  kReturn,
 };
 
 /// The sources from which the result of an instruction can take the address of a variable.

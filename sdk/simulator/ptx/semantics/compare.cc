@@ -53,7 +53,8 @@ void set_register_of_halves(Warp& warp, const Operation& operation) {
   put_in_register<R>(warp, operation, compared_halves<H, 1, 0>(warp, operation));
 }
 
-/// .f16 whose subnormal numbers count as zeros, for .ftz.
+/// A .f16 operand of an instruction with .ftz: value() converts a subnormal number to a zero of the
+/// same sign.
 struct FlushedHalf {
   uint16_t bits;
   float value() const {

@@ -107,8 +107,8 @@ struct Fragment {
   uint32_t at_once() const { return by_columns ? 1 : of_register(); }
   uint32_t accesses() const { return rows * columns / 32u / at_once(); }
 };
-/// Computes the address of one access of each lane. The operation's src0 is the distance between
-/// rows or columns [elements].
+/// Writes to `to` the address that each lane accesses in access number `access` of the operation.
+/// The operation's src0 is the distance between rows or columns [elements].
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to);
 
 /// Reports a fault unless all 32 lanes of the warp are active.

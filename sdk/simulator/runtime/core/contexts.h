@@ -61,8 +61,9 @@ cudaError_t set_primary_flags(int device, unsigned flags);
 /// Stores the flags, and 1 if the primary context is in use.
 cudaError_t read_primary(int device, unsigned* flags, int* active);
 
-/// Store the context in which a stream was created, or memory was allocated.
+/// Stores the context in which the stream was created.
 cudaError_t read_context_of_stream(cudaStream_t stream, CUctx_st** context);
+/// Stores the context in which the memory at an address was allocated.
 cudaError_t read_context_of_memory(const void* address, CUctx_st** context);
 
 }  // namespace kernkit::simulator::core

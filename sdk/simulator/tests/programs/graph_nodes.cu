@@ -228,7 +228,8 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(0, 0);
   check(cudaGraphLaunch(execs[0], other));
   check(cudaDeviceSynchronize());
-  check(cudaGraphLaunch(execs[1], stream));  // reuses the memory of an ended launch
+  // reuses the memory of the launch of execs[0], which has ended
+  check(cudaGraphLaunch(execs[1], stream));
   EXPECT_BYTES(1, 1);
   check(cudaDeviceSynchronize());
   for (cudaGraphExec_t exec : execs) check(cudaGraphExecDestroy(exec));

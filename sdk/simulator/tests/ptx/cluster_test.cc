@@ -139,7 +139,7 @@ TEST_F(PtxClusters, Multicast) {
   }
 }
 
-// A bulk copy from shared memory into shared memory of another block.
+// A bulk copy from a block's shared memory into the shared memory of another block of the cluster.
 TEST_F(PtxClusters, CopiesBetweenBlocks) {
   const std::string body =
       "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n" +

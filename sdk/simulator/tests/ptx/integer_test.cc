@@ -168,8 +168,8 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
   struct Step {
     const char* name;
     bool multiplies;
-    // The terms that are added to the carry; `first` is the carry if no instruction has set the
-    // carry.
+    // `terms` returns the sum of the operands without the carry. `first` is the carry-in of the
+    // form that does not read the carry flag: 1 for sub, which adds the complement of b.
     Wide (*terms)(Wide product, Wide a, Wide b, Wide all, unsigned bits);
     Wide first;
   };

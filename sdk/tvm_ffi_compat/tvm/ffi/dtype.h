@@ -13,7 +13,7 @@ class DTypeReader {
  public:
   DTypeReader(const char* text, size_t size) : text_(text), size_(size) {}
 
-  /// False if the text is not a name; *out is then unchanged.
+  /// Reads the name into *out. Returns false, and leaves *out unchanged, if the text is not a name.
   bool read(DLDataType* out) {
     if (kernkit::parse_dtype(text_, size_, out)) return true;
     if (size_ == 0 || (take("void") && pos_ == size_)) {
@@ -68,7 +68,7 @@ class DTypeReader {
     }
     return false;
   }
-  /// Reads the end, or "x4" and the end.
+  /// Reads the end of the name, or a number of lanes such as "x4" and the end.
   bool read_lanes(kernkit::DTypeCode code, uint32_t bits, DLDataType* out) {
     uint32_t lanes = 1;
     if (take("x") && (!read_number(&lanes) || lanes == 0 || lanes > UINT16_MAX)) return false;

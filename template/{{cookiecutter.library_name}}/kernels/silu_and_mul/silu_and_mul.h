@@ -36,7 +36,8 @@ struct SiluAndMul {
 void silu_and_mul(kernkit::TensorView y, kernkit::TensorView x);
 
 //@ if cuda
-/// The CUDA implementation: arguments are checked and not empty. Defined in silu_and_mul.cu.
+/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
+/// silu_and_mul.cu.
 void silu_and_mul_cuda(kernkit::TensorView y, kernkit::TensorView x);
 
 //@ end

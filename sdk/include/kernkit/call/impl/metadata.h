@@ -47,7 +47,7 @@ KERNKIT_COLD void append_type(Message& out, const schema::Param& param) {
   if (param.is_optional) out << "]}";
 }
 
-/// The signature in the host's form, with the result first.
+/// Returns the signature as JSON in the host's form, in which the result comes first.
 KERNKIT_COLD Message type_schema_json(const schema::Signature& line) {
   Message json;
   json << "{\"type\":\"ffi.Function\",\"args\":[";

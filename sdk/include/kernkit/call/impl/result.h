@@ -9,7 +9,8 @@ namespace kernkit::detail {
 
 KERNKIT_COLD void throw_no_host(const char* what) {
   KERNKIT_THROW(RuntimeError) << "returns " << what
-                              << ", which only a host can make, and none is in the process";
+                              << ", which needs a host; found no host in this process; load a host "
+                                 "first, such as tvm_ffi";
 }
 
 KERNKIT_COLD void throw_rejected(const char* what) {

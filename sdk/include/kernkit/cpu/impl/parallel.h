@@ -25,10 +25,10 @@ namespace kernkit::cpu {
 
 namespace detail {
 
-inline constexpr int kDefaultThreads = 8;  // more threads seldom make memory faster
+inline constexpr int kDefaultThreads = 8;  // more threads seldom increase the memory throughput
 inline constexpr int kMaxThreads = 256;
 
-// The loop that the pool's threads run now. It is on the stack of the caller, which waits for
+// The loop that the pool's threads run now. The Job is on the stack of the caller, which waits for
 // active threads.
 struct Job {
   Piece piece;
@@ -102,8 +102,8 @@ KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   }
 }
 
-// Unlocks the mutex and spins for about 100 us until `number` is 0, or with `any` until it is not
-// 0: a sleeping thread takes longer to wake up.
+// Unlocks the mutex and spins for at most about 100 us, until `number` is 0 or, with `any`, until
+// `number` is not 0. Spinning avoids the longer wake-up of a sleeping thread.
 KERNKIT_COLD void stay_awake(Pool& pool, const int& number, bool any) noexcept {
   pthread_mutex_unlock(&pool.mutex);
   for (int i = 0; i < 4000 && (__atomic_load_n(&number, __ATOMIC_RELAXED) != 0) != any; ++i) {
@@ -134,7 +134,7 @@ KERNKIT_COLD void* help(void* pool_of_all) noexcept {
   }
 }
 
-// Requires the pool's mutex.
+// Creates helper threads until the pool has `num_helpers`. The caller holds the pool's mutex.
 KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
@@ -153,7 +153,7 @@ KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Null if memory is exhausted.
+// Returns the pool of this process, which the first call creates; null if memory is exhausted.
 KERNKIT_COLD Pool* this_process_pool() noexcept {
   static Pool* shared = nullptr;
   const pid_t process = getpid();

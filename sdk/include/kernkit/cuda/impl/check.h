@@ -28,7 +28,7 @@ KERNKIT_COLD bool is_asynchronous(cudaError_t error) {
   }
 }
 
-// Writes 13000 as "13.0".
+// Appends a version of CUDA in its usual form: "13.0" for 13000.
 KERNKIT_COLD Message& append_version(Message& text, int version) {
   return text << version / 1000 << '.' << version % 1000 / 10;
 }

@@ -7,7 +7,7 @@
 #include "kernkit/cuda/stream.h"
 #include "kernkit/shapes/xla_results.h"
 
-// The condition of shapes/xla_results.h.
+// The condition under which shapes/xla_results.h declares these functions.
 #if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)
 
 namespace kernkit::shapes {
@@ -25,7 +25,7 @@ KERNKIT_LOCAL inline TensorAllocator& allocator_before_xla() {
   return allocator;
 }
 
-/// Allocates for NDAllocation.
+/// The allocator of NDAllocation for memory of a GPU, which allocates in the order of XLA's stream.
 struct KERNKIT_LOCAL XlaStreamAlloc {
   cudaStream_t stream = nullptr;
   uint64_t call = xla_call();
@@ -55,7 +55,8 @@ struct KERNKIT_LOCAL XlaStreamAlloc {
   }
 };
 
-/// A TensorAllocator that uses XlaStreamAlloc.
+/// The TensorAllocator during a call of XLA: XlaStreamAlloc for a GPU, otherwise the allocator that
+/// was current before the call, or CPUNDAlloc.
 KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* prototype, DLManagedTensorVersioned** out,
                                           void* context,
                                           void (*set_error)(void*, const char*,
@@ -68,7 +69,7 @@ KERNKIT_LOCAL inline int allocate_for_xla(DLTensor* prototype, DLManagedTensorVe
   return kernkit::detail::allocate_with<CPUNDAlloc>(prototype, out, context, set_error);
 }
 
-/// The number of the next call; all threads share the count.
+/// Returns the number of the next call of XLA; all threads share the count.
 KERNKIT_LOCAL inline uint64_t next_xla_call() {
   static uint64_t calls = 0;
   return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);

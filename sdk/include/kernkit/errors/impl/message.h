@@ -10,7 +10,7 @@ namespace kernkit {
 
 KERNKIT_COLD Message& Message::append(const char* text, size_t size) {
   if (size == 0) return *this;                          // `text` may then be null
-  if (data_ == nullptr || size >= capacity_ - size_) {  // one more for the NUL
+  if (data_ == nullptr || size >= capacity_ - size_) {  // one more byte is reserved for the NUL
     const size_t capacity = 2 * capacity_ + size + 64;
     char* grown = static_cast<char*>(realloc(data_, capacity));
     if (grown == nullptr) return *this;

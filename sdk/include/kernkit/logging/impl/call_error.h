@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error of a failed call, read without taking it from the caller.
+// Reads the error of a failed call, and leaves the error for the caller.
 #pragma once
 
 #include "kernkit/host_api/any.h"
@@ -8,7 +8,8 @@
 
 namespace kernkit::logging {
 
-/// Appends the error of a failed call, which stays where the caller takes the error.
+/// Appends the error of a failed call. The error stays in the slot from which the caller takes the
+/// error.
 inline void append_error(Message& out) {
   auto* take = host_api::error_move_from_raised.get();
   auto* set = host_api::error_set_raised.get();

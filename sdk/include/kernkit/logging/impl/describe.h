@@ -9,10 +9,10 @@
 
 namespace kernkit::logging {
 
-using detail::operator<<;  // of a KernkitAny
+using detail::operator<<;  // the operator for a KernkitAny
 
-/// The DLTensor of an argument or a result, or null for another type. Also reads an argument that
-/// is to be moved.
+/// Returns the DLTensor of an argument or a result; null for another type. The argument may be a
+/// reference to an object that the callee may take over.
 inline const DLTensor* tensor_of(const KernkitAny& any) {
   const KernkitAny value = detail::referent(any);
   if (value.v.ptr == nullptr) return nullptr;
@@ -25,7 +25,7 @@ inline bool is_host_memory(DLDevice device) {
   return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
 }
 
-/// True if the rank and the sizes can be read.
+/// Returns whether the rank and the sizes can be read.
 inline bool has_shape(const DLTensor* tensor) {
   return tensor->ndim >= 0 && tensor->ndim <= 64 && detail::has_sizes(tensor);
 }
@@ -40,8 +40,8 @@ inline void append_tensor(Message& out, const DLTensor* tensor) {
   if (!view.is_contiguous()) out << " strides " << view.strides();
 }
 
-/// Appends a text in quotes, with escapes for quotes and control characters: one line of the log
-/// stays one line.
+/// Appends a text in quotes, with escapes for quotes and control characters, so that the text
+/// contains no line break.
 inline void append_quoted(Message& out, const char* data, size_t size, size_t limit) {
   out << "\"";
   for (size_t i = 0; i < size && i < limit; ++i) {

@@ -13,7 +13,7 @@
 
 namespace kernkit::logging {
 
-/// What the hook keeps for the process's lifetime.
+/// The log, the trace and the recorder of a library, which exist until the process ends.
 class Hook {
  public:
   static Hook& get() {
@@ -47,7 +47,8 @@ class Hook {
     (void)pthread_atfork(nullptr, nullptr, after_fork);
   }
 
-  /// The hook without the lock of its construction, which a thread can hold while another forks.
+  /// Returns the hook, or null before its construction. Unlike get(), takes no lock, which another
+  /// thread could have held at a fork.
   static Hook*& made() {
     static Hook* hook = nullptr;
     return hook;
@@ -78,7 +79,7 @@ class Hook {
     return call.site->function(detail::hooked_self(), call.args, call.num_args, result);
   }
 
-  /// The name of the library's file without folders.
+  /// Returns the name of the library's file without folders.
   static const char* library_name() {
     Dl_info info{};
     if (dladdr(&detail::call_hook, &info) == 0 || info.dli_fname == nullptr) return "the program";

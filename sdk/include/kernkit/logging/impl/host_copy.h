@@ -18,8 +18,9 @@ struct Range {
   uint64_t size() const { return end - begin; }
 };
 
-/// The addresses from a tensor's lowest to its highest element, both included; an empty range for a
-/// tensor without elements. False if the tensor has no readable shape or no memory.
+/// Sets `out` to the range from a tensor's lowest to its highest element, both included; to an
+/// empty range for a tensor without elements. Returns false if the tensor has no readable shape or
+/// no memory.
 inline bool range_of(const DLTensor* tensor, Range* out) {
   *out = {};
   if (!has_shape(tensor)) return false;
@@ -39,11 +40,11 @@ inline bool range_of(const DLTensor* tensor, Range* out) {
   return !__builtin_add_overflow(first, static_cast<uintptr_t>(high / 8), &out->end);
 }
 
-/// The bytes of a range of a device's memory. `error()` is null if they can be read.
+/// The bytes of a range of a device's memory. error() returns null if the bytes can be read.
 class Bytes {
  public:
   /// Memory of a CUDA device is copied on the thread's current stream, which waits for the copy.
-  /// Not while the stream is captured, and not more than `limit` bytes.
+  /// Nothing is copied while the stream is captured, or if the range has more than `limit` bytes.
   Bytes(DLDevice device, Range range, uint64_t limit) {
     if (range.size() == 0) return;
     if (is_host_memory(device)) {
@@ -59,7 +60,7 @@ class Bytes {
   ~Bytes() { free(copied_); }
 
   const char* error() const { return error_; }
-  /// The byte at the beginning of the range.
+  /// Returns the address of the first byte of the range.
   const char* data() const { return data_; }
 
  private:
@@ -83,7 +84,7 @@ class Bytes {
   }
 
 #if defined(KERNKIT_WITH_CUDA)
-  /// True for success; otherwise clears the runtime's last error.
+  /// Returns true for success; otherwise clears the runtime's last error and returns false.
   static bool ok(cudaError_t error) {
     if (error != cudaSuccess) (void)cudaGetLastError();
     return error == cudaSuccess;

@@ -13,23 +13,24 @@ namespace kernkit::logging {
 struct KnownOp {
   bool is_logged = false;
   bool is_recorded = false;
-  int32_t trace_index = -1;  // in the trace's table of ops; -1 without a place there
+  int32_t trace_index = -1;  // index in the trace's table of ops; -1 if the op is not in the table
 };
 
-/// A call as the hook sees the call.
+/// A call that the hook runs.
 struct Call {
   const detail::CallSite* site;
   KnownOp* op;
   const KernkitAny* args;
   int32_t num_args;
 
-  /// The parameter of an argument, or null if the schema line has none.
+  /// Returns the parameter of argument i, or null if the schema line has no such parameter.
   const schema::Param* param(int32_t i) const {
     return i < site->signature.num_params ? &site->signature.params[i] : nullptr;
   }
 };
 
-/// Appends the name of argument i: that of the schema line, or "argument_1" and so on.
+/// Appends the name of argument i in the schema line, or "argument_1" and so on if the line has no
+/// name.
 inline void append_name(Message& out, const Call& call, int32_t i) {
   const schema::Param* param = call.param(i);
   if (param != nullptr && param->name.size > 0) {
@@ -39,7 +40,8 @@ inline void append_name(Message& out, const Call& call, int32_t i) {
   }
 }
 
-/// The device of the first tensor that is not in the host's memory; the CPU otherwise.
+/// Returns the device of the first tensor that is not in the host's memory; the CPU if there is
+/// none.
 inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   for (int32_t i = 0; i < num_args; ++i) {
     const DLTensor* tensor = tensor_of(args[i]);
@@ -48,7 +50,8 @@ inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   return {kDLCPU, 0};
 }
 
-/// The op of a call site. `complete` fills the members in at the first call. Null without memory.
+/// Returns the KnownOp of a call site, which the first call creates and `complete` fills in; null
+/// if memory is exhausted.
 template <class Complete>
 KnownOp* known_op(detail::CallSite* site, const Complete& complete) {
   auto* op = static_cast<KnownOp*>(__atomic_load_n(&site->known, __ATOMIC_ACQUIRE));
@@ -61,7 +64,7 @@ KnownOp* known_op(detail::CallSite* site, const Complete& complete) {
                                   __ATOMIC_ACQUIRE)) {
     return op;
   }
-  delete op;  // another thread was first
+  delete op;  // another thread has stored a KnownOp before
   return static_cast<KnownOp*>(first);
 }
 

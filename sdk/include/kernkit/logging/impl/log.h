@@ -24,7 +24,7 @@ class LogFile {
          << "; lines of the log are lost";
     report(Cause::kLogWrite, text);
   }
-  /// After a fork, in the new process.
+  /// Makes the next line open the file again; called in the new process after a fork.
   void forget() { __atomic_store_n(&file_, kNotOpened, __ATOMIC_RELEASE); }
 
  private:
@@ -45,7 +45,7 @@ class LogFile {
     int expected = kNotOpened;
     if (!__atomic_compare_exchange_n(&file_, &expected, file < 0 ? -1 : file, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      if (file >= 0) close(file);  // another thread was first
+      if (file >= 0) close(file);  // another thread has opened the file before
       return expected;
     }
     return file;
@@ -60,7 +60,8 @@ inline int64_t nanoseconds() {
   return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
-/// Replaces control characters from a place on by spaces: one line of the log stays one line.
+/// Replaces the control characters after a position by spaces, so that the text contains no line
+/// break.
 inline void remove_line_breaks(Message& line, size_t begin) {
   auto* text = const_cast<char*>(line.c_str());
   for (size_t i = begin; i < line.size(); ++i) {

@@ -21,8 +21,8 @@ struct RecordSettings {
   Recorded calls = Recorded::kNew;
   Values values = Values::kAll;
   Selection ops;
-  uint64_t most_bytes = uint64_t{256} << 20;    // of one call
-  uint64_t total_bytes = uint64_t{4096} << 20;  // of all calls of this library
+  uint64_t most_bytes = uint64_t{256} << 20;    // limit of one call [bytes]
+  uint64_t total_bytes = uint64_t{4096} << 20;  // limit of all calls of this library [bytes]
 
   static RecordSettings read() {
     RecordSettings result;
@@ -67,7 +67,7 @@ struct RecordSettings {
 struct Recording {
   int folder = -1;
   Values values;
-  const char* skipped = nullptr;  // why no values are recorded although they are requested
+  const char* skipped = nullptr;  // reason why requested values are not recorded; null otherwise
   char name[160];
 };
 
@@ -79,7 +79,7 @@ class Recorder {
 
   bool selects(const char* op) const { return folder_ >= 0 && settings_.ops.contains(op); }
 
-  /// Records the arguments. Without a recording, the result's folder is -1.
+  /// Records the arguments. The member `folder` of the result is -1 if the call is not recorded.
   Recording begin(const Call& call) {
     Recording recording;
     recording.values = settings_.values;
@@ -184,13 +184,13 @@ class Recorder {
       const schema::Param* param = call.param(i);
       Message name;
       append_name(name, call, i);
-      // Without a schema line any tensor can be written.
+      // If the parameter is unknown, the op may write the tensor.
       const bool is_known = param != nullptr && strncmp(name.c_str(), "argument_", 9) != 0;
       snapshot.add(name, call.args[i], !is_known || param->is_written);
     }
   }
 
-  // FNV-1a over the op, and over types, dtypes, shapes and devices of the arguments.
+  // Returns the FNV-1a hash of the op and of the arguments' types, dtypes, shapes and devices.
   static uint64_t kind_of(const Call& call) {
     uint64_t hash = 0xcbf29ce484222325u;
     const auto mix = [&](const void* data, size_t size) {
@@ -231,7 +231,7 @@ class Recorder {
       const unsigned long long number = __atomic_add_fetch(&recordings_, 1, __ATOMIC_RELAXED);
       snprintf(recording->name, sizeof recording->name, "%.100s-%d-%llu", call.site->name,
                static_cast<int>(getpid()), number);
-      // Another library of the process can have used the number.
+      // Another library of the process may have made a folder with this number.
       if (faccessat(folder_, recording->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) continue;
       const Message temporary = temporary_name(*recording);
       if (mkdirat(folder_, temporary.c_str(), 0700) == 0) {
@@ -282,7 +282,8 @@ class Recorder {
     return error == 0;
   }
 
-  /// Without the values, if a tensor cannot be read.
+  /// Writes the tensors of a snapshot to a file. If a tensor cannot be read, the file has no
+  /// values.
   bool write_entries(Recording* recording, const char* name, const Snapshot& snapshot,
                      bool only_written) {
     int error = 0;

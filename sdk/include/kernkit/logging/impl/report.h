@@ -27,12 +27,12 @@ enum class Cause : uint8_t {
   kRecordSize,    // a call exceeds the limit of one recording
   kRecordTotal,   // the limit of all recordings is reached
   kRecordDevice,  // a tensor's memory cannot be read
-  kRecordTypes,   // an argument has a type that no file holds
-  kMemory,        // no memory of the host
+  kRecordTypes,   // an argument has a type that a recording cannot contain
+  kMemory,        // the host's memory is exhausted
 };
 
-/// Blocks SIGPIPE and SIGXFSZ in this thread for a scope, in which a failed write would end the
-/// process, and takes a signal that arrived.
+/// Blocks SIGPIPE and SIGXFSZ in this thread for a scope, so that a failed write does not end the
+/// process. Removes a signal that arrived in the scope.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -55,7 +55,7 @@ class BlockedSignals {
     if (failed_) (void)sigtimedwait(&signals_, nullptr, &none);
     (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  /// Takes note that a write failed with this value of errno.
+  /// Records that a write failed with this value of errno.
   void failed(int error) { failed_ = error == EPIPE || error == EFBIG; }
 
  private:
@@ -92,7 +92,7 @@ inline void report(Cause cause, const Message& text) {
   (void)write_all(STDERR_FILENO, line.c_str(), line.size());
 }
 
-/// The text of an errno value, such as "No space left on device".
+/// Holds the text of an errno value, such as "No space left on device".
 struct ErrorText {
   char text[128];
   explicit ErrorText(int error) : text{} {

@@ -11,13 +11,13 @@ namespace kernkit::logging {
 
 enum class Level : uint8_t { kOff, kNames, kArguments, kStatistics };
 
-/// The value of a variable of the environment, or null if the value is empty.
+/// Returns the value of an environment variable; null if the variable is unset or empty.
 inline const char* variable(const char* name) {
   const char* value = getenv(name);
   return value == nullptr || value[0] == '\0' ? nullptr : value;
 }
 
-/// A copy of a text that is never freed; null without memory.
+/// Returns a copy of a text, which is never freed; null if memory is exhausted.
 inline const char* kept(const char* text) { return text == nullptr ? nullptr : strdup(text); }
 
 /// Calls `visit(begin, size)` for each part of a text between commas.
@@ -56,7 +56,8 @@ class Selection {
   const char* patterns_;
 };
 
-/// The number that the first part of a list names; -1 with a message for another text.
+/// Returns the index in `choices` of the list's first part. For an unsupported text, prints a
+/// message and returns -1.
 template <size_t N>
 int read_choice(const char* name, const char* value, const char* const (&choices)[N],
                 const char* effect) {
@@ -74,7 +75,7 @@ int read_choice(const char* name, const char* value, const char* const (&choices
   return -1;
 }
 
-/// The part of a list after the first comma, or null.
+/// Returns the part of a list after the first comma; null without a comma.
 inline const char* after_comma(const char* value) {
   const char* comma = value == nullptr ? nullptr : strchr(value, ',');
   return comma == nullptr ? nullptr : comma + 1;
@@ -113,7 +114,7 @@ struct LogSettings {
   }
 };
 
-/// True if a variable of the environment requests the log, the trace or recordings.
+/// Returns whether an environment variable requests the log, the trace or recordings.
 inline bool is_requested() {
   for (const char* name : {"KERNKIT_LOG", "KERNKIT_TRACE", "KERNKIT_RECORD"}) {
     if (variable(name) != nullptr) return true;

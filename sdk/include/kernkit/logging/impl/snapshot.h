@@ -21,10 +21,10 @@ struct Storage {
   const DLTensor* tensor;  // the first tensor in the memory
   int num_tensors;
   bool is_written, is_integer;
-  char name[64];  // of the entry in the file
+  char name[64];  // name of the entry in the file of safetensors
 };
 
-/// The dtype of an entry in a file of safetensors; null for a dtype that the format lacks.
+/// Returns the name of a dtype in the format safetensors; null for a dtype that the format lacks.
 inline const char* safetensors_dtype(DLDataType dtype) {
   struct Entry {
     DLDataType dtype;
@@ -46,7 +46,7 @@ class Snapshot {
  public:
   static constexpr int kMostStorages = 64;
 
-  /// Adds an argument's value. `name` is that of a parameter.
+  /// Adds the value of an argument, under the name of its parameter.
   void add(const Message& name, const KernkitAny& any, bool is_written) {
     json_ << (json_.empty() ? "" : ",\n  ") << "{\"name\":";
     append_text(name.c_str(), name.size());
@@ -55,9 +55,9 @@ class Snapshot {
     json_ << "}";
   }
 
-  /// Null, or why the values cannot be recorded.
+  /// Returns null, or the reason why the values cannot be recorded.
   const char* error() const { return error_; }
-  /// The values in the order of add(), separated by commas.
+  /// Returns the values as JSON objects in the order of add(), separated by commas.
   const Message& values() const { return json_; }
   int num_storages() const { return num_storages_; }
   const Storage& storage(int i) const { return storages_[i]; }
@@ -75,7 +75,7 @@ class Snapshot {
         a.is_written |= b.is_written;
         a.is_integer &= b.is_integer;
         storages_[k] = storages_[--num_storages_];
-        k = i;  // the larger range can overlap others
+        k = i;  // the larger range may overlap ranges that were compared before
       }
     }
   }
@@ -108,8 +108,8 @@ class Snapshot {
     out << "]";
   }
 
-  /// Writes the entries as a file of safetensors. Returns null, or what failed; *error is then the
-  /// value of errno, or 0.
+  /// Writes the entries as a file of safetensors. Returns null, or a text that describes the
+  /// failure; *error is then the value of errno, or 0.
   const char* write(int file, Values values, bool only_written, uint64_t limit, int* error) const {
     *error = 0;
     Message header;
@@ -140,7 +140,8 @@ class Snapshot {
       if (!is_kept(storage, values, only_written)) continue;
       const Bytes bytes(storage.device, storage.range, limit);
       if (bytes.error() != nullptr) return bytes.error();
-      // The system call reads the memory: an address that cannot be read is an error, no signal.
+      // The system call reads the memory, so that an unreadable address gives an error and not a
+      // signal.
       *error = write_all(file, bytes.data(), storage.range.size());
     }
     return *error == 0 ? nullptr : "a file cannot be written";
@@ -152,7 +153,7 @@ class Snapshot {
     return values == Values::kAll || (values == Values::kIntegers && storage.is_integer);
   }
 
-  /// Whether the memory has the elements of one tensor in row-major order, and nothing else.
+  /// Returns whether the memory has exactly the elements of one tensor, in row-major order.
   static bool is_one_tensor(const Storage& storage) {
     return storage.num_tensors == 1 && safetensors_dtype(storage.tensor->dtype) != nullptr &&
            detail::is_contiguous(storage.tensor);
@@ -170,7 +171,7 @@ class Snapshot {
     json_ << "\"";
   }
 
-  // Members of a JSON object.
+  // Functions that append members of a JSON object.
   void add_value(const char* name, const KernkitAny& any, bool is_written, int depth) {
     if (const DLTensor* tensor = tensor_of(any)) return add_tensor(name, tensor, any, is_written);
     const KernkitAny value = detail::referent(any);

@@ -7,7 +7,8 @@
 
 namespace kernkit::logging {
 
-/// Smallest and largest finite number, and counts of the other values.
+/// The smallest and the largest finite number of a tensor, and the numbers of NaN and of
+/// infinities.
 template <class T>
 struct Statistics {
   T min{}, max{};
@@ -77,7 +78,7 @@ void append_statistics_of(Message& out, TensorView tensor, const char* first) {
 
 /// Appends " {min 0 max 3}" or " {not read: <reason>}".
 inline void append_statistics(Message& out, const DLTensor* tensor) {
-  constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of a copy
+  constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // limit of a copy from a device
   Range range;
   if (!range_of(tensor, &range)) {
     out << " {not read: no memory}";

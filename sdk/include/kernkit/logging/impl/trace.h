@@ -18,8 +18,8 @@ namespace kernkit::logging {
 
 /// A pair of the two clocks at one time.
 struct ClockPair {
-  uint64_t ticks;        // of the processor's counter
-  uint64_t nanoseconds;  // since 1970
+  uint64_t ticks;        // value of the processor's counter
+  uint64_t nanoseconds;  // time since 1970
 };
 
 struct TraceHeader {
@@ -28,7 +28,7 @@ struct TraceHeader {
 
   char magic[8];
   uint32_t version, header_bytes, num_ops, op_bytes, num_calls, call_bytes;
-  uint64_t pid, start_time;   // of the process that made the file
+  uint64_t pid, start_time;   // id and start time of the process that made the file
   uint64_t next_call;         // number of calls so far
   uint32_t next_op, padding;  // number of ops so far
   ClockPair first, last;
@@ -45,13 +45,13 @@ enum class TraceState : uint8_t { kRunning = 1, kOk = 2, kFailed = 3 };
 
 /// A call in the ring. `number` is 0 while the other members change.
 struct TraceCall {
-  uint64_t number, begin, end;  // counted from 1; ticks
+  uint64_t number, begin, end;  // number counted from 1; times of begin and end [ticks]
   uint32_t tid, pid;
   uint16_t op;
   uint8_t state, num_args;
-  uint16_t size;         // of the encoded arguments [bytes]
-  uint16_t num_encoded;  // fewer than num_args if the room does not suffice
-  uint64_t stream;       // of the first tensor on a device
+  uint16_t size;         // size of the encoded arguments [bytes]
+  uint16_t num_encoded;  // number of encoded arguments, below num_args if they exceed the space
+  uint64_t stream;       // stream of the first tensor on a device
   uint64_t padding;
   unsigned char args[200];
 };
@@ -62,7 +62,8 @@ inline constexpr size_t kTraceBytes = kTraceHeaderBytes + TraceHeader::kOps * si
 static_assert(sizeof(TraceHeader) <= kTraceHeaderBytes && sizeof(TraceOp) == 512 &&
               sizeof(TraceCall) == 256);
 
-/// The processor's counter, which takes a third of the time of clock_gettime().
+/// Returns the processor's counter; reading the counter takes a third of the time of
+/// clock_gettime().
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -150,7 +151,7 @@ class TraceEncoder {
   unsigned char* end_;
 };
 
-/// The ids of this thread, which a forked process reads again.
+/// The ids of this thread and of the process. A forked process queries the ids again.
 struct ThreadIds {
   uint32_t generation = 0, tid = 0, pid = 0;
 };
@@ -164,7 +165,7 @@ class Trace {
 
   bool is_open() const { return header_ != nullptr; }
 
-  /// Adds an op to the table. Returns its index; -1 without room.
+  /// Adds an op to the table and returns the op's index; -1 if the table is full.
   int32_t add_op(const detail::CallSite* site) {
     if (!is_open()) return -1;
     const uint32_t index = __atomic_fetch_add(&header_->next_op, 1, __ATOMIC_RELAXED);
@@ -190,7 +191,7 @@ class Trace {
     return static_cast<int32_t>(index);
   }
 
-  /// The place of a call in the ring, by its number.
+  /// Adds a call to the ring and returns the number of the call, counted from 1.
   uint64_t begin(const Call& call) {
     const uint64_t index = __atomic_fetch_add(&header_->next_call, 1, __ATOMIC_RELAXED);
     TraceCall& entry = calls()[index % TraceHeader::kCalls];
@@ -220,7 +221,7 @@ class Trace {
 
   void end(uint64_t number, int code) {
     TraceCall& entry = calls()[(number - 1) % TraceHeader::kCalls];
-    // A later call can have taken the place.
+    // A later call may have replaced this call in the ring.
     if (__atomic_load_n(&entry.number, __ATOMIC_RELAXED) != number) return;
     entry.end = ticks();
     entry.state = static_cast<uint8_t>(code == 0 ? TraceState::kOk : TraceState::kFailed);
@@ -243,7 +244,8 @@ class Trace {
   }
   TraceCall* calls() const { return reinterpret_cast<TraceCall*>(ops() + TraceHeader::kOps); }
 
-  /// The time when this process started, which with the process id identifies the process.
+  /// Returns the start time of this process, which identifies the process together with the process
+  /// id.
   static uint64_t start_time() {
     char text[1024];
     const int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
@@ -251,7 +253,7 @@ class Trace {
     if (file >= 0) close(file);
     if (size <= 0) return 0;
     text[size] = '\0';
-    const char* at = strrchr(text, ')');  // the program's name can contain spaces
+    const char* at = strrchr(text, ')');  // the name before the parenthesis can contain spaces
     for (int field = 2; at != nullptr && field < 22; ++field) at = strchr(at + 1, ' ');
     return at == nullptr ? 0 : strtoull(at, nullptr, 10);
   }
@@ -263,7 +265,7 @@ class Trace {
 
   void open_file() {
     const Message name = expanded(path_);
-    // The libraries of a process open the file in turn.
+    // The lock makes the libraries of a process open the file one after another.
     Message folder;
     const char* slash = strrchr(name.c_str(), '/');
     slash == nullptr
@@ -283,7 +285,7 @@ class Trace {
     return true;
   }
 
-  /// Opens the file if another library of this process made the file.
+  /// Opens the file if another library of this process made the file; otherwise returns false.
   bool join(const char* name) {
     const int file = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) return false;
@@ -309,7 +311,8 @@ class Trace {
     const int file =
         open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return fail(name, errno);
-    // All blocks exist: a write to a mapped file on a full disk would end the process.
+    // Allocates all blocks of the file, because a write to a mapped file on a full disk would end
+    // the process.
     int error = 0;
     {
       BlockedSignals signals;

@@ -21,7 +21,11 @@ namespace kernkit::shapes {
     case XlaFault::kBuffer: text << name << ": XLA passes no buffer"; break;
     case XlaFault::kDType: text << name << ": XLA's dtype " << got << " is not supported"; break;
     case XlaFault::kAttribute: text << name << ": XLA's attribute is of another type"; break;
-    case XlaFault::kAlias: text << name << ": is read and written, but XLA aliases nothing"; break;
+    case XlaFault::kAlias:
+      text << name
+           << ": the op reads and writes this tensor, but XLA passes no output aliased with it; "
+              "declare it in input_output_aliases";
+      break;
   }
   throw Error(kind::TypeError, text.c_str());
 }

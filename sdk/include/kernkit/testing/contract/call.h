@@ -91,8 +91,8 @@ class Call {
     return outcome;
   }
 
-  /// Returns the op, the variation and the arguments: "scale() with x with gaps, strides [66, 2]: y
-  /// float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
+  /// Returns the op, the variation and the arguments: "scale() with non-contiguous x (strides [66,
+  /// 2]): y float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
   std::string text() const;
 
   /// First step of run(): frees the memory of an earlier call, allocates memory, writes the
@@ -154,8 +154,9 @@ class Call {
 
   struct Memory {
     Target* target = nullptr;
-    unsigned char* data = nullptr;  // null: shared, or no tensor
-    int64_t origin = 0;             // offset of the first element
+    // memory of the tensor; null for shared memory, or without a tensor
+    unsigned char* data = nullptr;
+    int64_t origin = 0;  // offset of the first element
     std::vector<unsigned char> before, after;
   };
   const Memory& memory_of(size_t i) const {

@@ -56,7 +56,7 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
     if (!plain.run().accepted) continue;
     const std::string differs = first_difference(call, plain);
     verdict->add(differs.empty() ? ""
-                                 : begin_of(contract, target) + "replayed with other inputs, " +
+                                 : begin_of(contract, target) + "replayed with other inputs: " +
                                        differs + "; expected what a call with them gives");
   }
   (void)cudaGraphExecDestroy(replay);
@@ -102,7 +102,7 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
     (void)cudaGetLastError();
     const bool is_named = outcome.kind == kind::RuntimeError &&
                           outcome.message.find("cudaErrorMemoryAllocation") != std::string::npos;
-    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary reports it
+    if (!outcome.accepted && outcome.kind.empty()) continue;  // rule CBoundary reports this failure
     verdict->add(is_named
                      ? ""
                      : begin_of(contract, target) + function + " failed, and " + outcome.text() +
@@ -146,11 +146,10 @@ inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
     if (first.empty()) first = call.results();
     for (size_t k = 0; k < first.size(); ++k) {
       const std::string differs = difference(call.results()[k].elements, first[k].elements);
-      verdict->add(differs.empty()
-                       ? ""
-                       : begin_of(contract, target) + "of " + first[k].name + ", " + differs +
-                             " when uninitialised memory holds other bytes; "
-                             "expected a result that does not depend on them");
+      verdict->add(differs.empty() ? ""
+                                   : begin_of(contract, target) + first[k].name + ": " + differs +
+                                         " when uninitialised memory holds other bytes; "
+                                         "expected a result that does not depend on them");
     }
   }
 }

@@ -104,12 +104,12 @@ Example list(const Elements&... elements) {
 struct Exemption {
   /// Kinds of exemptions and properties.
   enum Kind {
-    kWithout,          ///< breaks a rule on purpose
-    kCpuOnly,          ///< has no CUDA implementation
-    kCudaOnly,         ///< has no CPU implementation
-    kByRow,            ///< works row by row
-    kWithSchema        ///< has a schema line that its export lacks
-  } kind;              ///< how the tests of the op differ
+    kWithout,          ///< the op breaks a rule on purpose
+    kCpuOnly,          ///< the op has no CUDA implementation
+    kCudaOnly,         ///< the op has no CPU implementation
+    kByRow,            ///< the op computes each row alone
+    kWithSchema        ///< the test gives the schema line, which the op's export lacks
+  } kind;              ///< kind of the exemption or property
   std::string rule;    ///< name of the rule of kWithout; otherwise ""
   std::string reason;  ///< reason of kWithout, line of kWithSchema; otherwise ""
 };

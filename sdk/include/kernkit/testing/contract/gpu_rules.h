@@ -57,7 +57,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
     (void)cudaStreamSynchronize(nullptr);  // waits for work that went to the default stream instead
   }
   call.collect(&outcome);
-  const std::string begin = begin_of(contract, target) + "where its stream is held up, ";
+  const std::string begin = begin_of(contract, target) + "while its stream is delayed: ";
   verdict->add(meanwhile == cudaErrorNotReady
                    ? ""
                    : begin + "it waited; expected that it enqueues its work and returns");

@@ -10,8 +10,8 @@ namespace kernkit::testing::contract {
 /// op gives the same results or throws ValueError.
 inline Variation with_layout(const Contract& contract, size_t i, const char* how,
                              const std::vector<int64_t>& strides) {
-  return {(Message().stream() << "with " << contract.name_of(i).c_str() << " " << how
-                              << ", strides " << ShapeView(strides.data(), strides.size()))
+  return {(Message().stream() << "with " << how << " " << contract.name_of(i).c_str()
+                              << " (strides " << ShapeView(strides.data(), strides.size()) << ")")
               .c_str(),
           May::kGiveSameOrReject,
           kind::ValueError,
@@ -19,7 +19,7 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
           [=](Call& call) { call.arguments[i].strides = strides; }};
 }
 
-/// Returns the variations of rule Layouts: each tensor with gaps, backwards, broadcast and
+/// Returns the variations of rule Layouts: each tensor non-contiguous, reversed, broadcast and
 /// transposed. An op that does not accept a layout must reject the call with ValueError, not read
 /// the tensor as if it were dense.
 inline Variations layouts(const Contract& contract, Target& target) {
@@ -34,14 +34,14 @@ inline Variations layouts(const Contract& contract, Target& target) {
       std::vector<int64_t> strides = dense;
       if (x.shape[d] == 1) {
         strides[d] = 1000;
-        all.push_back(with_layout(contract, i, "with any stride for a size of 1", strides));
+        all.push_back(with_layout(contract, i, "contiguous", strides));
         continue;
       }
       for (size_t k = 0; k <= d; ++k) strides[k] *= 2;
-      all.push_back(with_layout(contract, i, "with gaps", strides));
+      all.push_back(with_layout(contract, i, "non-contiguous", strides));
       strides = dense;
       strides[d] = -strides[d];
-      all.push_back(with_layout(contract, i, "backwards", strides));
+      all.push_back(with_layout(contract, i, "reversed", strides));
       strides[d] = 0;  // no call can write two values into one element
       all.push_back(with_layout(contract, i, "broadcast", strides));
     }
@@ -133,9 +133,10 @@ inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_
           }};
 }
 
-/// Returns a variation for each pair of tensors that can share memory: at least one of the two is
-/// written if `one_is_written`, otherwise none. `same`: the two are the same tensor, otherwise one
-/// begins up to one element before or after the other.
+/// Returns a variation for each pair of tensors that can share memory. If `one_is_written`, the op
+/// writes at least one tensor of the pair, otherwise the op writes neither. If `same`, both
+/// arguments are the same tensor, otherwise the first tensor begins up to one element before or
+/// after the second.
 inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
   Variations all;
   const auto& examples = contract.examples();

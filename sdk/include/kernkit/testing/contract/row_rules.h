@@ -51,7 +51,7 @@ inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict)
       if (rows == 0 && argument.is_written && !argument.shape.empty()) rows = argument.shape[0];
     }
     (void)batch.run();
-    for (int64_t row = -2; row < rows; ++row) {  // the first two: all rows
+    for (int64_t row = -2; row < rows; ++row) {  // -2 and -1: all rows in one call
       target->reorder(static_cast<unsigned>(row + 3));
       Call other = Call::plain(batch, *target);
       if (row >= 0) leave_row(&other, row, rows);

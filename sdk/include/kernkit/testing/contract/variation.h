@@ -74,9 +74,9 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// Returns "" or the first difference between the results of two calls, which have run: "of y,
-/// element 3 is 7, not 14", or another number of results. differ(actual, expected) returns "" or
-/// the difference of two Elements.
+/// Returns "" or the first difference between the results of two calls, which have run: "y: element
+/// 3 is 7, not 14", or another number of results. differ(actual, expected) returns "" or the
+/// difference of two Elements.
 template <class Differ>
 std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
   if (actual.results().size() != expected.results().size())
@@ -84,7 +84,7 @@ std::string first_difference(const Call& actual, const Call& expected, const Dif
   for (size_t k = 0; k < actual.results().size(); ++k) {
     std::string text = differ(actual.results()[k].elements, expected.results()[k].elements);
     if (text.empty()) continue;
-    return "of " + actual.results()[k].name + ", " + text;
+    return actual.results()[k].name + ": " + text;
   }
   return "";
 }
@@ -121,7 +121,7 @@ inline std::string violation_of(const Contract& contract, Target& target,
     case May::kGiveSameOrReject: {
       Call plain = Call::plain(call, target);
       const Outcome of_plain = plain.run();
-      if (!of_plain.accepted) return "";  // other rules report it
+      if (!of_plain.accepted) return "";  // other rules report this failure
       const std::string differs = first_difference(call, plain);
       const bool may_reject = variation.may == May::kGiveSameOrReject;
       return differs.empty() ? ""

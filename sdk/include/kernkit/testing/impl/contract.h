@@ -43,7 +43,7 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   return Contract(std::move(callee), examples, std::move(exemptions));
 }
 
-/// The report of one rule to GoogleTest: why it failed, why it was skipped, or nothing.
+/// The report of one rule to GoogleTest: the reason of a failure, the reason of a skip, or nothing.
 struct Report {
   std::string failure;
   std::string skipped;

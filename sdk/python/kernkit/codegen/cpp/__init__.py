@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ and CUDA files of a new op, which `kernkit add` makes from a schema."""
+"""Generates the C++ and CUDA files of a new op from a schema, for `kernkit add`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of a new op, from the skeletons of its kind."""
+"""Generates the files of a new op from the skeletons of the op's kind."""
 
 import pathlib
 import re

@@ -66,7 +66,7 @@ void print_text(ParseError error, const char* line, const Param& last, bool is_r
   printf("\"");
 }
 
-/// Prints the JSON without the brace at the end.
+/// Prints the JSON of a parsed line without the closing brace, so that the caller can add keys.
 void print_line(const char* line, const Signature& schema, const ShapeLine* shapes) {
   const size_t size = kernkit::schema::write_json(line, schema, shapes, nullptr);
   char* json = static_cast<char*>(malloc(size));

@@ -54,7 +54,7 @@ def copy_false(producer: Producer) -> None:
     except TypeError as error:
         raise Broken(f"__dlpack__(copy=False) raises {described(error)}") from error
     if first.data != second.data or first.flags & IS_COPIED:
-        raise Broken("the export is a copy")
+        raise Broken("with copy=False the export is a copy; expected the array's own memory, or a BufferError")
 
 
 @RULES.add(MUST, sources.METHOD)

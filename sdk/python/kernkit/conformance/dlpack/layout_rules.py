@@ -47,7 +47,8 @@ def strides_present(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def elements(producer: Producer) -> None:
-    """Data, `byte_offset` and strides, in elements, lead to the elements of an array, also where a size is one."""
+    """The data pointer, `byte_offset` [bytes] and the strides [elements] address every element of the array, also in
+    dimensions of size one."""
     for expected in _SHAPES[1:]:
         for dtype in ("float32", "int32"):
             array = producer.make(expected, dtype)

@@ -65,7 +65,7 @@ def error_is_released(subject: Subject) -> None:
     failed calls leave no memory allocated."""
     for name, arguments, outcome in failing(subject):
         if outcome.raised is not None and outcome.raised.references != 1:
-            raise Broken(f"the error of {name}() has {outcome.raised.references} references; the slot's is the only one")
+            raise Broken(f"the error that {name}() sets has {outcome.raised.references} references; expected 1, held by the error slot")
 
         def repeat(count: int, name: str = name, arguments: "List[abi.Any]" = arguments) -> None:
             for _ in range(count):

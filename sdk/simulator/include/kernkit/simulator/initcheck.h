@@ -9,8 +9,8 @@
 
 namespace kernkit::simulator {
 
-/// A branch or an address that depends on undefined bits, or a store of undefined bits to global
-/// memory.
+/// A pair of source lines at which lanes use undefined bits: a branch or an address that depends on
+/// undefined bits, or a store of undefined bits to global memory.
 struct UndefinedUse {
   std::string sentence;  ///< report with both lines, for the block with the lowest number
   uint64_t count;        ///< number of uses by lanes at these two lines

@@ -26,7 +26,7 @@ struct CudaDevice {
 struct CudaCall {
   std::string function;  ///< name of the function, such as "cudaSetDevice"
   cudaError_t result;    ///< returned error; cudaSuccess for a call that succeeded
-  int device;            ///< current device at the call
+  int device;            ///< number of the device that was current when the function was called
 };
 
 /// A kernel launch that the runtime accepted, recorded by CudaRuntime.

@@ -15,7 +15,7 @@ class Array : public kernkit::Array<T> {
   using kernkit::Array<T>::Array;
   /// An empty list.
   Array() = default;
-  /// A list of n copies of `value`.
+  /// Makes a list of n copies of `value`.
   Array(size_t n, const T& value) : Array(std::vector<T>(n, value)) {}
 
   /// Returns a copy of element i. Throws IndexError for an index outside [0, size()).

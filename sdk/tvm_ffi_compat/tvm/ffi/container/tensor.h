@@ -211,7 +211,7 @@ KERNKIT_TVM_FFI_END
 
 template <>
 struct kernkit::detail::Argument<tvm::ffi::TensorView> : Argument<TensorView> {};
-/// A parameter of type Tensor. None is an undefined Tensor.
+/// Reads a parameter of type Tensor. None becomes an undefined Tensor.
 template <>
 struct kernkit::detail::Argument<tvm::ffi::Tensor> : Argument<Tensor> {
   using Storage = tvm::ffi::Tensor;

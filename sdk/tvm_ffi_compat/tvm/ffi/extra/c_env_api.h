@@ -24,8 +24,9 @@ inline TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t device
 /// errors of FromNDAlloc() for CPU memory.
 inline int TVMFFIEnvTensorAlloc(DLTensor* prototype, TVMFFIObjectHandle* out) {
   auto* alloc = kernkit::host_api::env_tensor_alloc.get();
-  TVM_FFI_CHECK(alloc != nullptr, RuntimeError) << "a Tensor can only be made by a host (such as "
-                                                   "tvm_ffi), and none is in the process";
+  TVM_FFI_CHECK(alloc != nullptr, RuntimeError)
+      << "a Tensor is made by a host; found no host in this process; load a host first, such as "
+         "tvm_ffi";
   if (!kernkit::detail::is_own_memory(prototype->device)) return alloc(prototype, out);
   const kernkit::ShapeView shape(prototype->shape, static_cast<size_t>(prototype->ndim));
   *out = kernkit::Tensor::FromNDAlloc(kernkit::CPUNDAlloc(), shape, prototype->dtype,

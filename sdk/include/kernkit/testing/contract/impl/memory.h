@@ -11,7 +11,8 @@ namespace kernkit::testing::contract {
 inline void Call::prepare() {
   release();
   memories_.resize(arguments.size());
-  // Space around the tensors, so that an access with a wider dtype stays in the memory.
+  // Size of the space before and after a tensor [bytes], so that an access with a wider dtype stays
+  // in the memory.
   int64_t guard = 256;
   for (const Argument& argument : arguments) {
     if (!argument.is_tensor) continue;
