@@ -206,7 +206,7 @@ TEST(ByKernkit, Listing) {
   const char* all = "allocate apply count_deleted own_memory pair reject same stream_of sum words ";
   EXPECT_EQ(names, all);
   EXPECT_EQ(module["pair"].schema(), "(Tensor x) -> (int, Tensor)");
-  EXPECT_EQ(module["pair"].doc(), "7 and x.");
+  EXPECT_EQ(module["pair"].doc(), "Returns 7 and x.");
   EXPECT_NE(module["pair"].metadata().find("\"arguments\":[{\"name\":\"x\""), std::string::npos);
   EXPECT_EQ(
       error_of([&] { module["summ"]; }),

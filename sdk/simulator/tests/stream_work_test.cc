@@ -2,6 +2,9 @@
 // Work of the host in the order of streams and graphs.
 #include "kernkit/simulator/stream_work.h"
 
+#include <algorithm>
+#include <string>
+
 #include "streams_fixture.h"
 
 namespace kernkit::simulator {
@@ -48,7 +51,11 @@ TEST_F(CudaStreamWork, RunsInTheOrderOfItsStream) {
     EXPECT_EQ(append_by_host(b, 'x'), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   });
-  EXPECT_EQ(orders, (Logs{"123x", "12x3", "1x23", "x123"}));
+  EXPECT_GE(orders.size(), 2u) << "the streams are independent";
+  for (std::string order : orders) {
+    order.erase(std::remove(order.begin(), order.end(), 'x'), order.end());
+    EXPECT_EQ(order, "123");
+  }
   EXPECT_EQ(released_, 80) << "two for each seed";
 }
 
