@@ -70,31 +70,35 @@ KernkitAny view_text(const char* data, size_t size);
 
 /// A borrowed value of any type. Converts implicitly from None (nullptr), bool, numbers, dtypes,
 /// devices, C strings and std::string, tensors and their views, Function, Any, and an Optional of
-/// these. Has the layout of KernkitAny. As a parameter it matches the schema type `Any`.
+/// these. Has the layout of KernkitAny. Copies borrow the same value. As a parameter it matches the
+/// schema type `Any`.
 ///
 /// Reading is that of Any: type_index() and is_none() describe the value, cast<T>(name) returns the
 /// value as a T, or throws TypeError for another type and ValueError for a number out of range,
 /// both with `name`; is<T>() returns whether cast<T>() succeeds, try_cast<T>() an Optional<T>,
 /// empty where cast<T>() throws. A view that cast() returns is valid as long as the object that was
-/// read. get() returns the KernkitAny.
+/// read. is() and try_cast() pass on exceptions other than Error, such as std::bad_alloc. get()
+/// returns the KernkitAny.
 class AnyView : public detail::AnyValue {
  public:
-  /// None.
+  /// The value None.
   AnyView() = default;
-  /// None, as nullptr.
+  /// The value None, for a literal nullptr.
   AnyView(std::nullptr_t) {}  // NOLINT(runtime/explicit)
   /// Borrows the value of an Any, which must outlive the view.
   AnyView(const AnyValue& value) : AnyValue(value.get()) {}  // NOLINT(runtime/explicit)
-  /// Borrows a value in the layout of the C ABI, whose object or text must outlive the view. The
-  /// type is not checked.
+  /// Borrows a value in the layout of the C ABI, whose object or text must outlive the view.
+  /// Neither type nor pointer is checked.
   explicit AnyView(const KernkitAny& any) : AnyValue(any) {}
 
-  /// A bool, number, dtype or device. Throws ValueError for an unsigned integer above 2^63 - 1.
+  /// A bool, number, dtype or device; floats become double, integers int64_t. Throws ValueError for
+  /// an unsigned integer above 2^63 - 1.
   template <class T, std::enable_if_t<detail::kIsPlain<T>, int> = 0>
   AnyView(T value) {  // NOLINT(runtime/explicit)
     detail::Result<T>::set(&any_, value);
   }
   /// Text with a terminating NUL, borrowed: `text` must outlive the view, and must not be null.
+  /// Throws nothing.
   AnyView(const char* text) { set(kKernkitRawStr).c_str = text; }  // NOLINT(runtime/explicit)
   /// std::string, or another class with c_str() and size(): copied up to 7 bytes, otherwise
   /// borrowed from `text`, which must then outlive the view. Throws ValueError for a longer text
@@ -102,15 +106,17 @@ class AnyView : public detail::AnyValue {
   template <class T, class = decltype(std::declval<const T&>().c_str())>
   AnyView(const T& text)  // NOLINT(runtime/explicit)
       : AnyValue(detail::view_text(text.c_str(), text.size())) {}
-  /// A tensor that the caller keeps alive, borrowed; must not be null.
+  /// A tensor that the caller keeps alive during the view's lifetime, borrowed; must not be null.
+  /// Throws nothing.
   AnyView(const DLTensor* tensor) {  // NOLINT(runtime/explicit)
     set(kKernkitDLTensorPtr).ptr = const_cast<DLTensor*>(tensor);
   }
-  /// A tensor that the caller keeps alive, borrowed. The name is not kept.
+  /// A tensor that the caller keeps alive during the view's lifetime, borrowed. The name of the
+  /// view is not kept. Throws nothing.
   AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
-  /// The object of a Tensor, borrowed; None if it is undefined. Throws ValueError for a read-only
-  /// tensor, which a callee could not recognise as read-only: pass its read_only_view() if the
-  /// tensor is only read.
+  /// The object of a Tensor, borrowed: the Tensor must outlive the view. None if it is undefined.
+  /// Throws ValueError for a read-only tensor, which a callee could not recognise as read-only:
+  /// pass its read_only_view() if the tensor is only read.
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }

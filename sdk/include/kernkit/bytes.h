@@ -8,10 +8,11 @@
 namespace kernkit {
 
 /// Borrowed bytes: the schema type `bytes`. Valid during the call as a parameter; the host copies a
-/// result. (An owning class such as std::vector<uint8_t> can be returned as well.)
+/// result. Members throw nothing. (An owning class such as std::vector<uint8_t> can be returned as
+/// well.)
 class BytesView {
  public:
-  /// No bytes.
+  /// Zero bytes: data() is null.
   constexpr BytesView() = default;
   /// Borrows `size` bytes at `data`, which must outlive the view; `data` may be null if `size` is
   /// 0.
@@ -24,7 +25,7 @@ class BytesView {
   constexpr size_t size() const { return size_; }
   /// True for a size of 0.
   constexpr bool empty() const { return size_ == 0; }
-  /// Returns byte i, counted from 0. The index is not checked.
+  /// Returns byte i, counted from 0 (0 to 255). The index is not checked.
   constexpr unsigned char operator[](size_t i) const { return data_[i]; }
   /// Iterator at the first byte, valid as long as the borrowed bytes.
   constexpr const unsigned char* begin() const { return data_; }

@@ -42,12 +42,13 @@ struct type_tag {
 template <class Tag>
 using type_of = typename Tag::type;
 
-/// True if `key` is the dtype_key() of a type in the list. The lanes are part of the dtype.
+/// True if `key` is the dtype_key() of a type in the list. The lanes are part of the dtype. Throws
+/// nothing.
 template <class... T>
 constexpr bool contains(types<T...>, uint32_t key) {
   return ((key == dtype_key(dtype_of<T>)) || ...);
 }
-/// True if `dtype` is the dtype of a type in the list.
+/// True if `dtype`, lanes included, is the dtype of a type in the list. Throws nothing.
 template <class... T>
 constexpr bool contains(types<T...> list, DLDataType dtype) {
   return contains(list, dtype_key(dtype));
@@ -65,9 +66,10 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
                                                   size_t size, SourceLocation location);
 }  // namespace detail
 
-/// Calls `function(type_tag<T>{})` once, for the T of the list whose dtype is `dtype`. Throws
-/// TypeError with the supported dtypes if there is none; the error has the line `location`, by
-/// default that of this call. Exceptions of `function` reach the caller.
+/// Calls `function(type_tag<T>{})` once, in this thread, for the first T of the list whose dtype is
+/// `dtype`. Throws TypeError with the supported dtypes if there is none; the error has the line
+/// `location`, by default that of this call. Exceptions of `function` reach the caller; its result
+/// is ignored. The whole function is compiled for each T.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;

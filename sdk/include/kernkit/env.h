@@ -9,9 +9,9 @@
 namespace kernkit {
 
 /// Returns the current stream of the caller's framework, for this thread and device, for CUDA a
-/// cudaStream_t; null (the default stream) if the framework set none or the process has no host. A
-/// thread started by a kernel has no stream: read the stream before, and pass it on. Throws
-/// nothing.
+/// cudaStream_t; null (the default stream) if the framework set none or the process has no host.
+/// The stream belongs to the framework. A thread started by a kernel has no stream: read the stream
+/// before, and pass it on. Throws nothing.
 inline void* current_stream(DLDevice device) {
   auto* get_stream = host_api::env_get_stream.get();
   if (get_stream == nullptr) return nullptr;
@@ -19,19 +19,21 @@ inline void* current_stream(DLDevice device) {
 }
 
 /// Makes `stream` (for CUDA a cudaStream_t; null is the default stream) current for this thread and
-/// device, for every library in the process; returns the previous stream. Throws RuntimeError
-/// without a host, ValueError for a negative device id, and the host's error for a device that the
-/// host does not support.
+/// device, for every library in the process; returns the previous stream, null if there was none.
+/// Creates, orders and waits for nothing; the stream must exist as long as it is current. Throws
+/// RuntimeError without a host, ValueError for a negative device id, and the host's error for a
+/// device that the host does not support.
 void* set_current_stream(DLDevice device, void* stream);
 
 /// Sets a current stream for a scope: `StreamGuard guard(x.device(), stream);`
 class StreamGuard {
  public:
-  /// Makes `stream` current on `device` for this thread. Throws as set_current_stream() does.
+  /// Makes `stream`, which must outlive the guard, current on `device` for this thread. Throws as
+  /// set_current_stream() does.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
-  /// Restores the previous stream. Never throws. Destroy the guard in the thread that created the
-  /// guard.
+  /// Restores the previous stream, without waiting for any stream. Never throws. Destroy the guard
+  /// in the thread that created the guard.
   ~StreamGuard();
   StreamGuard(const StreamGuard&) = delete;
   StreamGuard& operator=(const StreamGuard&) = delete;
@@ -50,10 +52,11 @@ TensorAllocator current_allocator();
 /// allocator. Throws RuntimeError without a host, and the host's error.
 TensorAllocator set_current_allocator(TensorAllocator allocator);
 
-/// Sets a current allocator for a scope.
+/// Sets a current allocator for a scope and this thread: `AllocatorGuard guard(allocator);`
 class AllocatorGuard {
  public:
-  /// Makes `allocator` current for this thread. Throws as set_current_allocator() does.
+  /// Makes `allocator`, which may be null, current for this thread. Throws as
+  /// set_current_allocator() does.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
   /// Restores the previous allocator. Never throws. Destroy the guard in the thread that created

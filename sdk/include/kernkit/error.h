@@ -37,32 +37,36 @@ struct SourceLocation {
   int line = 0;           ///< number from 1; 0 for no line
 };
 using Where = SourceLocation;  ///< the former name, which remains for one MINOR version
-/// The source line of the expansion, as a kernkit::SourceLocation.
+/// The source line of the expansion, as a kernkit::SourceLocation. Throws nothing.
 #define KERNKIT_HERE (::kernkit::SourceLocation{__FILE__, __LINE__})
 
 /// The exception that kernkit throws. Copies share one text, so copying does not throw.
 class Error : public std::exception {
  public:
-  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null. Throws
-  /// nothing: without memory the error becomes "MemoryError: out of memory".
+  /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null.
+  /// `location` is the line that location() returns. Throws nothing: without memory the error
+  /// becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, const char* text, SourceLocation location = {});
   /// Copies `error_kind`, one of the names in kernkit::kind, and copies and deletes `text`, which
-  /// `new` created: an exception is slower if it has to run a destructor during unwinding. Without
-  /// memory the error becomes "MemoryError: out of memory".
+  /// `new` created: an exception is slower if it has to run a destructor during unwinding. Throws
+  /// nothing: without memory the error becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, Message* text, SourceLocation location = {});
-  /// Shares the text of the other error.
+  /// Shares the text of the other error. Safe from any thread.
   Error(const Error& other) noexcept;
+  /// Shares the text of the other error, and releases the former text.
   Error& operator=(const Error& other) noexcept;
   ~Error() override;
 
   /// The kind, such as "ValueError"; "MemoryError" if memory was exhausted. Valid as long as a copy
   /// of the error.
   const char* kind() const noexcept;
-  /// The message without the kind, valid as long as a copy of the error.
+  /// The message without the kind ("out of memory" if memory was exhausted), valid as long as a
+  /// copy of the error.
   const char* message() const noexcept;
   /// "ValueError: the message", valid as long as a copy of the error.
   const char* what() const noexcept override;
-  /// The line that threw the error, or an empty SourceLocation.
+  /// The line that threw the error; an empty SourceLocation if the error has none, as an error of
+  /// an argument or of the host.
   SourceLocation location() const noexcept { return location_; }
   /// The former name of location(), for one MINOR version.
   SourceLocation where() const noexcept { return location_; }
@@ -158,14 +162,16 @@ template <class A, class B>
 }  // namespace kernkit
 
 /// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error. `Kind` is a name in
-/// kernkit::kind; the error has the line of the macro. Operands are those of kernkit::Message.
+/// kernkit::kind; the error has the line of the macro. Operands are those of kernkit::Message;
+/// without one the text is "unspecified". Spaces at the end are removed.
 #define KERNKIT_THROW(Kind)                                                        \
   ::kernkit::detail::Thrower(::kernkit::kind::Kind, "unspecified", KERNKIT_HERE) & \
       ::kernkit::Message().stream()
 
 /// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws kernkit::Error of
-/// that kind if the condition is false. The message is evaluated only then; without one it is the
-/// condition's text. Safe inside if/else.
+/// that kind if the condition, which is evaluated once, is false. `Kind` is a name in
+/// kernkit::kind. The message is evaluated only then; without one it is the condition's text. Safe
+/// inside if/else. Enabled in every build.
 #define KERNKIT_CHECK(condition, Kind)                                                 \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
@@ -173,17 +179,19 @@ template <class A, class B>
                                    KERNKIT_HERE) &                                     \
             ::kernkit::Message().stream()
 
-/// `KERNKIT_ICHECK(i < n) << "text";` throws InternalError if the condition is false: a check whose
-/// failure is a bug in this library. The text is appended to that of the condition.
+/// `KERNKIT_ICHECK(i < n) << "text";` throws InternalError if the condition, which is evaluated
+/// once, is false: a check whose failure is a bug in this library. The text is appended to that of
+/// the condition. Enabled in every build.
 #define KERNKIT_ICHECK(condition)                                                      \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
       : ::kernkit::detail::Thrower(::kernkit::kind::InternalError, "", KERNKIT_HERE) & \
             ::kernkit::Message().stream() << "internal check failed: " #condition " "
 
-/// Throws InternalError with both operands unless `a op b`, where `op` is a comparison operator.
-/// Operands are evaluated once. Integers compare by value, even if one is signed and one unsigned.
-/// More text may be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";`
+/// Throws InternalError with both operands unless `a op b`, where `op` is a comparison operator. A
+/// statement. Operands are evaluated once, and must be printable by kernkit::Message. Integers
+/// compare by value, even if one is signed and one unsigned. Enabled in every build. More text may
+/// be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";`
 #define KERNKIT_ICHECK_OP(a, op, b)                                                                \
   while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
     return __builtin_expect(                                                                       \

@@ -10,7 +10,8 @@
 namespace kernkit {
 
 /// Checks of one tensor argument. A check runs at once: it throws kernkit::Error or returns *this
-/// for the next check. Use the class through KERNKIT_EXPECT.
+/// for the next check. A check throws only the errors stated; it reads the DLTensor, never the
+/// elements, and waits for no stream. Use the class through KERNKIT_EXPECT.
 class Expect {
  public:
   /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if there
@@ -19,7 +20,8 @@ class Expect {
   Expect(const TensorView& tensor, const char* expression, SourceLocation location)
       : x_(tensor.get(), tensor.name()), expression_(expression), location_(location) {}
 
-  /// Throws TypeError unless the dtype is in the list, e.g. `.dtype(floating{})`. Returns *this.
+  /// Throws TypeError unless the dtype, lanes included, is in the list, e.g. `.dtype(floating{})`.
+  /// The error contains the supported dtypes. Returns *this.
   template <class... T>
   Expect& dtype(types<T...>) {
     // One load: g++ splits a DLDataType that is passed by value.
@@ -30,20 +32,21 @@ class Expect {
     }
     return *this;
   }
-  /// Throws TypeError unless the dtype is this one. Returns *this.
+  /// Throws TypeError unless the dtype is this one, lanes included. Returns *this.
   Expect& dtype(DLDataType expected) {
     if (x_.dtype() != expected) failure().dtype(expected);
     return *this;
   }
 
-  /// Throws ValueError unless the tensor has n dimensions. Returns *this.
+  /// Throws ValueError unless the tensor has n dimensions; a scalar tensor has 0. Returns *this.
   Expect& rank(int32_t n) {
     if (x_.ndim() != n) failure().rank(n);
     return *this;
   }
   /// Throws ValueError unless the shape matches [elements]: each entry is an integer, a Dim or a
-  /// multiple of a Dim. An unbound Dim takes the size that it finds. Throws InternalError for a
-  /// multiple of an unbound Dim. Returns *this.
+  /// multiple of a Dim, and there is one entry for each dimension. An unbound Dim takes the size
+  /// that it finds, and records the tensor's name, which must outlive the Dim. Throws InternalError
+  /// for a multiple of an unbound Dim. Returns *this.
   template <class... D>
   Expect& shape(D&&... expected) {
     int32_t i = 0;
@@ -53,26 +56,30 @@ class Expect {
     return *this;
   }
 
-  /// Throws ValueError unless the tensor is on this device. Throws RuntimeError instead for a CUDA
-  /// tensor in a library without CUDA, unless `expected` is the CPU. Returns *this.
+  /// Throws ValueError unless the tensor is on this device, of the same kind and index. Throws
+  /// RuntimeError instead for a CUDA tensor in a library without CUDA, unless `expected` is the
+  /// CPU. Returns *this.
   Expect& device(DLDevice expected) {
     const bool possible = kWithCuda || !is_cuda(expected);
     if (x_.device() != expected || !possible) failure().device(device_name(expected).c_str());
     return *this;
   }
-  /// Throws ValueError unless the tensor is in CPU memory. Returns *this.
+  /// Throws ValueError unless the tensor is in CPU memory (kDLCPU, any index; pinned memory is not
+  /// included). Returns *this.
   Expect& cpu() {
     if (!is_cpu(x_.device())) failure().device("cpu");
     return *this;
   }
-  /// Throws ValueError unless the tensor is on a CUDA device; RuntimeError for a CUDA tensor if
-  /// this library was built without CUDA. Returns *this.
+  /// Throws ValueError unless the tensor is on a CUDA device (kDLCUDA, any index; pinned and
+  /// managed memory are not included); RuntimeError for a CUDA tensor if this library was built
+  /// without CUDA. Returns *this.
   Expect& cuda() {
     if (!kWithCuda || !is_cuda(x_.device())) failure().device("cuda");
     return *this;
   }
-  /// Throws ValueError unless the tensor is on the CPU or a CUDA device; RuntimeError for a CUDA
-  /// tensor if this library was built without CUDA. Returns *this.
+  /// Throws ValueError unless the tensor is in the memory of the CPU or of a CUDA device, as cpu()
+  /// and cuda() define them; RuntimeError for a CUDA tensor if this library was built without CUDA.
+  /// Returns *this.
   Expect& cpu_or_cuda() {
     if (!is_cpu(x_.device()) && !(kWithCuda && is_cuda(x_.device())))
       failure().device("cpu or cuda");
@@ -81,38 +88,40 @@ class Expect {
 
   /// Throws TypeError unless both have one dtype, ValueError unless they are on one device and have
   /// one shape: the usual check of an output. The error describes the first difference, in that
-  /// order. Returns *this.
+  /// order. Returns *this. The DLTensor of `other` must outlive this object.
   Expect& like(const TensorView& other) {
     if (!detail::is_like(x_.get(), other.get()))
       failure().differs(other, detail::ExpectFailure::kFirst);
     like_ = other.get();
     return *this;
   }
-  /// Throws TypeError unless both have one dtype. Returns *this.
+  /// Throws TypeError unless both have one dtype, lanes included. Returns *this.
   Expect& same_dtype(const TensorView& other) {
     if (x_.dtype() != other.dtype()) failure().differs(other, detail::ExpectFailure::kDType);
     return *this;
   }
-  /// Throws ValueError unless both are on one device. Returns *this.
+  /// Throws ValueError unless both are on one device, of the same kind and index. Returns *this.
   Expect& same_device(const TensorView& other) {
     if (x_.device() != other.device()) failure().differs(other, detail::ExpectFailure::kDevice);
     return *this;
   }
-  /// Throws ValueError unless both have one shape. Returns *this.
+  /// Throws ValueError unless both have the same rank and sizes. Strides may differ. Returns *this.
   Expect& same_shape(const TensorView& other) {
     if (x_.sizes() != other.sizes()) failure().differs(other, detail::ExpectFailure::kShape);
     return *this;
   }
 
   /// Throws ValueError unless the elements are dense in row-major order (see
-  /// TensorView::is_contiguous). Returns *this.
+  /// TensorView::is_contiguous): an empty tensor passes, and the stride of a dimension of size 1
+  /// does not matter. Returns *this.
   Expect& contiguous() {
     if (!x_.is_contiguous()) failure().layout("must be contiguous");
     contiguous_ = true;
     return *this;
   }
   /// Throws ValueError unless the elements of each row (the last dimension) are adjacent. Rows of
-  /// at most one element, rank 0 and an empty tensor pass the check. Returns *this.
+  /// at most one element, rank 0 and an empty tensor pass the check. The strides of other
+  /// dimensions do not matter. Returns *this.
   Expect& last_dim_contiguous() {
     const int32_t last = x_.ndim() - 1;
     const bool fits = last < 0 || x_.size(last) <= 1 || x_.stride(last) == 1;
@@ -120,9 +129,10 @@ class Expect {
     return *this;
   }
   /// Throws ValueError unless the strides match [elements]: each entry is an integer, a Dim or a
-  /// multiple of a Dim. The stride of a dimension of size 1 does not matter, nor do strides of an
-  /// empty tensor: an unbound Dim takes such a value until something else binds it. Throws
-  /// InternalError for a multiple of an unbound Dim. Returns *this.
+  /// multiple of a Dim, and there is one entry for each dimension. The stride of a dimension of
+  /// size 1 does not matter, nor do strides of an empty tensor: an unbound Dim takes such a value
+  /// until something else binds it. Throws InternalError for a multiple of an unbound Dim. Returns
+  /// *this.
   template <class... D>
   Expect& strides(D&&... expected) {
     size_t i = 0;
@@ -132,22 +142,23 @@ class Expect {
     return *this;
   }
   /// Throws ValueError unless the first element's address, byte_offset included, is a multiple of
-  /// `bytes`, a power of two. An empty tensor has no first element. Returns *this.
+  /// `bytes`, a power of two. An empty tensor has no first element, and passes. Throws also
+  /// ValueError for a null address with elements (see TensorView::data_ptr). Returns *this.
   Expect& aligned(size_t bytes) {
     const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());
     if ((address & (bytes - 1)) != 0 && x_.numel() != 0) failure().aligned(bytes);
     return *this;
   }
-  /// Throws ValueError if there are more than n elements, or if they cannot be counted (see
+  /// Throws ValueError if there are more than n elements, or if the elements cannot be counted (see
   /// TensorView::numel). Returns *this.
   Expect& numel_at_most(int64_t n) {
     if (x_.numel() > n) failure().numel(n);
     return *this;
   }
-  /// Throws ValueError if the tensors share memory, unless they have the same elements in the same
-  /// order, so that computing in place is allowed; also if elements of this tensor overlap each
-  /// other, or if the elements of a tensor cannot be counted (see TensorView::numel). Returns
-  /// *this.
+  /// Throws ValueError if the tensors may share memory (see overlaps()), unless they have the same
+  /// elements in the same order, so that computing in place is allowed; also if elements of this
+  /// tensor overlap each other, or if the elements of a tensor cannot be counted (see
+  /// TensorView::numel). Returns *this.
   KERNKIT_ACCESSOR Expect& no_partial_overlap(const TensorView& other) {
     const bool alike = like_ == other.get() || detail::is_like(x_.get(), other.get());
     if (KERNKIT_USUALLY(alike && contiguous_ && detail::same_or_apart(x_.get(), other.get()))) {
@@ -156,8 +167,9 @@ class Expect {
     if (detail::may_overlap(x_.get(), other.get(), true)) failure().overlap(other, "partially ");
     return *this;
   }
-  /// Throws ValueError if the tensors share memory, if elements of this tensor overlap each other,
-  /// or if the elements of a tensor cannot be counted (see TensorView::numel). Returns *this.
+  /// Throws ValueError if the tensors may share memory (see overlaps()), if elements of this tensor
+  /// overlap each other, or if the elements of a tensor cannot be counted (see TensorView::numel).
+  /// Returns *this.
   Expect& no_overlap(const TensorView& other) {
     if (detail::may_overlap(x_.get(), other.get(), false)) failure().overlap(other, "");
     return *this;
@@ -205,5 +217,5 @@ class Expect {
 /// `KERNKIT_EXPECT(x).dtype(floating{}).cpu_or_cuda().contiguous();` Messages use x's name in the
 /// schema line, or the expression in the parentheses. Errors have the line of the macro. Throws
 /// ValueError for a Tensor that is read-only, InternalError for an undefined Tensor, and the errors
-/// of the checks.
+/// of the checks. A temporary Tensor is a compile error.
 #define KERNKIT_EXPECT(tensor) ::kernkit::Expect((tensor), #tensor, KERNKIT_HERE)

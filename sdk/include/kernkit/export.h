@@ -85,15 +85,16 @@ extern "C" {
 __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx = nullptr;
 
 /// The last error that this thread raised in this library without a host in the process, as
-/// "ValueError: scale(): y: ...", or "" if it raised none. For callers in C and ctypes; valid until
-/// the next error.
+/// "ValueError: scale(): y: ...", or "" if it raised none. For callers in C and ctypes; borrowed by
+/// the caller, valid until the thread's next error in this library. Throws nothing.
 __attribute__((weak, used, visibility("default"))) const char* kernkit_last_error(void) {
   const ::kernkit::Error& error = ::kernkit::detail::last_error();
   return error.kind()[0] == '\0' ? "" : error.what();
 }
 
 /// Sets the kernkit runtime whose kernkit_host_find() this library uses while tvm_ffi is not in the
-/// process. A later call changes nothing. Returns the runtime of the first call.
+/// process. A later call changes nothing. Returns the runtime of the first call. Throws nothing.
+/// Safe from any thread.
 __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost kernkit_use_host(
     ::kernkit::detail::FindHost find) {
   return ::kernkit::detail::use_host(find);
@@ -109,12 +110,14 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
 /// schema type. Messages use the schema's argument names. A schema that does not parse or does not
 /// match the function is a compile error. The function is the last argument, so that it may contain
 /// commas: `mylib::copy<float, 4>`. A call returns 0, or -1 with an error: TypeError for the number
-/// or a type of arguments, ValueError for a number out of range, and the errors of the function.
-/// Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`, `__tvm_ffi__doc_<name>`. For tools
-/// that load no library, section "kernkit_schema" holds the line as "name(schema)" and NUL, section
-/// "kernkit_doc" the documentation, a string literal, as "name: doc" and NUL, and section
-/// "kernkit_parsed" the parsed line as "name: JSON" and NUL. The functions return all of them, so
-/// --gc-sections keeps them.
+/// or a type of arguments, ValueError for a number out of range, and the errors of the function (an
+/// exception other than kernkit::Error is MemoryError for std::bad_alloc, RuntimeError for a
+/// std::exception, otherwise InternalError). The function runs in the calling thread; an argument
+/// is valid until it returns. Symbols: `__tvm_ffi_<name>`, `__tvm_ffi__metadata_<name>`,
+/// `__tvm_ffi__doc_<name>`. For tools that load no library, section "kernkit_schema" holds the line
+/// as "name(schema)" and NUL, section "kernkit_doc" the documentation, a string literal, as "name:
+/// doc" and NUL, and section "kernkit_parsed" the parsed line as "name: JSON" and NUL. The
+/// functions return all of them, so --gc-sections keeps them.
 #define KERNKIT_EXPORT(name, schema_line, doc, ...)                                               \
   namespace kernkit_export {                                                                      \
   struct KERNKIT_LOCAL name {                                                                     \
@@ -151,6 +154,7 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
 
 /// Begins the definition of an exported C function `symbol` of the type KernkitFunction. The other
 /// arguments are the names of its parameters; an empty argument leaves a parameter without a name.
+/// The body returns 0, or -1 with an error, and must not throw.
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result)                      \
   extern "C" __attribute__((visibility("default"))) int symbol(                      \
       [[maybe_unused]] void* kernkit_self, const KernkitAny* args, int32_t num_args, \

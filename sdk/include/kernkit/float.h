@@ -93,30 +93,33 @@ KERNKIT_HOST_DEVICE inline uint16_t float_to_bfloat16(float value) {
 
 }  // namespace detail
 
-/// IEEE 754 binary16. Values beyond 65504 (after rounding) become infinity.
+/// IEEE 754 binary16. Conversions throw nothing, and do not flush subnormal numbers.
 struct float16 {
   /// The binary16 code: sign, 5 exponent bits, 10 mantissa bits.
   uint16_t bits;
 
   /// An uninitialised value.
   float16() = default;
-  /// Rounds to nearest, ties to even, subnormal results included; overflow gives infinity, NaN
-  /// stays NaN.
+  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from 65520 (beyond
+  /// 65504 after rounding) become infinity; zeros and infinities keep their sign, NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit float16(float value) : bits(detail::float_to_float16(value)) {}
-  /// The exact value, subnormal numbers included.
+  /// The exact value, subnormal numbers included; infinities and zeros keep their sign, NaN stays
+  /// NaN.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::float16_to_float(bits); }
 };
 
-/// The upper half of a float32: 8 exponent bits, 7 mantissa bits. Overflow becomes infinity.
+/// The upper half of a float32: sign, 8 exponent bits, 7 mantissa bits. Conversions throw nothing,
+/// and do not flush subnormal numbers.
 struct bfloat16 {
   /// The upper 16 bits of the float32.
   uint16_t bits;
 
   /// An uninitialised value.
   bfloat16() = default;
-  /// Rounds to nearest, ties to even; overflow gives infinity, NaN stays NaN.
+  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from (2 - 2^-8) *
+  /// 2^127 become infinity; zeros and infinities keep their sign, NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
-  /// The exact value.
+  /// The exact value, special values included: the other 16 bits of the float are 0.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }
 };
 

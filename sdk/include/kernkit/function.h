@@ -30,8 +30,9 @@ auto pass(const Optional<T>& value) {
 }
 }  // namespace detail
 
-/// Shares ownership of a function object of the host, such as a Python callable. As a parameter it
-/// matches the schema type `Callable` (`Callable?` with Optional<Function>).
+/// Shares ownership of a function object of the host, such as a Python callable. Copies share the
+/// function. As a parameter it matches the schema type `Callable` (`Callable?` with
+/// Optional<Function>). A member throws nothing unless the member's comment names an error.
 class Function {
  public:
   /// Refers to no function.
@@ -55,12 +56,12 @@ class Function {
   /// The host's object, borrowed: valid while an owner exists. Null if undefined.
   KernkitObject* get() const { return object_.get(); }
 
-  /// Calls the function with C++ values that convert to AnyView or Any, and returns its result.
-  /// Throws HostError, an Error with the kind and the message of the callee's error; if that error
-  /// leaves the kernel, the caller gets the original error. Throws also InternalError if undefined,
-  /// TypeError for a result with null or malformed contents, and the errors of the conversions.
-  /// Pass a tensor as a Tensor: a callback may keep it, and a Python callback crashes when it reads
-  /// a borrowed DLTensor*.
+  /// Calls the function with C++ values that convert to AnyView or Any, in this thread, and returns
+  /// its result, which the caller owns. Throws HostError, an Error with the kind and the message of
+  /// the callee's error; if that error leaves the kernel, the caller gets the original error.
+  /// Throws also InternalError if this Function is undefined, TypeError for a result with null or
+  /// malformed contents, and the errors of the conversions. Pass a tensor as a Tensor: a callback
+  /// may keep it, and a Python callback crashes when it reads a borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
     static_assert(
@@ -70,9 +71,9 @@ class Function {
         "parameter as a Tensor and pass the Tensor");
     return call({AnyView(detail::pass(args))...});
   }
-  /// Calls the function with these arguments, and returns its result. Throws HostError as
-  /// operator() does, InternalError if undefined, TypeError for a result with null or malformed
-  /// contents.
+  /// Calls the function with these arguments, borrowed during the call, in this thread, and returns
+  /// its result, which the caller owns. Throws HostError as operator() does, InternalError if
+  /// undefined, TypeError for a result with null or malformed contents.
   Any call(std::initializer_list<AnyView> args) const {
     static_assert(sizeof(AnyView) == sizeof(KernkitAny),
                   "AnyView and KernkitAny must have the same size");

@@ -24,7 +24,8 @@ typename Argument<T>::Storage read_element(const KernkitAny* data, size_t i, con
 
 /// A list of T: float[], Tensor[], str[], bool[]. The elements are checked when the call begins and
 /// do not change during it: the elements of an Array (a Python list or tuple) are borrowed, those
-/// of a List, which a callback may change, are held. (int[] is a ShapeView.)
+/// of a List, which a callback may change, are held. Copies share held elements. (int[] is a
+/// ShapeView.)
 template <class T>
 class ListView {
   static_assert(std::is_same_v<typename detail::Argument<T>::Storage, T>,
@@ -32,20 +33,21 @@ class ListView {
                 "int[] as ListView<ListView<int64_t>>");
 
  public:
-  /// Borrows `size` elements at `data`. Messages use `name`; both must outlive the view. Nothing is
-  /// checked here.
+  /// Borrows `size` elements at `data`. Messages use `name`; both must outlive the view and its
+  /// copies. Nothing is checked here, and nothing thrown.
   ListView(const KernkitAny* data, size_t size, const char* name)
       : ListView(detail::ListItems(data, size), name) {}
   /// Shares the elements that a call holds. Messages use `name`, which must outlive the view.
+  /// Throws nothing.
   ListView(const detail::ListItems& items, const char* name) : items_(items), name_(name) {}
 
   /// Number of elements.
   size_t size() const { return items_.size(); }
   /// True for a list without elements.
   bool empty() const { return items_.size() == 0; }
-  /// Element i as a T. The index is not checked. Throws TypeError or ValueError as "xs[2]: ..."
-  /// for an element that is no T, which an argument's check at the beginning of the call excludes.
-  /// A view among the elements is valid as long as the list.
+  /// Element i as a T, counted from 0. The index is not checked. Throws TypeError or ValueError as
+  /// "xs[2]: ..." for an element that is no T, which an argument's check at the beginning of the
+  /// call excludes. A view among the elements is valid as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
   /// Iterator for `for (const TensorView x : xs)`: dereferencing reads the element.

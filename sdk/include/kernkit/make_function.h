@@ -75,8 +75,12 @@ Function create_function(void* self, KernkitFunction call, void (*destroy)(void*
 /// Returns a function of the host that other code, such as a Python caller, can call. `function` is
 /// a lambda or another object with one operator(), whose parameters and result have types of an
 /// exported function. The function exists until its last owner releases it, and any thread may call
-/// it. Error messages contain `name`, which must outlive the function. Throws RuntimeError without
-/// a host. A call with another number or other types of arguments is a TypeError for the caller.
+/// it, also during another call: `function` is moved into it, is called without a lock, and what
+/// `function` captures by reference must outlive it. Error messages contain `name`, which must
+/// outlive the function. Throws RuntimeError without a host, the host's error, std::bad_alloc, and
+/// what the move of `function` throws. A call with another number or other types of arguments is a
+/// TypeError for the caller; a number out of range is a ValueError, and an exception of `function`
+/// is an error of its kind (RuntimeError for a std::exception).
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

@@ -34,18 +34,19 @@ struct detail::Result<Any> {
 /// ValueError for a number out of range, both with `name`; is<T>() returns whether cast<T>()
 /// succeeds, try_cast<T>() an Optional<T>, empty where cast<T>() throws. A view that cast() returns
 /// is valid as long as the object that was read. get() returns the KernkitAny, valid as long as
-/// this object.
+/// this object. is() and try_cast() pass on exceptions other than Error, such as std::bad_alloc.
 class Any : public detail::AnyValue {
  public:
-  /// None.
+  /// The value None.
   Any() = default;
-  /// Adds an owner to the other value's object.
+  /// Adds an owner to the other value's object, or copies a value without an object. Throws
+  /// nothing.
   Any(const Any& other) : AnyValue(other.any_) {
     if (is_object()) KernkitObjectIncRef(any_.v.object);
   }
   /// Takes over the other value; None remains in it.
   Any(Any&& other) noexcept : AnyValue(other.detach()) {}
-  /// Replaces the value, and releases the object of the former value.
+  /// Replaces the value, and releases the object of the former value. Throws nothing.
   Any& operator=(Any other) noexcept {
     const KernkitAny previous = any_;
     any_ = other.any_;
@@ -73,19 +74,20 @@ class Any : public detail::AnyValue {
     detail::set_string(&any_, text, strlen(text));
   }  // NOLINT(runtime/explicit)
   /// An owned copy of a view's value: an object gets another owner, text and bytes are copied by
-  /// the host (RuntimeError without a host). Throws TypeError, which names `name`, for a DLTensor*:
-  /// no view becomes an owned tensor.
+  /// the host (RuntimeError without a host, and the host's error). Throws TypeError, which names
+  /// `name`, for a DLTensor* and for a null or malformed value: no view becomes an owned tensor.
   explicit Any(AnyView view, const char* name = "value")
       : AnyValue(detail::own(view.get(), name)) {}
   Any(TensorView) = delete;
 
-  /// Takes over a value whose reference the caller owns. The value is not checked.
+  /// Takes over a value whose reference the caller owns. The value is not checked. Throws nothing.
   static Any adopt(const KernkitAny& any) {
     Any owned;
     owned.any_ = any;
     return owned;
   }
-  /// Returns the value with its reference, which the caller then owns; None remains.
+  /// Returns the value with its reference, which the caller then owns and has to release; None
+  /// remains in this object.
   KernkitAny detach() noexcept {
     const KernkitAny any = any_;
     any_ = KernkitAny{};

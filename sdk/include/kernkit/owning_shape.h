@@ -11,8 +11,9 @@
 
 namespace kernkit {
 
-/// An array of int64 that owns its elements, up to 8 of them without allocation. Converts to a
-/// ShapeView, which is valid during the Shape's lifetime.
+/// An array of int64 that owns its elements, up to 8 of them without allocation. A member throws
+/// nothing unless the member's comment names an error. Converts to a ShapeView, which is valid
+/// during the Shape's lifetime.
 ///
 ///     Shape half(x.sizes());
 ///     half[half.size() - 1] /= 2;
@@ -21,7 +22,8 @@ class Shape {
  public:
   /// No sizes: the shape of a tensor of rank 0.
   Shape() = default;
-  /// A copy of these sizes. Throws std::bad_alloc if more than 8 sizes cannot be allocated.
+  /// A copy of these sizes [elements], which are not checked. Throws std::bad_alloc if more than 8
+  /// sizes cannot be allocated.
   Shape(ShapeView sizes) : size_(sizes.size()) {  // NOLINT(runtime/explicit)
     if (size_ > kInline) data_ = new int64_t[size_];
     for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
@@ -39,7 +41,7 @@ class Shape {
                 int> = 0>
   Shape(const Sizes& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes.data(), sizes.size())) {}
-  /// A copy of the sizes.
+  /// A copy of the sizes. Throws std::bad_alloc if more than 8 sizes cannot be allocated.
   Shape(const Shape& other) : Shape(ShapeView(other)) {}
   /// Copies the sizes. If the allocation throws std::bad_alloc, this object stays as it was.
   Shape& operator=(const Shape& other) {
@@ -56,12 +58,12 @@ class Shape {
     if (data_ != inline_) delete[] data_;
   }
 
-  /// A view, valid during this object's lifetime. A temporary Shape does not convert.
+  /// A view, valid until this object is assigned or destroyed. A temporary Shape does not convert.
   operator ShapeView() const& { return {data_, size_}; }  // NOLINT(runtime/explicit)
 
   /// Number of sizes: the rank of a tensor.
   size_t size() const { return size_; }
-  /// True for rank 0.
+  /// True for rank 0, not for a shape with a size of 0.
   bool empty() const { return size_ == 0; }
   /// Address of the first size, for reading, valid until this object is assigned or destroyed.
   const int64_t* data() const { return data_; }

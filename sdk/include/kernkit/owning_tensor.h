@@ -23,8 +23,10 @@ bool is_own_memory(DLDevice device);
 }  // namespace detail
 
 /// Shares ownership of a tensor object of the host. As a parameter of an exported function it keeps
-/// the tensor alive after the call; otherwise use a TensorView. As a result it becomes a tensor of
-/// the caller's framework.
+/// the tensor alive after the call; otherwise use a TensorView. Copies share the tensor; threads
+/// may use copies at the same time, but not one object while a thread changes it. A member throws
+/// nothing unless the member's comment names an error. As a result it becomes a tensor of the
+/// caller's framework.
 ///
 /// DLPack has a read-only flag, tensor objects do not. A Tensor made by FromDLPackVersioned() keeps
 /// the producer's flags, and so do its copies: a read-only Tensor rejects writes and is exported as
@@ -36,22 +38,26 @@ class Tensor {
 
   /// Allocates in a kernel through the caller's framework, on the device and with the caching of
   /// its own tensors; CPU memory comes from CPUNDAlloc if no argument of the call was a framework's
-  /// tensor. The contents are uninitialised. Throws TypeError for a dtype without bits, ValueError
-  /// if the shape has a negative size or more than 2^63 - 1 bytes, RuntimeError without a host in
-  /// the process, and the framework's own errors.
+  /// tensor. The tensor is contiguous and uninitialised; sub-byte elements are packed. Throws
+  /// TypeError for a dtype without bits or lanes, ValueError if the shape has a negative size or
+  /// more than 2^63 - 1 bytes, RuntimeError without a host in the process, and the framework's own
+  /// error with its kind.
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
   /// Allocates by `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0 and
-  /// sets *out to a tensor object, or returns -1 with an error in the host's slot. Throws TypeError
-  /// for a dtype without bits, ValueError if the shape has a negative size or more than 2^63 - 1
-  /// bytes, the function's error, and RuntimeError if the function fails without an error.
+  /// sets *out to a new tensor object, whose reference the result takes over, or returns -1 with an
+  /// error in the host's slot. The function gets a prototype with shape, dtype and device, without
+  /// data and strides. Throws TypeError for a dtype without bits or lanes, ValueError if the shape
+  /// has a negative size or more than 2^63 - 1 bytes, the function's error, and RuntimeError if the
+  /// function fails without an error.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
-  /// Allocates by `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data`, and
-  /// FreeData(DLTensor*), which is called when the last owner is released; exceptions of FreeData
-  /// are dropped. Throws the errors of FromEnvAlloc(), MemoryError if data stays null, and the
-  /// exceptions of AllocData, without leaks. FreeData's code must stay loaded: libraries of
-  /// kernkit_add_library() are never unloaded.
+  /// Allocates by `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data` of a
+  /// dense row-major tensor, and FreeData(DLTensor*), which is called by the thread that releases
+  /// the last owner; exceptions of FreeData are dropped. The contents are those of AllocData's
+  /// memory. Throws the errors of FromEnvAlloc(), MemoryError if data stays null for a tensor with
+  /// elements, std::bad_alloc, and the exceptions of AllocData, without leaks. FreeData's code must
+  /// stay loaded: libraries of kernkit_add_library() are never unloaded.
   template <class Alloc, class... Args>
   static Tensor FromNDAlloc(Alloc alloc, ShapeView shape, DLDataType dtype, DLDevice device,
                             Args&&... args) {
@@ -71,20 +77,21 @@ class Tensor {
   /// Takes over a DLPack tensor and returns an owner, with the tensor's flags: the tensor's deleter
   /// is called once, when the last owner is released or before this function throws. ValueError, or
   /// TypeError for a dtype without bits, describes a tensor that is null, invalid, of another major
-  /// version, or not aligned and contiguous as required (in bytes; 0 requires nothing).
-  /// RuntimeError without a host in the process.
+  /// version, or not aligned and contiguous as required (in bytes; 0 requires nothing), or one with
+  /// flags that kernkit does not know or with sub-byte elements padded to bytes. RuntimeError
+  /// without a host in the process; also the host's error. Copies no elements.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
   /// FromDLPackVersioned(), with its errors, for DLPack before 1.0, which has no version and no
-  /// flags.
+  /// flags: the result is writable.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
-  /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter. The
-  /// flags are exported as well. Throws InternalError for an undefined Tensor, RuntimeError without
-  /// a host in the process, and the host's error.
+  /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter once,
+  /// in any thread. Copies no elements. The flags are exported as well. Throws InternalError for an
+  /// undefined Tensor, RuntimeError without a host in the process, and the host's error.
   DLManagedTensorVersioned* ToDLPackVersioned() const;
   /// ToDLPackVersioned(), with its errors, for DLPack before 1.0. Throws ValueError for a read-only
-  /// tensor, because there is no flag.
+  /// tensor, because that version has no flag.
   DLManagedTensor* ToDLPack() const;
 
   /// Adds an owner to an object of type index 70 (kKernkitTensor), which is not checked; null gives
@@ -104,15 +111,18 @@ class Tensor {
 
   /// True if this Tensor refers to a tensor object.
   bool defined() const { return object_.get() != nullptr; }
-  /// Number of owners, including this Tensor; 0 if undefined.
+  /// Number of owners, including this Tensor, at the time of the call: other threads may change it.
+  /// 0 if undefined.
   uint32_t use_count() const {
     if (!defined()) return 0;
     return static_cast<uint32_t>(__atomic_load_n(&object_.get()->ref_counts, __ATOMIC_RELAXED));
   }
-  /// DLPack's flag READ_ONLY: other code relies on the contents. False for an undefined Tensor.
+  /// DLPack's flag READ_ONLY: other code relies on the contents. False for a Tensor without flags,
+  /// such as an undefined Tensor of the default constructor; detach() leaves the flag.
   bool is_read_only() const { return (flags_ & 1) != 0; }
-  /// DLPack's flag IS_COPIED: the producer made a copy for this consumer alone. False for an
-  /// undefined Tensor.
+  /// DLPack's flag IS_COPIED: the producer made a copy for this consumer alone. False for a Tensor
+  /// without flags, such as an undefined Tensor of the default constructor; detach() leaves the
+  /// flag.
   bool is_copied() const { return (flags_ & 2) != 0; }
 
   /// A view for reading and writing, valid while an owner exists. Throws ValueError for a read-only
@@ -120,8 +130,8 @@ class Tensor {
   TensorView view() const {
     return TensorView(reinterpret_cast<const DLTensor*>(writable_object() + 1), name_);
   }
-  /// The host's object, borrowed. Throws ValueError for a read-only tensor, because objects have no
-  /// such flag, and InternalError for an undefined Tensor.
+  /// The host's object, borrowed: valid while an owner exists. Throws ValueError for a read-only
+  /// tensor, because objects have no such flag, and InternalError for an undefined Tensor.
   KernkitObject* writable_object() const {
     if (__builtin_expect(!defined() || is_read_only(), 0)) {
       detail::throw_not_writable(object_.get(), name_);
@@ -158,20 +168,20 @@ class Tensor {
   ShapeView sizes() const { return read_only_view().sizes(); }
   /// sizes() under NumPy's name. Throws InternalError for an undefined Tensor.
   ShapeView shape() const { return read_only_view().sizes(); }
-  /// Size of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
-  /// [-ndim, ndim). Throws InternalError for an undefined Tensor.
+  /// Size of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
+  /// Throws IndexError outside [-ndim, ndim). Throws InternalError for an undefined Tensor.
   int64_t size(int64_t i) const { return read_only_view().size(i); }
-  /// Strides of all dimensions [elements], valid while an owner exists. Throws InternalError for an
-  /// undefined Tensor.
+  /// Strides of all dimensions [elements], valid while an owner exists; row-major if the DLTensor
+  /// has none. Throws InternalError for an undefined Tensor.
   StridesView strides() const { return read_only_view().strides(); }
-  /// Stride of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
-  /// [-ndim, ndim), InternalError for an undefined Tensor.
+  /// Stride of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
+  /// Throws IndexError outside [-ndim, ndim), InternalError for an undefined Tensor.
   int64_t stride(int64_t i) const { return read_only_view().stride(i); }
   /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
   /// or the product exceeds int64. Throws InternalError for an undefined Tensor.
   int64_t numel() const { return read_only_view().numel(); }
-  /// True if the elements are dense in row-major order (see TensorView::is_contiguous). Throws
-  /// InternalError for an undefined Tensor.
+  /// True if the elements are dense in row-major order; an empty tensor is contiguous (see
+  /// TensorView::is_contiguous). Throws InternalError for an undefined Tensor.
   bool is_contiguous() const { return read_only_view().is_contiguous(); }
   /// is_contiguous() under tvm-ffi's name. Throws InternalError for an undefined Tensor.
   bool IsContiguous() const { return read_only_view().is_contiguous(); }
@@ -179,17 +189,18 @@ class Tensor {
   /// [bytes], which must not be 0 (see kernkit::IsAligned). Throws InternalError for an undefined
   /// Tensor.
   bool IsAligned(size_t alignment) const { return kernkit::IsAligned(*get(), alignment); }
-  /// Address of the first element, byte_offset applied; may be null if numel() is 0. Throws
-  /// ValueError for a read-only tensor, and for a null address with elements; InternalError for an
-  /// undefined Tensor.
+  /// Address of the first element, in the memory of device(), byte_offset applied; valid while an
+  /// owner exists, may be null if numel() is 0. Throws ValueError for a read-only tensor, and for a
+  /// null address with elements; InternalError for an undefined Tensor.
   void* data_ptr() const { return view().data_ptr(); }
-  /// Address of the first element for reading, byte_offset applied, also for a read-only tensor;
-  /// may be null if numel() is 0. Throws ValueError for a null address with elements, InternalError
-  /// for an undefined Tensor.
+  /// Address of the first element for reading, also for a read-only tensor, in the memory of
+  /// device(), byte_offset applied; valid while an owner exists, may be null if numel() is 0.
+  /// Throws ValueError for a null address with elements, InternalError for an undefined Tensor.
   const void* const_data_ptr() const { return read_only_view().data_ptr(); }
-  /// Typed address of the first element: `data<const float>()` reads any tensor. Throws TypeError
-  /// if elements are not stored as T, ValueError for a read-only tensor unless T is const, and for
-  /// a null address with elements; InternalError for an undefined Tensor.
+  /// Typed address of the first element, in the memory of device(), valid while an owner exists:
+  /// `data<const float>()` reads any tensor. Throws TypeError if elements are not stored as T,
+  /// ValueError for a read-only tensor unless T is const, and for a null address with elements;
+  /// InternalError for an undefined Tensor.
   template <class T>
   T* data() const {
     return (std::is_const_v<T> ? read_only_view() : view()).template data<T>();
@@ -204,12 +215,15 @@ class Tensor {
   uint64_t flags_ = 0;  // DLPack's flags
 };
 
-/// Size of a tensor's elements without gaps [bytes]. Throws ValueError if a size is negative or the
+/// Size of a tensor's elements without gaps [bytes]: elements of less than a byte are packed, and
+/// the size is rounded up; 0 for an empty tensor. Throws ValueError if a size is negative or the
 /// result exceeds 2^63 - 1, InternalError for an undefined Tensor.
 inline size_t GetDataSize(const Tensor& tensor) { return GetDataSize(*tensor.get()); }
 
-/// Returns an uninitialised tensor, allocated through the caller's framework, with the errors of
-/// Tensor::FromEnvAlloc(): `Tensor y = alloc_tensor({n, 8}, dl_float32, x.device());`
+/// Returns a new tensor, contiguous in row-major order and uninitialised, allocated through the
+/// caller's framework: `Tensor y = alloc_tensor({n, 8}, dl_float32, x.device());` Throws the errors
+/// of Tensor::FromEnvAlloc(): TypeError for a dtype without bits, ValueError for an invalid shape,
+/// RuntimeError without a host, and the framework's own error.
 inline Tensor alloc_tensor(ShapeView shape, DLDataType dtype, DLDevice device) {
   return Tensor::FromEnvAlloc(shape, dtype, device);
 }

@@ -9,8 +9,9 @@
 /// the hot path as well.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
-/// The value of `condition`, which holds for the common vector: so likely that g++ keeps no
-/// registers free for calls of the other case, and lays out the common case in a straight line.
+/// The value of `condition`, evaluated once, which holds for the common vector: so likely that g++
+/// keeps no registers free for calls of the other case, and lays out the common case in a straight
+/// line.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {
@@ -58,11 +59,14 @@ KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
 /// by value. Sizes and strides count elements; a negative `i` counts from the end.
 ///
 /// A const TensorView does not make the data constant: the schema's `(a!)` and the pointer type
-/// that the kernel requests do.
+/// that the kernel requests do. The DLTensor must not be null, and must have as many sizes as
+/// dimensions, as the arguments of an exported function have. A member throws nothing unless the
+/// member's comment names an error.
 class TensorView {
  public:
-  /// Implicit, so that a DLTensor* converts to a TensorView. `name` must outlive the view; messages
-  /// use it (an exported function gets the names in its schema line).
+  /// Borrows `tensor`, which must not be null. Implicit, so that a DLTensor* converts to a
+  /// TensorView. `name`, which may be null, must outlive the view; messages use it (an exported
+  /// function gets the names in its schema line).
   TensorView(const DLTensor* tensor, const char* name = nullptr)  // NOLINT(runtime/explicit)
       : tensor_(tensor), name_(name) {}
 
@@ -75,7 +79,7 @@ class TensorView {
     // Read as one number, so that the compiler merges repeated reads.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
-  /// Device of the memory: kind and index.
+  /// Device of the memory: kind (such as kDLCUDA) and index.
   KERNKIT_ACCESSOR DLDevice device() const { return tensor_->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }
@@ -86,15 +90,15 @@ class TensorView {
   }
   /// sizes() under NumPy's name.
   KERNKIT_ACCESSOR ShapeView shape() const { return sizes(); }
-  /// Size of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
-  /// [-ndim, ndim).
+  /// Size of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
+  /// Throws IndexError outside [-ndim, ndim).
   int64_t size(int64_t i) const { return tensor_->shape[index(i)]; }
 
-  /// Strides of all dimensions [elements], valid as long as the DLTensor; computed if the DLTensor
-  /// has none, which DLPack defines as row-major.
+  /// Strides of all dimensions [elements], valid as long as the DLTensor. If the DLTensor has none,
+  /// which DLPack defines as row-major, the view computes the strides.
   KERNKIT_ACCESSOR StridesView strides() const { return {tensor_->strides, sizes()}; }
-  /// Stride of dimension i [elements]; a negative i counts from the end. Throws IndexError outside
-  /// [-ndim, ndim).
+  /// Stride of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
+  /// Row-major if the DLTensor has no strides. Throws IndexError outside [-ndim, ndim).
   int64_t stride(int64_t i) const { return strides()[index(i)]; }
 
   /// Number of elements: 1 for rank 0, 0 if any size is 0. Throws ValueError if a size is negative
@@ -108,8 +112,10 @@ class TensorView {
     return n;
   }
 
-  /// Address of the first element, byte_offset applied. May be null if numel() is 0. Throws
-  /// ValueError for a null address with elements, as of PyTorch's fake tensors.
+  /// Address of the first element, in the memory of device(), byte_offset applied; valid as long as
+  /// the tensor's memory. May be null if numel() is 0. Throws ValueError for a null address with
+  /// elements, as of PyTorch's fake tensors. On a device whose data is a handle (see is_address())
+  /// the result is no address.
   KERNKIT_ACCESSOR void* data_ptr() const {
     const uintptr_t address = detail::address_of(tensor_);
     if (!KERNKIT_USUALLY(address != 0) && detail::count_elements(tensor_) != 0) {
@@ -117,8 +123,9 @@ class TensorView {
     }
     return reinterpret_cast<void*>(address);
   }
-  /// Typed address of the first element: `x.data<const float>()`. Throws TypeError if the elements
-  /// are not stored as T, and the ValueError of data_ptr().
+  /// Typed address of the first element, as data_ptr(): `x.data<const float>()`. T is a type with a
+  /// dtype_of, const or not; an element of several lanes has a T of its own. Throws TypeError if
+  /// the elements are not stored as T, and the ValueError of data_ptr().
   template <class T>
   T* data() const {
     constexpr uint32_t kKey = dtype_key(dtype_of<std::remove_const_t<T>>);
@@ -128,13 +135,14 @@ class TensorView {
     return static_cast<T*>(data_ptr());
   }
 
-  /// True if the elements are dense in row-major order. As in NumPy and PyTorch, the stride of a
-  /// dimension of size 1 does not matter, and an empty tensor is contiguous.
+  /// True if the elements are dense in row-major order, also if the DLTensor has no strides. As in
+  /// NumPy and PyTorch, the stride of a dimension of size 1 does not matter, and an empty tensor is
+  /// contiguous.
   KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
   /// is_contiguous() under tvm-ffi's name.
   bool IsContiguous() const { return is_contiguous(); }
 
-  /// The argument's name, as passed to the constructor, or null if there is none.
+  /// The argument's name, borrowed, as passed to the constructor; null if there is none.
   KERNKIT_ACCESSOR const char* name() const { return name_; }
   /// The DLTensor, borrowed, as passed to the constructor.
   KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }
@@ -151,8 +159,8 @@ class TensorView {
   const char* name_;
 };
 
-/// Appends "float32 [4, 8]", with unusual properties: "cuda:1 float16 [4, 8] strides [16, 1]", and
-/// returns `out`. Reads no elements.
+/// Appends "float32 [4, 8]", with a device other than the CPU and with strides unless contiguous:
+/// "cuda:1 float16 [4, 8] strides [16, 1]". Returns `out`. Reads no elements, and throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {
