@@ -55,9 +55,10 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 }  // namespace detail
 
 /// Applies `op` to one element of each input, and returns the result as an Out. An op written on
-/// compute types gets compute types, and its result is rounded once: the op `[](float x) { return 2
-/// * x; }` serves float, float16 and bfloat16. An op that takes float16 and not float gets the
-/// elements unconverted. An op that takes neither does not compile. Throws only what `op` throws.
+/// compute types gets compute types, and its result is rounded once:
+/// `[](float x) { return 2 * x; }` serves float, float16 and bfloat16. An op that takes float16 and
+/// not float gets the elements unconverted. An op that takes neither does not compile. Throws only
+/// what `op` throws.
 #if defined(__NVCC__)
 #pragma nv_exec_check_disable  // no warning for a host-only op, which the host calls
 #endif

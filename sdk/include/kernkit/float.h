@@ -116,8 +116,8 @@ struct bfloat16 {
 
   /// An uninitialised value.
   bfloat16() = default;
-  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from (2 - 2^-8) *
-  /// 2^127 become infinity; zeros and infinities keep their sign, NaN stays NaN.
+  /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from
+  /// (2 - 2^-8) * 2^127 become infinity; zeros and infinities keep their sign, NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
   /// The exact value, special values included: the other 16 bits of the float are 0.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }
