@@ -19,13 +19,16 @@ inline constexpr bool kWithCuda = true;
 inline constexpr bool kWithCuda = false;
 #endif
 
-/// True for memory of the CPU (kDLCPU). Pinned memory (kDLCUDAHost) is not included.
+/// True for memory of the CPU (kDLCPU). Pinned memory (kDLCUDAHost) is not included. Throws
+/// nothing.
 constexpr bool is_cpu(DLDevice device) { return device.device_type == kDLCPU; }
-/// True for memory of a CUDA device (kDLCUDA). Pinned and managed memory are not included.
+/// True for memory of a CUDA device (kDLCUDA). Pinned and managed memory are not included. Throws
+/// nothing.
 constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; }
 
-/// "cpu", "cuda:1", "cuda_host:0"; an unknown type is "device(type=99):0".
-/// Source of the types: enum DLDeviceType of dlpack.h.
+/// Returns the name of a device, such as "cpu", "cuda:1" or "cuda_host:0": DLPack's name and the
+/// index, without the index for device 0 of the CPU. An unknown type is "device(type=99):0". Source
+/// of the types: enum DLDeviceType of dlpack.h.
 [[gnu::cold]] constexpr FixedText<40> device_name(DLDevice device) {
   FixedText<40> result{};
   char* out = result.text;
@@ -60,7 +63,8 @@ constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; 
 
 }  // namespace kernkit
 
-/// True for the same type and the same id. A global template, as operator== in dtype.h.
+/// True for the same type and the same id. Throws nothing. A global template, as operator== in
+/// dtype.h.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return __builtin_bit_cast(uint64_t, a) == __builtin_bit_cast(uint64_t, b);

@@ -14,7 +14,7 @@
 namespace kernkit {
 
 /// The DLDataType with this code, `bits` per number, and `lanes` numbers per element. The
-/// combination is not checked.
+/// combination is not checked. Throws nothing.
 constexpr DLDataType make_dtype(DTypeCode code, uint8_t bits, uint16_t lanes = 1) {
   return DLDataType{static_cast<uint8_t>(code), bits, lanes};
 }
@@ -78,17 +78,19 @@ template <class T>
 inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 
 /// The whole dtype as one number, for comparisons and switch: code, bits and lanes from the lowest
-/// byte up.
+/// byte up. Equal keys are equal dtypes.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
-/// Size of one element, lanes included [bits]: the product of bits and lanes.
+/// Size of one element, lanes included [bits]: the product of bits and lanes, below 2^24; 0 for a
+/// dtype without bits or lanes. 4 for float4, which packs two elements in a byte.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   const uint32_t key = dtype_key(dtype);
   return (key >> 8 & 0xff) * (key >> 16);
 }
 
-/// "float32", "bool", "float8_e4m3fn", "float16x4" (lanes); an unknown code is
-/// "dtype(code=99, bits=7)". Codes are printed as numbers, never as characters.
+/// Returns the name of a dtype, such as "float32", "bool" or "float8_e4m3fn"; a number of lanes
+/// other than 1 follows as in "float16x4". An unknown code, or a code of other bits, is
+/// "dtype(code=99, bits=7)". Codes are printed as numbers, never as characters. Throws nothing.
 [[gnu::cold]] constexpr FixedText<40> dtype_name(DLDataType dtype) {
   FixedText<40> result{};
   char* out = result.text;
@@ -110,8 +112,9 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
   return result;
 }
 
-/// Parses the output of dtype_name(). Returns false, and leaves *out unchanged, if `text` (of
-/// `size` characters) is not the name of a dtype.
+/// Parses a name of dtype_name(), such as "float32" or "float16x4", and sets *out. Returns false,
+/// and leaves *out unchanged, for any other text (of `size` characters), "dtype(code=99, bits=7)"
+/// included. Throws nothing.
 [[gnu::cold]] constexpr bool parse_dtype(const char* text, size_t size, DLDataType* out) {
   const DTypeParts parts = parse_dtype_name(text, size);
   if (parts.bits == 0) return false;

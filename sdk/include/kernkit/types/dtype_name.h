@@ -82,8 +82,8 @@ struct DTypeParts {
   uint16_t lanes = 1;                ///< numbers per element
 };
 
-/// The dtype with this name, as dtype_name() of dtype.h writes it, or no dtype. `text` has `size`
-/// characters.
+/// Returns the dtype with this name, as dtype_name() of dtype.h writes it, or no dtype (0 bits) for
+/// any other text. `text` has `size` characters, and needs no NUL. Throws nothing.
 [[gnu::cold]] constexpr DTypeParts parse_dtype_name(const char* text, size_t size) {
   for (const auto& entry : detail::kDTypeNames) {
     size_t pos = 0;

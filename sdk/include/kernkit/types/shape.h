@@ -9,12 +9,14 @@
 
 namespace kernkit {
 
-/// A borrowed array of int64: the sizes of a tensor.
+/// A borrowed array of int64: the sizes of a tensor [elements]. A member throws nothing unless the
+/// member's comment names an error.
 class ShapeView {
  public:
   /// No sizes: the shape of a tensor of rank 0.
   constexpr ShapeView() = default;
-  /// Borrows `size` numbers at `data`, which must outlive the view.
+  /// Borrows `size` numbers at `data`, which must outlive the view; `data` may be null if `size` is
+  /// 0. The sizes are not checked.
   constexpr ShapeView(const int64_t* data, size_t size) : data_(data), size_(size) {}
   /// A literal, as in `alloc_tensor({4, 8}, ...)`. The literal exists until the end of that
   /// statement: a ShapeView variable must borrow from an int64_t array instead.
@@ -61,8 +63,9 @@ class ShapeView {
   size_t size_ = 0;
 };
 
-/// Multiplies the sizes. False, with *out unchanged, if a size is negative or the product exceeds
-/// int64. A size of zero makes the product zero, whatever the other sizes are.
+/// Multiplies the sizes, and sets *out to the number of elements: 1 for no sizes. Returns false,
+/// with *out unchanged, if a size is negative or the product exceeds int64. A size of zero makes
+/// the product zero, whatever the other sizes are (negative ones excepted). Throws nothing.
 constexpr bool checked_product(ShapeView sizes, int64_t* out) {
   int64_t product = 1;
   int64_t signs = 0;
@@ -82,7 +85,7 @@ constexpr bool checked_product(ShapeView sizes, int64_t* out) {
 }
 
 /// The strides of a tensor [elements]. In DLPack `strides` may be NULL for a row-major tensor; the
-/// view then computes the strides, so that a reader never sees NULL.
+/// view then computes the strides, so that a reader never sees NULL. Members throw nothing.
 class StridesView {
  public:
   /// Borrows one stride for each size [elements]; null computes the strides of a row-major tensor.
@@ -92,8 +95,8 @@ class StridesView {
 
   /// Number of strides: the rank of the tensor.
   constexpr size_t size() const { return sizes_.size(); }
-  /// Stride i [elements]. The index is not checked. A computed stride wraps if the following sizes
-  /// overflow int64; numel() rejects such a tensor.
+  /// Stride i [elements], counted from 0. The index is not checked. A computed stride wraps if the
+  /// following sizes overflow int64; numel() rejects such a tensor.
   constexpr int64_t operator[](size_t i) const {
     if (strides_ != nullptr) return strides_[i];
     uint64_t stride = 1;

@@ -18,7 +18,8 @@ enum class Specials : uint8_t {
 };
 
 /// A sign bit, E exponent bits and M mantissa bits, in the low bits of a byte. Conversion from
-/// float rounds once, to nearest even.
+/// float rounds once, to nearest even. Conversions throw nothing, and their results are those of
+/// ml_dtypes.
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
 struct SmallFloat {
   uint8_t bits;  ///< the code: sign, exponent and mantissa in the low 1 + E + M bits
@@ -37,10 +38,13 @@ struct SmallFloat {
 
   /// An uninitialised value.
   SmallFloat() = default;
-  /// Rounds to the nearest value, ties to even; `Specials` states the result of an overflow.
+  /// Rounds to the nearest value, ties to even, subnormal results included. `Specials` states the
+  /// result of an overflow, of infinity (as an overflow) and of NaN. Zero keeps its sign, except in
+  /// the fnuz formats, which have no negative zero.
   KERNKIT_HOST_DEVICE explicit SmallFloat(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
-  /// The exact value; each NaN becomes a quiet NaN.
+  /// The exact value, subnormal numbers included; infinity and zero keep their sign, each NaN
+  /// becomes a quiet NaN.
   KERNKIT_HOST_DEVICE explicit operator float() const {
     return detail::bit_cast<float>(decode(bits));
   }
@@ -120,7 +124,8 @@ struct ComputeType<SmallFloat<Code, E, M, Bias, S>> {
   using type = float;
 };
 
-/// Two float4_e2m1fn in a byte, the first in the low half: dtype float4_e2m1fnx2.
+/// Two float4_e2m1fn in a byte, the first in the low half: dtype float4_e2m1fnx2. Members throw
+/// nothing.
 struct float4_e2m1fn_x2 {
   uint8_t bits;  ///< two codes: the first element in bits 0 to 3, the second in bits 4 to 7
 
@@ -147,16 +152,20 @@ struct DTypeOf<float4_e2m1fn_x2> {
 };
 
 /// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
-/// from float rounds to nearest, ties up; any value that is not positive and finite becomes NaN.
+/// from float rounds to nearest, ties up, except between 2^-127 and 2^-126, which it rounds up; a
+/// value that is not positive and finite, or is at least 1.5 * 2^127, becomes NaN, as in ml_dtypes.
 struct float8_e8m0fnu {
   uint8_t bits;  ///< the exponent with bias 127; 255 is NaN
 
   /// An uninitialised value.
   float8_e8m0fnu() = default;
-  /// Rounds to the nearest power of two, ties up; NaN for zero, negative numbers, infinity and NaN.
+  /// Rounds to the nearest power of two, ties up, as ml_dtypes: positive values up to 2^-127 become
+  /// 2^-127, values between 2^-127 and 2^-126 become 2^-126. NaN for zero, negative numbers, values
+  /// of at least 1.5 * 2^127, infinity and NaN.
   KERNKIT_HOST_DEVICE explicit float8_e8m0fnu(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
-  /// The power of two, which float holds exactly, or NaN.
+  /// The power of two, which float holds exactly (2^-127 as a subnormal number), or NaN for the
+  /// code 255.
   KERNKIT_HOST_DEVICE explicit operator float() const {
     const uint32_t value = bits == 0xff ? 0x7fc00000u : bits == 0 ? 0x00400000u : bits << 23;
     return detail::bit_cast<float>(value);
