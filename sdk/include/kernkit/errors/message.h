@@ -23,8 +23,9 @@ namespace kernkit {
 /// the text ends early.
 class Message {
  public:
-  /// An empty text.
+  /// An empty text, without an allocation.
   Message() = default;
+  /// Takes over the text; the other message is empty afterwards.
   Message(Message&& other) noexcept
       : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
     other.data_ = nullptr;
@@ -38,19 +39,20 @@ class Message {
   /// Returns this object as an lvalue, so that `Message().stream() << x` reaches every overload.
   Message& stream() { return *this; }
 
-  /// The text with a terminating NUL; never null. Valid until the next append.
+  /// The text with a terminating NUL; never null. Valid until the next append, move or destruction
+  /// of this object.
   const char* c_str() const { return data_ == nullptr ? "" : data_; }
   /// Length of the text without the NUL [bytes].
   size_t size() const { return size_; }
-  /// True if nothing was appended, or if memory was exhausted at once.
+  /// True if the text has no bytes (size() is 0), also if memory was exhausted at once.
   bool empty() const { return size_ == 0; }
 
-  /// Appends `size` bytes and returns this object. `text` may be null if `size` is 0. Without
-  /// memory the text stays as it is.
+  /// Appends `size` bytes and returns this object. `text` may be null if `size` is 0, and must not
+  /// point into this message. Without memory the text stays as it is.
   [[gnu::cold]] Message& append(const char* text, size_t size);
-  /// Removes the spaces at the end of the text.
+  /// Removes the spaces at the end of the text. Other white space stays.
   [[gnu::cold]] void trim();
-  /// Appends a number in decimal, and returns this object.
+  /// Appends a number in decimal, with '-' if it is negative, and returns this object.
   [[gnu::cold]] Message& append_signed(int64_t value);
   /// Appends a number in decimal, and returns this object.
   [[gnu::cold]] Message& append_unsigned(uint64_t value);
@@ -67,21 +69,22 @@ class Message {
 [[gnu::cold]] Message& operator<<(Message& out, char c);
 /// Appends "true" or "false", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, bool value);
-/// Appends an address in hexadecimal, and returns `out`.
+/// Appends an address as printf's "%p" does, in hexadecimal, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
 /// Appends "nullptr", and returns `out`.
 [[gnu::cold]] inline Message& operator<<(Message& out, decltype(nullptr)) {
   return out << "nullptr";
 }
-/// Appends 15 digits, or 17 if 15 do not read back as the same number, and returns `out`.
+/// Appends a number as printf's "%.15g" does, or with 17 digits if 15 do not read back as the same
+/// number; "inf" and "nan" for special values. Returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, double value);
 /// Appends dtype_name(), such as "float32", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
 /// Appends device_name(), such as "cuda:1", and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
-/// Appends sizes as a list, such as "[4, 8]", and returns `out`.
+/// Appends sizes as a list, such as "[4, 8]", or "[]" for rank 0, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
-/// Appends strides [elements] as a list, such as "[8, 1]", and returns `out`.
+/// Appends strides [elements] as a list, such as "[8, 1]", or "[]" for rank 0, and returns `out`.
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
 /// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`.
@@ -90,6 +93,8 @@ template <class T,
                                !std::is_same_v<T, bool>,
                            int> = 0,
           class Number = decltype(+std::declval<T>())>
+/// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`. signed
+/// char and unsigned char (int8_t, uint8_t) are numbers, char is a character.
 Message& operator<<(Message& out, T value) {
   if constexpr (std::is_signed_v<Number>) {
     return out.append_signed(static_cast<int64_t>(value));
