@@ -16,8 +16,9 @@ constexpr bool packed_size(int64_t numel, DLDataType dtype, int64_t* size) {
 }
 }  // namespace detail
 
-/// Size of `numel` packed elements [bytes]: five float4 elements take three bytes. Throws
-/// ValueError beyond 2^63 - 1.
+/// Size of `numel` packed elements [bytes], lanes included: elements of less than a byte are
+/// packed, and the size is rounded up, so that five float4 elements take three bytes. Throws
+/// ValueError for a negative `numel` and beyond 2^63 - 1.
 inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
   int64_t size = 0;
   KERNKIT_CHECK(detail::packed_size(numel, dtype, &size), ValueError)
@@ -25,17 +26,21 @@ inline size_t GetDataSize(int64_t numel, DLDataType dtype) {
   return static_cast<size_t>(size);
 }
 
-/// Size of a tensor's elements without gaps, which an allocator must provide [bytes]. Throws
-/// ValueError if a size is negative or the result exceeds 2^63 - 1.
+/// Size of a tensor's elements without gaps, which an allocator must provide [bytes]: elements of
+/// less than a byte are packed, and the size is rounded up; 0 for an empty tensor. byte_offset and
+/// gaps of strides do not count. Throws ValueError if a size is negative or the result exceeds
+/// 2^63 - 1. Reads no elements.
 inline size_t GetDataSize(const TensorView& tensor) {
   return GetDataSize(tensor.numel(), tensor.dtype());
 }
-/// Size of a tensor's elements without gaps [bytes]. Throws ValueError if a size is negative or the
-/// result exceeds 2^63 - 1.
+/// Size of a tensor's elements without gaps [bytes], as GetDataSize(const TensorView&): sub-byte
+/// elements are packed, the size is rounded up, and an empty tensor has 0. Throws ValueError if a
+/// size is negative or the result exceeds 2^63 - 1.
 inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
 
 /// True if DLTensor::data on such a device is an address, not the handle of a buffer: CPU, CUDA,
-/// ROCm, their pinned and managed memory, and oneAPI.
+/// ROCm, their pinned and managed memory, and oneAPI. False for other and unknown types. Throws
+/// nothing.
 constexpr bool is_address(DLDevice device) {
   switch (static_cast<int>(device.device_type)) {
     case 1:   // CPU
@@ -52,6 +57,7 @@ constexpr bool is_address(DLDevice device) {
 
 /// True if the address of the first element, byte_offset included, is a multiple of `alignment`
 /// [bytes], which must not be 0. On a device whose data is a handle, only the offset is checked.
+/// Throws nothing.
 inline bool IsAligned(const DLTensor& tensor, size_t alignment) {
   const auto base = is_address(tensor.device) ? reinterpret_cast<uintptr_t>(tensor.data) : 0;
   return (base + tensor.byte_offset) % alignment == 0;
