@@ -7,10 +7,11 @@
 namespace kernkit {
 
 /// A size that several tensors share. The first shape() with the Dim binds it, later calls compare
-/// with it, and the launch uses it: `Dim n("n"); KERNKIT_EXPECT(x).shape(n, 8); f(n.value());`
+/// with it, and the launch uses it: `Dim n("n"); KERNKIT_EXPECT(x).shape(n, 8); f(n.value());` A
+/// member throws nothing unless the member's comment names an error. Not safe from several threads.
 class Dim {
  public:
-  /// An unbound size. Messages use `name`, which must outlive the Dim.
+  /// An unbound size. Messages use `name`, which must not be null and must outlive the Dim.
   explicit constexpr Dim(const char* name) : name_(name) {}
   /// A Dim is not copyable, since a copy would miss a later binding.
   Dim(const Dim&) = delete;
@@ -21,17 +22,18 @@ class Dim {
   /// True once a tensor's size or stride has set the value. A value that only suggest() has set
   /// does not count.
   bool is_bound() const { return bound_by_ != nullptr; }
-  /// The size. Throws InternalError if no tensor has bound it.
+  /// The size [elements], or the stride that suggest() set. Throws InternalError if there is
+  /// neither, because no check has bound the Dim.
   int64_t value() const {
     KERNKIT_CHECK(is_bound() || is_suggested_, InternalError)
         << "Dim " << name_ << " is used before shape() or strides() bound it";
     return value_;
   }
-  /// Name of the tensor that has bound the size, or null.
+  /// Name of the tensor that has bound the size, as passed to accepts(); null if none has.
   const char* bound_by() const { return bound_by_; }
 
-  /// Binds an unbound Dim to `size`, and records `tensor`, a name that must outlive the Dim.
-  /// Returns whether `size` is the bound size.
+  /// Binds an unbound Dim to `size` [elements], and records `tensor`, a name that must outlive the
+  /// Dim and must not be null. Returns whether `size` is the bound size.
   bool accepts(int64_t size, const char* tensor) const {
     if (bound_by_ == nullptr) {
       value_ = size;
@@ -76,8 +78,10 @@ struct ScaledDim {
   }
 };
 /// A multiple of `dim`, for KERNKIT_EXPECT(x).shape(n, 2 * d). `dim` must outlive the result.
+/// Throws nothing.
 inline ScaledDim operator*(int64_t factor, const Dim& dim) { return {dim, factor}; }
 /// A multiple of `dim`, for KERNKIT_EXPECT(x).shape(n, d * 2). `dim` must outlive the result.
+/// Throws nothing.
 inline ScaledDim operator*(const Dim& dim, int64_t factor) { return {dim, factor}; }
 
 }  // namespace kernkit
