@@ -11,7 +11,7 @@ namespace kernkit {
 template <size_t N>
 struct FixedText {
   char text[N];  ///< the characters, with a terminating NUL
-  /// The text with a terminating NUL, valid as long as this object.
+  /// The text with a terminating NUL, valid as long as this object. Throws nothing.
   constexpr const char* c_str() const { return text; }
 };
 
