@@ -60,7 +60,8 @@ struct ShapeErrorText {
   const char* text;  ///< text of the compile error, without "kernkit schema: "
 };
 
-/// Returns the texts of an error, which are never released; "kNone" and "" for no error.
+/// Returns the texts of an error, as string literals, which are never released; "kNone" and "" for
+/// no error. Throws nothing.
 constexpr ShapeErrorText shape_error_text(ShapeError error) {
   KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_TEXT)
   return {"kNone", ""};

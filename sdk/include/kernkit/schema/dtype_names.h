@@ -7,8 +7,8 @@
 
 namespace kernkit::schema {
 
-/// Returns the number of characters of the word at text[begin]: letters, digits and '_'. The text
-/// has a terminating NUL.
+/// Returns the number of characters of the word at text[begin]: ASCII letters, digits and '_'; 0 if
+/// another character or the NUL is there. The text has a terminating NUL. Throws nothing.
 constexpr int word_size(const char* text, int begin) {
   int size = 0;
   while (detail::is_name_char(text[begin + size])) ++size;
@@ -16,7 +16,8 @@ constexpr int word_size(const char* text, int begin) {
 }
 
 /// Returns the position of the word that follows "or", where the word before "or" is at `begin` and
-/// has `size` characters. Spaces are skipped. The text has a terminating NUL.
+/// has `size` characters. Spaces are skipped; the word "or" is not checked. The text has a
+/// terminating NUL. Throws nothing.
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;
@@ -26,13 +27,14 @@ constexpr int next_word(const char* text, int begin, int size) {
 }
 
 /// Returns whether the `size` characters at text[begin] are the name of a dtype, as dtype_name() of
-/// dtype.h writes it.
+/// dtype.h writes it, such as "float32". Throws nothing.
 constexpr bool is_dtype(const char* text, int begin, int size) {
   return parse_dtype_name(text + begin, static_cast<size_t>(size)).bits != 0;
 }
 
-/// Returns the index of the parameter whose name is the `size` characters at text[begin], or -1.
-/// `Schema` is a Schema or a Signature, and `line` was parsed from `text`.
+/// Returns the index of the parameter whose name is the `size` characters at text[begin], counted
+/// from 0, or -1. `Schema` is a Schema or a Signature, and `line` was parsed from `text`. Throws
+/// nothing.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {

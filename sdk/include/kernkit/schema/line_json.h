@@ -252,10 +252,11 @@ class LineJson {
 namespace kernkit::schema {
 
 /// Writes the line as a JSON object into `out`, without a NUL, and returns the size of the JSON
-/// [bytes]; only returns the size if `out` is null. `text` is the line from which `schema` and
-/// `shapes` were parsed, and `shapes` is null for a line without shapes and dtypes. Parameters and
-/// results may be incomplete, as the parser leaves them at an error. docs/calling-convention.md has
-/// the keys.
+/// [bytes]; only returns the size if `out` is null. `out` must have space for that size. `text` is
+/// the line from which `schema` and `shapes` were parsed, and `shapes` is null for a line without
+/// shapes and dtypes. Parameters and results may be incomplete, as the parser leaves them at an
+/// error. The text is copied unchanged except for JSON's escapes in defaults. Throws nothing.
+/// docs/calling-convention.md has the keys.
 constexpr size_t write_json(const char* text, const Signature& schema, const ShapeLine* shapes,
                             char* out) {
   detail::JsonText json(out);

@@ -7,7 +7,8 @@
 namespace kernkit::schema {
 
 /// Parses `size` characters as a decimal integer with an optional sign '-'. Returns false for other
-/// text, and beyond int64; *out is then unspecified.
+/// text ('+', spaces and an empty text included), and beyond int64; *out is then unspecified.
+/// Throws nothing.
 constexpr bool parse_int(const char* text, int size, int64_t* out) {
   const bool negative = size > 0 && text[0] == '-';
   int64_t value = 0;
@@ -122,8 +123,9 @@ constexpr bool is_word(const char* text, int size, const char (&word)[4]) {
 }  // namespace detail
 
 /// Parses `size` characters as a decimal number, such as "-12.5e-3", rounded to the nearest double
-/// (ties to even), or as "inf", "-inf", "nan". Returns false for other text, for a number that
-/// rounds to infinity, and for more than 800 digits; *out is then unspecified.
+/// (ties to even), or as "inf", "-inf", "nan". An exponent is allowed, a sign '+' before the number
+/// is not; a result may be subnormal or zero. Returns false for other text, for a number that
+/// rounds to infinity, and for more than 800 digits; *out is then unspecified. Throws nothing.
 constexpr bool parse_float(const char* text, int size, double* out) {
   const bool negative = size > 0 && text[0] == '-';
   int i = negative ? 1 : 0;

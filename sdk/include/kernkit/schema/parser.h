@@ -247,12 +247,14 @@ class Parser : private SizeParser {
 namespace kernkit::schema {
 
 /// Parses a schema line with its shapes, at compile time or at run time. `text` has a terminating
-/// NUL, and positions in the result count its characters from 0. Reports errors in `error` and
-/// `position` of the two parts of the result; throws nothing.
+/// NUL, and positions in the result count its characters from 0. Allocates nothing; the result
+/// keeps no pointer to `text`. Reports errors in `error` and `position` of the two parts of the
+/// result; throws nothing.
 constexpr ParsedLine parse_line(const char* text) { return detail::Parser(text).parse(); }
 
-/// Returns the parameters and results of a line, as parse_line() parses the line. Reports an error
-/// in `error` and `position` of the result; throws nothing.
+/// Returns the parameters and results of a line, as parse_line() parses the line, without shapes.
+/// `text` has a terminating NUL; names and defaults in the result are positions in `text`. Reports
+/// an error in `error` and `position` of the result; throws nothing.
 constexpr Schema parse(const char* text) { return parse_line(text).schema; }
 
 }  // namespace kernkit::schema

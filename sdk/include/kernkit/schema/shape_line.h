@@ -90,11 +90,12 @@ struct Value {
   int run = -1;            ///< index of "..." among the sizes, or -1
   Span dtype;              ///< "int8", "x", "out_type or bfloat16", "?"; size 0 without one
 
-  /// Number of dimensions; with "...", the number of the other dimensions.
+  /// Number of dimensions; with "...", the number of the other dimensions. Throws nothing.
   constexpr int rank() const { return run < 0 ? count : count - 1; }
-  /// True for the shape "[...]".
+  /// True for the shape "[...]" and no other. Throws nothing.
   constexpr bool is_all_run() const { return count == 1 && run == 0; }
-  /// Index of size i in the tensor, counted as in Name::axis: from 0, after "..." from the end.
+  /// Index of size i in the tensor, counted as in Name::axis: from 0, after "..." from the end. -1
+  /// is the last dimension. Throws nothing.
   constexpr int axis(int i) const { return run < 0 || i < run ? i : i - count; }
 };
 
@@ -123,7 +124,7 @@ struct ShapeLine {
   Node nodes[kMaxNodes];     ///< operands precede their operation
   Value values[kMaxValues];  ///< parameters, then results
 
-  /// Whether tensor v, counted as in `values`, determines a name or "...".
+  /// Whether tensor v, counted as in `values`, determines a name or "...". Throws nothing.
   constexpr bool binds(int v) const {
     for (int i = 0; i < num_names; ++i) {
       if (!names[i].is_parameter && names[i].value == v) return true;
@@ -131,7 +132,7 @@ struct ShapeLine {
     return run_of == v;
   }
   /// Whether the line promises that the op computes each index of "..." alone: every "..." of the
-  /// line is "each...", and there is at least one.
+  /// line is "each...", and there is at least one. Throws nothing.
   constexpr bool is_each() const {
     bool any = false;
     for (int i = 0; i < num_sizes; ++i) {
