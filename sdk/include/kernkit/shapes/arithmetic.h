@@ -10,9 +10,10 @@ namespace kernkit::shapes {
 using schema::NodeKind;
 using schema::Value;
 
-/// Computes `left` op `right` in int64. False, with *out unspecified, if the result overflows,
+/// Computes `left` op `right` in int64; `kind` must be an operation of two operands, from kAdd on.
+/// Returns true, with the result in *out. False, with *out unspecified, if the result overflows,
 /// divides by a number below 1, or is inexact. kDivide requires a remainder of 0; kCeilDiv rounds
-/// up; kRoundUp gives a multiple of `right`.
+/// up; kRoundUp gives the smallest multiple of `right` that is at least `left`. Throws nothing.
 [[gnu::always_inline]] inline bool apply(NodeKind kind, int64_t left, int64_t right, int64_t* out) {
   switch (kind) {
     case NodeKind::kAdd: return !__builtin_add_overflow(left, right, out);
@@ -30,7 +31,7 @@ using schema::Value;
 }
 
 /// The run of sizes of `x` that "..." matches [elements]. `value` must have a run, and `x` at least
-/// its rank. Valid as long as the sizes of `x`.
+/// its rank. Valid as long as the sizes of `x`. Throws nothing.
 inline ShapeView run_of(const DLTensor* x, const Value& value) {
   return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
 }

@@ -22,16 +22,17 @@ struct Nothing {};
 
 /// Returns the DLTensor of a view, borrowed. The functions plain() return the part of an argument
 /// that shapes depend on, as a number or an address: cold functions take it by value, so that the
-/// caller keeps the argument in registers.
+/// caller keeps the argument in registers. Throws nothing.
 inline const DLTensor* plain(const TensorView& x) { return x.get(); }
 /// Returns the DLTensor of an owned tensor, valid while an owner exists. Throws InternalError for
 /// an undefined Tensor.
 inline const DLTensor* plain(const Tensor& x) { return x.get(); }
-/// Returns the dtype itself.
+/// Returns the dtype itself, of a ScalarType argument. Throws nothing.
 inline DLDataType plain(DLDataType x) { return x; }
-/// Returns the address of a list, which must outlive the result.
+/// Returns the address of a list, which must outlive the result. Throws nothing.
 inline const ListView<TensorView>* plain(const ListView<TensorView>& x) { return &x; }
-/// Returns an integer as int64_t; Nothing for a bool, a float and other types.
+/// Returns an integer as int64_t (a uint64_t above 2^63 - 1 wraps); Nothing for a bool, a float and
+/// other types. Throws nothing.
 template <class T>
 auto plain(const T& x) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -46,16 +47,16 @@ auto plain(const Optional<T>& x) -> decltype(x.has_value(), plain(*x)) {
   return x.has_value() ? plain(*x) : decltype(plain(*x)){};
 }
 
-/// Returns the CallValue of a tensor, borrowed, or of None for null.
+/// Returns the CallValue of a tensor, borrowed, or of None for null. Throws nothing.
 KERNKIT_ACCESSOR inline CallValue call_value(const DLTensor* x) { return {x, nullptr, 0, {}}; }
-/// Returns the CallValue of an int.
+/// Returns the CallValue of an int. Throws nothing.
 KERNKIT_ACCESSOR inline CallValue call_value(int64_t x) { return {nullptr, nullptr, x, {}}; }
-/// Returns the CallValue of a ScalarType, or of None for {}.
+/// Returns the CallValue of a ScalarType, or of None for {}. Throws nothing.
 KERNKIT_ACCESSOR inline CallValue call_value(DLDataType x) { return {nullptr, nullptr, 0, x}; }
-/// Returns the CallValue of an argument that no shape depends on.
+/// Returns the CallValue of an argument that no shape depends on. Throws nothing.
 KERNKIT_ACCESSOR inline CallValue call_value(Nothing) { return {}; }
-/// Returns the CallValue of a list, borrowed, or of None for null. The tensor is the first of the
-/// list. Throws TypeError if the first element is no tensor.
+/// Returns the CallValue of a list, borrowed as long as the list, or of None for null. The tensor
+/// is the first of the list. Throws TypeError if the first element is no tensor.
 inline CallValue call_value(const ListView<TensorView>* x) {
   const bool has_first = x != nullptr && !x->empty();
   return {has_first ? (*x)[0].get() : nullptr, x, 0, {}};

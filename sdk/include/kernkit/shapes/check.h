@@ -33,9 +33,10 @@ class Checks : private kernkit::detail::Op<Line> {
   /// The shapes and dtypes of the line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
-  /// Returns whether the arguments match the line in rank, sizes, dtype and device. `values` has
-  /// one value for each parameter V. Takes all arguments, so that a size bound by one tensor is
-  /// read from that tensor. Throws nothing for arguments that the exported function has read.
+  /// Returns whether the arguments match the line in rank, sizes, dtype and device; None matches.
+  /// Strides and elements are not read. `values` has one value for each parameter V. Takes all
+  /// arguments, so that a size bound by one tensor is read from that tensor. Throws nothing for
+  /// arguments that the exported function has read.
   template <size_t... V>
   KERNKIT_ACCESSOR static bool fit(const CallValue* values, std::index_sequence<V...>) {
     return (has_rank<V>(values) && ...) && (has_sizes<V>(values) && ...) &&

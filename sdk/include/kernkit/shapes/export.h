@@ -19,8 +19,9 @@ template <class Line, class... Plain>
   throw_shape_error(LineViewOf<Line, Checks<Line>>::line(), all);
 }
 
-/// Checks the arguments of a call, as plain() returns them. Throws ValueError for a shape or a
-/// device that does not match the line, TypeError for a dtype.
+/// Checks the arguments of a call, as plain() returns them, against the shapes of the line; reads
+/// no elements. Throws ValueError for a shape or a device that does not match the line, TypeError
+/// for a dtype.
 template <class Line, class... Plain>
 KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
@@ -88,8 +89,9 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
           ::kernkit::shapes::first_owner(__VA_ARGS__));                                           \
   KERNKIT_EXPORT_XLA_HANDLER(name, cpu, kDLCPU)                                                   \
   KERNKIT_EXPORT_XLA_HANDLER(name, cuda, kDLCUDA)
-/// Defines the handler `kernkit_xla_<device>_<name>` of op `name` for devices of DLPack's type
-/// `type`.
+/// Defines and exports the handler `kernkit_xla_<device>_<name>` of op `name` for devices of
+/// DLPack's type `type`. The handler returns null, or an error that XLA then owns; it throws
+/// nothing. For use by KERNKIT_EXPORT_FOR_FRAMEWORKS.
 #define KERNKIT_EXPORT_XLA_HANDLER(name, device, type)                               \
   extern "C" __attribute__((visibility("default")))                                  \
   KernkitXlaError* kernkit_xla_##device##_##name(KernkitXlaCallFrame* frame) {       \

@@ -41,7 +41,8 @@ struct LineViewOf {
   /// The shapes of the parameters.
   static constexpr First<Value, Checks::kSchema.num_params> kValues{Checks::kLine.values};
 
-  /// A view of these arrays and of the op's signature, valid until the library is unloaded.
+  /// A view of these arrays and of the op's signature, valid until the library is unloaded. Throws
+  /// nothing.
   static LineView line() {
     constexpr int kNumNames = Checks::kLine.num_names;
     constexpr int kRunOf = Checks::kLine.run_of;

@@ -7,9 +7,10 @@
 
 namespace kernkit::shapes {
 
-/// Throws the Error for the first argument that does not match the line: inputs come first, then
-/// tensors that are only written. ValueError for a shape or a device, TypeError for a dtype.
-/// Repeats the comparison, so that a call that passes takes no time for messages.
+/// Throws the Error, which names the argument, for the first argument that does not match the line:
+/// inputs come first, then tensors that are only written. ValueError for a shape or a device,
+/// TypeError for a dtype. `values` has one value for each parameter, and at least one must not
+/// match. Repeats the comparison, so that a call that passes takes no time for messages.
 [[noreturn, gnu::cold]] void throw_shape_error(const LineView& line, const CallValue* values);
 
 }  // namespace kernkit::shapes

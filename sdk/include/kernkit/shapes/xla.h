@@ -17,7 +17,7 @@ template <class T>
 inline constexpr bool kOwnsTensor<Optional<T>> = kOwnsTensor<T>;
 
 /// Returns the index of the first parameter of a function that owns a tensor, counted from 0, or
-/// -1.
+/// -1. Throws nothing.
 template <class R, class... Params>
 constexpr int first_owner(R (*)(Params...)) {
   constexpr bool kOwns[] = {kOwnsTensor<std::decay_t<Params>>..., false};
@@ -27,7 +27,7 @@ constexpr int first_owner(R (*)(Params...)) {
   return -1;
 }
 
-/// Returns the length of the op's longest parameter name, without a NUL [bytes].
+/// Returns the length of the op's longest parameter name, without a NUL [bytes]. Throws nothing.
 template <class Line>
 constexpr size_t longest_name() {
   int longest = 0;
@@ -44,7 +44,7 @@ inline constexpr size_t kOwnerTextSize = sizeof(Line::kName) + sizeof(": ") + lo
 template <class Line>
 using OwnerText = FixedText<kOwnerTextSize<Line>>;
 /// Returns "op: parameter" for the parameter with this index, which owns a tensor; an empty text
-/// for -1.
+/// for -1. Throws nothing.
 template <class Line>
 constexpr OwnerText<Line> owner_text(int index) {
   OwnerText<Line> result{};
@@ -69,16 +69,19 @@ struct XlaOp {
 
 /// Calls an op on a device of this type and on XLA's stream. Also answers XLA's query for the
 /// handler's properties, and rejects a program whose attributes are not those of the line. Returns
-/// null, or XLA's error with the op's message. XLA calls from any thread.
+/// null, or XLA's error with the op's message, which XLA then owns. Other stages than instantiation
+/// and execution return null. Throws nothing. XLA calls from any thread.
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
 /// Returns XLA's error for the error that raise() has stored in the host or in this library, with
-/// its kind and message, as the handler returns the error to XLA. `name` is the op's.
+/// its kind as one of XLA's codes and its message, as the handler returns the error to XLA. XLA
+/// then owns the error. Takes the error out of the host's slot. `name` is the op's. Throws nothing.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 
 /// Calls the op's exported function with XLA's arguments on this device, and copies the returned
-/// tensors into XLA's buffers. Returns 0, or -1 with an error in the host's or the library's slot.
+/// tensors into XLA's buffers. Throws nothing. Returns 0, or -1 with an error in the host's or the
+/// library's slot.
 template <class Line, KernkitFunction Function>
 [[gnu::noinline]] KERNKIT_LOCAL int run_for_xla(const KernkitXlaCallFrame& frame,
                                                 DLDevice device) noexcept {
@@ -115,7 +118,7 @@ KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                run_for_xla<Line, Function>};
 
 /// Calls call_from_xla() of an op, with a fast path for plain calls on the CPU. Returns null, or
-/// XLA's error with the op's message.
+/// XLA's error with the op's message, which XLA then owns. Throws nothing.
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
                                                        const KernkitXlaCallFrame& frame) noexcept {

@@ -24,14 +24,15 @@ enum class XlaFault : uint8_t {
   kAttribute,
 };
 
-/// Throws TypeError with the text of `fault` for parameter `name`. `got`: the number of attributes,
-/// operands or results that XLA passed, XLA's number of a dtype for kDType, otherwise unused.
-/// Source: xla/ffi/api/c_api.h.
+/// Throws TypeError with the text of `fault` for parameter `name`, which must not be null ("" if
+/// there is none). `got`: the number of attributes, operands or results that XLA passed, XLA's
+/// number of a dtype for kDType, otherwise unused. Source: xla/ffi/api/c_api.h.
 [[noreturn, gnu::cold]] void throw_xla_error(XlaFault fault, const char* name, int64_t got = 0);
 
 /// Returns the argument for a str or a ScalarType, copied with a terminating NUL to `memory`, which
-/// must outlive the argument; or for a Device. Throws ValueError, which names parameter `name`, for
-/// a text that contains NUL, and for an invalid name of a device.
+/// must outlive the argument; or for a Device such as "cuda:1" (without an index: device 0), which
+/// uses no memory. Throws ValueError, which names parameter `name`, for a text that contains NUL,
+/// and for an invalid name of a device.
 [[gnu::cold]] KernkitAny text_from_xla(const KernkitXlaText& text, schema::Type type,
                                        const char* name, Message* memory);
 
@@ -45,7 +46,8 @@ class XlaArguments {
   static constexpr int kCount = Op::kSchema.num_params;     ///< number of parameters
   static constexpr int kReturns = Op::kSchema.num_returns;  ///< number of results
 
-  /// Reads the buffers and attributes of `frame` for an op on `device`. Throws the errors of
+  /// Reads the buffers and attributes of `frame` for an op on `device`. Copies no elements:
+  /// `frame`, its buffers and its attributes must outlive this object. Throws the errors of
   /// throw_xla_error() and text_from_xla().
   KERNKIT_ACCESSOR XlaArguments(const KernkitXlaCallFrame& frame, DLDevice device) {
     if constexpr (!kXlaLine<Line>.is_possible) throw_xla_error(XlaFault::kLine, "", 0);
@@ -67,7 +69,8 @@ class XlaArguments {
     }
   }
 
-  /// XLA's buffers for the kReturns results, valid as long as this object.
+  /// XLA's buffers for the kReturns results, borrowed, valid as long as this object. Throws
+  /// nothing.
   const DLTensor* results() const { return tensors_ + kCount; }
 
   /// One value for each parameter; the last is the mask of parameters that are not None.

@@ -50,8 +50,9 @@ constexpr XlaDTypes xla_dtypes() {
 KERNKIT_LOCAL inline constexpr XlaDTypes kDTypeOfXla = xla_dtypes();
 }  // namespace detail
 
-/// Returns the dtype of a buffer, for a number of XLA_FFI_DataType (xla/ffi/api/c_api.h); {} for a
-/// dtype that DLPack lacks or has in another layout.
+/// Returns the dtype of a buffer, for a number of XLA_FFI_DataType (xla/ffi/api/c_api.h); {} for an
+/// unknown number and for a dtype that DLPack lacks or has in another layout, such as elements of
+/// less than a byte. Throws nothing.
 constexpr DLDataType dtype_of_xla(int number) {
   const auto i = static_cast<unsigned>(number);
   return i < detail::kMostXlaDTypes ? detail::kDTypeOfXla.at[i] : DLDataType{};

@@ -28,7 +28,7 @@ struct XlaLine {
   bool has_presence = false;  ///< whether the op has optional parameters, and so kPresenceForXla
   bool is_possible = true;    ///< false with a list parameter or a result that is no tensor
 
-  /// Computes the members from the op's schema line, at compile time.
+  /// Computes the members from the op's schema line, at compile time. Throws nothing.
   constexpr XlaLine() {
     for (int i = 0; i < kCount; ++i) {
       has_presence = has_presence || Op::kSchema.params[i].is_optional;
@@ -53,6 +53,7 @@ struct XlaLine {
   }
 
   /// Returns whether XLA passes a parameter of this type as a text: str, ScalarType and Device.
+  /// Throws nothing.
   static constexpr bool is_text(schema::Type type) {
     return type == schema::Type::kStr || type == schema::Type::kScalarType ||
            type == schema::Type::kDevice;

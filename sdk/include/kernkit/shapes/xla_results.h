@@ -18,8 +18,11 @@ namespace kernkit::shapes {
 /// kernkit/cuda/impl/xla_results.h has the functions.
 class KERNKIT_LOCAL XlaGpuMemory {
  public:
-  /// Makes the allocator of XLA's stream current. Throws as AllocatorGuard does.
+  /// Makes the allocator of XLA's stream current for this thread. Waits for nothing. Throws as
+  /// AllocatorGuard does.
   XlaGpuMemory();
+  /// Restores the allocator that was current before, in the thread that created this object. Throws
+  /// nothing, and waits for nothing.
   ~XlaGpuMemory();
   XlaGpuMemory(const XlaGpuMemory&) = delete;
   XlaGpuMemory& operator=(const XlaGpuMemory&) = delete;
@@ -30,8 +33,8 @@ class KERNKIT_LOCAL XlaGpuMemory {
   TensorAllocator allocator_;
   AllocatorGuard guard_;
 };
-/// Copies a tensor to another of the same shape and dtype, contiguous, on XLA's stream. Throws
-/// RuntimeError for an error of CUDA.
+/// Copies a tensor to another of the same shape and dtype, contiguous, on XLA's stream, without
+/// waiting for the copy. Both are on the device of `to`. Throws RuntimeError for an error of CUDA.
 KERNKIT_LOCAL void copy_on_gpu(TensorView to, TensorView from);
 #else
 /// Placeholder in a library without CUDA: alloc_tensor() stays as it is.
@@ -46,9 +49,11 @@ struct XlaGpuMemory {
 }
 #endif
 
-/// Copies the `count` tensors that the op returned into XLA's `buffers`, and releases them. Throws
-/// RuntimeError for a tensor that is not contiguous or that differs in shape, dtype or device from
-/// the result in the line, for which XLA has allocated. Throws also RuntimeError if CUDA fails.
+/// Copies the `count` tensors that the op returned into XLA's `buffers`, and releases them, also on
+/// an error. A copy on the CPU is complete on return; a copy on a GPU is in the order of XLA's
+/// stream. *returned is None afterwards. Throws RuntimeError for a tensor that is not contiguous or
+/// that differs in shape, dtype or device from the result in the line, for which XLA has allocated.
+/// Throws also RuntimeError if CUDA fails.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef reference =
