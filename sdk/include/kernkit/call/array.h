@@ -13,14 +13,15 @@ namespace kernkit {
 /// copy of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); a ListView is
 /// cheaper if only the call reads the list. As a result it becomes a list. Lists of lists, which a
 /// schema line cannot express, require KERNKIT_EXPORT_TYPED. Threads may use copies of an array at
-/// the same time, but not one object while a thread changes it.
+/// the same time, but not one object while a thread changes it. A member throws nothing unless the
+/// member's comment names an error; copying an element throws what T's copy throws.
 template <class T>
 class Array {
  public:
   using value_type = T;                                            ///< type of an element
   using const_iterator = typename std::vector<T>::const_iterator;  ///< reads elements in order
 
-  /// No elements.
+  /// An array without elements, and without an allocation.
   Array() = default;
   /// Copies a literal, as in `Array<double>{1, 2}`. Throws std::bad_alloc without memory.
   Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
@@ -30,13 +31,13 @@ class Array {
   /// Copies the elements [first, last). Throws std::bad_alloc without memory.
   template <class It, class = typename std::iterator_traits<It>::iterator_category>
   Array(It first, It last) : Array(std::vector<T>(first, last)) {}
-  /// Shares the elements.
+  /// Shares the elements of the other array, until either is changed.
   Array(const Array& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1, __ATOMIC_RELAXED);
   }
   /// Takes over the elements; the other array is empty afterwards.
   Array(Array&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
-  /// Takes over or shares the elements, and releases its former ones.
+  /// Takes over or shares the other array's elements, and releases the former elements.
   Array& operator=(Array other) noexcept {
     std::swap(block_, other.block_);
     return *this;
@@ -51,19 +52,19 @@ class Array {
   size_t size() const { return block_ == nullptr ? 0 : block_->values.size(); }
   /// True for an array without elements.
   bool empty() const { return size() == 0; }
-  /// A copy of element i: a Tensor gets another owner. The index is not checked.
+  /// A copy of element i, counted from 0: a Tensor gets another owner. The index is not checked.
   T operator[](size_t i) const { return block_->values[i]; }
-  /// A copy of element i. Throws IndexError for i >= size().
+  /// A copy of element i, counted from 0. Throws IndexError for i >= size().
   T at(size_t i) const {
     KERNKIT_CHECK(i < size(), IndexError)
         << "index " << i << " is out of range for an array of size " << size();
     return (*this)[i];
   }
-  /// Iterator at the first element, valid until the array is changed.
+  /// Iterator at the first element, valid until the array is changed or destroyed.
   const_iterator begin() const {
     return block_ == nullptr ? const_iterator() : block_->values.cbegin();
   }
-  /// Iterator past the last element, valid until the array is changed.
+  /// Iterator past the last element, valid until the array is changed or destroyed.
   const_iterator end() const {
     return block_ == nullptr ? const_iterator() : block_->values.cend();
   }

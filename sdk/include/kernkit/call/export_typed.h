@@ -109,13 +109,15 @@ constexpr schema::Signature typed_signature(R (*)(Params...)) {
 /// argument "argument 1". Symbols: `__tvm_ffi_<name>`, and `__tvm_ffi__metadata_<name>` with the
 /// types. KERNKIT_EXPORT (export.h) adds a schema line: names, defaults, outputs, documentation. A
 /// call returns 0, or -1 with an error: TypeError for the number or a type of arguments, ValueError
-/// for a number out of range, and the errors of the function. A C++ type that is no type of an
-/// argument or a result is a compile error.
+/// for a number out of range, and the errors of the function (an exception other than
+/// kernkit::Error is MemoryError for std::bad_alloc, RuntimeError for a std::exception, otherwise
+/// InternalError). A C++ type that is no type of an argument or a result is a compile error.
 #define KERNKIT_EXPORT_TYPED(name, ...) \
   KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)
 
 /// KERNKIT_EXPORT_TYPED with another class for reading: `reading::As<T>` is the type by whose rules
-/// a parameter of type T is read, and whose value converts to T. Calls and errors are those of
+/// a parameter of type T is read, and whose value converts to T. `reading` is a class with a member
+/// template As, such as kernkit::detail::ReadAsIs. Calls and errors are those of
 /// KERNKIT_EXPORT_TYPED.
 #define KERNKIT_EXPORT_READ(reading, name, ...)                                                   \
   namespace kernkit_export {                                                                      \

@@ -50,7 +50,8 @@ extern KERNKIT_LOCAL unsigned char call_hook;
 }  // namespace kernkit::detail
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
-/// Begins the body of an exported function of KERNKIT_EXPORT_FUNCTION. `signature` is the parsed
+/// Begins the body of an exported function of KERNKIT_EXPORT_FUNCTION: passes the call to the hook,
+/// and returns its result, if log, trace or recordings are on. `signature` is the parsed
 /// `schema_line`.
 #define KERNKIT_HOOK_CALL(op, schema_line, signature, function, args, num_args, result)         \
   static ::kernkit::detail::CallSite kernkit_call_site = {op, schema_line, signature, function, \

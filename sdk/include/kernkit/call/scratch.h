@@ -8,16 +8,16 @@
 
 namespace kernkit {
 
-/// `bytes` of scratch for one call: the caller's tensor if given, otherwise a new tensor of the
-/// caller's framework. The memory is uninitialised. Nothing is kept between calls, so nothing grows
-/// while a graph is captured. A new tensor may be released when the function returns: the framework
-/// reuses its memory in the order of the stream.
+/// `bytes` of scratch for one call: the caller's tensor if one is passed, otherwise a new tensor of
+/// the caller's framework. The memory is uninitialised. Nothing is kept between calls, so nothing
+/// grows while a graph is captured. A new tensor may be released when the function returns: the
+/// framework reuses its memory in the order of the stream.
 class Scratch {
  public:
-  /// Takes the memory of `given`, or allocates on the device of `like`. Throws ValueError if
-  /// `bytes` is negative. For a given tensor: TypeError if its dtype is not uint8, ValueError if it
-  /// is on another device, not contiguous, not on a 16-byte boundary or too small. Throws the
-  /// errors of alloc_tensor().
+  /// Uses the memory of `passed`, which must then outlive this object, or allocates on the device
+  /// of `like`. Throws ValueError if `bytes` is negative. For a passed tensor: TypeError if its
+  /// dtype is not uint8, ValueError if it is on another device, not contiguous, not on a 16-byte
+  /// boundary or too small. Otherwise throws the errors of alloc_tensor().
   Scratch(const Optional<TensorView>& passed, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
     if (!passed.has_value()) {
@@ -40,7 +40,8 @@ class Scratch {
   }
 
   /// The memory as T*, aligned to 16 bytes if the caller passed the tensor. May be null for 0
-  /// bytes. Valid as long as this object, or as the caller's tensor.
+  /// bytes. In the memory of the device of `like`; T is not checked. Valid as long as this object,
+  /// or as the caller's tensor. Throws nothing.
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);
