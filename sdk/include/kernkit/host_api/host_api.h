@@ -52,7 +52,9 @@ class HostFunction {
 namespace kernkit {
 
 /// A framework's allocator: DLPackManagedTensorAllocator of dlpack.h 1.2. Reads shape, dtype and
-/// device of `prototype`, sets *out and returns 0; or calls set_error and returns -1.
+/// device of `prototype`, sets *out to a new tensor, whose deleter the caller calls, and returns 0;
+/// or calls set_error(error_ctx, kind, message) and returns -1. Any thread may call the allocator,
+/// whose code must stay loaded.
 using TensorAllocator = int (*)(DLTensor* prototype, DLManagedTensorVersioned** out,
                                 void* error_ctx,
                                 void (*set_error)(void* error_ctx, const char* kind,
@@ -65,68 +67,79 @@ namespace kernkit::host_api {
 // Signatures: tvm/ffi/c_api.h and tvm/ffi/extra/c_env_api.h, release 0.1. Functions that return int
 // return 0, or -1 with an error in the host's slot. get() returns null without a host.
 
-/// Sets *out to a new error object with copies of the three texts. Returns 0 or -1.
+/// Sets *out to a new error object with copies of the three texts, whose reference the caller owns.
+/// Returns 0, or -1 without memory.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* kind,
                                               const KernkitByteArray* message,
                                               const KernkitByteArray* backtrace, void** out)>
     error_create("TVMFFIErrorCreate");
-/// Stores an error object in the thread's slot of the host.
+/// Stores an error object, with a reference of its own, in the thread's slot of the host, and
+/// releases the error that was there.
 KERNKIT_LOCAL inline detail::HostFunction<void(void* error)> error_set_raised(
     "TVMFFIErrorSetRaised");
-/// Releases one reference of an object. Returns 0 or -1.
+/// Releases one reference of an object, which must not be null; the last reference destroys the
+/// object. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* object)> object_dec_ref("TVMFFIObjectDecRef");
-/// Sets *out to a text: a small string, or a new object with a copy. Returns 0 or -1.
+/// Sets *out to a text: a small string (up to 7 bytes), or a new object with a copy, whose
+/// reference the caller owns. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>
     string_from_byte_array("TVMFFIStringFromByteArray");
-/// Sets *out to the host's global function of that name, or to null. Returns 0 or -1.
+/// Sets *out to the host's global function of that name, with a reference that the caller owns, or
+/// to null. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* name, void** out)>
     function_get_global("TVMFFIFunctionGetGlobal");
-/// Calls a function object, and sets *result to an owned value. Returns 0 or -1.
+/// Calls a function object with borrowed arguments, in this thread, and sets *result to a value
+/// that the caller owns. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* function, const KernkitAny* args,
                                               int32_t num_args, KernkitAny* result)>
     function_call("TVMFFIFunctionCall");
-/// Returns the thread's current stream of a device; null is the default stream.
+/// Returns the thread's current stream of a device, borrowed; null is the default stream, also if
+/// none was set.
 KERNKIT_LOCAL inline detail::HostFunction<void*(int32_t device_type, int32_t device_id)>
     env_get_stream("TVMFFIEnvGetStream");
-/// Moves the error from the thread's slot to *error; null if the slot is empty.
+/// Moves the error from the thread's slot to *error, with a reference that the caller then owns;
+/// null if the slot is empty.
 KERNKIT_LOCAL inline detail::HostFunction<void(void** error)> error_move_from_raised(
     "TVMFFIErrorMoveFromRaised");
-/// Sets *out to bytes: small bytes, or a new object with a copy. Returns 0 or -1.
+/// Sets *out to bytes: small bytes (up to 7), or a new object with a copy, whose reference the
+/// caller owns. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(const KernkitByteArray* bytes, KernkitAny* out)>
     bytes_from_byte_array("TVMFFIBytesFromByteArray");
-/// Sets *out to a new function object, which calls `call` with `self`, and `deleter` at its end.
-/// Returns 0 or -1.
+/// Sets *out to a new function object, which calls `call` with `self`, and `deleter`, in the thread
+/// that releases the last owner, at its end. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* self, KernkitFunction call,
                                               void (*deleter)(void* self), void** out)>
     function_create("TVMFFIFunctionCreate");
 /// Sets *out to a new tensor object that owns `from`, a tensor of DLPack before 1.0. Alignment in
-/// bytes; 0 requires nothing. Returns 0 or -1.
+/// bytes; 0 requires nothing. Returns 0, or -1, after which the caller still owns `from`.
 KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensor* from, int32_t require_alignment,
                                               int32_t require_contiguous, void** out)>
     tensor_from_dlpack("TVMFFITensorFromDLPack");
 /// Sets *out to a new tensor object that owns `from`. Alignment in bytes; 0 requires nothing.
-/// Returns 0 or -1.
+/// Returns 0, or -1, after which the caller still owns `from`.
 KERNKIT_LOCAL inline detail::HostFunction<int(DLManagedTensorVersioned* from,
                                               int32_t require_alignment, int32_t require_contiguous,
                                               void** out)>
     tensor_from_dlpack_versioned("TVMFFITensorFromDLPackVersioned");
-/// Sets *out to a new owner of a tensor object, for a consumer of DLPack before 1.0. Returns 0 or
-/// -1.
+/// Sets *out to a new owner of a tensor object, for a consumer of DLPack before 1.0, which must
+/// call the deleter. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensor** out)>
     tensor_to_dlpack("TVMFFITensorToDLPack");
-/// Sets *out to a new owner of a tensor object, for a consumer of DLPack. Returns 0 or -1.
+/// Sets *out to a new owner of a tensor object, for a consumer of DLPack, which must call the
+/// deleter. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(void* tensor, DLManagedTensorVersioned** out)>
     tensor_to_dlpack_versioned("TVMFFITensorToDLPackVersioned");
 /// Sets *out to a new tensor object with the shape, dtype and device of `prototype`, allocated by
-/// the current allocator. Returns 0 or -1.
+/// the current allocator; the contents are uninitialised, and the caller owns the reference.
+/// Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(DLTensor* prototype, void** out)> env_tensor_alloc(
     "TVMFFIEnvTensorAlloc");
-/// Makes a stream current for the thread and a device, and sets *previous unless it is null.
-/// Returns 0 or -1.
+/// Makes a stream, which the host does not own, current for the thread and a device, and sets
+/// *previous unless it is null. Returns 0 or -1.
 KERNKIT_LOCAL inline detail::HostFunction<int(int32_t device_type, int32_t device_id, void* stream,
                                               void** previous)>
     env_set_stream("TVMFFIEnvSetStream");
-/// Returns the current allocator, or null.
+/// Returns the thread's current allocator, otherwise that of the process; null without either.
 KERNKIT_LOCAL inline detail::HostFunction<TensorAllocator()> env_get_allocator(
     "TVMFFIEnvGetDLPackManagedTensorAllocator");
 /// Makes an allocator current for the thread (and, if the second argument is not 0, in the host's

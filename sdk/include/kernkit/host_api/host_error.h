@@ -13,9 +13,10 @@ namespace kernkit {
 class HostError : public Error {
  public:
   /// Shares the error object, of type index 67 (kKernkitError), which is not null, and copies its
-  /// kind and message.
+  /// kind and message. Throws nothing: without memory the copy is "MemoryError: out of memory".
   [[gnu::cold]] explicit HostError(detail::ObjectRef object);
-  /// The host's error object, borrowed: valid as long as a copy of this error.
+  /// The host's error object, borrowed: valid as long as a copy of this error. Never null. Throws
+  /// nothing.
   KernkitObject* object() const noexcept { return object_.get(); }
 
  private:
