@@ -16,17 +16,20 @@ class ModuleFunction {
  public:
   /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,
   /// nullptr for None, and all values that convert to AnyView or Any; omitted trailing arguments
-  /// take their defaults. Returns its result, None for an op without results. Throws an Error with
-  /// the kind and the message of the function's error, and the errors of the conversions. Safe from
-  /// any thread, as far as the op is.
+  /// take their defaults. The arguments are borrowed during the call. Returns its result, which the
+  /// caller owns, None for an op without results. Throws an Error with the kind and the message of
+  /// the function's error (a HostError if a host holds that error; RuntimeError without a message),
+  /// and the errors of the conversions. Safe from any thread, as far as the op is.
   template <class... Args>
   Any operator()(const Args&... args) const {
     return call({AnyView(detail::pass(args))...});
   }
-  /// Calls the function with these arguments, and returns its result. Throws as operator() does.
+  /// Calls the function with these arguments, borrowed during the call, and returns its result,
+  /// which the caller owns. Throws the function's error as operator() does. Adds no copy of
+  /// elements, and no wait for a stream, to those of the op.
   Any call(std::initializer_list<AnyView> args) const;
 
-  /// The op's name, without the symbol's prefix, valid as long as this object.
+  /// The op's name, without the symbol's prefix, valid as long as this object. Throws nothing.
   const std::string& name() const { return name_; }
   /// The schema line, such as "(Tensor(out!) y[each...], Tensor x[each...], float factor) -> ()";
   /// "" if the library has none. Throws the library's error.
@@ -58,16 +61,18 @@ class ModuleFunction {
 class Module {
  public:
   /// Loads the library at `path` without publishing its symbols (RTLD_LOCAL); a name without '/' is
-  /// searched for by the loader. Throws RuntimeError if the file does not exist, if loading fails
-  /// (with the loader's message), or if the library exports no function.
+  /// searched for by the loader. Hands the kernkit runtime to the library. Loading one library
+  /// twice gives the same functions. Throws RuntimeError if the file does not exist, if loading
+  /// fails (with the loader's message), or if the library exports no function.
   static Module load(const std::string& path);
 
-  /// The function with this name, such as "scale". Throws ValueError with the exported names if
-  /// there is none.
+  /// Returns the function with this name, such as "scale", valid until the process ends, also after
+  /// the Module. Throws ValueError with the exported names if there is none.
   ModuleFunction operator[](const std::string& name) const;
-  /// All functions that the library exports, sorted by name.
+  /// Returns all functions that the library exports, sorted by name in byte order; functions that
+  /// only describe an op (metadata, documentation, backward) are left out.
   std::vector<ModuleFunction> functions() const;
-  /// The path that load() was called with, valid as long as this object.
+  /// The path that load() was called with, valid as long as this object. Throws nothing.
   const std::string& path() const { return path_; }
 
  private:

@@ -6,10 +6,12 @@
 #include "kernkit/host_api/host_api.h"
 
 extern "C" {
-/// A function of the host by tvm_ffi's name, such as "TVMFFIErrorCreate", or null. Covers errors,
-/// streams, allocators, tensors (by DLPack), strings, bytes, arrays, functions. The runtime defines
-/// no symbols of these names, so it does not conflict with tvm_ffi, and it forwards to tvm_ffi once
-/// that is loaded: there is one table of streams, one allocator, and one slot for errors.
+/// A function of the host by tvm_ffi's name, such as "TVMFFIErrorCreate", or null for another name.
+/// `name` must not be null. The function is valid until the process ends. Throws nothing; safe from
+/// any thread. Covers errors, streams, allocators, tensors (by DLPack), strings, bytes, arrays,
+/// functions. The runtime defines no symbols of these names, so it does not conflict with tvm_ffi,
+/// and it forwards to tvm_ffi once that is loaded: there is one table of streams, one allocator,
+/// and one slot for errors.
 ///
 /// A library uses the runtime after it was passed this function, as Module::load() does:
 ///
