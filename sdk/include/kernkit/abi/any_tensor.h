@@ -11,8 +11,9 @@
 
 #include "kernkit/abi/object.h"
 
-/** Sets *out to the DLTensor of a Tensor object or to a bare DLTensor, valid as long as the
- * argument. Returns 0, or -1 with *out unchanged for another type or a null pointer. */
+/** Sets *out to the DLTensor of a Tensor object or to a bare DLTensor, borrowed: valid as long as
+ * the tensor of the argument. Reads no member of the DLTensor. Returns 0, or -1 with *out unchanged
+ * for another type or a null pointer. */
 static inline int KernkitAnyToDLTensorView(const KernkitAny* any, DLTensor** out) {
   if (any == NULL || out == NULL || any->v.ptr == NULL) return -1;
   if (any->type_index == kKernkitTensor) {
@@ -47,8 +48,8 @@ static inline int KernkitTensorToAnyView(KernkitObject* tensor, KernkitAny* out)
   return 0;
 }
 
-/** Sets *out to a Tensor object as a result, with a new reference. Returns 0, or -1 with *out
- * unchanged for an object of another type or a null pointer. */
+/** Sets *out to a Tensor object as a result, with a new reference, which the receiver of the result
+ * releases. Returns 0, or -1 with *out unchanged for another type or a null pointer. */
 static inline int KernkitTensorToAny(KernkitObject* tensor, KernkitAny* out) {
   if (KernkitTensorToAnyView(tensor, out) != 0) return -1;
   KernkitObjectIncRef(tensor);

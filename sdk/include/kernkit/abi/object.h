@@ -7,13 +7,15 @@
 /* The low 32 bits hold the strong count, the high 32 bits the weak count. All strong references
  * together hold one weak reference, as in tvm-ffi's C++. */
 
-/** Adds an owner to an object, which must not be null. Safe from any thread (relaxed increment). */
+/** Adds an owner to an object, which must not be null and must have an owner during the call. Safe
+ * from any thread (relaxed increment). */
 static inline void KernkitObjectIncRef(KernkitObject* object) {
   __atomic_fetch_add(&object->ref_counts, (uint64_t)1, __ATOMIC_RELAXED);
 }
 
 /** Removes an owner of an object, which must not be null; the last owner destroys the object by its
- * deleter. Safe from any thread: writes of other owners happen before the destruction. */
+ * deleter, in this thread. Safe from any thread: writes of other owners happen before the
+ * destruction. */
 static inline void KernkitObjectDecRef(KernkitObject* object) {
   enum { kDestroy = 1, kFree = 2 };
   const uint64_t weak = (uint64_t)1 << 32;
