@@ -63,28 +63,31 @@ class Message {
   size_t capacity_ = 0;
 };
 
-/// Appends a C string, or "(null)" for a null pointer, and returns `out`.
+/// Appends a C string, or "(null)" for a null pointer, and returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, const char* text);
-/// Appends one character, and returns `out`.
+/// Appends one character, and returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, char c);
-/// Appends "true" or "false", and returns `out`.
+/// Appends "true" or "false", and returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, bool value);
-/// Appends an address as printf's "%p" does, in hexadecimal, and returns `out`.
+/// Appends an address in hexadecimal, as printf's "%p" does (glibc prints "(nil)" for null), and
+/// returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, const void* pointer);
-/// Appends "nullptr", and returns `out`.
+/// Appends "nullptr", and returns `out`. Throws nothing.
 [[gnu::cold]] inline Message& operator<<(Message& out, decltype(nullptr)) {
   return out << "nullptr";
 }
 /// Appends a number as printf's "%.15g" does, or with 17 digits if 15 do not read back as the same
-/// number; "inf" and "nan" for special values. Returns `out`.
+/// number; "inf" and "nan" for special values. Returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, double value);
-/// Appends dtype_name(), such as "float32", and returns `out`.
+/// Appends dtype_name(), such as "float32", and returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, DLDataType dtype);
-/// Appends device_name(), such as "cuda:1", and returns `out`.
+/// Appends device_name(), such as "cuda:1", and returns `out`. Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, DLDevice device);
-/// Appends sizes as a list, such as "[4, 8]", or "[]" for rank 0, and returns `out`.
+/// Appends sizes as a list, such as "[4, 8]", or "[]" for rank 0, and returns `out`. Throws
+/// nothing.
 [[gnu::cold]] Message& operator<<(Message& out, ShapeView shape);
 /// Appends strides [elements] as a list, such as "[8, 1]", or "[]" for rank 0, and returns `out`.
+/// Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
 /// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`.
@@ -94,7 +97,7 @@ template <class T,
                            int> = 0,
           class Number = decltype(+std::declval<T>())>
 /// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`. signed
-/// char and unsigned char (int8_t, uint8_t) are numbers, char is a character.
+/// char and unsigned char (int8_t, uint8_t) are numbers, char is a character. Throws nothing.
 Message& operator<<(Message& out, T value) {
   if constexpr (std::is_signed_v<Number>) {
     return out.append_signed(static_cast<int64_t>(value));
@@ -103,7 +106,7 @@ Message& operator<<(Message& out, T value) {
   }
 }
 /// Appends the text of a class with data() and size() of characters, such as std::string, and
-/// returns `out`.
+/// returns `out`. Throws nothing.
 template <
     class T,
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const T&>().data()), const char*>,
