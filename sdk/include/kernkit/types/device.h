@@ -28,7 +28,7 @@ constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; 
 
 /// Returns the name of a device, such as "cpu", "cuda:1" or "cuda_host:0": DLPack's name and the
 /// index, without the index for device 0 of the CPU. An unknown type is "device(type=99):0". Source
-/// of the types: enum DLDeviceType of dlpack.h.
+/// of the types: enum DLDeviceType of dlpack.h. Throws nothing.
 [[gnu::cold]] constexpr FixedText<40> device_name(DLDevice device) {
   FixedText<40> result{};
   char* out = result.text;
@@ -69,7 +69,7 @@ template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return __builtin_bit_cast(uint64_t, a) == __builtin_bit_cast(uint64_t, b);
 }
-/// True for another type or another id.
+/// True for another type or another id. Throws nothing.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator!=(T a, T b) {
   return !(a == b);

@@ -78,11 +78,11 @@ template <class T>
 inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 
 /// The whole dtype as one number, for comparisons and switch: code, bits and lanes from the lowest
-/// byte up. Equal keys are equal dtypes.
+/// byte up. Equal keys are equal dtypes. Throws nothing.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
 /// Size of one element, lanes included [bits]: the product of bits and lanes, below 2^24; 0 for a
-/// dtype without bits or lanes. 4 for float4, which packs two elements in a byte.
+/// dtype without bits or lanes. 4 for float4, which packs two elements in a byte. Throws nothing.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   const uint32_t key = dtype_key(dtype);
   return (key >> 8 & 0xff) * (key >> 16);
@@ -124,14 +124,14 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
 
 }  // namespace kernkit
 
-/// True for the same code, bits and lanes. In the global namespace because DLDataType is; a
-/// template, so that it gives way to the non-template operator that tvm-ffi's headers define there
-/// as well.
+/// True for the same code, bits and lanes. Throws nothing. In the global namespace because
+/// DLDataType is; a template, so that it gives way to the non-template operator that tvm-ffi's
+/// headers define there as well.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return kernkit::dtype_key(a) == kernkit::dtype_key(b);
 }
-/// True if the code, the bits or the lanes differ.
+/// True if the code, the bits or the lanes differ. Throws nothing.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator!=(T a, T b) {
   return !(a == b);

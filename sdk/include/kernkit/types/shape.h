@@ -46,7 +46,7 @@ class ShapeView {
   /// Iterator past the last size, valid as long as the borrowed array.
   constexpr const int64_t* end() const { return data_ + size_; }
 
-  /// True for equal ranks and equal sizes.
+  /// True for equal ranks and equal sizes; two views of rank 0 are equal.
   friend constexpr bool operator==(ShapeView a, ShapeView b) {
     if (a.size_ != b.size_) return false;
     if (a.size_ == 1) return a.data_[0] == b.data_[0];  // fast path for one dimension
@@ -55,7 +55,7 @@ class ShapeView {
     }
     return true;
   }
-  /// True for different ranks or a different size.
+  /// True for different ranks or at least one different size.
   friend constexpr bool operator!=(ShapeView a, ShapeView b) { return !(a == b); }
 
  private:

@@ -154,6 +154,7 @@ struct DTypeOf<float4_e2m1fn_x2> {
 /// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
 /// from float rounds to nearest, ties up, except between 2^-127 and 2^-126, which it rounds up; a
 /// value that is not positive and finite, or is at least 1.5 * 2^127, becomes NaN, as in ml_dtypes.
+/// Members throw nothing.
 struct float8_e8m0fnu {
   uint8_t bits;  ///< the exponent with bias 127; 255 is NaN
 
