@@ -81,14 +81,14 @@ KernkitAny view_text(const char* data, size_t size);
 /// returns the KernkitAny.
 class AnyView : public detail::AnyValue {
  public:
-  /// The value None.
+  /// The value None. Throws nothing.
   AnyView() = default;
-  /// The value None, for a literal nullptr.
+  /// The value None, for a literal nullptr. Throws nothing.
   AnyView(std::nullptr_t) {}  // NOLINT(runtime/explicit)
-  /// Borrows the value of an Any, which must outlive the view.
+  /// Borrows the value of an Any, which must outlive the view. Throws nothing.
   AnyView(const AnyValue& value) : AnyValue(value.get()) {}  // NOLINT(runtime/explicit)
   /// Borrows a value in the layout of the C ABI, whose object or text must outlive the view.
-  /// Neither type nor pointer is checked.
+  /// Neither type nor pointer is checked. Throws nothing.
   explicit AnyView(const KernkitAny& any) : AnyValue(any) {}
 
   /// A bool, number, dtype or device; floats become double, integers int64_t. Throws ValueError for

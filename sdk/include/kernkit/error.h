@@ -40,7 +40,8 @@ using Where = SourceLocation;  ///< the former name, which remains for one MINOR
 /// The source line of the expansion, as a kernkit::SourceLocation. Throws nothing.
 #define KERNKIT_HERE (::kernkit::SourceLocation{__FILE__, __LINE__})
 
-/// The exception that kernkit throws. Copies share one text, so copying does not throw.
+/// The exception that kernkit throws. Copies share one text, so copying does not throw; no member
+/// throws. Threads may use copies at the same time.
 class Error : public std::exception {
  public:
   /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null.
@@ -63,12 +64,13 @@ class Error : public std::exception {
   /// The message without the kind ("out of memory" if memory was exhausted), valid as long as a
   /// copy of the error.
   const char* message() const noexcept;
-  /// "ValueError: the message", valid as long as a copy of the error.
+  /// Kind and message, as "ValueError: the message" ("MemoryError: out of memory" if memory was
+  /// exhausted), valid as long as a copy of the error.
   const char* what() const noexcept override;
   /// The line that threw the error; an empty SourceLocation if the error has none, as an error of
   /// an argument or of the host.
   SourceLocation location() const noexcept { return location_; }
-  /// The former name of location(), for one MINOR version.
+  /// The line that threw the error: the former name of location(), for one MINOR version.
   SourceLocation where() const noexcept { return location_; }
 
  private:

@@ -35,7 +35,7 @@ auto pass(const Optional<T>& value) {
 /// Optional<Function>). A member throws nothing unless the member's comment names an error.
 class Function {
  public:
-  /// Refers to no function.
+  /// Refers to no function: undefined.
   Function() = default;
   /// Adds an owner to an object of type index 68 (kKernkitFunction), which is not checked; null
   /// refers to no function.
@@ -88,7 +88,8 @@ class Function {
     return Any::adopt(result);
   }
 
-  /// A view of the function as an argument, valid while an owner exists; None if undefined.
+  /// A view of the function as an argument, borrowed: valid while an owner exists; None if
+  /// undefined.
   operator AnyView() const {  // NOLINT(runtime/explicit)
     KernkitAny any{};
     if (defined()) any.type_index = kKernkitFunction;

@@ -25,7 +25,7 @@ typename Argument<T>::Storage read_element(const KernkitAny* data, size_t i, con
 /// A list of T: float[], Tensor[], str[], bool[]. The elements are checked when the call begins and
 /// do not change during it: the elements of an Array (a Python list or tuple) are borrowed, those
 /// of a List, which a callback may change, are held. Copies share held elements. (int[] is a
-/// ShapeView.)
+/// ShapeView.) A member throws nothing unless the member's comment names an error.
 template <class T>
 class ListView {
   static_assert(std::is_same_v<typename detail::Argument<T>::Storage, T>,
@@ -55,8 +55,8 @@ class ListView {
    public:
     /// Points to element i of `list`, which must outlive the iterator.
     Iterator(const ListView& list, size_t i) : list_(&list), i_(i) {}
-    /// Reads the element, with the errors of operator[]. The position must not be past the last
-    /// element.
+    /// Reads the element, with the TypeError or ValueError of operator[]. The position must not be
+    /// past the last element.
     T operator*() const { return (*list_)[i_]; }
     /// Advances to the next element, and returns this iterator.
     Iterator& operator++() {

@@ -28,7 +28,7 @@
 namespace kernkit::math {
 
 /// Returns e^x, within 1.005 ulp on the CPU, subnormal results included: infinity above 88.7229,
-/// zero below -104, NaN for NaN.
+/// zero below -104, NaN for NaN. Throws nothing, as all functions of this header.
 KERNKIT_MATH float exp(float x) {
 #if defined(__CUDA_ARCH__)
   return ::expf(x);

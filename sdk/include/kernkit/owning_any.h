@@ -37,14 +37,14 @@ struct detail::Result<Any> {
 /// this object. is() and try_cast() pass on exceptions other than Error, such as std::bad_alloc.
 class Any : public detail::AnyValue {
  public:
-  /// The value None.
+  /// The value None. Throws nothing.
   Any() = default;
   /// Adds an owner to the other value's object, or copies a value without an object. Throws
   /// nothing.
   Any(const Any& other) : AnyValue(other.any_) {
     if (is_object()) KernkitObjectIncRef(any_.v.object);
   }
-  /// Takes over the other value; None remains in it.
+  /// Takes over the other value; None remains in the other object.
   Any(Any&& other) noexcept : AnyValue(other.detach()) {}
   /// Replaces the value, and releases the object of the former value. Throws nothing.
   Any& operator=(Any other) noexcept {

@@ -82,8 +82,11 @@ class Tensor {
   /// without a host in the process; also the host's error. Copies no elements.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
-  /// FromDLPackVersioned(), with its errors, for DLPack before 1.0, which has no version and no
-  /// flags: the result is writable.
+  /// Takes over a tensor of DLPack before 1.0, which has no version and no flags: the result is
+  /// writable. Otherwise as FromDLPackVersioned(): the deleter is called once, when the last owner
+  /// is released or before this function throws. Throws ValueError for a tensor that is null,
+  /// invalid, or not aligned [bytes; 0 requires nothing] and contiguous as required, TypeError for
+  /// a dtype without bits, RuntimeError without a host, and the host's error.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
   /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter once,
@@ -141,7 +144,9 @@ class Tensor {
   /// A view for reading only, such as the input of a kernel, valid while an owner exists. Throws
   /// InternalError for an undefined Tensor.
   TensorView read_only_view() const { return TensorView(get(), name_); }
-  /// Same as view(), with its errors. A temporary does not convert, because its view would dangle.
+  /// A view for reading and writing, valid while an owner exists: view(), with its errors,
+  /// ValueError for a read-only tensor and InternalError for an undefined Tensor. A temporary does
+  /// not convert, because its view would dangle.
   operator TensorView() const& { return view(); }  // NOLINT(runtime/explicit)
   /// Deleted: the view of a temporary would dangle.
   operator TensorView() const&& = delete;  // NOLINT(runtime/explicit)
@@ -152,13 +157,15 @@ class Tensor {
     return reinterpret_cast<const DLTensor*>(object_.get() + 1);
   }
 
-  /// Number of dimensions. Throws InternalError for an undefined Tensor.
+  /// Number of dimensions; 0 for a scalar tensor. Throws InternalError for an undefined Tensor.
   int32_t ndim() const { return get()->ndim; }
-  /// ndim() under PyTorch's name. Throws InternalError for an undefined Tensor.
+  /// Number of dimensions: ndim() under PyTorch's name. Throws InternalError for an undefined
+  /// Tensor.
   int32_t dim() const { return get()->ndim; }
-  /// Type of the elements. Throws InternalError for an undefined Tensor.
+  /// Type of the elements, lanes included. Throws InternalError for an undefined Tensor.
   DLDataType dtype() const { return get()->dtype; }
-  /// Device of the memory: kind and index. Throws InternalError for an undefined Tensor.
+  /// Device of the memory: kind (such as kDLCUDA) and index. Throws InternalError for an undefined
+  /// Tensor.
   DLDevice device() const { return get()->device; }
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   /// Throws InternalError for an undefined Tensor.
@@ -166,7 +173,8 @@ class Tensor {
   /// Sizes of all dimensions [elements], valid while an owner exists. Throws InternalError for an
   /// undefined Tensor.
   ShapeView sizes() const { return read_only_view().sizes(); }
-  /// sizes() under NumPy's name. Throws InternalError for an undefined Tensor.
+  /// Sizes of all dimensions [elements], valid while an owner exists: sizes() under NumPy's name.
+  /// Throws InternalError for an undefined Tensor.
   ShapeView shape() const { return read_only_view().sizes(); }
   /// Size of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
   /// Throws IndexError outside [-ndim, ndim). Throws InternalError for an undefined Tensor.
@@ -183,7 +191,8 @@ class Tensor {
   /// True if the elements are dense in row-major order; an empty tensor is contiguous (see
   /// TensorView::is_contiguous). Throws InternalError for an undefined Tensor.
   bool is_contiguous() const { return read_only_view().is_contiguous(); }
-  /// is_contiguous() under tvm-ffi's name. Throws InternalError for an undefined Tensor.
+  /// True if the elements are dense in row-major order, or the tensor is empty: is_contiguous()
+  /// under tvm-ffi's name. Throws InternalError for an undefined Tensor.
   bool IsContiguous() const { return read_only_view().is_contiguous(); }
   /// True if the address of the first element, byte_offset included, is a multiple of `alignment`
   /// [bytes], which must not be 0 (see kernkit::IsAligned). Throws InternalError for an undefined

@@ -72,7 +72,7 @@ class TensorView {
 
   /// Number of dimensions; 0 for a scalar tensor.
   KERNKIT_ACCESSOR int32_t ndim() const { return tensor_->ndim; }
-  /// ndim() under PyTorch's name.
+  /// Number of dimensions: ndim() under PyTorch's name.
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
   /// Type of the elements, lanes included.
   KERNKIT_ACCESSOR DLDataType dtype() const {
@@ -84,11 +84,11 @@ class TensorView {
   /// Distance from the DLTensor's data field to the first element [bytes]; data_ptr() includes it.
   KERNKIT_ACCESSOR uint64_t byte_offset() const { return tensor_->byte_offset; }
 
-  /// Sizes of all dimensions [elements], valid as long as the DLTensor.
+  /// Sizes of all dimensions [elements], borrowed: valid as long as the DLTensor.
   KERNKIT_ACCESSOR ShapeView sizes() const {
     return {tensor_->shape, static_cast<size_t>(tensor_->ndim)};
   }
-  /// sizes() under NumPy's name.
+  /// Sizes of all dimensions [elements], valid as long as the DLTensor: sizes() under NumPy's name.
   KERNKIT_ACCESSOR ShapeView shape() const { return sizes(); }
   /// Size of dimension i [elements]; a negative i counts from the end: -1 is the last dimension.
   /// Throws IndexError outside [-ndim, ndim).
@@ -139,12 +139,13 @@ class TensorView {
   /// NumPy and PyTorch, the stride of a dimension of size 1 does not matter, and an empty tensor is
   /// contiguous.
   KERNKIT_ACCESSOR bool is_contiguous() const { return detail::is_contiguous(tensor_); }
-  /// is_contiguous() under tvm-ffi's name.
+  /// True if the elements are dense in row-major order, or the tensor is empty: is_contiguous()
+  /// under tvm-ffi's name.
   bool IsContiguous() const { return is_contiguous(); }
 
   /// The argument's name, borrowed, as passed to the constructor; null if there is none.
   KERNKIT_ACCESSOR const char* name() const { return name_; }
-  /// The DLTensor, borrowed, as passed to the constructor.
+  /// The DLTensor, borrowed, as passed to the constructor; never null.
   KERNKIT_ACCESSOR const DLTensor* get() const { return tensor_; }
 
  private:
