@@ -35,7 +35,7 @@ class Array {
   Array(const Array& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1, __ATOMIC_RELAXED);
   }
-  /// Takes over the elements; the other array is empty afterwards.
+  /// Takes over the elements; the other array is empty afterwards. Throws nothing.
   Array(Array&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
   /// Takes over or shares the other array's elements, and releases the former elements.
   Array& operator=(Array other) noexcept {

@@ -60,6 +60,7 @@ extern KERNKIT_LOCAL unsigned char call_hook;
     return ::kernkit::detail::hooked_call(&kernkit_call_site, args, num_args, result);          \
   }
 #else
-/// Expands to nothing: the library has no hook.
+/// Expands to nothing: the library has no hook, since it is compiled without KERNKIT_COMPILED or
+/// with KERNKIT_NO_CALL_HOOK.
 #define KERNKIT_HOOK_CALL(op, schema_line, signature, function, args, num_args, result)
 #endif
