@@ -120,8 +120,8 @@ class AnyView : public detail::AnyValue {
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }
-  /// The value of an Optional, or None if the Optional is empty. Throws the errors of the
-  /// conversion from T.
+  /// The value of an Optional, or None if the Optional is empty. The Optional must outlive the
+  /// view. Throws the errors of the conversion from T.
   template <class T, std::enable_if_t<std::is_constructible_v<AnyView, const T&>, int> = 0>
   AnyView(const Optional<T>& value)  // NOLINT(runtime/explicit)
       : AnyView(value.has_value() ? AnyView(*value) : AnyView()) {}

@@ -29,7 +29,8 @@ void* set_current_stream(DLDevice device, void* stream);
 class StreamGuard {
  public:
   /// Makes `stream`, which must outlive the guard, current on `device` for this thread. Throws as
-  /// set_current_stream() does.
+  /// set_current_stream() does: RuntimeError without a host, ValueError for a negative device id,
+  /// and the host's error.
   StreamGuard(DLDevice device, void* stream)
       : device_(device), previous_(set_current_stream(device, stream)) {}
   /// Restores the previous stream, without waiting for any stream. Never throws. Destroy the guard
@@ -48,15 +49,16 @@ class StreamGuard {
 /// nothing.
 TensorAllocator current_allocator();
 
-/// Makes `allocator` current for this thread; null removes the allocator. Returns the previous
-/// allocator. Throws RuntimeError without a host, and the host's error.
+/// Makes `allocator`, whose code must stay loaded, current for this thread and every library in the
+/// process; null removes the allocator. Returns the thread's previous allocator, or null. Throws
+/// RuntimeError without a host, and the host's error.
 TensorAllocator set_current_allocator(TensorAllocator allocator);
 
 /// Sets a current allocator for a scope and this thread: `AllocatorGuard guard(allocator);`
 class AllocatorGuard {
  public:
   /// Makes `allocator`, which may be null, current for this thread. Throws as
-  /// set_current_allocator() does.
+  /// set_current_allocator() does: RuntimeError without a host, and the host's error.
   explicit AllocatorGuard(TensorAllocator allocator)
       : previous_(set_current_allocator(allocator)) {}
   /// Restores the previous allocator. Never throws. Destroy the guard in the thread that created

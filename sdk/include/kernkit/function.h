@@ -60,8 +60,9 @@ class Function {
   /// its result, which the caller owns. Throws HostError, an Error with the kind and the message of
   /// the callee's error; if that error leaves the kernel, the caller gets the original error.
   /// Throws also InternalError if this Function is undefined, TypeError for a result with null or
-  /// malformed contents, and the errors of the conversions. Pass a tensor as a Tensor: a callback
-  /// may keep it, and a Python callback crashes when it reads a borrowed DLTensor*.
+  /// malformed contents, and the errors of the conversions. A TensorView or a DLTensor* is a
+  /// compile error; pass a tensor as a Tensor: a callback may keep it, and a Python callback
+  /// crashes when it reads a borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
     static_assert(

@@ -64,9 +64,9 @@ class Tensor {
     return adopt(detail::import_to_host(detail::NDAllocation<Alloc>::make(
         std::move(alloc), shape, nullptr, dtype, device, std::forward<Args>(args)...)));
   }
-  /// FromNDAlloc() with other strides [elements], such as those of a transposed layout. Throws
-  /// ValueError unless each size has a stride and all elements are in the memory of a dense tensor
-  /// of that shape, which the allocator returns; and the errors of FromNDAlloc().
+  /// Allocates as FromNDAlloc() does, with other strides [elements], such as those of a transposed
+  /// layout. Throws ValueError unless each size has a stride and all elements are in the memory of
+  /// a dense tensor of that shape, which the allocator returns; and the errors of FromNDAlloc().
   template <class Alloc, class... Args>
   static Tensor FromNDAllocStrided(Alloc alloc, ShapeView shape, ShapeView strides,
                                    DLDataType dtype, DLDevice device, Args&&... args) {
@@ -93,8 +93,9 @@ class Tensor {
   /// in any thread. Copies no elements. The flags are exported as well. Throws InternalError for an
   /// undefined Tensor, RuntimeError without a host in the process, and the host's error.
   DLManagedTensorVersioned* ToDLPackVersioned() const;
-  /// ToDLPackVersioned(), with its errors, for DLPack before 1.0. Throws ValueError for a read-only
-  /// tensor, because that version has no flag.
+  /// Returns a new owner as a tensor of DLPack before 1.0, for another library, which must call the
+  /// deleter once, in any thread. Copies no elements. Throws ValueError for a read-only tensor,
+  /// because that version has no flag, and the errors of ToDLPackVersioned().
   DLManagedTensor* ToDLPack() const;
 
   /// Adds an owner to an object of type index 70 (kKernkitTensor), which is not checked; null gives

@@ -125,7 +125,8 @@ constexpr bool is_word(const char* text, int size, const char (&word)[4]) {
 /// Parses `size` characters as a decimal number, such as "-12.5e-3", rounded to the nearest double
 /// (ties to even), or as "inf", "-inf", "nan". An exponent is allowed, a sign '+' before the number
 /// is not; a result may be subnormal or zero. Returns false for other text, for a number that
-/// rounds to infinity, and for more than 800 digits; *out is then unspecified. Throws nothing.
+/// rounds to infinity, and for more than 800 significant digits; *out is then unspecified. Throws
+/// nothing.
 constexpr bool parse_float(const char* text, int size, double* out) {
   const bool negative = size > 0 && text[0] == '-';
   int i = negative ? 1 : 0;
