@@ -112,8 +112,8 @@ class CudaRuntime {
   /// Sets the seed for the order of blocks and threads and for the delay of streams, from the next
   /// work on. With seed 0, the default, blocks and threads start in ascending order, and streams
   /// have no delay. A program with kernkit::simulator_main prints the seed if a test fails. With
-  /// `spread`, large PTX grids whose blocks do not access each other's memory run on all
-  /// processors.
+  /// `spread`, as always with seed 0, large PTX grids whose blocks do not access each other's
+  /// memory run on all processors.
   void set_seed(unsigned seed, bool spread = false);
   /// Returns the seed of set_seed(); 0 by default.
   unsigned seed() const;
