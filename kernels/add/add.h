@@ -15,6 +15,7 @@ template <class T>
 struct Add {
   static constexpr bool kWaitsForMemory = true;
   using Compute = compute_t<T>;
+  /// Returns x + y in the compute type, not yet rounded to T. Throws nothing.
   KERNKIT_HOST_DEVICE Compute operator()(Compute x, Compute y) const {
     if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::make_unsigned_t<T>;
@@ -28,11 +29,16 @@ struct Add {
 /// z = x + y, elementwise.
 ///
 /// x: a dtype of AddTypes, any shape, contiguous, on the CPU or a CUDA device. y and z: like x. z
-/// may be x or y itself, but may not overlap them otherwise.
-/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// may be x or y itself, but may not overlap them otherwise; x and y may overlap. On the CPU,
+/// returns when the results are written; on a CUDA device, enqueues a kernel in the caller's
+/// current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked. Throws
+/// TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails, or a
+/// CUDA tensor in a library without CUDA).
 void add(TensorView z, TensorView x, TensorView y);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in add.cu.
+/// The CUDA implementation, which requires the arguments checked by add() and not empty. Enqueues a
+/// kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA fails.
+/// Defined in add.cu.
 void add_cuda(TensorView z, TensorView x, TensorView y);
 
 }  // namespace kernkit::kernels

@@ -21,6 +21,8 @@ struct FusedAddRmsNorm {
   int64_t x_stride, residual_stride, d;
   C eps;
 
+  /// Takes the addresses and sizes of tensors that fused_add_rms_norm() has checked; their memory
+  /// must outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
   FusedAddRmsNorm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                   const Optional<TensorView>& weight, double eps)
       : y(y.data<T>()),
@@ -33,6 +35,8 @@ struct FusedAddRmsNorm {
         d(x.size(1)),
         eps(static_cast<C>(eps)) {}
 
+  /// Computes row r, counted from 0, of sum and y by the operations of `row`, a Row of d elements
+  /// that cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto total = row.map([](C v, C old) { return v + old; }, sum + r * d, x + r * x_stride,
@@ -54,13 +58,19 @@ struct FusedAddRmsNorm {
 /// x: [n, d], a dtype of FusedAddRmsNormTypes, rows any distance apart, on the CPU or a CUDA
 /// device. residual: like x. sum and y: like x, contiguous, apart from each other; either may be x
 /// or residual itself, but may not overlap them otherwise. weight: [d], dtype and device of x,
-/// contiguous, apart from sum and y; without a weight, each factor is 1. Throws TypeError (dtype),
-/// ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// contiguous, apart from sum and y; without a weight, each factor is 1. eps is narrowed to float32
+/// unless x is float64.
+///
+/// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
+/// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails,
+/// or a CUDA tensor in a library without CUDA).
 void fused_add_rms_norm(TensorView y, TensorView sum, TensorView x, TensorView residual,
                         const Optional<TensorView>& weight, double eps);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
-/// fused_add_rms_norm.cu.
+/// The CUDA implementation, which requires the arguments checked by fused_add_rms_norm() and not
+/// empty. Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError
+/// if CUDA fails. Defined in fused_add_rms_norm.cu.
 void fused_add_rms_norm_cuda(TensorView y, TensorView sum, TensorView x, TensorView residual,
                              const Optional<TensorView>& weight, double eps);
 

@@ -17,9 +17,14 @@ struct GeluAndMul {
   const T* x;
   int64_t stride, d;
 
+  /// Takes the addresses and sizes of tensors that gelu_and_mul() has checked; their memory must
+  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
   GeluAndMul(TensorView y, TensorView x)
       : y(y.data<T>()), x(x.data<const T>()), stride(x.stride(0)), d(y.size(1)) {}
 
+  /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call. d is
+  /// the number of columns of y.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const T* const gate = x + r * stride;
@@ -27,15 +32,22 @@ struct GeluAndMul {
   }
 };
 
-/// y[i, j] = gelu(x[i, j]) * x[i, d + j] with gelu(v) = v / 2 (1 + erf(v / sqrt(2))).
+/// y[i, j] = gelu(x[i, j]) * x[i, d + j] with gelu(v) = v / 2 (1 + erf(v / sqrt(2))), by
+/// math::gelu(), which states the special values: Shazeer, "GLU Variants Improve Transformer",
+/// 2020.
 ///
 /// x: [n, 2 * d], a dtype of GeluAndMulTypes, rows any distance apart, on the CPU or a CUDA device.
 /// y: [n, d], dtype and device of x, contiguous; it may not overlap x.
-/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+///
+/// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
+/// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails,
+/// or a CUDA tensor in a library without CUDA).
 void gelu_and_mul(TensorView y, TensorView x);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
-/// gelu_and_mul.cu.
+/// The CUDA implementation, which requires the arguments checked by gelu_and_mul() and not empty.
+/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
+/// fails. Defined in gelu_and_mul.cu.
 void gelu_and_mul_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

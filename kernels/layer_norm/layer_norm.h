@@ -21,6 +21,8 @@ struct LayerNorm {
   int64_t stride, d;
   C eps;
 
+  /// Takes the addresses and sizes of tensors that layer_norm() has checked; their memory must
+  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
   LayerNorm(TensorView y, TensorView x, const Optional<TensorView>& weight,
             const Optional<TensorView>& bias, double eps)
       : y(y.data<T>()),
@@ -31,6 +33,8 @@ struct LayerNorm {
         d(x.size(1)),
         eps(static_cast<C>(eps)) {}
 
+  /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);
@@ -55,13 +59,19 @@ struct LayerNorm {
 /// x: [n, d], a dtype of LayerNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight, bias: [d],
 /// dtype and device of x, contiguous, apart from y; without weight and bias, each factor is 1 and
-/// each term 0. A bias needs a weight. Throws TypeError (dtype), ValueError (shape, device, layout,
-/// overlap), RuntimeError (CUDA).
+/// each term 0. A bias without a weight is a ValueError. eps is narrowed to float32 unless x is
+/// float64.
+///
+/// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
+/// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails,
+/// or a CUDA tensor in a library without CUDA).
 void layer_norm(TensorView y, TensorView x, const Optional<TensorView>& weight,
                 const Optional<TensorView>& bias, double eps);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
-/// layer_norm.cu.
+/// The CUDA implementation, which requires the arguments checked by layer_norm() and not empty.
+/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
+/// fails. Defined in layer_norm.cu.
 void layer_norm_cuda(TensorView y, TensorView x, const Optional<TensorView>& weight,
                      const Optional<TensorView>& bias, double eps);
 

@@ -26,6 +26,8 @@ struct RmsNormFp8 {
   int64_t stride, d;
   float eps;
 
+  /// Takes the addresses and sizes of tensors that rms_norm_fp8() has checked; their memory must
+  /// outlive the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
   RmsNormFp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps)
       : y(y.data<float8_e4m3fn>()),
         scale(scale.data<float>()),
@@ -35,6 +37,9 @@ struct RmsNormFp8 {
         d(x.size(1)),
         eps(static_cast<float>(eps)) {}
 
+  /// Computes row r, counted from 0, of y and scale by the operations of `row`, a Row of d elements
+  /// that cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call.
+  /// Needs memory of d floats for each thread on the CPU.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);
@@ -49,17 +54,24 @@ struct RmsNormFp8 {
   }
 };
 
-/// y[i, j] * scale[i] = rms_norm of x, but for the rounding to float8: scale[i] is the largest
-/// magnitude of row i / 448, at least 1 / (448 * 512).
+/// y[i, j] * scale[i] = rms_norm of x with weight and eps (see rms_norm()), but for the rounding to
+/// float8: scale[i] is the largest magnitude of row i of the norm / 448, at least 1 / (448 * 512).
+/// A row of x with NaN or infinity has NaN for its scale and results.
 ///
 /// x: [n, d], a dtype of RmsNormFp8Types, rows any distance apart, on the CPU or a CUDA device. y:
 /// [n, d] of float8_e4m3fn, scale: [n] of float32, weight: [d] of x's dtype, all contiguous, on x's
-/// device. y and scale overlap nothing.
-/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// device. y and scale overlap nothing. eps is narrowed to float32. For d = 0, scale is not
+/// written.
+///
+/// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
+/// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails,
+/// or a CUDA tensor in a library without CUDA), MemoryError (no CPU memory for a row).
 void rms_norm_fp8(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
-/// rms_norm_fp8.cu.
+/// The CUDA implementation, which requires the arguments checked by rms_norm_fp8() and not empty.
+/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
+/// fails. Defined in rms_norm_fp8.cu.
 void rms_norm_fp8_cuda(TensorView y, TensorView scale, TensorView x, TensorView weight, double eps);
 
 }  // namespace kernkit::kernels

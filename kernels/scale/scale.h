@@ -17,6 +17,7 @@ template <class T>
 struct Scale {
   static constexpr bool kWaitsForMemory = true;
   compute_t<T> factor;
+  /// Returns x * factor in the compute type, not yet rounded to T. Throws nothing.
   KERNKIT_HOST_DEVICE compute_t<T> operator()(compute_t<T> x) const { return x * factor; }
 };
 // [/functor]
@@ -24,12 +25,15 @@ struct Scale {
 /// y = x * factor, elementwise. `factor` is narrowed to float32 unless x is float64.
 ///
 /// x: a dtype of ScaleTypes, any shape, contiguous, on the CPU or a CUDA device. y: like x; it may
-/// be x itself, but may not overlap it otherwise.
-/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// be x itself, but may not overlap it otherwise. On the CPU, returns when the results are written;
+/// on a CUDA device, enqueues a kernel in the caller's current stream (get_cuda_stream()) and does
+/// not wait. Empty tensors are only checked. Throws TypeError (dtype), ValueError (shape, device,
+/// layout, overlap), RuntimeError (CUDA fails, or a CUDA tensor in a library without CUDA).
 void scale(TensorView y, TensorView x, double factor);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
-/// scale.cu.
+/// The CUDA implementation, which requires the arguments checked by scale() and not empty. Enqueues
+/// a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA fails.
+/// Defined in scale.cu.
 void scale_cuda(TensorView y, TensorView x, double factor);
 // [/declaration]
 

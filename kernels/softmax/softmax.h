@@ -19,10 +19,15 @@ struct Softmax {
   const T* x;
   int64_t stride, d;
 
+  /// Takes the addresses and sizes of tensors that softmax() has checked; their memory must outlive
+  /// the calls. Throws TypeError if T is not x's dtype, ValueError for a null address.
   Softmax(TensorView y, TensorView x)
       : y(y.data<T>()), x(x.data<const T>()), stride(x.stride(0)), d(x.size(1)) {}
 
   // [body]
+  /// Computes row r, counted from 0, of y by the operations of `row`, a Row of d elements that
+  /// cpu::rows() or cuda::rows() passes. In a kernel, all threads of the row make the call. Needs
+  /// memory of d elements of C for each thread on the CPU.
   template <class Row>
   KERNKIT_DEVICE void operator()(const Row& row, int64_t r) const {
     const auto in = row.load(x + r * stride);
@@ -38,12 +43,17 @@ struct Softmax {
 /// -infinity only, the same results are NaN as in PyTorch.
 ///
 /// x: [n, d], a dtype of SoftmaxTypes, rows any distance apart, on the CPU or a CUDA device. y:
-/// like x, contiguous; it may be x itself, but may not overlap it otherwise. Throws TypeError
-/// (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA).
+/// like x, contiguous; it may be x itself, but may not overlap it otherwise.
+///
+/// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
+/// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.
+/// Throws TypeError (dtype), ValueError (shape, device, layout, overlap), RuntimeError (CUDA fails,
+/// or a CUDA tensor in a library without CUDA), MemoryError (no CPU memory for a row).
 void softmax(TensorView y, TensorView x);
 
-/// The CUDA implementation, which requires checked arguments that are not empty. Defined in
-/// softmax.cu.
+/// The CUDA implementation, which requires the arguments checked by softmax() and not empty.
+/// Enqueues a kernel in the caller's current stream and does not wait; throws RuntimeError if CUDA
+/// fails. Defined in softmax.cu.
 void softmax_cuda(TensorView y, TensorView x);
 
 }  // namespace kernkit::kernels

@@ -15,16 +15,17 @@ struct CPUNDAlloc {
   /// Alignment of the memory: a cache line and the widest vector register [bytes].
   static constexpr size_t kAlignment = 64;
 
-  /// Sets `data` to memory of the tensor's size; to null for an empty tensor, and without free
-  /// memory, which FromNDAlloc() reports as MemoryError. Throws ValueError for a device other than
-  /// the CPU, or for a size of more than 2^63 - 1 bytes.
+  /// Sets `data` to uninitialised memory of the tensor's size, GetDataSize(), which FreeData()
+  /// frees; to null for an empty tensor, and without free memory, which FromNDAlloc() reports as
+  /// MemoryError. Throws ValueError for a device other than the CPU, or for a size of more than
+  /// 2^63 - 1 bytes. Safe from any thread.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), ValueError)
         << "CPUNDAlloc: device " << tensor->device << " is not the CPU";
     const size_t size = GetDataSize(*tensor);
     tensor->data = size == 0 ? nullptr : allocate(size);
   }
-  /// Frees the memory of AllocData(); ignores null `data`.
+  /// Frees the memory of AllocData(), from any thread; ignores null `data`. Throws nothing.
   void FreeData(DLTensor* tensor) const noexcept { release(tensor->data); }
 
  private:

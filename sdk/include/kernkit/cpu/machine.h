@@ -46,9 +46,10 @@ struct Machine {
   size_t threading_bytes;    ///< least size of a loop that runs on several threads [bytes]
 };
 
-/// Returns the machine on which the process runs, found in the first call. The environment variable
-/// KERNKIT_INSTRUCTION_SET, read once, limits the instruction set to "baseline", "avx2" or
-/// "avx512". Only the bits of a NaN depend on the instruction set.
+/// Returns the machine on which the process runs, found in the first call; valid until the end of
+/// the process. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits the instruction
+/// set to "baseline", "avx2" or "avx512"; other values are ignored. Only the bits of a NaN depend
+/// on the instruction set. Safe from any thread; throws nothing.
 const Machine& machine() noexcept;
 
 namespace detail {

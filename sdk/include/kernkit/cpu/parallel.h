@@ -12,6 +12,8 @@ namespace kernkit::cpu {
 /// library may run: from 1 to 256. The default is the environment variable KERNKIT_THREADS. If this
 /// variable is not set, the default is OMP_NUM_THREADS, or else the number of processors that the
 /// process may use within its container's quota, but at most 8. Safe to call from any thread.
+/// Values of the variables below 1 are ignored, values above 256 are treated as 256. Throws
+/// nothing.
 int threads() noexcept;
 
 /// Sets threads() for the whole library; a count above 256 is treated as 256. Throws ValueError for
@@ -62,7 +64,11 @@ class PieceFailure {
 ///
 /// If the function throws, pieces that have not begun are skipped, and the first exception reaches
 /// the caller after the last running piece has ended. A noexcept function is not tested for
-/// exceptions. parallel_for() itself throws nothing.
+/// exceptions: an exception ends the process. parallel_for() itself throws nothing.
+///
+/// Returns when all pieces have ended. The function is called as const. Helper threads have the
+/// caller's floating-point mode (rounding, flush to zero), but not its thread-local state, such as
+/// the current stream of a framework.
 ///
 /// A piece should take 10 us or more, and the whole loop 100 us: a helper needs that long to wake
 /// up.

@@ -32,20 +32,23 @@ struct RowValueWasOverwritten {};
 ///
 /// Each use of a result of load() or map() reads memory. rows() throws RuntimeError if the body
 /// overwrote that memory by map(), map_sum() or put() before the use, because CUDA keeps the old
-/// values in registers. A pointer is read without this check.
+/// values in registers. A pointer is read without this check. A pass calls the op once or more for
+/// each element, in any order. Functions do not wait, and throw only what rows() catches and what
+/// an op throws.
 template <InstructionSet kSet>
 class Row {
  public:
-  /// Makes a row of d elements, with the memory and the records of its loop. Only cpu::rows()
-  /// calls the constructor.
+  /// Makes a row of d elements, with the memory and the records of its loop, which must outlive the
+  /// row. Only cpu::rows() calls the constructor. Throws nothing.
   KERNKIT_INLINE Row(int64_t d, detail::RowScratch* scratch, detail::RowStreams* streams,
                      detail::RowLog* log)
       : d_(d), scratch_(scratch), streams_(streams), log_(log) {}
-  /// Ends the row; cpu::rows() calls it after the body.
+  /// Ends the row; cpu::rows() calls it after the body. Throws nothing.
   KERNKIT_INLINE void end() const { streams_->end_row(streamed_); }
 
-  /// Returns the row in[0 ... d) with its present values, as an input of the other functions. On
-  /// CUDA a row of up to 64 KiB is then in registers.
+  /// Returns the row in[0 ... d) with its present values, as an input of the other functions: a
+  /// pointer, which is valid as long as the memory. Reads nothing yet, and throws nothing. On CUDA
+  /// a row of up to 64 KiB is then in registers.
   template <class T>
   KERNKIT_INLINE kernkit::detail::RowInMemory<T> load(const T* in) const {
     return {in, writes_};
@@ -79,7 +82,7 @@ class Row {
     return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
-  /// Stores `value`, rounded once to T, in *at. `at` is aligned to T.
+  /// Stores `value`, rounded once to T, in *at. `at` is aligned to T. Throws nothing.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));

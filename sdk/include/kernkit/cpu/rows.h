@@ -72,9 +72,12 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 ///
 /// The bits of a row depend neither on the instruction set, nor on threads, nor on other rows.
 ///
+/// Returns when all calls have ended. Several threads may call the body at the same time, as const,
+/// so two rows may not write the same memory. d is not negative; with d = 0 the rows are empty.
+///
 /// Throws MemoryError if the system has no memory for the results of row.keep(), RuntimeError if
 /// the body uses a result of load() or map() after overwriting its memory, and an exception of the
-/// body. The rows before the failed row are written.
+/// body. Any of the rows may then be written, partly written or unwritten.
 template <class Body>
 void rows(int64_t n, int64_t d, size_t bytes, const Body& body) {
   detail::run_rows(detail::RowsOf<Body>::kLoops, &body, n, d, bytes);

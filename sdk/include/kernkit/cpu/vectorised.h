@@ -72,9 +72,10 @@
 #else
 #define KERNKIT_UNFUSED
 #endif
-/// Compiles a function for AVX2 and F16C, without FMA.
+/// Compiles a function for AVX2 and F16C, without FMA; call it only if machine() has the set.
 #define KERNKIT_AVX2 __attribute__((target("avx2,f16c")))
-/// Compiles a function for AVX-512 F, BW, DQ and VL, with AVX2 and F16C.
+/// Compiles a function for AVX-512 F, BW, DQ and VL, with AVX2 and F16C; call it only if machine()
+/// has the set.
 #define KERNKIT_AVX512 __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 
 namespace kernkit::cpu::detail {

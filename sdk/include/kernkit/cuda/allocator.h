@@ -22,12 +22,13 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
 
 /// Allocates memory of the tensor's own GPU for Tensor::FromNDAlloc(), independent of the current
 /// device. cudaMalloc and cudaFree wait for the device and fail during stream capture: a kernel
-/// allocates with alloc_tensor() instead.
+/// allocates with alloc_tensor() instead. Objects have no state; any thread may use them.
 struct CUDANDAlloc {
-  /// Sets `data` to uninitialised memory of the tensor's size, at a multiple of 256 bytes (CUDA C++
-  /// Programming Guide, Device Memory Accesses); an empty tensor keeps its null `data`. Throws
-  /// ValueError if the device is not a CUDA device or the size exceeds 2^63 - 1 bytes, MemoryError
-  /// if the device has no memory left, RuntimeError for other errors of CUDA.
+  /// Sets `data` to uninitialised memory of the tensor's size, GetDataSize(), at a multiple of 256
+  /// bytes (CUDA C++ Programming Guide, Device Memory Accesses), which FreeData() frees; an empty
+  /// tensor keeps its null `data`. Leaves the current device unchanged. Throws ValueError if the
+  /// device is not a CUDA device or the size exceeds 2^63 - 1 bytes, MemoryError if the device has
+  /// no memory left, RuntimeError for other errors of CUDA.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cuda(tensor->device), ValueError)
         << "CUDANDAlloc: device " << tensor->device << " is not a CUDA device";
@@ -37,7 +38,7 @@ struct CUDANDAlloc {
     detail::check_cuda_alloc(cudaMalloc(&tensor->data, size), "cudaMalloc", size, tensor->device);
   }
   /// Frees the memory of AllocData() and leaves the current device unchanged. Ignores null `data`,
-  /// and errors of CUDA.
+  /// and errors of CUDA. Throws nothing.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data == nullptr) return;
     const int device = tensor->device.device_id;
@@ -51,12 +52,12 @@ struct CUDANDAlloc {
 
 /// Allocates pinned host memory for Tensor::FromNDAlloc(), from and to which any GPU can copy
 /// asynchronously (cudaHostAllocPortable). The tensor's device is {kDLCUDAHost, 0} or the CPU, as
-/// the caller requests.
+/// the caller requests. Objects have no state; any thread may use them.
 struct CUDAHostNDAlloc {
-  /// Sets `data` to uninitialised pinned memory of the tensor's size; an empty tensor keeps its
-  /// null `data`. Throws ValueError if the device is neither pinned host memory nor the CPU or the
-  /// size exceeds 2^63 - 1 bytes, MemoryError if no memory can be pinned, RuntimeError for other
-  /// errors of CUDA.
+  /// Sets `data` to uninitialised pinned memory of the tensor's size, GetDataSize(), which
+  /// FreeData() frees; an empty tensor keeps its null `data`. Throws ValueError if the device is
+  /// neither pinned host memory nor the CPU or the size exceeds 2^63 - 1 bytes, MemoryError if no
+  /// memory can be pinned, RuntimeError for other errors of CUDA.
   void AllocData(DLTensor* tensor) const {
     const bool fits = is_cpu(tensor->device) || tensor->device.device_type == kDLCUDAHost;
     KERNKIT_CHECK(fits, ValueError) << "CUDAHostNDAlloc: device " << tensor->device
@@ -66,7 +67,7 @@ struct CUDAHostNDAlloc {
     const cudaError_t error = cudaHostAlloc(&tensor->data, size, cudaHostAllocPortable);
     detail::check_cuda_alloc(error, "cudaHostAlloc", size, tensor->device);
   }
-  /// Frees the memory of AllocData(). Ignores null `data`, and errors of CUDA.
+  /// Frees the memory of AllocData(). Ignores null `data`, and errors of CUDA. Throws nothing.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data != nullptr) (void)cuda::succeeded(cudaFreeHost(tensor->data));
   }

@@ -50,15 +50,17 @@ __device__ __forceinline__ T reduce_block(T value, const Join& join) {
 
 /// Returns the sum of the values of all threads to each thread, in an order that depends only on
 /// the size of the block, so that each run gives the same bits. The block has one dimension and
-/// whole warps, and all its threads call the function. T: float, double, an integer of 4 or 8
-/// bytes.
+/// whole warps, at most 32. All its threads make the call, which waits for them at barriers, and
+/// takes static shared memory for 32 values. T: float, double, an integer of 4 or 8 bytes. Throws
+/// nothing.
 template <class T>
 __device__ __forceinline__ T block_sum(T value) {
   return detail::reduce_block(value, detail::Plus{});
 }
 
 /// Returns the largest value of all threads to each thread; NaN if any value is NaN, unlike
-/// fmaxf(). Requires the same block and types as block_sum().
+/// fmaxf(). Requires the block, the types and the shared memory of block_sum(), and waits as it
+/// does.
 template <class T>
 __device__ __forceinline__ T block_max(T value) {
   return detail::reduce_block(value, detail::Larger{});

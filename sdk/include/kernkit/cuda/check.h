@@ -12,20 +12,21 @@ namespace kernkit::cuda {
 /// CUDA-capable device is detected". `call` is the call's text and `location` the line that made
 /// the call. The message adds that the error comes from earlier work, that the context is lost, or
 /// which driver or architecture was found and which is required. Clears the runtime's last error,
-/// so that no later call reports the error again.
+/// so that no later call reports the error again. The error is not cudaSuccess; the text of
+/// `call` is copied.
 [[noreturn, gnu::cold]] void throw_cuda_error(cudaError_t error, const char* call,
                                               SourceLocation location);
 
 /// Throws the RuntimeError of throw_cuda_error() unless `error` is cudaSuccess. KERNKIT_CUDA_CHECK
-/// passes the text and the line of the call.
+/// passes the text and the line of the call. Returns for cudaSuccess.
 inline void check(cudaError_t error, const char* call, SourceLocation location) {
   if (__builtin_expect(error != cudaSuccess, 0)) throw_cuda_error(error, call, location);
 }
 
 /// Returns true if a call succeeded, or failed because the driver is unloading at the end of the
 /// process and has released everything itself (cudaErrorCudartUnloading,
-/// cudaErrorContextIsDestroyed). Otherwise returns false and clears the runtime's last error. For
-/// destructors and deleters, which cannot throw.
+/// cudaErrorContextIsDestroyed). Otherwise returns false and clears this thread's last error of the
+/// runtime. Throws nothing: for destructors and deleters.
 ///
 ///     ~Event() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
 inline bool succeeded(cudaError_t error) noexcept {
@@ -39,7 +40,8 @@ inline bool succeeded(cudaError_t error) noexcept {
 
 /// Evaluates `call`, a call of the CUDA runtime, once and throws RuntimeError unless the result is
 /// cudaSuccess. The message has the text of the call, and the name and description of the error:
-/// see kernkit::cuda::throw_cuda_error().
+/// see kernkit::cuda::throw_cuda_error(). The check does not wait for the device, and the runtime
+/// may return the error of earlier work.
 #define KERNKIT_CUDA_CHECK(call) ::kernkit::cuda::check((call), #call, KERNKIT_HERE)
 
 #if !defined(KERNKIT_COMPILED)

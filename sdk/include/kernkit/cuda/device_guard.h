@@ -6,8 +6,8 @@
 
 namespace kernkit {
 
-/// Makes a device current and, at the end of the scope, restores the previous device. Sets the
-/// device only if the two differ.
+/// Makes a device current for this thread and, at the end of the scope, restores the previous
+/// device. Sets the device only if the two differ.
 class CUDADeviceGuard {
  public:
   /// Makes `device` current for this thread. Throws RuntimeError if the device does not exist or
@@ -19,6 +19,7 @@ class CUDADeviceGuard {
     if (__builtin_expect(error != cudaSuccess, 0)) throw_set_device(error);
   }
   /// Restores the device that was current before. Never throws, and ignores an error of CUDA.
+  /// Destroy the guard in the thread that created the guard.
   ~CUDADeviceGuard() {
     // A destructor cannot report the error.
     if (previous_ != device_) (void)cuda::succeeded(cudaSetDevice(previous_));

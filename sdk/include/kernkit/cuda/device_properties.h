@@ -31,9 +31,10 @@ inline DevicePropertiesSlot device_properties_slots[kMaxDevices];
 [[gnu::cold]] const DeviceProperties& query_device_properties(int device);
 }  // namespace detail
 
-/// Returns the properties of device `device`, queried in the first call and then kept, so the
-/// reference stays valid. Safe from several threads and during stream capture. Throws RuntimeError
-/// if the runtime fails, or for a device outside [0, 127].
+/// Returns the properties of device `device`, whichever device is current. The first call for a
+/// device queries them; they are then kept until the end of the process, and the reference stays
+/// valid. Safe from several threads and during stream capture. Throws RuntimeError if the runtime
+/// fails, in which case the next call queries again, or for a device outside [0, 127].
 inline const DeviceProperties& device_properties(int device) {
   if (__builtin_expect(static_cast<unsigned>(device) < detail::kMaxDevices, 1)) {
     const detail::DevicePropertiesSlot& slot = detail::device_properties_slots[device];

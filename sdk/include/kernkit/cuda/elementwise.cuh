@@ -107,7 +107,8 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 ///
 /// The types may differ in size. The fast path requires pointers with the same distance to a
 /// 16-byte boundary, counted in elements; other pointers are loaded element by element, eight at a
-/// time.
+/// time. Enqueues one kernel and does not wait. The op, copied into the kernel, is callable as
+/// const in device code; the arrays are accessible to the launch's device until the kernel ends.
 template <class Op, class Out, class... In>
 void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,

@@ -69,25 +69,28 @@ bool sync_each_launch();
 /// Launch neither allocates nor synchronises, and works during stream capture.
 class Launch {
  public:
-  /// Makes the device of the tensors current and reads the stream of the caller's framework. Throws
+  /// Makes the device of the tensors current for this thread and reads the stream of the caller's
+  /// framework. Every argument is a TensorView, read during the construction only. Throws
   /// ValueError unless all tensors are on one CUDA device; the message names the tensor. Throws
-  /// RuntimeError if the device cannot be made current.
+  /// RuntimeError if the device cannot be made current. Destroy the object in the same thread.
   template <class... Tensors>
   explicit Launch(const TensorView& first, const Tensors&... others)
       : device_(common_device(first, others...)),
         guard_(device_.device_id),
         stream_(get_cuda_stream(device_)) {}
 
-  /// Returns the device of all tensors, such as {kDLCUDA, 1}.
+  /// Returns the device of all tensors, such as {kDLCUDA, 1}. Throws nothing.
   DLDevice device() const { return device_; }
-  /// Returns the stream of the caller's framework on the device, see get_cuda_stream().
+  /// Returns the stream of the caller's framework on the device at the construction, see
+  /// get_cuda_stream(). The framework owns the stream. Throws nothing.
   cudaStream_t stream() const { return stream_; }
-  /// Returns the number of SMs, the shared memory and the limits of the device. Throws RuntimeError
-  /// if the runtime fails at the first query.
+  /// Returns the number of SMs, the shared memory and the limits of the device, valid until the end
+  /// of the process. Throws RuntimeError if the runtime fails at the first query, or for a device
+  /// above cuda:127.
   const DeviceProperties& properties() const { return device_properties(device_.device_id); }
   /// Returns whether the stream is being captured into a graph; true also for a capture that was
   /// invalidated. Throws RuntimeError if CUDA does, as for the default stream during the capture of
-  /// a stream that synchronises with it (cudaErrorStreamCaptureImplicit).
+  /// a stream that synchronises with it (cudaErrorStreamCaptureImplicit). Does not wait.
   bool capturing() const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     KERNKIT_CUDA_CHECK(cudaStreamIsCapturing(stream_, &status));
@@ -101,7 +104,9 @@ class Launch {
   /// Throws ValueError if the device does not support the grid, block, cluster or shared memory,
   /// and RuntimeError with the launch's own error; the error of an earlier call stays set. With
   /// KERNKIT_SYNC=1 in the environment the launch waits for the kernel, unless the stream is
-  /// captured, and the RuntimeError names the kernel and its arguments.
+  /// captured, and the RuntimeError names the kernel and its arguments. Returns without waiting for
+  /// the kernel, which gets copies of the arguments: memory to which they point must live until the
+  /// kernel ends.
   template <class... Params>
   void operator()(void (*kernel)(Params...), const LaunchConfig& config,
                   typename detail::Exactly<Params>::type... arguments) const {

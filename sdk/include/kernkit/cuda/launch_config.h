@@ -12,7 +12,7 @@
 namespace kernkit::cuda {
 
 /// Number of blocks of a grid or a cluster, or of threads of a block, in three dimensions. 64-bit,
-/// so that a number that is too large is rejected instead of truncated.
+/// so that a number that is too large is rejected instead of truncated. No function throws.
 struct Extent {
   int64_t x,  ///< number in x
       y,      ///< number in y
@@ -21,7 +21,7 @@ struct Extent {
   /// Takes the numbers, unchecked, of up to three dimensions: `{blocks}`, `{32, 8}`.
   constexpr Extent(int64_t x_, int64_t y_ = 1, int64_t z_ = 1)  // NOLINT(runtime/explicit)
       : x(x_), y(y_), z(z_) {}
-  /// Converts CUDA's dim3, with the numbers in x, y and z.
+  /// Converts CUDA's dim3, with the numbers in x, y and z unchanged.
   constexpr Extent(dim3 extent)  // NOLINT(runtime/explicit)
       : x(extent.x), y(extent.y), z(extent.z) {}
 
@@ -45,7 +45,7 @@ struct Extent {
 };
 
 /// The configuration of a kernel launch, as in `{blocks, threads}`. Launch checks the limits of the
-/// device.
+/// device; the functions of this structure check nothing and throw nothing.
 struct LaunchConfig {
   Extent grid;            ///< number of blocks
   Extent block;           ///< number of threads of a block
@@ -87,7 +87,7 @@ struct LaunchConfig {
   /// Returns whether the cluster has more than one block.
   bool has_cluster() const { return cluster.x != 1 || cluster.y != 1 || cluster.z != 1; }
   /// Fills `out`, which has 3 elements, with the attributes of the launch for cudaLaunchKernelEx(),
-  /// and returns their number, 0 to 3.
+  /// and returns their number, 0 to 3. Truncates the cluster to 32 bits.
   unsigned attributes(cudaLaunchAttribute* out) const {
     unsigned count = 0;
     if (has_cluster()) {
@@ -109,7 +109,7 @@ struct LaunchConfig {
   }
 };
 
-/// Appends "[3, 1, 1]", the numbers in x, y and z, and returns `out`.
+/// Appends "[3, 1, 1]", the numbers in x, y and z, and returns `out`. Throws nothing.
 [[gnu::cold]] inline Message& operator<<(Message& out, Extent extent) {
   return out << "[" << extent.x << ", " << extent.y << ", " << extent.z << "]";
 }

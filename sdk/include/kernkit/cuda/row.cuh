@@ -48,11 +48,12 @@ class Row {
     uint32_t pairs[kPacks][kWidth / 2];  ///< two elements in each word, the first in the low bits
   };
 
-  /// Makes a row of d elements. cuda::rows() makes the rows, so that kernels need not.
+  /// Makes a row of d elements, at most kThreads * kWidth * kPacks unless kPacks is 0; this is not
+  /// checked. cuda::rows() makes the rows, so that kernels need not.
   __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
 
   /// Returns the row in[0 ... d), read into registers, or a RowInMemory if kPacks is 0. `in` is
-  /// aligned to at least one element.
+  /// aligned to at least one element. An empty row reads nothing.
   template <class T>
   __device__ __forceinline__ auto load(const T* in) const {
     if constexpr (kPacks == 0) {
@@ -81,7 +82,7 @@ class Row {
 
   /// Returns the row op(x[i]...), not rounded, in registers, for several passes. If the row is too
   /// long for registers, each pass computes the values again from the inputs, and a use traps after
-  /// the body overwrote an input.
+  /// the body overwrote an input. The result is valid as long as the row.
   template <class Op, class... In>
   __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
     using R = result_of<Op, In...>;
@@ -96,16 +97,16 @@ class Row {
   }
 
   /// Returns the sum of op(x[i]...) to each thread, in the type that op returns; 0 for an empty
-  /// row. The order of the additions depends only on d and kWidth. In a row that is too long for
-  /// registers, a use of a result of load(), keep() or map() traps after the body overwrote its
-  /// memory.
+  /// row. The order of the additions depends only on d and kWidth. Waits for the row's threads. In
+  /// a row that is too long for registers, a use of a result of load(), keep() or map() traps after
+  /// the body overwrote its memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
     return reduce(detail::Plus{}, 0, op, in...);
   }
   /// Returns the largest op(x[i]...) to each thread: NaN if any is NaN, -infinity for an empty row.
-  /// In a row that is too long for registers, a use of a result of load(), keep() or map() traps
-  /// after the body overwrote its memory.
+  /// Waits for the row's threads. In a row that is too long for registers, a use of a result of
+  /// load(), keep() or map() traps after the body overwrote its memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
@@ -136,7 +137,8 @@ class Row {
     }
   }
 
-  /// Stores `value`, rounded to T, in *at by one thread of the row. `at` is aligned to T.
+  /// Stores the value of the row's first thread, rounded once to T, in *at. `at` is aligned to T.
+  /// Other threads may read *at after a barrier.
   template <class T, class R>
   __device__ __forceinline__ void put(T* at, R value) const {
     if (static_cast<int>(threadIdx.x) % kThreads == 0) *at = T(static_cast<compute_t<T>>(value));

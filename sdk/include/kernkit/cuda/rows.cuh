@@ -51,7 +51,9 @@ void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
 /// to 64 KiB of T are read once and kept in registers; each pass reads a longer row again. A row's
 /// bits are the same in every run, alone and among other rows, and for every alignment.
 ///
-/// Throws the errors of Launch::operator().
+/// Enqueues one kernel and does not wait. The body is copied into the kernel; the memory to which
+/// it points must live until the kernel ends. For d <= 0 the rows are empty. Throws the errors of
+/// Launch::operator().
 template <class T, class Body>
 void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   static_assert(16 % sizeof(T) == 0, "rows: elements have 1, 2, 4, 8 or 16 bytes");

@@ -28,23 +28,25 @@ namespace kernkit::testing {
 
 /// Exempts an op from a rule that it breaks on purpose: `without("Layouts", "it reads bytes in any
 /// layout")`. The test of the rule is skipped with the reason, and fails if there is no such rule.
+/// Throws only std::bad_alloc.
 inline Exemption without(std::string rule, std::string reason) {
   return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }
-/// States that an op has no CUDA implementation: no rule runs it on a CUDA device.
+/// States that an op has no CUDA implementation: no rule runs it on a CUDA device. Throws nothing.
 inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
 /// States that an op has no CPU implementation: its results are compared with its results for dense
-/// and aligned tensors.
+/// and aligned tensors. Throws nothing.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
 /// States that an op works row by row: row r of an output depends on row r of the tensors that have
 /// as many rows as the first output, and on the other tensors as a whole. The bits of a row are
-/// then the same alone and among other rows, and in every run (rule RowAlone).
+/// then the same alone and among other rows, and in every run (rule RowAlone). Throws nothing.
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
 /// Gives the schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y,
 /// Tensor x) -> ()")`. The line marks the outputs; its types are those of the C++ parameters,
-/// otherwise the tests fail. A message names an argument by the line or by number.
+/// otherwise the tests fail, and so does every test of an op that has a line of its own. A message
+/// names an argument by the line or by number. Throws only std::bad_alloc.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }
@@ -54,17 +56,18 @@ namespace contract {
 /// An item after the op's name in KERNKIT_TEST_CONTRACT: an argument, or an exemption.
 class Item {
  public:
-  /// An exemption, such as by_row().
+  /// Takes an exemption, such as by_row(). Throws nothing.
   Item(Exemption exemption)  // NOLINT(runtime/explicit)
       : exemption_(std::move(exemption)), is_exemption_(true) {}
-  /// An argument: anything that Example accepts. Throws RuntimeError for a text or bytes without a
-  /// host.
+  /// Takes an argument: anything that Example accepts. Throws RuntimeError for a text or bytes
+  /// without a host, and otherwise what Any throws.
   template <class T, std::enable_if_t<std::is_constructible_v<Example, T> &&
                                           !std::is_same_v<std::decay_t<T>, Item>,
                                       int> = 0>
   Item(T&& example) : example_(std::forward<T>(example)) {}  // NOLINT(runtime/explicit)
 
-  /// Appends the argument to *examples, or the exemption to *exemptions.
+  /// Appends the argument to *examples, or the exemption to *exemptions. Throws only
+  /// std::bad_alloc.
   void add_to(std::vector<Example>* examples, std::vector<Exemption>* exemptions) const {
     if (is_exemption_) {
       exemptions->push_back(exemption_);
@@ -82,8 +85,8 @@ class Item {
 /// Registers a GoogleTest test for each rule, named after the rule, in the suite `Contract/<op>`,
 /// or `Contract/<op>/2` for the second example of the op. `function` and `metadata` are the op's
 /// exported symbols; `items` returns its arguments and exemptions, and is called when a test runs.
-/// `file` and `line` are the place of failures; `file` must outlive the tests. Returns true. Call
-/// the function before the tests run.
+/// `file` and `line` are the place of failures; `op` and `file` must outlive the tests. Returns
+/// true. Call the function before the tests run. Throws only std::bad_alloc.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line);

@@ -19,8 +19,9 @@ namespace kernkit::testing {
 template <class T>
 class CudaTensor {
  public:
-  /// Allocates a tensor of this shape on cuda:`device` by cudaMalloc(), with uninitialised elements
-  /// and null strides (row-major). Throws RuntimeError if CUDA fails.
+  /// Allocates a tensor of this shape [elements], without negative sizes, on cuda:`device` by
+  /// cudaMalloc(), with uninitialised elements and null strides (row-major). Leaves the current
+  /// device unchanged. Throws RuntimeError if CUDA fails.
   explicit CudaTensor(std::vector<int64_t> shape, int device = 0) : shape_(std::move(shape)) {
     int64_t size = 1;
     for (const int64_t extent : shape_) size *= extent;
@@ -34,27 +35,27 @@ class CudaTensor {
   }
   CudaTensor(const CudaTensor&) = delete;
   CudaTensor& operator=(const CudaTensor&) = delete;
-  /// Frees the memory. Never throws.
+  /// Frees the memory by cudaFree(), ignoring errors of CUDA. Never throws.
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
-  /// Copies all elements from host memory in row-major order, after all work of the device. Throws
-  /// RuntimeError if CUDA fails, also for an error of that work.
+  /// Copies all elements from host memory in row-major order, after all work of the device, and
+  /// waits for the copy. Throws RuntimeError if CUDA fails, also for an error of that work.
   void upload(const T* from) {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(dl_.data, from, bytes_, cudaMemcpyHostToDevice));
   }
-  /// Copies all elements to host memory in row-major order, after all work of the device. Throws
-  /// the errors of upload().
+  /// Copies all elements to host memory in row-major order, after all work of the device, and waits
+  /// for the copy. Throws the errors of upload().
   void download(T* to) const {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, dl_.data, bytes_, cudaMemcpyDeviceToHost));
   }
 
   /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change it to an
-  /// invalid tensor.
+  /// invalid tensor. Throws nothing.
   DLTensor* dl() { return &dl_; }
   /// Returns a view for messages that name the argument `name`, which must outlive the view. The
-  /// view is valid during the lifetime of the tensor.
+  /// view is valid during the lifetime of the tensor. Throws nothing.
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
  private:

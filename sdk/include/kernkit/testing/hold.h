@@ -17,11 +17,12 @@ namespace kernkit::testing {
 /// once before, because loading a kernel may wait for all streams.
 class Hold {
  public:
-  /// Begins the hold by a host function on the stream. Throws RuntimeError if CUDA fails.
+  /// Begins the hold by a host function on the stream (cudaLaunchHostFunc), without waiting. Throws
+  /// RuntimeError if CUDA fails.
   explicit Hold(cudaStream_t stream) : stream_(stream) {
     KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
   }
-  /// Releases the stream and waits for its work. Never throws.
+  /// Releases the stream and waits for its work, ignoring errors of CUDA. Never throws.
   ~Hold() {
     release();
     (void)cuda::succeeded(cudaStreamSynchronize(stream_));

@@ -29,8 +29,9 @@ using CudaAlloc = CPUNDAlloc;
 /// Allocates memory on the tensor's device: the CPU or, in a build with CUDA, a GPU or a device of
 /// the simulator.
 struct DeviceAlloc {
-  /// Sets `data` to uninitialised memory of the tensor's size; null for an empty tensor. Throws
-  /// ValueError for any other device, and the errors of CPUNDAlloc and CudaAlloc.
+  /// Sets `data` to uninitialised memory of the tensor's size, which FreeData() frees; null for an
+  /// empty tensor, and if the CPU has no memory. Throws ValueError for any other device, and the
+  /// errors of CPUNDAlloc and CudaAlloc.
   void AllocData(DLTensor* tensor) const {
     is_cuda(tensor->device) ? CudaAlloc().AllocData(tensor) : CPUNDAlloc().AllocData(tensor);
   }

@@ -26,7 +26,7 @@ struct NamedResults {
   /// "(Tensor(out!) y[n], Tensor x[n]) -> ()" for "(Tensor x[n]) -> Tensor y[n]".
   std::string line = "(";
 
-  /// Reads the results from the schema line of the op, which is valid.
+  /// Reads the results from the schema line of the op, which is valid. Throws only std::bad_alloc.
   explicit NamedResults(const Callee& callee) {
     const std::string& text = callee.schema_text();
     for (int i = 0; i < callee.schema().num_returns; ++i) {
@@ -50,7 +50,7 @@ struct NamedResults {
 };
 
 /// Returns result i of an accepted call, borrowed from the outcome; null if there is no such result
-/// or it is no tensor.
+/// or it is no tensor. Throws nothing.
 inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   KernkitAny any = outcome.result.get();
   if (any.type_index == kKernkitArray || any.type_index == kKernkitList) {
@@ -63,7 +63,8 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 
 /// Throws the error for the first argument that does not match the schema line `text`, which is
 /// parsed at run time: ValueError for a shape or a device, TypeError for a dtype. `values` has one
-/// entry for each parameter of the line. See shapes::throw_shape_error().
+/// entry for each parameter of the line. If all arguments match, throws an Error with the message
+/// "the arguments do not match the schema line". See shapes::throw_shape_error().
 [[noreturn]] inline void throw_shape_error(const char* text, const shapes::CallValue* values) {
   const schema::ParsedLine parsed = schema::parse_line(text);
   const schema::Schema& line = parsed.schema;
@@ -76,7 +77,7 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 }
 
 /// Returns "" or the mismatch between the line and the op's results: a shape, dtype or device.
-/// `outcome` is that of call.run().
+/// `outcome` is that of call.run(). Throws only std::bad_alloc.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
@@ -166,7 +167,7 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
 /// Returns two items of a batch, each as tensor i of the example, whose argument is `argument`. If
 /// the example states no values, the floats of the second item are half of the first item's, so
 /// that no sum, mean or maximum of both items equals that of one item; otherwise, and for integers,
-/// the second item has the values in reverse order.
+/// the second item has the values in reverse order. Throws only std::bad_alloc.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;
@@ -179,8 +180,8 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
           make_elements(argument.dtype, argument.numel(), values)};
 }
 
-/// Returns "" or the difference between the results for a batch of two and for two calls. Throws
-/// the errors of Call::run().
+/// Returns "" or the difference between the results for a batch of two and for two calls; "" also
+/// for a tensor whose elements are smaller than a byte. Throws the errors of Call::run().
 inline std::string batch_differs(const Contract& contract, Target& target) {
   Call batch(contract, target);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
@@ -237,7 +238,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
   }
 }
 
-/// Returns the rules of KERNKIT_TEST_LINE.
+/// Returns the rules of KERNKIT_TEST_LINE. Throws only std::bad_alloc.
 inline std::vector<Rule> line_rules() {
   return {
       {"Results", "results have the shape, dtype and device of the line", nullptr,
@@ -269,7 +270,8 @@ inline std::string line_failure(const Contract& contract) {
 
 /// Defines the test `<op>` in the suite Line, with the arguments and exemptions of
 /// KERNKIT_TEST_CONTRACT. An op that reads an output marked (out!), or whose results do not match
-/// its line, gives a framework's compiler wrong values; no other test detects this.
+/// its line, gives a framework's compiler wrong values; no other test detects this. Of the
+/// exemptions, only cpu_only() and cuda_only() need no namespace. The op's symbols must be linked.
 #define KERNKIT_TEST_LINE(op, ...)                                                         \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
   extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \

@@ -37,7 +37,7 @@ class TestList {
   TestList& operator=(const TestList&) = delete;
 
   /// Returns the list as an argument for messages that name the argument `name`, which must outlive
-  /// the view. The view is valid during the lifetime of the list.
+  /// the view. The view is valid during the lifetime of the list. Throws nothing.
   ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
 
  private:

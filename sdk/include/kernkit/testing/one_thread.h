@@ -8,8 +8,10 @@
 
 namespace kernkit::testing {
 
-/// Returns true with KERNKIT_BENCH_THREADS=all in the environment. Otherwise returns false, for
-/// rows on one thread: the process then stays on the processor of the first call.
+/// Returns true with KERNKIT_BENCH_THREADS=all in the environment, read in the first call.
+/// Otherwise returns false, for rows on one thread: the first call then keeps its thread, and
+/// threads that this thread creates later, on its processor, if the system permits this. Throws
+/// nothing.
 inline bool all_threads() {
   static const bool all = [] {
     const char* threads = getenv("KERNKIT_BENCH_THREADS");

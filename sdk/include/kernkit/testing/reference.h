@@ -41,7 +41,8 @@ struct FloatFormat<float> {
       kMantissaBits = 23;                  ///< bits of the mantissa, without the hidden bit
 };
 
-/// Returns the value of To with the bits of `from`. Types of different sizes do not compile.
+/// Returns the value of To with the bits of `from`. Both types are trivially copyable; types of
+/// different sizes do not compile. Throws nothing.
 template <class To, class From>
 To copy_bits(From from) {
   static_assert(sizeof(To) == sizeof(From), "copy_bits needs types of one size");
@@ -50,8 +51,9 @@ To copy_bits(From from) {
   return to;
 }
 
-/// Returns the exact value of a bit pattern without sign, by the format's definition. The pattern
-/// of infinity decodes to the number that would follow the largest number.
+/// Returns the exact value of a bit pattern by the definition of T's format: T has a FloatFormat.
+/// The sign bit of the pattern is 0. The pattern of infinity decodes to the number that would
+/// follow the largest number, and patterns of NaN to larger numbers. Throws nothing.
 template <class T>
 double decode_magnitude(uint32_t pattern) {
   using F = FloatFormat<T>;
@@ -62,8 +64,9 @@ double decode_magnitude(uint32_t pattern) {
   return std::ldexp(mantissa, (exponent == 0 ? 1 : exponent) - kBias - F::kMantissaBits);
 }
 
-/// Returns the exact value of a stored element: a number, infinity or NaN; int64 and uint64 beyond
-/// 2^53 are rounded.
+/// Returns the exact value of a stored element: a number, infinity or NaN, with the sign of zero;
+/// int64 and uint64 beyond 2^53 are rounded to nearest. T is an arithmetic type or has a
+/// FloatFormat. Throws nothing.
 template <class T>
 double decode(T element) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -82,8 +85,9 @@ double decode(T element) {
 }
 
 /// Returns the element of T nearest to `value`, ties to the even bit pattern (IEEE 754,
-/// roundTiesToEven); infinity beyond the largest number, NaN for NaN. Found by bisection over the
-/// patterns, which ascend like their values.
+/// roundTiesToEven), also for subnormal results; infinity beyond the largest number, a quiet NaN
+/// for NaN, each with the sign of `value`, as is zero. T is double or has a FloatFormat. Found by
+/// bisection over the patterns, which ascend like their values. Throws nothing.
 template <class T>
 T round_to(double value) {
   if constexpr (std::is_same_v<T, double>) {
@@ -108,7 +112,7 @@ T round_to(double value) {
 }
 
 /// Returns whether both have the same bits, or both are NaN: the bits of a NaN depend on the
-/// machine.
+/// machine. So 0 and -0 differ. T is a type of decode(). Throws nothing.
 template <class T>
 bool same_bits(T a, T b) {
   if (std::memcmp(&a, &b, sizeof(T)) == 0) return true;
@@ -116,7 +120,7 @@ bool same_bits(T a, T b) {
 }
 
 /// Returns the number of binary digits of T's significand, including the hidden digit: 24 for
-/// float.
+/// float; for an integer, the number of its bits without sign. T is a type of decode().
 template <class T>
 constexpr int significand_digits() {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -128,8 +132,9 @@ constexpr int significand_digits() {
 
 /// Returns whether `actual` is `exact` up to the last rounding, to T, and `roundings` earlier
 /// roundings in compute_t<T>: the error is at most |exact| (2^-p + roundings 2^-q), with p and q
-/// digits of T and of compute_t<T>. NaN and infinity match only themselves. Not for results that
-/// are nearly zero because large numbers cancelled.
+/// digits of T and of compute_t<T>, and 2^-24 more for float16. NaN and infinity match only
+/// themselves. T is double or has a FloatFormat. Not for results that are nearly zero because large
+/// numbers cancelled. Throws nothing.
 template <class T>
 bool is_near(T actual, double exact, int roundings = 8) {
   const double value = decode(actual);
@@ -143,8 +148,8 @@ bool is_near(T actual, double exact, int roundings = 8) {
   return std::fabs(value - exact) <= std::fabs(exact) * relative + absolute;
 }
 
-/// Returns the index of the first of n elements where actual(i) and expected(i) differ in bits (see
-/// same_bits()), or -1.
+/// Returns the index of the first of n elements where actual(i) and expected(i), of one type of
+/// decode(), differ in bits (see same_bits()), or -1. Throws only what the functions throw.
 template <class Actual, class Expected>
 int64_t first_difference(int64_t n, const Actual& actual, const Expected& expected) {
   for (int64_t i = 0; i < n; ++i) {

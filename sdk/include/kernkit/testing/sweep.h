@@ -26,7 +26,7 @@ template <template <class...> class To, class List>
 using listed_in = typename detail::Listed<To, List>::type;
 
 /// Returns the names of an op's dtypes as in its error for an unsupported dtype: "float16, bfloat16
-/// or float32".
+/// or float32". "" for an empty list. Throws only std::bad_alloc.
 template <class... T>
 std::string names_of(types<T...>) {
   std::string text;
@@ -49,7 +49,9 @@ inline const Placement kPlacements[] = {
     {}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
 /// Fills a tensor with random bits and returns a copy of the elements: floats include subnormal
-/// numbers, infinities and NaN of either sign. The same seed gives the same bits.
+/// numbers, infinities and NaN of either sign. T has at most 8 bytes, of which every bit pattern is
+/// a value: not bool. The same seed gives the same bits, with every standard library. Throws only
+/// std::bad_alloc.
 template <class T>
 std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -60,9 +62,10 @@ std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   return std::vector<T>(tensor.begin(), tensor.end());
 }
 
-/// Fills a tensor with multiples of 1/8 between -8 and 8, never 0. The values are exact in every
-/// floating type, as are the sums of some thousand values, and products of three values, in float.
-/// The same seed gives the same values.
+/// Fills a tensor with multiples of 1/8 from -8 to 8, both included, never 0. T is float16,
+/// bfloat16, float or double, which hold the values exactly; float also holds the sums of some
+/// thousand values, and products of three values. The same seed gives the same values with the same
+/// standard library. Throws nothing.
 template <class T>
 void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937 random(seed);
@@ -73,7 +76,8 @@ void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   }
 }
 
-/// Returns whether the tensor's elements have the bits of `values`, which has as many elements.
+/// Returns whether the tensor's elements have the bits of `values`, which has as many elements;
+/// this is not checked. So 0 and -0 differ, and equal bits of NaN do not. Throws nothing.
 template <class T>
 bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
   return values.empty() ||

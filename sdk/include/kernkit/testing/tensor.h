@@ -40,8 +40,9 @@ inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_a
 template <class T>
 class HostTensor {
  public:
-  /// Allocates a tensor of this shape from `allocator` and sets each element to `fill`. The shape
-  /// has no negative size. Throws std::bad_alloc without memory, and the exceptions of `allocator`.
+  /// Allocates a tensor of this shape [elements] from `allocator`, of which a copy is kept, and
+  /// sets each element to `fill`. The shape and `placement.first` are not negative; T has a dtype.
+  /// Throws std::bad_alloc without memory, and the exceptions of `allocator`.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
                       const TestMemory& allocator = kHostMemory)
       : shape_(std::move(shape)), placement_(placement), allocator_(allocator) {
@@ -71,29 +72,33 @@ class HostTensor {
   }
   HostTensor(const HostTensor&) = delete;
   HostTensor& operator=(const HostTensor&) = delete;
-  /// Unpoisons and frees the memory. Views must not be used afterwards.
+  /// Unpoisons and frees the memory. Views must not be used afterwards. Never throws.
   ~HostTensor() {
     unpoison_memory(memory_, bytes_);
     allocator_.release(memory_);
   }
 
-  /// Returns the address of the first element, valid during the lifetime of the tensor.
+  /// Returns the address of the first element, valid during the lifetime of the tensor. Throws
+  /// nothing.
   T* begin() { return reinterpret_cast<T*>(memory_ + kGuard) + placement_.first; }
-  /// Returns the address past the last element, valid during the lifetime of the tensor.
+  /// Returns the address past the last element, valid during the lifetime of the tensor. Throws
+  /// nothing.
   T* end() { return begin() + size_; }
-  /// Returns element i in row-major order, counted from 0. The index is not checked.
+  /// Returns element i in row-major order, counted from 0, valid during the lifetime of the tensor.
+  /// The index is not checked. Throws nothing.
   T& operator[](int64_t i) { return begin()[i]; }
-  /// Returns the number of elements.
+  /// Returns the number of elements; 1 for an empty shape. Throws nothing.
   int64_t size() const { return size_; }
 
   /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change it to an
-  /// invalid tensor.
+  /// invalid tensor. Throws nothing.
   DLTensor* dl() { return &dl_; }
   /// Returns a view for messages that name the argument `name`, which must outlive the view. The
-  /// view is valid during the lifetime of the tensor.
+  /// view is valid during the lifetime of the tensor. Throws nothing.
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
-  /// Returns false if bytes before or after the elements were written.
+  /// Returns true unless bytes before or after the elements were changed from their pattern. After
+  /// work of a device, wait for the device first. Throws nothing.
   KERNKIT_READS_POISONED_MEMORY bool intact() {
     const auto* first = reinterpret_cast<unsigned char*>(begin());
     const auto* last = reinterpret_cast<unsigned char*>(end());
@@ -117,8 +122,8 @@ class HostTensor {
   DLTensor dl_{};
 };
 
-/// Returns "ValueError: y: ..." for the kernkit::Error that `call()` throws, "nothing" if it throws
-/// none. Other exceptions pass.
+/// Calls `call()` once and returns the kernkit::Error that it throws, as Error::what():
+/// "ValueError: y: ..."; "nothing" if it throws none. Other exceptions reach the caller.
 template <class Call>
 std::string error_of(Call&& call) {
   try {

@@ -13,9 +13,11 @@ namespace kernkit::testing {
 class Cpu {
  public:
   static constexpr DLDevice kDevice{kDLCPU, 0};  ///< device of tensors: cpu
-  /// Returns the memory of tensors: that of the C library.
+  /// Returns the allocator of tensors' memory, kHostMemory, valid for the whole program. Throws
+  /// nothing.
   static const TestMemory& memory() { return kHostMemory; }
-  /// Returns "": an op on the CPU ends before it returns, and a fault ends the process.
+  /// Returns "": an op on the CPU ends before it returns, and a fault ends the process. Throws
+  /// nothing.
   std::string faults() { return ""; }
 };
 

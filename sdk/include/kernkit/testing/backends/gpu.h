@@ -17,11 +17,13 @@ namespace kernkit::testing {
 class Gpu {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
-  /// Returns the memory of tensors: managed memory, which the host may read after faults() has
-  /// waited for the device. Its allocate() throws RuntimeError if CUDA fails.
+  /// Returns the allocator of tensors' memory, valid for the whole program: managed memory, which
+  /// the host may read after faults() has waited for the device. Its allocate() throws RuntimeError
+  /// if CUDA fails.
   static const TestMemory& memory() { return kManagedMemory; }
-  /// Waits for the device and returns "" or the name and text of its error, such as
-  /// "cudaErrorIllegalAddress: ...".
+  /// Waits for the current device and returns "" or the name and text of its error, such as
+  /// "cudaErrorIllegalAddress: ...", or of this thread's last error, which is cleared. Throws only
+  /// std::bad_alloc.
   std::string faults() {
     cudaError_t error = cudaDeviceSynchronize();
     if (error == cudaSuccess) error = cudaGetLastError();
@@ -31,17 +33,18 @@ class Gpu {
 
   /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test reads what an op made.
   struct CudaAlloc {
-    /// Sets `data` to uninitialised managed memory of the tensor's size. Throws RuntimeError if
-    /// CUDA fails, ValueError for a size of more than 2^63 - 1 bytes.
+    /// Sets `data` to uninitialised managed memory of the tensor's size, which FreeData() frees.
+    /// Throws RuntimeError if CUDA fails, as cudaMallocManaged() may for an empty tensor, and
+    /// ValueError for a size of more than 2^63 - 1 bytes.
     void AllocData(DLTensor* tensor) const {
       tensor->data = kManagedMemory.allocate(GetDataSize(*tensor));
     }
-    /// Frees the memory of AllocData(). Never throws.
+    /// Frees the memory of AllocData(); ignores null `data`. Never throws.
     void FreeData(DLTensor* tensor) const noexcept { kManagedMemory.release(tensor->data); }
   };
 
   /// Has the functions of Simulator::Runtime that contract tests call. NVIDIA's runtime has no such
-  /// settings; its only fault is the last error.
+  /// settings; its only fault is the last error. Functions throw only std::bad_alloc.
   struct Runtime {
     /// Does nothing: the machine has the devices that it has.
     explicit Runtime(int /*devices*/) {}
@@ -53,7 +56,8 @@ class Gpu {
     void clear() {}
     /// Returns "": objects are not counted.
     std::string live() const { return ""; }
-    /// Returns the last error as one sentence, or nothing. Keeps the error.
+    /// Returns this thread's last error of the runtime as one sentence, or nothing. Keeps the
+    /// error, and does not wait.
     std::vector<std::string> faults() const {
       const cudaError_t error = cudaPeekAtLastError();
       if (error == cudaSuccess) return {};

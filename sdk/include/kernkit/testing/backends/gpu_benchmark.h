@@ -32,9 +32,11 @@ inline const ::benchmark::State* last_timed = nullptr;
 
 }  // namespace detail
 
-/// Times calls of an op by CUDA events, one call in each iteration of the state, with cold caches:
-/// memory of twice the size of the second-level cache is overwritten before each call. Three calls
-/// run untimed before. Throws RuntimeError if CUDA fails, and the exceptions of `call`.
+/// Times calls of an op on cuda:0 by CUDA events, one call in each iteration of the state, with
+/// cold caches: memory of twice the size of the second-level cache is overwritten before each call.
+/// Each call enqueues its work in the current stream (get_cuda_stream()), which is that of
+/// gpu_clock(); the function waits for the work. Three calls run untimed before. `call` is copied.
+/// Throws RuntimeError if CUDA fails or without a host, and the exceptions of `call`.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   detail::last_timed = &state;
@@ -75,10 +77,14 @@ inline void note_cuda() {
 [[maybe_unused]] inline const bool context_is_noted = (note_cuda(), true);
 }  // namespace detail
 
-/// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size. `sizes` adds the
-/// names of a row's arguments and their values to the row. `body(tag, state)` is the benchmark,
-/// with the tag of dispatch(); it calls time_calls(). A row without a CUDA device, with an Error or
-/// without time_calls() is skipped with the reason. Call the function before benchmarks run.
+/// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, where `<library>`
+/// is kBenchmarked. `sizes` adds the names of a row's arguments and their values to the row.
+/// `body(tag, state)` is the benchmark, with the tag of dispatch(); it calls time_calls().
+///
+/// The names are copied. `body` is copied and called, as const, when the benchmarks run: objects to
+/// which it refers must live until then. A row without a CUDA device, with an Error or without
+/// time_calls() is skipped with the reason; other exceptions are not caught. Call the function
+/// before benchmarks run. Throws only std::bad_alloc.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   (detail::add_row<T>(op, kBenchmarked, sizes, body), ...);
@@ -87,7 +93,8 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 /// Adds a row `copy/<dtype>/cudaMemcpyAsync` for each row: a copy within the device. `sizes` adds
 /// the names of a row's arguments and their values to the row. `bytes(tag, state)` returns the
 /// number of bytes that the op reads and writes: the copy reads one half and writes the other half.
-/// A row is skipped with the reason if CUDA fails.
+/// A row is skipped with the reason if CUDA fails. `bytes` is copied and called, as const, when the
+/// benchmarks run. Throws only std::bad_alloc.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

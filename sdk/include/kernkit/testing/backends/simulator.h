@@ -20,8 +20,9 @@ namespace kernkit::testing {
 class Simulator {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
-  /// Returns the memory of tensors, which the host reads after faults(): managed memory for PTX,
-  /// otherwise memory of the C library.
+  /// Returns the allocator of tensors' memory, valid for the whole program, which the host reads
+  /// after faults(): managed memory for PTX, whose allocate() throws RuntimeError if CUDA fails,
+  /// otherwise kHostMemory.
   static const TestMemory& memory() {
 #if defined(KERNKIT_ON_PTX)
     return kManagedMemory;  // PTX accesses CUDA's memory only
@@ -30,14 +31,15 @@ class Simulator {
 #endif
   }
 
-  /// Resets the runtime to one device of 64 GiB with seed 1, and lets kernels run.
+  /// Resets the runtime to one device of 64 GiB with seed 1, and lets kernels run. Use one object
+  /// at a time. Throws only std::bad_alloc.
   Simulator() {
     runtime_.run_kernels(true);
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
-  /// Waits for the device and returns "" or the faults of its kernels since the backend was made,
-  /// one a line.
+  /// Waits for the current device and returns "" or the faults since the backend was made, one a
+  /// line. Throws only std::bad_alloc.
   std::string faults() {
     (void)cudaDeviceSynchronize();
     std::string text;
@@ -47,15 +49,17 @@ class Simulator {
 
   /// The runtime that a contract test changes and reads.
   struct Runtime : simulator::CudaRuntime {
-    /// Resets the runtime to this number of devices, each with the defaults of CudaDevice.
+    /// Resets the runtime to this number of devices, each with the defaults of CudaDevice. Kernels
+    /// do not run before run_kernels(true). Throws only std::bad_alloc.
     explicit Runtime(int devices)
         : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
     /// Makes an access of a kernel to these bytes a fault, from the stream's next work on. See
-    /// kernkit_close_to_kernels().
+    /// kernkit_close_to_kernels(). Does not wait, and throws nothing.
     static void close(const void* memory, size_t bytes, cudaStream_t stream) {
       kernkit_close_to_kernels(memory, bytes, stream);
     }
-    /// Undoes all close() of an allocation.
+    /// Undoes all close() of the allocation around `memory`, from the stream's next work on. Does
+    /// not wait, and throws nothing.
     static void open(const void* memory, cudaStream_t stream) {
       kernkit_open_to_kernels(memory, stream);
     }

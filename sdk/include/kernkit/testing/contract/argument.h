@@ -11,7 +11,7 @@
 namespace kernkit::testing::contract {
 
 /// An argument of the example, which a rule may change before the call. Strides, `first` and
-/// `shift` are in elements.
+/// `shift` are in elements. Functions throw only std::bad_alloc.
 struct Argument {
   Any value;                  ///< value, unless it is a tensor or a list
   bool is_tensor = false;     ///< whether `value` is unused and the members below describe a tensor
@@ -37,13 +37,14 @@ struct Argument {
   std::optional<std::vector<int64_t>> claimed_shape;
   bool claims_null = false;  ///< whether DLTensor::data is NULL
 
-  /// Returns the number of elements: the product of `shape`, which is not checked.
+  /// Returns the number of elements: the product of `shape`, 1 for rank 0. Neither negative sizes
+  /// nor overflow are checked.
   int64_t numel() const {
     int64_t n = 1;
     for (const int64_t size : shape) n *= size;
     return n;
   }
-  /// Returns the strides of a dense row-major tensor [elements].
+  /// Returns the strides of a dense row-major tensor of this shape [elements]; empty for rank 0.
   std::vector<int64_t> row_major() const {
     std::vector<int64_t> dense(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;) dense[d - 1] = dense[d] * shape[d];
@@ -52,7 +53,8 @@ struct Argument {
   /// Returns the size of the unit that is moved: an element, or a byte for smaller elements
   /// [bytes].
   int64_t unit() const { return is_multiple_of_byte(dtype) ? dtype_bits(dtype) / 8 : 1; }
-  /// Returns the offset of each unit from the first unit, in row-major order [bytes].
+  /// Returns the offset of each unit from the first unit, in row-major order [bytes]; empty for an
+  /// empty tensor. Ignores `strides` for elements smaller than a byte.
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();

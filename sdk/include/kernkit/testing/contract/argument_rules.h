@@ -8,7 +8,8 @@
 namespace kernkit::testing::contract {
 
 /// Returns the variations of rule Count: one argument too many, one too few, and none; the op must
-/// reject each with TypeError.
+/// reject each with TypeError. Without required arguments, only the first of these. Throws only
+/// std::bad_alloc.
 inline Variations wrong_counts(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
@@ -26,7 +27,7 @@ inline Variations wrong_counts(const Contract& contract, const Target&) {
 }
 
 /// Returns a change of a call that replaces argument i, counted from 0, by a value that is no
-/// tensor.
+/// tensor. The change owns the value; i is not checked. Throws only std::bad_alloc.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -35,7 +36,7 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
 }
 
 /// Returns the indices of the arguments of which the type can be changed: those of the example, and
-/// elements of its lists.
+/// elements of its lists. Throws only std::bad_alloc.
 inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   std::vector<size_t> all;
   for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -44,8 +45,9 @@ inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   return all;
 }
 
-/// Returns the variations of rule None: None for each argument; the op must reject each with
-/// TypeError unless the argument is optional.
+/// Returns the variations of rule None: None for each argument that is not of type any; the op must
+/// reject each with TypeError. For an optional argument, any result or a ValueError is permitted
+/// instead. Throws only std::bad_alloc.
 inline Variations none(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
@@ -62,7 +64,7 @@ inline Variations none(const Contract& contract, const Target&) {
 }
 
 /// Returns a change of a call that replaces argument i, counted from 0, by a float32 tensor of two
-/// elements.
+/// elements. i is not checked. Throws only std::bad_alloc.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {
     Argument tensor;
@@ -76,6 +78,7 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
 
 /// Returns the variations of rule Types: a tensor, an int, a float and a str for each argument of
 /// another type; the op must reject each with TypeError. A bool, an int and a float accept an int.
+/// Throws only std::bad_alloc.
 inline Variations wrong_types(const Contract& contract, const Target&) {
   using schema::Type;
   Variations all;

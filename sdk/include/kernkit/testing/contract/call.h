@@ -14,7 +14,8 @@
 namespace kernkit::testing::contract {
 
 /// The arguments of one call in memory, which a rule may change before run(), and the results of
-/// the call.
+/// the call. One call runs at a time in a process, see CurrentCall. Functions throw only
+/// std::bad_alloc unless stated; indices are not checked.
 class Call {
  public:
   /// Makes the arguments of the example on this target, without memory for the tensors. Bytes
@@ -39,7 +40,8 @@ class Call {
     }
   }
   /// Returns a call with the same arguments as `source`, each dense and aligned in memory of its
-  /// own. `source` has run.
+  /// own on `target`, which must outlive the result. `source` has run; its contract must outlive
+  /// the result.
   static Call plain(const Call& source, Target& target) {
     Call copy(*source.contract_, target);
     copy.arguments = source.arguments;
@@ -58,7 +60,7 @@ class Call {
   Call(Call&&) = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// Frees the memory of the arguments.
+  /// Frees the memory of the arguments. Never throws.
   ~Call() { release(); }
 
   /// Arguments in the order of the schema, followed by the elements of lists.
@@ -101,8 +103,9 @@ class Call {
   /// Second step of run(), after prepare(): calls the op and returns its outcome. Throws the host's
   /// error if an argument's object cannot be made.
   Outcome invoke();
-  /// Third step of run(), after invoke(): reads the memory and the results. A fault of the target
-  /// makes the outcome a failure.
+  /// Third step of run(), after invoke(): waits for the op's work and reads the memory and the
+  /// results. A fault of the target makes the outcome a failure of kind "a fault of its kernel". A
+  /// CUDA device throws RuntimeError if the device cannot be made current.
   void collect(Outcome* outcome);
   /// Writes the bytes of the arguments to the memory of prepare() again. Throws RuntimeError if
   /// CUDA fails.
@@ -120,7 +123,7 @@ class Call {
     Elements elements;  ///< contents in row-major order
   };
   /// Returns the results of the last run, valid until the next run: the tensors that it wrote,
-  /// except scratch, then the returned tensors and numbers.
+  /// except scratch, then the returned tensors and numbers. Throws nothing.
   const std::vector<Result>& results() const { return results_; }
 
   /// Returns "" or the first stray write of the last run: "byte 132 from the first element of y".
@@ -134,11 +137,12 @@ class Call {
     }
     return "";
   }
-  /// Returns "" or the name of the first output of which the last run changed no element.
+  /// Returns "" or the name of the first output of which the last run changed no element. Scratch
+  /// and empty tensors do not count.
   std::string unwritten() const;
-  /// Returns the target of the tensors, which outlives the call.
+  /// Returns the target of the tensors, which outlives the call. Throws nothing.
   Target& target() const { return *target_; }
-  /// Returns the contract of the op, which outlives the call.
+  /// Returns the contract of the op, which outlives the call. Throws nothing.
   const Contract& contract() const { return *contract_; }
 
  private:

@@ -27,7 +27,8 @@ inline void for_each_call(const Contract& contract,
   }
 }
 
-/// Returns "scale() with x on rocm:0: " followed by `did`, a clause on what the op did.
+/// Returns "scale() with x on rocm:0: " followed by `did`, a clause on what the op did. Throws only
+/// std::bad_alloc.
 inline std::string describe(const Call& call, const Variation& variation, const std::string& did) {
   return call.contract().callee().name() + "() " + variation.what + call.target().suffix() + ": " +
          did;
@@ -65,7 +66,8 @@ inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict)
 }
 
 /// Rule Sentences: checks that an error begins with the op, names one of the changed arguments, and
-/// is no InternalError. Adds the call, and a violation if there is one, to *verdict.
+/// is no InternalError. Adds the call, and a violation if there is one, to *verdict. Throws only
+/// std::bad_alloc.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -100,7 +102,7 @@ inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcom
 }
 
 /// Checks that a rejected call wrote no byte of its arguments. Adds the call, and a violation if
-/// there is one, to *verdict.
+/// there is one, to *verdict. Throws only std::bad_alloc.
 inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   if (outcome.accepted) return;
@@ -113,7 +115,7 @@ inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcom
 }
 
 /// Rule InputsAreNotWritten: checks that an accepted call wrote only what (a!) marks. Adds the
-/// call, and a violation if there is one, to *verdict.
+/// call, and a violation if there is one, to *verdict. Throws only std::bad_alloc.
 inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                    const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted) return;
@@ -124,7 +126,7 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
 }
 
 /// Rule StaysInside: checks that an accepted call wrote no byte around the tensors. Adds the call,
-/// and a violation if there is one, to *verdict.
+/// and a violation if there is one, to *verdict. Throws only std::bad_alloc.
 inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                        const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted || variation.may == May::kStayInsideOrReject) return;
@@ -136,7 +138,7 @@ inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
 }
 
 /// Returns the rules that hold on every device: those of variation_rules(), and the rules of this
-/// file.
+/// file. Throws only std::bad_alloc.
 inline std::vector<Rule> cpu_rules() {
   std::vector<Rule> rules = variation_rules();
   const std::vector<Rule> more_rules = {

@@ -19,7 +19,8 @@ struct Outcome {
   std::string message;    ///< "scale(): x: ..."
   Any result;             ///< the returned value; None without a result
 
-  /// Returns the outcome as a clause: "it raised ValueError: scale(): x: ...".
+  /// Returns the outcome as a clause: "it raised ValueError: scale(): x: ...". Throws only
+  /// std::bad_alloc.
   std::string text() const {
     if (accepted) return "it returned without an error";
     if (thrown) return "a C++ exception left it: " + message;
@@ -28,12 +29,13 @@ struct Outcome {
   }
 };
 
-/// An exported op, called as a framework calls it, by its symbol.
+/// An exported op, called as a framework calls it, by its symbol. Functions throw only
+/// std::bad_alloc unless stated.
 class Callee {
  public:
   /// Reads the schema from the metadata. `function` and `metadata` are the symbols
-  /// `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`. schema_text() is "" if the metadata fail
-  /// or have no line. Throws TypeError for metadata that are no text.
+  /// `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`, whose library stays loaded. schema_text()
+  /// is "" if the metadata fail or have no line. Throws TypeError for metadata that are no text.
   Callee(std::string name, KernkitFunction function, KernkitFunction metadata)
       : name_(std::move(name)), function_(function) {
     KernkitAny json{};
@@ -42,8 +44,9 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
   }
 
-  /// Sets the schema of an op that was exported without a line. The schema is invalid if its types
-  /// are not those of the C++ parameters: see schema_fits().
+  /// Sets the schema of an op that was exported without a line. schema_fits() is false afterwards
+  /// if the op has a line of its own, if the types are not those of the C++ parameters, or if the
+  /// line has defaults.
   void take_schema(std::string line) {
     const schema::Schema own_schema = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
@@ -56,18 +59,22 @@ class Callee {
               declared.is_optional == has.is_optional && declared.default_text.size == 0;
     }
   }
-  /// Returns whether the line of take_schema() matches the function; true without such a line.
+  /// Returns whether the line of take_schema() fits the function; true without such a line. Throws
+  /// nothing.
   bool schema_fits() const { return fits_; }
 
-  /// Returns the name of the op, valid as long as this object.
+  /// Returns the name of the op, valid as long as this object. Throws nothing.
   const std::string& name() const { return name_; }
-  /// Returns the schema line; "" unless the op reports its schema, as ops of KERNKIT_EXPORT do.
+  /// Returns the schema line, valid until take_schema() and as long as this object; "" unless the
+  /// op reports its schema, as ops of KERNKIT_EXPORT do. Throws nothing.
   const std::string& schema_text() const { return text_; }
-  /// Returns the parsed schema line, whose positions count characters of schema_text().
+  /// Returns the parsed schema line, whose positions count characters of schema_text(), valid as
+  /// long as this object. Throws nothing.
   const schema::Schema& schema() const { return schema_; }
-  /// Returns parameter i, counted from 0. The index is not checked.
+  /// Returns parameter i, counted from 0, valid as long as this object. The index is not checked.
+  /// Throws nothing.
   const schema::Param& param(size_t i) const { return schema_.params[i]; }
-  /// Returns the number of parameters in the schema line.
+  /// Returns the number of parameters in the schema line. Throws nothing.
   size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
   /// Returns the name of parameter i, counted from 0, in the schema line. The index is not checked.
   std::string argument_name(size_t i) const {
@@ -76,7 +83,9 @@ class Callee {
   }
 
   /// Calls the op through its C symbol with borrowed arguments and returns the outcome, which takes
-  /// the error from the host. Catches an Error or another std::exception that crosses the boundary.
+  /// the error from the host; without a host the outcome has no kind. Does not wait for work of a
+  /// device. Catches an Error or another std::exception that crosses the boundary; other exceptions
+  /// reach the caller.
   Outcome call(const std::vector<KernkitAny>& args) const {
     Outcome outcome;
     KernkitAny result{};

@@ -13,7 +13,8 @@
 namespace kernkit::testing::contract {
 
 /// An op, a call that it accepts, and its exemptions. Arguments are numbered in the schema's order,
-/// from 0, followed by the elements of lists.
+/// from 0, followed by the elements of lists. Functions throw only std::bad_alloc; those that
+/// return a number, a bool or a reference throw nothing.
 class Contract {
  public:
   /// Takes the example: its arguments in the schema's order, of which those with defaults may be
@@ -44,7 +45,8 @@ class Contract {
   /// Returns the examples of all arguments, None for missing ones, followed by the elements of
   /// lists; valid as long as this object.
   const std::vector<Example>& examples() const { return examples_; }
-  /// Returns the indices of the arguments and the list elements that are tensors in the example.
+  /// Returns the indices of the arguments and the list elements that are tensors in the example,
+  /// ascending; valid as long as this object.
   const std::vector<size_t>& tensors() const { return tensors_; }
   /// Returns the index of the parameter of argument i: for an element, that of its list. The index
   /// is not checked.
@@ -52,7 +54,7 @@ class Contract {
   /// Returns whether argument i is an element of a list. The index is not checked.
   bool is_element(size_t i) const { return parameters_[i] != i; }
   /// Returns the indices of the elements of the list with index `list`, in order; empty for other
-  /// arguments.
+  /// arguments. The index is not checked.
   std::vector<size_t> elements_of(size_t list) const {
     std::vector<size_t> elements;
     for (size_t i = list + 1; i < parameters_.size(); ++i) {
@@ -104,7 +106,7 @@ class Contract {
   }
 
   /// Returns the exemption of the op from the rule of this name, such as "Layouts", or null. The
-  /// contract owns the exemption.
+  /// contract owns the exemption. Only exemptions by without() count.
   const Exemption* excuse(const std::string& rule) const {
     for (const Exemption& exemption : exemptions_) {
       if (exemption.kind == Exemption::kWithout && exemption.rule == rule) return &exemption;

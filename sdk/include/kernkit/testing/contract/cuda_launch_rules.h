@@ -8,7 +8,7 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns the beginning of a violation, such as "scale() on cuda:1: ".
+/// Returns the beginning of a violation, such as "scale() on cuda:1: ". Throws only std::bad_alloc.
 inline std::string begin_of(const Contract& contract, const Target& target) {
   return contract.callee().name() + "()" + target.suffix() + ": ";
 }

@@ -14,12 +14,14 @@
 
 namespace kernkit::testing::contract {
 
-/// A CUDA device with a stream of the caller's. While a CudaTarget exists, it owns the runtime.
-/// That of the simulator has three devices and runs kernels.
+/// A CUDA device with a stream of the caller's. While a CudaTarget exists, it owns the runtime: use
+/// one object at a time, in one thread. The runtime of the simulator has three devices and runs
+/// kernels. Functions throw nothing unless stated.
 class CudaTarget : public Target {
  public:
-  /// Resets the runtime and creates the stream, and the pool of alloc_tensor(), on the device. With
-  /// a `seed` other than 0, work runs later than its call. Throws RuntimeError if CUDA fails.
+  /// Resets the runtime and creates the stream, and the pool of alloc_tensor(), 1 MiB, on the
+  /// device, counted from 0. With a `seed` other than 0, work runs later than its call. Throws
+  /// RuntimeError if CUDA fails.
   explicit CudaTarget(int device = 0, unsigned seed = 0) : runtime(3), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
@@ -28,7 +30,7 @@ class CudaTarget : public Target {
     KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
     live_ = runtime.live();
   }
-  /// Destroys the stream and frees the pool.
+  /// Destroys the stream and frees the pool, ignoring errors of CUDA. Never throws.
   ~CudaTarget() override {
     (void)cudaStreamDestroy(stream_);
     (void)cudaFree(pool_);
@@ -36,7 +38,8 @@ class CudaTarget : public Target {
 
   CudaBackend::Runtime runtime;  ///< the runtime of the backend, which rules change and read
 
-  /// Returns the caller's stream, which does not synchronise with the default stream.
+  /// Returns the caller's stream, which does not synchronise with the default stream; valid as long
+  /// as this object.
   cudaStream_t stream() const { return stream_; }
   /// Returns the CUDA device of the constructor, such as {kDLCUDA, 1}.
   DLDevice device() const override { return {kDLCUDA, device_}; }
@@ -50,14 +53,15 @@ class CudaTarget : public Target {
   }
   /// Frees memory of allocate(). Ignores errors of CUDA.
   void release(void* memory) override { (void)cudaFree(memory); }
-  /// Copies `bytes` bytes of the host to the device in the order of the stream. Throws RuntimeError
-  /// if CUDA fails.
+  /// Copies `bytes` bytes of the host to the device in the order of the stream. `from`, in pageable
+  /// memory, is no longer read after the return (CUDA Runtime API, API synchronization behavior).
+  /// Throws RuntimeError if CUDA fails.
   void upload(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
   }
-  /// Copies `bytes` bytes of the device to the host after the work of the stream. Ignores errors of
-  /// the copy. Throws RuntimeError if the device cannot be made current.
+  /// Copies `bytes` bytes of the device to the host after the work of the stream, and waits for the
+  /// copy. Ignores errors of the copy. Throws RuntimeError if the device cannot be made current.
   void download(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
@@ -65,8 +69,9 @@ class CudaTarget : public Target {
   }
   /// Closes `bytes` bytes to kernels from the stream's next work on; does nothing on a GPU.
   void poison(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
-  /// Waits for the device and opens the whole allocation to kernels; does nothing else on a GPU.
-  /// Throws RuntimeError if the device cannot be made current.
+  /// Waits for the device, ignoring errors of the wait, and opens the whole allocation around
+  /// `memory`, whatever the size, to kernels; on a GPU only waits. Throws RuntimeError if the
+  /// device cannot be made current.
   void unpoison(void* memory, size_t) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaDeviceSynchronize();
@@ -74,8 +79,9 @@ class CudaTarget : public Target {
   }
   /// Sets the seed of the order of blocks and threads; does nothing on a GPU.
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
-  /// Makes the stream and the pool current for this thread, as a framework does before a call.
-  /// Throws RuntimeError without a host.
+  /// Makes the stream and the pool current for this thread, as a framework does before a call:
+  /// alloc_tensor() then takes CUDA memory from the pool, and fails with MemoryError when the pool
+  /// is used up. Throws RuntimeError without a host.
   void enter() override {
     current_ = this;
     guards_ = std::make_unique<Guards>(device(), stream_);
@@ -93,7 +99,8 @@ class CudaTarget : public Target {
            used_ == 0;
   }
   /// Returns the first fault of a kernel since the constructor, such as "scale: block [0, 0, 0],
-  /// thread [7, 0, 0]: ...", or "".
+  /// thread [7, 0, 0]: ...", or ""; on a GPU the last error. Does not wait. Throws only
+  /// std::bad_alloc.
   std::string fault() override {
     const std::vector<std::string> faults = runtime.faults();
     return faults.empty() ? "" : faults[0];

@@ -18,7 +18,7 @@ struct CurrentCall {
   char text[2048] = {};                   ///< beginning of Call::text(), without a terminating 0
   std::string variation;                  ///< change of the example, such as "with x on rocm:0"
 
-  /// Begins a call with this text, of which the first 2048 bytes are kept.
+  /// Begins a call with this text, of which the first 2048 bytes are kept. Throws nothing.
   void begin(const std::string& call) {
     size = 0;
     const size_t length = std::min(call.size(), sizeof(text));
@@ -26,24 +26,25 @@ struct CurrentCall {
     has_returned = false;
     size = length;
   }
-  /// Ends the call; the text stays.
+  /// Ends the call; the text stays. Throws nothing.
   void end() { has_returned = true; }
 };
 
 /// Returns the process's record of the call that runs, which exists until the end of the process.
+/// Throws nothing.
 inline CurrentCall& current_call() {
   static CurrentCall call;
   return call;
 }
 
-/// Names the variation of the calls made during the object's lifetime.
+/// Names the variation of the calls made during the object's lifetime. Use one object at a time.
 class NamedVariation {
  public:
-  /// Sets CurrentCall::variation to `what`, such as "with x on rocm:0".
+  /// Sets CurrentCall::variation to `what`, such as "with x on rocm:0". Throws only std::bad_alloc.
   explicit NamedVariation(const std::string& what) { current_call().variation = what; }
   NamedVariation(const NamedVariation&) = delete;
   NamedVariation& operator=(const NamedVariation&) = delete;
-  /// Sets CurrentCall::variation to "".
+  /// Sets CurrentCall::variation to "". Never throws.
   ~NamedVariation() { current_call().variation.clear(); }
 };
 

@@ -23,11 +23,13 @@ struct Elements {
 using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                       uint16_t, uint32_t, uint64_t, bool>;
 
-/// Returns whether the dtype is one of Numbers.
+/// Returns whether the dtype is one of Numbers. Throws nothing.
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
-/// Returns whether an element takes a whole number of bytes, unlike float4.
+/// Returns whether an element, with all its lanes, takes a whole number of bytes, unlike float4.
+/// Throws nothing.
 inline bool is_multiple_of_byte(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
-/// Returns the size of n dense elements [bytes], rounded up.
+/// Returns the size of n >= 0 dense elements [bytes], with all lanes, rounded up. Overflow is not
+/// checked. Throws nothing.
 inline size_t bytes_of(DLDataType dtype, int64_t n) {
   return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;
 }
@@ -37,7 +39,7 @@ struct NumberFormat {
   double epsilon = 0;  ///< step of floats at 1, 2^-mantissa bits; 0 for integers
   double largest = 0;  ///< largest integer; for floats other than double, the largest power of two
 };
-/// Returns the limits of a dtype's numbers; 0 for a dtype that is no number.
+/// Returns the limits of a dtype's numbers; 0 for a dtype that is no number. Throws nothing.
 inline NumberFormat format_of(DLDataType dtype) {
   NumberFormat format;
   if (!is_number(dtype)) return format;
@@ -57,7 +59,8 @@ inline NumberFormat format_of(DLDataType dtype) {
 }
 
 /// Returns element i, counted from 0 and not checked, as a number: exact, except for 64-bit
-/// integers beyond 2^53. Throws TypeError unless the dtype is_number().
+/// integers beyond 2^53, which are rounded; 0 or 1 for a bool. Throws TypeError unless the dtype
+/// is_number().
 inline double number_at(const Elements& elements, size_t i) {
   double value = 0;
   dispatch(Numbers{}, elements.dtype, [&](auto tag) {
@@ -73,8 +76,10 @@ inline double number_at(const Elements& elements, size_t i) {
   return value;
 }
 
-/// Returns n elements with these values, at least one, repeated and rounded to the dtype. A bool is
-/// the parity of the value. A dtype that is no number gets bytes.
+/// Returns n elements with these values, at least one, repeated and rounded to the dtype: floats to
+/// nearest even, integers toward zero; the values must be in an integer's range. A bool is the
+/// parity of the value. A dtype that is no number gets the values as bytes. Throws only
+/// std::bad_alloc.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
   Elements elements{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
   if (!is_number(dtype)) {
@@ -101,12 +106,15 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
   return elements;
 }
 
-/// Returns a number as in messages, with 15 or 17 digits.
+/// Returns the number in decimal with 15 digits, or with 17 if 15 do not read back as the same
+/// number. Throws only std::bad_alloc.
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
-/// Returns "" if the results are equal, otherwise "element 3 is 7, not 14". Floats may differ by 4
-/// units in the last place of the largest element: another code path of an op may round
-/// differently. Two NaN are equal.
+/// Returns "" if the results are equal, otherwise "element 3 is 7, not 14", or that the dtype, the
+/// size or the bytes differ. Floats may differ by 4 units in the last place of the largest finite
+/// element of `expected`: another code path of an op may round differently. Two NaN are equal; an
+/// infinity equals only itself. Dtypes that are no numbers compare bytes. Throws only
+/// std::bad_alloc.
 inline std::string difference(const Elements& actual, const Elements& expected) {
   if (actual.dtype != expected.dtype || actual.bytes.size() != expected.bytes.size()) {
     return "it has another dtype or another number of elements";
@@ -134,9 +142,12 @@ inline std::string difference(const Elements& actual, const Elements& expected) 
   return "";
 }
 
-/// Returns difference() for results of different dtypes. `epsilon` is that of the coarsest float in
-/// the calls: the numbers must be equal as far as the dtypes can hold them, up to 8 of the coarser
-/// epsilon, relative to the largest element. "" if a dtype is no number, or a bool.
+/// Returns difference() for results of different dtypes with as many elements. `epsilon` is that of
+/// the coarsest float in the calls: the numbers must be equal as far as the dtypes can hold them,
+/// up to 8 of the coarser epsilon, relative to the largest element, and 1 more for an integer,
+/// which loses the fraction. Elements of `expected` that are NaN, infinite or too large for the
+/// dtype of `actual`, or negative for an unsigned dtype, are not compared. "" if a dtype is no
+/// number, or a bool. Throws only std::bad_alloc.
 inline std::string difference_of_numbers(const Elements& actual, const Elements& expected,
                                          double epsilon) {
   const bool comparable = is_number(actual.dtype) && is_number(expected.dtype) &&

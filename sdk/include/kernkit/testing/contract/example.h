@@ -15,19 +15,23 @@ namespace kernkit::testing {
 
 /// An argument of a call that an op accepts: a tensor made by example(), a list(), or any value
 /// that Any accepts, such as a number, a bool, a text, a dtype, a device, nullptr for None.
+/// Functions throw only std::bad_alloc unless stated; those that return a bool, a dtype or a
+/// reference throw nothing.
 class Example {
  public:
-  /// None.
+  /// The argument None, for an optional parameter. Throws nothing.
   Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
-  /// A value that Any accepts. Throws RuntimeError for a text or bytes without a host.
+  /// Takes a value that Any accepts, by Any's constructor. Throws RuntimeError for a text or bytes
+  /// without a host, and ValueError for an unsigned integer above 2^63 - 1.
   template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Example> &&
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
-  /// A tensor of this dtype and shape [elements].
+  /// Makes a tensor of this dtype and shape [elements], which is not checked. It has no memory:
+  /// Call allocates.
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
-  /// A list of these elements.
+  /// Makes a list of these elements, which are not lists.
   explicit Example(std::vector<Example> elements)
       : is_list_(true), elements_(std::move(elements)) {}
 
@@ -87,13 +91,16 @@ class Example {
   Any value_;
 };
 
-/// Returns a tensor of this shape: `example<float>(4, 33)`, `example<kernkit::bfloat16>(n, 2 * d)`.
+/// Returns a tensor of this shape [elements]: `example<float>(4, 33)`,
+/// `example<kernkit::bfloat16>(n, 2 * d)`; without sizes, a tensor of rank 0. T is a type that has
+/// a dtype, and the sizes are integers of at least 0. Throws only std::bad_alloc.
 template <class T, class... Sizes>
 Example example(Sizes... sizes) {
   return Example(dtype_of<T>, {static_cast<int64_t>(sizes)...});
 }
 
-/// Returns a list: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`.
+/// Returns a list: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`. Each
+/// element is converted to an Example, with the errors of its constructors.
 template <class... Elements>
 Example list(const Elements&... elements) {
   return Example(std::vector<Example>{Example(elements)...});

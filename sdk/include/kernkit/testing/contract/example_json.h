@@ -13,7 +13,8 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns a JSON array of the texts that write() returns for the items.
+/// Returns a JSON array of the texts that write(item) returns for the items; "[]" for none. Throws
+/// only std::bad_alloc and the exceptions of `write`.
 template <class T, class Write>
 std::string json_list(const std::vector<T>& items, const Write& write) {
   std::string text = "[";
@@ -23,7 +24,8 @@ std::string json_list(const std::vector<T>& items, const Write& write) {
 
 /// Returns an example as JSON: {"dtype": ..., "shape": [...], "values": [...], "cpu": ...,
 /// "scratch": true for scratch}, a list, a number, true, null; {"unknown": "description"} for
-/// values that JSON lacks.
+/// values that JSON lacks. A float must be finite, because JSON has no other. Throws only
+/// std::bad_alloc.
 inline std::string json_of(const Example& example) {
   const auto number = [](const auto& value) {
     Message text;
@@ -53,6 +55,7 @@ inline std::string json_of(const Example& example) {
 
 /// Returns the parsed form of a line as JSON, as in the metadata of an op
 /// (docs/calling-convention.md has the keys). A line with an error gives what was parsed before.
+/// Throws only std::bad_alloc.
 inline std::string parsed_json(const std::string& text) {
   const auto line = std::make_unique<schema::ParsedLine>(schema::parse_line(text.c_str()));
   const schema::Schema& schema = line->schema;
@@ -65,7 +68,9 @@ inline std::string parsed_json(const std::string& text) {
 }
 
 /// Rule Note: appends {"op", "schema", "parsed", "arguments"} of an op with a CUDA implementation
-/// to the file named by KERNKIT_EXAMPLES, for tests that call the op by frameworks. Finds nothing.
+/// to the file named by KERNKIT_EXAMPLES, for tests that call the op by frameworks. Does nothing
+/// without this variable, and ignores an error of the file. Leaves the verdict unchanged. Throws
+/// only std::bad_alloc.
 inline void note_example(const Contract& contract, Verdict*) {
   const char* path = std::getenv("KERNKIT_EXAMPLES");
   if (path == nullptr || !contract.runs_on_cuda()) return;

@@ -67,7 +67,7 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected work in the caller's stream");
 }
 
-/// Returns the rules of an op's CUDA implementation on a GPU.
+/// Returns the rules of an op's CUDA implementation on a GPU. Throws only std::bad_alloc.
 inline std::vector<Rule> rules() {
   return {
       {"RunsOnCuda", "the CUDA implementation accepts the example", nullptr, runs_on_cuda},

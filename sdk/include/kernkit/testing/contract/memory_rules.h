@@ -7,7 +7,7 @@
 namespace kernkit::testing::contract {
 
 /// Returns the variation in which tensor i has these strides [elements]; `how` describes them. The
-/// op gives the same results or throws ValueError.
+/// op must give the same results or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation with_layout(const Contract& contract, size_t i, const char* how,
                              const std::vector<int64_t>& strides) {
   return {(Message().stream() << "with " << how << " " << contract.name_of(i).c_str()
@@ -21,7 +21,7 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
 
 /// Returns the variations of rule Layouts: each tensor non-contiguous, reversed, broadcast and
 /// transposed. An op that does not accept a layout must reject the call with ValueError, not read
-/// the tensor as if it were dense.
+/// the tensor as if it were dense. Throws only std::bad_alloc.
 inline Variations layouts(const Contract& contract, Target& target) {
   Variations all;
   const Call call(contract, target);
@@ -55,7 +55,7 @@ inline Variations layouts(const Contract& contract, Target& target) {
 }
 
 /// Calls make(name, indices) for each tensor if there are several, then for all tensors: "x",
-/// "every tensor". Makes no call for an op without tensors.
+/// "every tensor". Makes no call for an op without tensors. Throws what `make` throws.
 template <class Make>
 void for_one_and_all(const Contract& contract, const Make& make) {
   const std::vector<size_t>& tensors = contract.tensors();
@@ -67,7 +67,7 @@ void for_one_and_all(const Contract& contract, const Make& make) {
 
 /// Returns the variations of rule NullStrides: tensors without strides, which are row-major in
 /// DLPack before 1.2. The op must accept each. None for an op that keeps its tensors, which accepts
-/// no borrowed tensors. Runs the op once, with the errors of Call::run().
+/// no borrowed tensors. Runs the op once, and throws the errors of Call::run().
 inline Variations null_strides(const Contract& contract, Target& target) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
@@ -88,7 +88,8 @@ inline Variations null_strides(const Contract& contract, Target& target) {
 }
 
 /// Returns the variations of rule ByteOffset: 8, 64 and 256 bytes of the address in byte_offset.
-/// The first element is at the same address: the op must accept the call.
+/// The first element is at the same address: the op must accept the call. Throws only
+/// std::bad_alloc.
 inline Variations byte_offsets(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
@@ -104,7 +105,8 @@ inline Variations byte_offsets(const Contract& contract, const Target&) {
 }
 
 /// Returns the variations of rule Unaligned: tensors that begin 1, 2, 3, 5 and 8 elements after an
-/// aligned address. The op gives the same results or throws ValueError.
+/// aligned address. The op must give the same results or reject the call with ValueError. Throws
+/// only std::bad_alloc.
 inline Variations unaligned(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t first : {1, 2, 3, 5, 8}) {
@@ -120,7 +122,8 @@ inline Variations unaligned(const Contract& contract, const Target&) {
 }
 
 /// Returns the variation in which tensor i uses the memory of tensor `with`, `shift` elements from
-/// its first: "with y in the memory of x". The op gives the same results or throws ValueError.
+/// its first: "with y in the memory of x". The op must give the same results or reject the call
+/// with ValueError. Throws only std::bad_alloc.
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
   std::string offset = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
   return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + offset,
@@ -136,7 +139,7 @@ inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_
 /// Returns a variation for each pair of tensors that can share memory. If `one_is_written`, the op
 /// writes at least one tensor of the pair, otherwise the op writes neither. If `same`, both
 /// arguments are the same tensor, otherwise the first tensor begins up to one element before or
-/// after the second.
+/// after the second. Throws only std::bad_alloc.
 inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
   Variations all;
   const auto& examples = contract.examples();
@@ -164,17 +167,19 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
   return all;
 }
 /// Returns the variations of rule PartialOverlap: an output that overlaps another tensor without
-/// being the same. The op gives the same results or throws ValueError.
+/// being the same. The op must give the same results or reject the call with ValueError. Throws
+/// only std::bad_alloc.
 inline Variations partial_overlaps(const Contract& contract, const Target&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/false);
 }
-/// Returns the variations of rule InPlace: an output that is one of the inputs. The op gives the
-/// same results or throws ValueError.
+/// Returns the variations of rule InPlace: an output that is one of the inputs. The op must give
+/// the same results or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations in_place(const Contract& contract, const Target&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/true);
 }
 /// Returns the variations of rule SharedInputs: pairs of tensors that are only read, in the same or
-/// in overlapping memory. The op gives the same results or throws ValueError.
+/// in overlapping memory. The op must give the same results or reject the call with ValueError.
+/// Throws only std::bad_alloc.
 inline Variations shared_inputs(const Contract& contract, const Target&) {
   Variations all = sharings(contract, false, true);
   for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));

@@ -8,7 +8,7 @@ namespace kernkit::testing::contract {
 
 /// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the result
 /// of `batch`, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
-/// results. Both calls have run.
+/// results. Both calls have run. `rows` is at least 1. Throws only std::bad_alloc.
 inline std::string other_bits(const Call& single, const Call& batch, int64_t row, int64_t rows) {
   for (size_t k = 0; k < batch.results().size(); ++k) {
     const std::vector<unsigned char>& batch_bytes = batch.results()[k].elements.bytes;
@@ -26,7 +26,8 @@ inline std::string other_bits(const Call& single, const Call& batch, int64_t row
 }
 
 /// Reduces the tensors that have as many rows as the first output, `rows`, to row `row`, counted
-/// from 0. The contents of these tensors are set, as Call::plain() sets them.
+/// from 0. The contents of these tensors are set, as Call::plain() sets them. `row` is less than
+/// `rows`. Throws only std::bad_alloc.
 inline void leave_row(Call* call, int64_t row, int64_t rows) {
   for (Argument& argument : call->arguments) {
     if (!argument.is_tensor || argument.shape.empty() || argument.shape[0] != rows) continue;

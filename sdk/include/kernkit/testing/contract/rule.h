@@ -17,7 +17,7 @@ struct Verdict {
   size_t tried = 0;
   std::vector<std::string> violations;  ///< one sentence without full stop for each violation
 
-  /// Counts a call, and keeps its violation unless it is "".
+  /// Counts a call, and keeps its violation unless it is "". Throws only std::bad_alloc.
   void add(const std::string& violation) {
     ++tried;
     if (!violation.empty()) violations.push_back(violation);
@@ -29,7 +29,7 @@ using MakeTarget = std::unique_ptr<Target> (*)();
 
 /// Returns the targets where the op runs: the CPU and a CUDA device, as its exemptions and the
 /// program permit. Leaves out a target where the op rejects its example, which rules Example and
-/// RunsOnCuda report. Runs the example on each target, with the errors of Call::run().
+/// RunsOnCuda report. Runs the example on each target, and throws the errors of Call::run().
 inline std::vector<MakeTarget> targets_of(const Contract& contract) {
   std::vector<MakeTarget> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Target>(); });
@@ -59,9 +59,9 @@ struct Rule {
   void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
-/// Calls visit() for each variation of the example on each target, which is in its initial state.
-/// NamedVariation names the variation during the visit. Throws the errors of Call::run(), and the
-/// exceptions of `visit`.
+/// Calls visit(target, variation) for each variation of the example on each target, which is in its
+/// initial state and lives until the next call. NamedVariation names the variation during the
+/// visit. Throws the errors of Call::run(), and the exceptions of `make` and `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Target& target, const Variation& variation)>& visit) {

@@ -100,7 +100,8 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Returns "" or the name of the first call whose function is in `names`.
+/// Returns the name of the first call whose function is in `names`; "" if there is none. Throws
+/// only std::bad_alloc.
 inline std::string called(const std::vector<simulator::CudaCall>& calls,
                           const std::vector<std::string>& names) {
   for (const simulator::CudaCall& call : calls) {
@@ -110,7 +111,7 @@ inline std::string called(const std::vector<simulator::CudaCall>& calls,
 }
 
 /// Returns the example, and the example with each output in place: the op may make other calls
-/// then.
+/// then. Throws only std::bad_alloc.
 inline Variations example_and_in_place(const Contract& contract) {
   Variations variations = in_place(contract, cpu_target());
   for (Variation& variation : variations) variation.what += ", ";
@@ -118,13 +119,15 @@ inline Variations example_and_in_place(const Contract& contract) {
   return variations;
 }
 
-/// Returns the violation for a forbidden call of the runtime; "" if `call` is "".
+/// Returns the violation for a forbidden call of the runtime: `begin`, the name `call`, and
+/// `expected`, a clause that begins with a semicolon; "" if `call` is "". Throws only
+/// std::bad_alloc.
 inline std::string called_sentence(const std::string& begin, const std::string& call,
                                    const char* expected) {
   return call.empty() ? "" : begin + "it called " + call + expected;
 }
 /// Returns the violation for objects that three calls left, by CudaRuntime::live() before and
-/// after; "" if both are equal.
+/// after; "" if both are equal. Throws only std::bad_alloc.
 inline std::string left_sentence(const std::string& begin, const std::string& before,
                                  const std::string& after) {
   return before == after ? ""
@@ -204,7 +207,7 @@ inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict)
                                "; expected scratch from the caller or alloc_tensor()"));
 }
 
-/// Returns the rules of an op's CUDA implementation in the simulator.
+/// Returns the rules of an op's CUDA implementation in the simulator. Throws only std::bad_alloc.
 inline std::vector<Rule> simulator_rules() {
   return {
       {"RunsOnCuda", "the CUDA and CPU implementations give the same results", nullptr,

@@ -13,7 +13,8 @@
 namespace kernkit::testing::contract {
 
 /// The device of a call's tensors, and the copies of bytes to and from it. This class is the CPU;
-/// CudaTarget is a CUDA device.
+/// CudaTarget is a CUDA device. Use a target in one thread. Functions throw nothing unless stated,
+/// except std::bad_alloc by those that return a text.
 class Target {
  public:
   /// Destroys the target. The calls that use the target must have been destroyed before.
@@ -28,20 +29,21 @@ class Target {
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
   }
-  /// Frees memory of allocate(). Never throws.
+  /// Frees memory of allocate(), ignoring errors of CUDA; null is ignored. Never throws.
   virtual void release(void* memory) { std::free(memory); }
-  /// Copies `bytes` bytes of the host to memory of the target. A CUDA device throws RuntimeError if
-  /// CUDA fails.
+  /// Copies `bytes` bytes of the host to memory of the target, before all work that the op begins
+  /// later. A CUDA device throws RuntimeError if CUDA fails.
   virtual void upload(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
-  /// Copies `bytes` bytes of the target to the host, after all work that the op began. A CUDA
-  /// device throws RuntimeError if the device cannot be made current.
+  /// Copies `bytes` bytes of the target to the host, after all work that the op began, and waits
+  /// for the copy. A CUDA device throws RuntimeError if the device cannot be made current.
   virtual void download(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
   /// Poisons `bytes` bytes of allocate()'s memory: AddressSanitizer reports an access by the op;
   /// the simulator reports an access by a kernel.
   virtual void poison(void* memory, size_t bytes) { poison_memory(memory, bytes); }
-  /// Makes `bytes` bytes accessible again, after all work that the op began has ended. A CUDA
-  /// device throws RuntimeError if the device cannot be made current.
+  /// Makes `bytes` bytes accessible again, after all work that the op began has ended; a CUDA
+  /// device opens the whole allocation around them. A CUDA device throws RuntimeError if the device
+  /// cannot be made current.
   virtual void unpoison(void* memory, size_t bytes) { unpoison_memory(memory, bytes); }
 
   /// Sets the caller's stream and allocator for this thread, before a call. Does nothing on the
@@ -68,6 +70,7 @@ class Target {
 };
 
 /// Returns the CPU, for tensors that stay there. The object exists until the end of the process.
+/// Throws nothing.
 inline Target& cpu_target() {
   static Target target;
   return target;

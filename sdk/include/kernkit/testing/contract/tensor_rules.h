@@ -6,7 +6,8 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns all common dtypes, and some that hardly any op supports.
+/// Returns all common dtypes, and some that hardly any op supports: complex64, float8_e4m3fn,
+/// float4_e2m1fn and float32 with two lanes. Throws only std::bad_alloc.
 inline std::vector<DLDataType> some_dtypes() {
   return {dl_float16,
           dl_bfloat16,
@@ -27,11 +28,13 @@ inline std::vector<DLDataType> some_dtypes() {
           make_dtype(DTypeCode::kFloat, 32, 2)};
 }
 
-/// Returns a dtype as in messages: "float32".
+/// Returns dtype_name() as a string: "float32", "float16x4" with lanes, "dtype(code=99, bits=7)"
+/// for an unknown code. Throws only std::bad_alloc.
 inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str(); }
 
-/// Returns the variation in which these tensors have another dtype. The op gives the example's
-/// numbers, or for a dtype that is no number any result inside the tensors, or throws TypeError.
+/// Returns the variation in which these tensors have another dtype. `which` is not empty. The op
+/// must give the example's numbers, or for a dtype that is no number any result inside the tensors,
+/// or reject the call with TypeError. Throws only std::bad_alloc.
 inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
                              DLDataType dtype) {
   return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
@@ -43,7 +46,8 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
 }
 
 /// Returns the variations of rule MixedDtypes: one of several tensors has another dtype, for each
-/// dtype of some_dtypes(). The permitted outcomes are those of other_dtype().
+/// dtype of some_dtypes(). The permitted outcomes are those of other_dtype(). Throws only
+/// std::bad_alloc.
 inline Variations mixed_dtypes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -57,7 +61,7 @@ inline Variations mixed_dtypes(const Contract& contract, const Target&) {
 
 /// Returns the variations of rule Dtypes: all tensors that have one dtype in the example have each
 /// dtype of some_dtypes(), with the outcomes of other_dtype(), and an unknown dtype, which the op
-/// must reject with TypeError.
+/// must reject with TypeError. Throws only std::bad_alloc.
 inline Variations dtypes(const Contract& contract, const Target&) {
   Variations all;
   std::vector<size_t> visited;
@@ -77,8 +81,8 @@ inline Variations dtypes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variation in which tensor i has this shape [elements]. The op stays inside the
-/// tensors or throws ValueError.
+/// Returns the variation in which tensor i has this shape [elements]. The op must stay inside the
+/// tensors or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation other_shape(const Contract& contract, size_t i,
                              const std::vector<int64_t>& shape) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
@@ -88,8 +92,8 @@ inline Variation other_shape(const Contract& contract, size_t i,
           [=](Call& call) { call.arguments[i].shape = shape; }};
 }
 
-/// Returns the variation in which only the first `size` elements of list i are passed. The op stays
-/// inside the tensors or throws ValueError.
+/// Returns the variation in which only the first `size` elements of list i are passed. The op must
+/// stay inside the tensors or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
   std::vector<size_t> about = contract.tensors();
   about.push_back(i);
@@ -99,7 +103,8 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
 }
 
 /// Returns the variations of rule Shapes: one dimension more or fewer, one element more or fewer;
-/// for a list, one element fewer. The op stays inside the tensors or throws ValueError.
+/// for a list, one element fewer. The op must stay inside the tensors or reject the call with
+/// ValueError. Throws only std::bad_alloc.
 inline Variations shapes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -125,7 +130,8 @@ inline Variations shapes(const Contract& contract, const Target&) {
 }
 
 /// Returns the variations of rule ImpossibleShapes: negative sizes, and more elements than int64
-/// counts; the op must reject each with ValueError. Only the DLTensor claims these sizes.
+/// counts; the op must reject each with ValueError. Only the DLTensor claims these sizes. Throws
+/// only std::bad_alloc.
 inline Variations impossible_shapes(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
@@ -151,7 +157,8 @@ inline Variations impossible_shapes(const Contract& contract, const Target&) {
 
 /// Returns the variations of rule Empty: each size of the example is 0, in all tensors that have
 /// the size, and then all sizes are. An empty tensor needs no memory. A list may be empty as well.
-/// The op stays inside the tensors or throws ValueError.
+/// The op must stay inside the tensors or reject the call with ValueError. Throws only
+/// std::bad_alloc.
 inline Variations empties(const Contract& contract, const Target&) {
   Variations all;
   for (size_t i = 0; i < contract.num_arguments(); ++i) {
@@ -182,7 +189,7 @@ inline Variations empties(const Contract& contract, const Target&) {
 }
 
 /// Returns the variation in which the DLTensor of these tensors claims another device; the op must
-/// reject the call with ValueError.
+/// reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool is_single = which.size() == 1 && contract.tensors().size() > 1;
@@ -194,7 +201,7 @@ inline Variation on_device(const Contract& contract, const std::vector<size_t>& 
 }
 
 /// Returns the variations of rule MixedDevices: one of several tensors claims another device, which
-/// the op must reject with ValueError.
+/// the op must reject with ValueError. Throws only std::bad_alloc.
 inline Variations mixed_devices(const Contract& contract, const Target& target) {
   Variations all;
   std::vector<DLDevice> others = {{kDLCUDA, target.is_cpu() ? 0 : target.device().device_id + 1},
@@ -208,7 +215,8 @@ inline Variations mixed_devices(const Contract& contract, const Target& target) 
 }
 
 /// Returns the variations of rule OtherDevices: all tensors claim a device for which the op has no
-/// code, which the op must reject with ValueError. None for a target on a CUDA device.
+/// code, which the op must reject with ValueError. None for a target on a CUDA device. Throws only
+/// std::bad_alloc.
 inline Variations other_devices(const Contract& contract, const Target& target) {
   Variations all;
   if (!target.is_cpu() || contract.tensors().empty()) return all;

@@ -33,8 +33,8 @@ struct Variation {
 /// The variations of a rule.
 using Variations = std::vector<Variation>;
 
-/// Returns whether the text contains the name as a word: no letter, digit or '_' precedes or
-/// follows the name.
+/// Returns whether the text contains the name, which is not empty, as a word: no letter, digit or
+/// '_' precedes or follows the name. Throws nothing.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -46,7 +46,7 @@ inline bool mentions(const std::string& text, const std::string& name) {
 }
 
 /// Returns the names of arguments, given by index: "x", "x or y"; for elements, the names of their
-/// lists.
+/// lists. "" for no argument. Throws only std::bad_alloc.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -56,8 +56,9 @@ inline std::string names_of(const Contract& contract, const std::vector<size_t>&
   return text;
 }
 
-/// Returns whether an error has the expected kind; rule CBoundary checks calls without an error. A
-/// library without CUDA implementation rejects a device by a RuntimeError.
+/// Returns whether the error of a rejected call has the kind that the variation expects; true for a
+/// failed call without an error, which rule CBoundary reports. A library without CUDA may reject a
+/// device by a RuntimeError. Throws only std::bad_alloc.
 inline bool is_kind(const Outcome& outcome, const Variation& variation) {
   if (outcome.kind.empty() || outcome.kind == variation.kind) return true;
   return outcome.kind == kind::RuntimeError && variation.kind == std::string(kind::ValueError) &&
@@ -65,7 +66,7 @@ inline bool is_kind(const Outcome& outcome, const Variation& variation) {
 }
 
 /// Returns the epsilon of the call's float with the fewest digits: 2^-10 for float16; 0 without
-/// floats.
+/// floats. Throws nothing.
 inline double coarsest(const Call& call) {
   double epsilon = 0;
   for (const Argument& argument : call.arguments) {
@@ -76,7 +77,7 @@ inline double coarsest(const Call& call) {
 
 /// Returns "" or the first difference between the results of two calls, which have run: "y: element
 /// 3 is 7, not 14", or another number of results. differ(actual, expected) returns "" or the
-/// difference of two Elements.
+/// difference of two Elements. Throws only std::bad_alloc and the exceptions of `differ`.
 template <class Differ>
 std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
   if (actual.results().size() != expected.results().size())
@@ -89,7 +90,7 @@ std::string first_difference(const Call& actual, const Call& expected, const Dif
   return "";
 }
 /// Returns "" or the first difference between the results of two calls, which have run, as
-/// difference() compares them.
+/// difference() compares them. Throws only std::bad_alloc.
 inline std::string first_difference(const Call& actual, const Call& expected) {
   return first_difference(actual, expected, difference);
 }

@@ -11,7 +11,8 @@
 namespace kernkit::simulator {
 
 /// Traffic of warps to global memory. A request is one instruction of a warp with at least one
-/// active lane. A sector has 32 bytes (Nsight Compute Profiling Guide, Metrics).
+/// active lane. A sector has 32 bytes (Nsight Compute Profiling Guide, Metrics). No function
+/// throws.
 struct GlobalTraffic {
   uint64_t requests = 0;        ///< instructions of warps that access global memory
   uint64_t lanes = 0;           ///< active lanes, over all requests
@@ -102,7 +103,7 @@ struct TrafficBudget {
 /// Returns the exceeded limit and the line with the largest share, "scale_kernel: loads: makes 64,
 /// expected at most 17 requests (scale.cu:20)", or "". Loads and stores may each request 1.01 times
 /// their bytes, move 1.01 times the sectors needed, access 1.01 times the sectors of the arrays,
-/// and make 1.05 times the requests needed.
+/// and make 1.05 times the requests needed. Atomics have no limit. Throws only std::bad_alloc.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
 /// Counts the traffic of kernels that are launched during its lifetime. The program links
@@ -110,18 +111,20 @@ std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budge
 /// Several objects count independently.
 class Counting {
  public:
-  /// Begins to count the kernels that are launched from now on, from 0.
+  /// Begins to count the kernels that are launched from now on, in every thread and on every
+  /// device, from 0.
   Counting();
   /// Ends counting. With no other tool, later kernels run without instrumentation.
   ~Counting();
   Counting(const Counting&) = delete;
   Counting& operator=(const Counting&) = delete;
 
-  /// Returns the counters of each kernel that ran so far, by name. Waits for the current device; an
-  /// error of the device stays set for the caller.
+  /// Returns a copy of the counters of each kernel that ran so far, ordered by name. Waits for the
+  /// current device only; an error of the device stays set for the caller. Throws only
+  /// std::bad_alloc.
   std::vector<KernelCounters> kernels() const;
-  /// Returns the counters of the only kernel, as kernels() does. Throws std::logic_error if none or
-  /// several ran.
+  /// Returns a copy of the counters of the only kernel, after the wait of kernels(). Throws
+  /// std::logic_error if none or several ran.
   KernelCounters kernel() const;
 
  private:
@@ -129,8 +132,9 @@ class Counting {
   std::unique_ptr<State> state_;
 };
 
-/// Returns the exceeded limit of a call that launches one kernel, or "", as over_budget() does for
-/// counters. Throws std::logic_error if the call launches no kernel or several.
+/// Makes the call, waits for the current device, and returns the exceeded limit of the one kernel
+/// that the call launches, or "", as over_budget() does for counters. Throws std::logic_error if
+/// the call launches no kernel or several, and the exceptions of `call`.
 ///
 ///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
 template <class Call>

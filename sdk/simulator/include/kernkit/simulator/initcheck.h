@@ -17,19 +17,20 @@ struct UndefinedUse {
 };
 
 /// Reports uses of uninitialised bits by kernels that are launched during its lifetime, in memory
-/// that was allocated in the same time. The program links kernkit::simulator_ptx.
+/// that was allocated in the same time. The program links kernkit::simulator_ptx. Several objects
+/// may exist, each with its own record. Functions throw only std::bad_alloc.
 class InitCheck {
  public:
   /// Begins to record what allocations, copies and kernels write. Memory that was allocated before
   /// counts as initialised.
   InitCheck();
-  /// Ends the record.
+  /// Ends the record, without waiting for kernels.
   ~InitCheck();
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Returns the uses so far, with one entry for each pair of lines: the use, and the first read of
-  /// the uninitialised bits. Does not wait for kernels: synchronise the device first.
+  /// Returns a copy of the uses so far, with one entry for each pair of lines: the use, and the
+  /// first read of the uninitialised bits. Does not wait for kernels: synchronise the device first.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -29,19 +29,19 @@ struct Race {
 
 /// Reports races of kernels and copies during its lifetime, by the happens-before order of the PTX
 /// memory model (PTX ISA, Memory Consistency Model). The program links kernkit::simulator_ptx.
-/// Blocks then run one after the other.
+/// Blocks then run one after the other. Functions throw only std::bad_alloc.
 class RaceCheck {
  public:
   /// Begins to record accesses of kernels that are launched from now on; races() has the races of
   /// this level and above. Several objects may exist, each with its own record.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
-  /// Ends the record.
+  /// Ends the record, without waiting for kernels.
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// Returns the races so far, with one entry for each pair of lines. Does not wait for kernels:
-  /// synchronise the device first.
+  /// Returns a copy of the races so far, with one entry for each pair of lines. Does not wait for
+  /// kernels: synchronise the device first.
   std::vector<Race> races() const;
 
  private:

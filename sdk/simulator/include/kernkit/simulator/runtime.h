@@ -45,8 +45,8 @@ struct CudaLaunch {
   /// does not contain the size.
   std::vector<std::vector<unsigned char>> arguments;
 
-  /// Returns argument `i`, counted from 0. Throws std::out_of_range unless the launch has the
-  /// argument and the argument has the size of T.
+  /// Returns a copy of argument `i`, counted from 0; T is trivially copyable. Throws
+  /// std::out_of_range unless the launch has the argument and the argument has the size of T.
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
@@ -69,13 +69,16 @@ enum class CudaFault {
 ///
 /// Kernels run only after run_kernels(true). Memory of the devices is memory of this process; under
 /// AddressSanitizer the host may not access it. Work on streams runs at once, or later with a seed.
+/// Functions may be called from any thread, return copies, do not wait for kernels that have not
+/// begun, and throw nothing but std::bad_alloc unless stated.
 class CudaRuntime {
  public:
   /// Resets the runtime to these devices: without memory in use, device 0 current in every thread,
-  /// no records, no planted errors, seed 0. Use one object at a time.
+  /// no records, no planted errors, seed 0, kernels not run. An empty list means no devices: calls
+  /// that reach a device then return cudaErrorNoDevice. Use one object at a time.
   explicit CudaRuntime(std::vector<CudaDevice> devices = {CudaDevice()});
   /// Resets the runtime to one device with the defaults of CudaDevice. Streams, events, graphs and
-  /// memory become invalid.
+  /// memory become invalid; work that has not begun does not run.
   ~CudaRuntime();
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
@@ -83,40 +86,44 @@ class CudaRuntime {
   /// Returns the calls since the reset or clear(), in order, except cudaGetLastError,
   /// cudaGetErrorName and the like, and except the calls by which nvcc's code registers kernels.
   std::vector<CudaCall> calls() const;
-  /// Returns the number of calls of `function`, such as "cudaMalloc", among calls().
+  /// Returns the number of calls of `function`, such as "cudaMalloc", among calls(); 0 for an
+  /// unknown name.
   size_t count(const std::string& function) const;
   /// Returns the accepted launches since the reset or clear(), in order, also of kernels that did
   /// not run.
   std::vector<CudaLaunch> launches() const;
-  /// Deletes the records of calls and launches.
+  /// Deletes the records of calls and launches. Faults, plans and settings stay.
   void clear();
 
   /// Makes the k-th call of `function` from now on (1 is the next call) fail with `error` without
   /// effect. An empty `function` means any function that calls() records. Several plans may exist;
-  /// the reset deletes them.
+  /// the reset deletes them. With k below 1 nothing fails.
   void fail(const std::string& function, int k, cudaError_t error);
   /// Plants `error` in this thread (kPending) or on `device`, as if earlier work had left the
-  /// error. Throws std::out_of_range for a device that does not exist.
+  /// error; it replaces an error planted there before. Throws std::out_of_range for a device that
+  /// does not exist, also with kPending.
   void plant(CudaFault fault, cudaError_t error, int device = 0);
-  /// Sets the result of cudaDriverGetVersion(), such as 12080 for CUDA 12.8; 0 means no driver.
+  /// Sets the result of cudaDriverGetVersion(), such as 12080 for CUDA 12.8; 0 means no driver. The
+  /// default is the version of the CUDA headers.
   void set_driver_version(int version);
   /// Sets whether kernels run from now on; false by default: launches are then recorded only. A
   /// CUDA thread runs until it waits for other threads, a block until it waits for another block.
   void run_kernels(bool run);
-  /// Sets the seed for the order of blocks and threads and for the delay of streams. With seed 0,
-  /// blocks and threads start in ascending order, and streams have no delay. A program with
-  /// kernkit::simulator_main prints the seed if a test fails. With `spread`, large PTX grids whose
-  /// blocks do not access each other's memory run on all processors.
+  /// Sets the seed for the order of blocks and threads and for the delay of streams, from the next
+  /// work on. With seed 0, the default, blocks and threads start in ascending order, and streams
+  /// have no delay. A program with kernkit::simulator_main prints the seed if a test fails. With
+  /// `spread`, as always with seed 0, large PTX grids whose blocks do not access each other's
+  /// memory run on all processors.
   void set_seed(unsigned seed, bool spread = false);
   /// Returns the seed of set_seed(); 0 by default.
   unsigned seed() const;
-  /// Runs only `blocks` blocks, at least 9, of a grid of more than `grid` blocks: at its start, its
-  /// end and each eighth in between. For tensors of 2^32 elements: allocations of 256 MiB and more
-  /// occupy only the pages that are accessed, which are zero instead of poisoned. With `grid` 0,
-  /// all blocks run.
+  /// Runs only `blocks` blocks, rounded down to a multiple of 9, of a grid of more than `grid`
+  /// blocks: at its start, its end and each eighth in between. With less than 9, or `grid` 0, all
+  /// blocks run. For tensors of 2^32 elements: allocations of 256 MiB and more occupy only the
+  /// pages that are accessed, which are zero instead of poisoned.
   void sample_blocks(uint64_t grid, unsigned blocks);
-  /// Sets the byte that fills new memory, 0xcd by default: a result that changes with the byte
-  /// depends on uninitialised memory. Shared memory is filled with another byte.
+  /// Sets the byte that fills memory allocated from now on, 0xcd by default: a result that changes
+  /// with the byte depends on uninitialised memory. Shared memory is filled with another byte.
   void set_poison(unsigned char byte);
   /// Sets the time without progress after which a kernel, or else the process, is stopped [s]; 20
   /// by default. Time in which other processes have the processor does not count for a kernel.
@@ -124,16 +131,19 @@ class CudaRuntime {
   /// changes memory by an atomic. Without a start or an end the limit is 15 times as long. The same
   /// limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
   void set_watchdog(double seconds);
-  /// Returns the errors of kernels since the reset: "scale: block [0, 0, 0], thread [7, 0, 0]:
-  /// ...". They were printed to stderr, and further calls that reach the device return
-  /// cudaErrorLaunchFailure.
+  /// Returns the faults since the reset, in order: errors of kernels, such as "scale: block [0, 0,
+  /// 0], thread [7, 0, 0]: ...", and of calls with unsupported arguments. They were printed to
+  /// stderr. After a fault of a kernel, calls that reach its device return the error of the fault,
+  /// such as cudaErrorIllegalAddress, cudaErrorAssert or cudaErrorLaunchFailure. Does not wait:
+  /// synchronise the device first.
   std::vector<std::string> faults() const;
   /// Returns the number of races between CUDA threads that ThreadSanitizer reported since the
   /// reset; 0 in a program built without it. Under ThreadSanitizer a CUDA thread takes some hundred
   /// times as long.
   size_t races() const;
 
-  /// Returns the objects created and not released: "2 allocations, 1 stream"; "" for none.
+  /// Returns the number of objects created and not released, on all devices: allocations, streams,
+  /// events and graphs, as "2 allocations, 1 stream"; "" for none.
   std::string live() const;
   /// Returns the device memory in use by allocations, without what memory pools keep unused
   /// [bytes]. Throws std::out_of_range for a device that does not exist.
@@ -146,9 +156,11 @@ extern "C" {
 /// Closes these bytes of an allocation to kernels from this point of the stream on. An access by a
 /// PTX kernel is a fault; AddressSanitizer reports an access by another kernel. (AddressSanitizer
 /// misses up to 7 bytes before the end of a range that ends between two multiples of 8.) Copies and
-/// memsets may access the bytes. Ignores memory of no allocation.
+/// memsets may access the bytes. Ignores memory of no allocation. Enqueues and returns without
+/// waiting; throws nothing, and does nothing if the stream rejects work.
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
 /// Opens the whole allocation around `memory` to kernels, from this point of the stream on. Ignores
-/// memory of no allocation.
+/// memory of no allocation. Enqueues and returns without waiting; throws nothing, and does nothing
+/// if the stream rejects work.
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
 }

@@ -30,7 +30,7 @@ typedef struct kernkit_stream_work {
   const char* (*run)(void* data);
   /** Called once, when nothing refers to `data` any more. May be null. */
   void (*release)(void* data);
-  void* data;
+  void* data; /**< argument of `run` and `release`; may be null */
   /** Accesses of the work, for racecheck and initcheck. The array is copied. */
   const kernkit_memory_access* accesses;
   size_t num_accesses; /**< number of `accesses` */
@@ -42,8 +42,11 @@ typedef struct kernkit_stream_work {
  * of the graph and runs at each launch of the graph. A description returned by `run` is reported as
  * a fault of the device, whose later calls return cudaErrorAssert.
  *
- * Returns cudaErrorInvalidValue without a name or a function `run`, and the errors of a kernel
- * launch in the stream.
+ * The structure is copied, and the call does not wait for the work. Call the function from any
+ * thread. On an error the work does not run, and `data` is released.
+ *
+ * Returns cudaErrorInvalidValue without a name or a function `run`, in which case `data` is not
+ * released, and the errors of a kernel launch in the stream.
  */
 cudaError_t kernkit_enqueue_work(cudaStream_t stream, const kernkit_stream_work* work);
 
@@ -53,7 +56,8 @@ cudaError_t kernkit_enqueue_work(cudaStream_t stream, const kernkit_stream_work*
  * stream's order. In a captured stream, stores 1 in `*is_captured` and does not wait; otherwise
  * stores 0. A capture in another stream does not forbid the call.
  *
- * Returns cudaErrorInvalidValue for null, and errors of earlier work.
+ * Returns cudaErrorInvalidValue for a null `is_captured`, cudaErrorInvalidResourceHandle for a
+ * destroyed stream, and errors of earlier work.
  */
 cudaError_t kernkit_wait_for_turn(cudaStream_t stream, int* is_captured);
 
