@@ -34,8 +34,7 @@ class Gpu {
   /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test reads what an op made.
   struct CudaAlloc {
     /// Sets `data` to uninitialised managed memory of the tensor's size, which FreeData() frees.
-    /// Throws RuntimeError if CUDA fails, as cudaMallocManaged() may for an empty tensor, and
-    /// ValueError for a size of more than 2^63 - 1 bytes.
+    /// Throws RuntimeError if CUDA fails, ValueError for a size of more than 2^63 - 1 bytes.
     void AllocData(DLTensor* tensor) const {
       tensor->data = kManagedMemory.allocate(GetDataSize(*tensor));
     }

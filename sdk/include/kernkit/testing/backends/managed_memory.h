@@ -9,12 +9,12 @@
 
 namespace kernkit::testing {
 
-/// Memory of cudaMallocManaged(). Its allocate() throws RuntimeError if CUDA fails; release() never
-/// throws.
+/// Memory of cudaMallocManaged(), which rejects a size of 0, so that an allocation has at least one
+/// byte. Its allocate() throws RuntimeError if CUDA fails; release() never throws.
 inline constexpr TestMemory kManagedMemory{
     [](size_t bytes) {
       void* memory = nullptr;
-      KERNKIT_CUDA_CHECK(cudaMallocManaged(&memory, bytes));
+      KERNKIT_CUDA_CHECK(cudaMallocManaged(&memory, bytes != 0 ? bytes : 1));
       return memory;
     },
     [](void* memory) { (void)cuda::succeeded(cudaFree(memory)); }};
