@@ -43,7 +43,7 @@ def kernkit(root, *arguments, **settings):
 def test_a_recorded_fault_of_a_kernel_is_found_at_its_line(root, runtime, tmp_path):
     library, folder = called.library("called_cuda_ops"), tmp_path / "calls"
     made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", CALL, library, KERNKIT_RECORD=str(folder))
-    line = 1 + (root / "tests/logging/shift.cu").read_text().split("  // the planted fault")[0].count("\n")
+    line = 1 + (root / "tests/logging/shift.cu").read_text().split("  // the last thread reads past the end")[0].count("\n")
     sentence = f"Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 512 bytes (shift.cu:{line})"
     assert made.returncode == 0 and sentence in made.stderr, made.stderr
     (path,) = folder.iterdir()

@@ -179,7 +179,7 @@ def test_threads_that_end_before_a_barrier(run):
     assert result.returncode == 0 and "kernkit sanitize: 0 findings (" in result.stderr, result.stderr
     result = run("sanitize", "--synccheck-detect-level", "warn", kernel="early")
     assert result.returncode == 1
-    line = line_of("some threads have ended")
+    line = line_of("some threads of the block have ended")
     assert (
         f"synccheck: early: block [0, 0, 0], thread [0, 0, 0]: 40 of the block's 64 threads wait at __syncthreads() "
         f"and thread [40, 0, 0] has ended (tools.cu:{line})\n" in result.stderr
