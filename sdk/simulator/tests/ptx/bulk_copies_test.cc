@@ -22,8 +22,11 @@ TEST_F(PtxBulkCopies, Store) {
   run("",
       fill(100) +
           "@%p0 bra end;\n"
-          "cp.async.bulk.global.shared::cta.bulk_group [%b0], [%s], 8192;\n"
-          "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nend:",
+          "cp.async.bulk.global.shared::cta.bulk_group [%b0], [%s], 4096;\n"
+          "cp.async.bulk.commit_group;\n"
+          "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%b0+4096], [%s+4096], 4096, "
+          "0x12;\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 1;\n"
+          "cp.async.bulk.wait_group.read 0;\ncp.async.bulk.wait_group 0;\nend:",
       nullptr, b);
   for (uint32_t i = 0; i < 2048; ++i) EXPECT_EQ(b[i], 100 + i);
 }
