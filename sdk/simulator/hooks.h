@@ -82,8 +82,9 @@ class BlockHooks {
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// Called when all threads that a barrier expects have arrived.
   virtual void opens(uint32_t /*barrier*/) {}
-  /// Called when a bulk copy stored `bytes` bytes in shared memory; `from` is the address of the
-  /// bytes in global memory, 0 for bytes that the copy set to zero.
+  /// Called when a bulk copy, or another block of the cluster, stored `bytes` bytes in shared
+  /// memory; `from` is the address of the bytes in global memory, 0 for other bytes, which are
+  /// initialised.
   virtual void copied_into_shared(uint32_t /*at*/, uint32_t /*bytes*/, uint64_t /*from*/) {}
   /// Called when a bulk copy stored `bytes` bytes of shared memory at `at` in global memory.
   virtual void copied_into_global(uint64_t /*at*/, uint32_t /*bytes*/, uint32_t /*from*/) {}

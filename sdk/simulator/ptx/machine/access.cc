@@ -118,7 +118,11 @@ struct Access {
       fail(lane, kShared, "of block " + std::to_string(rank) + " of the cluster, which has ended");
     }
     const Window window{other.shared.data(), other.shared.size(), 0};
-    return in(kShared, "shared memory of another block", window, lane, at & kInBlock);
+    at &= kInBlock;
+    unsigned char* const memory = in(kShared, "shared memory of another block", window, lane, at);
+    if (touch != Touch::kLoads && other.hooks != nullptr)
+      other.hooks->copied_into_shared(static_cast<uint32_t>(at), size, 0);
+    return memory;
   }
   unsigned char* in_local(int lane, uint64_t at) const {
     return in("__local__", "local memory", warp.local, lane, at);

@@ -408,6 +408,26 @@ TEST_F(PtxExecution, Atomics) {
   EXPECT_EQ(is_present, std::vector<bool>(256, true));
 }
 
+// Strong accesses of every scope, and fences, in one thread: the values that a plain access has.
+TEST_F(PtxExecution, StrongAccessesAndFences) {
+  const std::string body =
+      "ld.acquire.cluster.global.u32 %r, [%in]; ld.acquire.cta.global.u32 %x3, [%in];\n"
+      "add.u32 %r, %r, %x3; ld.acquire.sys.global.u32 %x3, [%in]; add.u32 %r, %r, %x3;\n"
+      "ld.relaxed.gpu.global.u32 %x3, [%in]; add.u32 %r, %r, %x3;\n"
+      "ld.volatile.global.u8 %x3, [%in]; add.u32 %r, %r, %x3;\n"
+      "ld.volatile.global.v2.u32 {%x3, %x4}, [%first]; add.u32 %r, %r, %x4;\n"
+      "mov.u32 %x5, tile; mad.lo.u32 %x5, %i, 4, %x5; st.relaxed.cta.shared.u32 [%x5], %r;\n"
+      "ld.acquire.cta.shared.u32 %x6, [%x5]; st.release.cta.shared.u32 [%x5], %x6;\n"
+      "ld.shared.u32 %r, [%x5]; st.relaxed.cta.global.u32 [%out], %r; fence.acq_rel.cluster;\n"
+      "st.relaxed.gpu.global.u32 [%out], %r; fence.sc.sys; st.release.sys.global.u32 [%out], 0;\n"
+      "membar.sys; atom.release.gpu.global.exch.b32 %x6, [%out], %r;\n"
+      "red.relaxed.gpu.global.add.u32 [%out], 1; ld.global.u32 %r, [%out]; add.u32 %r, %r, %x6;";
+  std::vector<uint32_t> in(64), expected(64);
+  for (uint32_t i = 0; i < 64; ++i) in[i] = 250 + i;
+  for (uint32_t i = 0; i < 64; ++i) expected[i] = 4 * in[i] + in[i] % 256 + in[1] + 1;
+  EXPECT_EQ(run(kernel(body, ".shared .align 4 .b8 tile[256];\n"), in), expected);
+}
+
 TEST_F(PtxExecution, AsynchronousCopies) {
   const auto r = run(kernel(".shared .align 16 .b8 tile[256]; mov.u32 %x2, tile; shl.b32 %x3, %i, "
                             "2; add.u32 %x2, %x2, %x3;\n"
