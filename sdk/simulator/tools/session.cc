@@ -66,6 +66,12 @@ class HooksOfBlock : public BlockHooks {
   void opens(uint32_t barrier) override {
     for (auto& tool : all) tool->opens(barrier);
   }
+  void copied_into_shared(uint32_t at, uint32_t bytes, uint64_t from) override {
+    for (auto& tool : all) tool->copied_into_shared(at, bytes, from);
+  }
+  void copied_into_global(uint64_t at, uint32_t bytes, uint32_t from) override {
+    for (auto& tool : all) tool->copied_into_global(at, bytes, from);
+  }
   std::vector<std::unique_ptr<BlockHooks>> all;
 };
 
