@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fences `{command} new`, a command of kernkit with its arguments, and `{driver} repository`, the help of ./kk."""
+"""Expands two fenced directives of pages: `{command} new` becomes the reference of a command of kernkit and its
+arguments, and `{driver} repository` the help of ./kk."""
 
 import argparse
 import importlib

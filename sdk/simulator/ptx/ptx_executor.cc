@@ -53,7 +53,8 @@ std::map<void**, std::map<std::string, void*>>& all_managed() {
   return all;
 }
 
-// The generation in which a fat binary's managed variables were initialised, by its first device.
+// Generation of the runtime for which a fat binary's managed variables were last initialised; 0 if
+// never. All devices share the variables.
 unsigned long& managed_generation(const void* fat_binary) {
   static auto& all = *new std::map<const void*, unsigned long>;
   return all[fat_binary];

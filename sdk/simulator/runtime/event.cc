@@ -37,7 +37,8 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   return error;
 }
 
-// An event recorded in a capture only happens in a graph.
+// Returns cudaErrorCapturedEvent, and invalidates the capture, if the event was recorded during a
+// stream capture: only a launch of the graph can complete such an event.
 cudaError_t reject_waiting_for_event(cudaEvent_t event) {
   if (!exists(event)) return cudaErrorInvalidResourceHandle;
   if (event->point.capture != nullptr) {

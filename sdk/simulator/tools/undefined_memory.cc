@@ -288,7 +288,8 @@ void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t fro
   });
 }
 
-// Bytes that are uninitialised in shared memory stay as they are in global memory.
+// Marks bytes in global memory as initialised where their source bytes in shared memory are. An
+// uninitialised source byte leaves the state of its destination unchanged.
 void UndefinedMemory::copy_into_global(uint64_t at, uint32_t bytes, uint32_t from) {
   const WrittenPiece target = Written::of_process().piece_around(at);
   each_unit(at, bytes, [&](uint32_t i, uint32_t count) {

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: the libcudart.so.13 of `kernkit run`")
     parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
-                        help="the largest difference of equal numbers, relative to the larger number or to 1 (default: 0, equal bits)")
+                        help="largest accepted difference of recorded and replayed numbers, relative to the larger magnitude or to 1 (default: 0, equal bits)")
 
 
 def _check_line(call: recording.Recording, library: pathlib.Path) -> None:
