@@ -14,9 +14,12 @@ namespace {
 using simulator::CudaRuntime;
 using testing::error_of;
 
-static_assert(!std::is_copy_constructible_v<CUDADeviceGuard>, "a copy would restore the device a second time");
-static_assert(!std::is_copy_assignable_v<CUDADeviceGuard>, "a copy would restore the device a second time");
-static_assert(std::is_nothrow_destructible_v<CUDADeviceGuard>, "the destructor runs during stack unwinding");
+static_assert(!std::is_copy_constructible_v<CUDADeviceGuard>,
+              "a copy would restore the device a second time");
+static_assert(!std::is_copy_assignable_v<CUDADeviceGuard>,
+              "a copy would restore the device a second time");
+static_assert(std::is_nothrow_destructible_v<CUDADeviceGuard>,
+              "the destructor runs during stack unwinding");
 
 int current() {
   int device = -1;
