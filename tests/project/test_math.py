@@ -21,7 +21,7 @@ def test_no_float_exceeds_the_documented_error(root):
 def test_the_test_holds_the_limits_of_the_header(root):
     """The limit in each function's comment equals the limit in the function's test."""
     header = (root / "sdk/include/kernkit/math.h").read_text()
-    documented = re.findall(r"within ([\d.]+)\s+(?:/// )?ulp(?:(?!within).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
+    documented = re.findall(r"(?:within|at most) ([\d.]+)\s+(?:/// )?ulp(?:(?!within|at most).)*?KERNKIT_MATH float (\w+)\(", header, re.DOTALL)
     test = (root / "tests/sdk/math_test.cc").read_text()
     checked = re.findall(r"kWithin = ([\d.]+);.*?operator\(\)\(float x\) const \{ return (\w+)\(", test, re.DOTALL)
     assert len(checked) == 10 and sorted(documented) == sorted(checked)
