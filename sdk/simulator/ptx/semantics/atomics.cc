@@ -7,73 +7,12 @@
 #include "ptx/isa/semantics.h"
 #include "ptx/machine/access.h"
 #include "ptx/semantics/type_dispatch.h"
+#include "ptx/semantics/updates.h"
 #include "schedule/progress.h"
 
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The new value for the old value, b and c.
-struct Add {
-  template <class X>
-  static X apply(X old, X b, X) {
-    if constexpr (std::is_floating_point_v<X>) return canonical(old + b);
-    return static_cast<X>(old + b);
-  }
-};
-struct Exch {
-  template <class X>
-  static X apply(X, X b, X) {
-    return b;
-  }
-};
-struct Cas {
-  template <class X>
-  static X apply(X old, X b, X c) {
-    return old == b ? c : old;
-  }
-};
-struct Min {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old < b ? old : b;
-  }
-};
-struct Max {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old > b ? old : b;
-  }
-};
-struct And {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old & b;
-  }
-};
-struct Or {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old | b;
-  }
-};
-struct Xor {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old ^ b;
-  }
-};
-struct Inc {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old >= b ? 0 : old + 1;
-  }
-};
-struct Dec {
-  template <class X>
-  static X apply(X old, X b, X) {
-    return old == 0 || old > b ? b : old - 1;
-  }
-};
 template <class H>
 struct AddHalves {
   static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "ptx/semantics/updates.h"
 #include "ptx/simd/half_formats.h"
 
 namespace kernkit::simulator::ptx {
@@ -51,23 +52,24 @@ ElementType element_type(Type type) {
 
 template <class T>
 T applied(uint8_t operation, T old, T other) {
-  switch (operation) {
-    case kAdd: return static_cast<T>(old + other);
-    case kMin: return std::min(old, other);
-    case kMax: return std::max(old, other);
-    default: break;
-  }
   if constexpr (std::is_integral_v<T>) {
     switch (operation) {
-      case kInc: return old >= other ? 0 : static_cast<T>(old + 1);
-      case kDec: return old == 0 || old > other ? other : static_cast<T>(old - 1);
-      case kAnd: return old & other;
-      case kOr: return old | other;
-      case kXor: return old ^ other;
-      default: break;
+      case kAdd: return Add::apply(old, other, other);
+      case kMin: return Min::apply(old, other, other);
+      case kMax: return Max::apply(old, other, other);
+      case kInc: return Inc::apply(old, other, other);
+      case kDec: return Dec::apply(old, other, other);
+      case kAnd: return And::apply(old, other, other);
+      case kOr: return Or::apply(old, other, other);
+      default: return Xor::apply(old, other, other);
+    }
+  } else {
+    switch (operation) {
+      case kAdd: return old + other;
+      case kMin: return std::min(old, other);
+      default: return std::max(old, other);
     }
   }
-  return other;
 }
 
 template <class T>

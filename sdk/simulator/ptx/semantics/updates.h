@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates of a number in memory by atom, red and cp.reduce.async.bulk (PTX ISA, "atom").
+#pragma once
+
+#include <type_traits>
+
+#include "ptx/simd/lanes.h"
+
+namespace kernkit::simulator::ptx {
+
+// The new value for the old value, b and c.
+struct Add {
+  template <class X>
+  static X apply(X old, X b, X) {
+    if constexpr (std::is_floating_point_v<X>) return canonical(old + b);
+    return static_cast<X>(old + b);
+  }
+};
+struct Exch {
+  template <class X>
+  static X apply(X, X b, X) {
+    return b;
+  }
+};
+struct Cas {
+  template <class X>
+  static X apply(X old, X b, X c) {
+    return old == b ? c : old;
+  }
+};
+struct Min {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old < b ? old : b;
+  }
+};
+struct Max {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old > b ? old : b;
+  }
+};
+struct And {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old & b;
+  }
+};
+struct Or {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old | b;
+  }
+};
+struct Xor {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old ^ b;
+  }
+};
+struct Inc {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old >= b ? 0 : old + 1;
+  }
+};
+struct Dec {
+  template <class X>
+  static X apply(X old, X b, X) {
+    return old == 0 || old > b ? b : old - 1;
+  }
+};
+
+}  // namespace kernkit::simulator::ptx
