@@ -64,18 +64,21 @@ $passed:
 }
 )";
 
-// A copy and a fill in a kernel are kernels that the caller launches, so that the tools check their
-// accesses and the order of a stream holds. A thread copies or stores single bytes.
-constexpr const char* kKernels = R"(
+// The functions by which a kernel launches a kernel.
+constexpr const char* kLaunchFunctions = R"(
 .extern .func (.param .b64 buffer) __cudaCDP2GetParameterBufferV2(.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
 .extern .func (.param .b32 error) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
-.weak .entry cudaMemcpyAsync_in_kernel(.param .b64 to, .param .b64 from, .param .b64 count)
-{
+)";
+
+// A copy and a fill in a kernel are kernels that the caller launches, so that the tools check their
+// accesses and the order of a stream holds. A thread copies or stores single bytes. This is
+// the start of such a kernel: a thread visits every byte whose number is the thread's number plus a
+// multiple of the number of threads, and stores %r5 there.
+constexpr const char* kFirstByte = R"(
   .reg .pred %p<2>;
   .reg .b32 %r<6>;
   .reg .b64 %rd<8>;
   ld.param.b64 %rd1, [to];
-  ld.param.b64 %rd2, [from];
   ld.param.b64 %rd3, [count];
   mov.u32 %r1, %ctaid.x;
   mov.u32 %r2, %ntid.x;
@@ -85,37 +88,8 @@ constexpr const char* kKernels = R"(
   mul.lo.s32 %r4, %r1, %r2;
   cvt.u64.u32 %rd4, %r3;
   cvt.u64.u32 %rd5, %r4;
-$next:
-  setp.ge.u64 %p1, %rd4, %rd3;
-  @%p1 bra $end;
-  add.s64 %rd6, %rd2, %rd4;
-  ld.u8 %r5, [%rd6];
-  add.s64 %rd7, %rd1, %rd4;
-  st.u8 [%rd7], %r5;
-  add.s64 %rd4, %rd4, %rd5;
-  bra $next;
-$end:
-  ret;
-}
-.weak .entry cudaMemsetAsync_in_kernel(.param .b64 to, .param .b64 value, .param .b64 count)
-{
-  .reg .pred %p<2>;
-  .reg .b32 %r<6>;
-  .reg .b64 %rd<8>;
-  ld.param.b64 %rd1, [to];
-  ld.param.u32 %r5, [value];
-  ld.param.b64 %rd3, [count];
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.s32 %r3, %r1, %r2, %r3;
-  mov.u32 %r1, %nctaid.x;
-  mul.lo.s32 %r4, %r1, %r2;
-  cvt.u64.u32 %rd4, %r3;
-  cvt.u64.u32 %rd5, %r4;
-$next:
-  setp.ge.u64 %p1, %rd4, %rd3;
-  @%p1 bra $end;
+)";
+constexpr const char* kStoreBytes = R"(
   add.s64 %rd7, %rd1, %rd4;
   st.u8 [%rd7], %r5;
   add.s64 %rd4, %rd4, %rd5;
@@ -180,8 +154,21 @@ std::string launcher(const std::string& name, const char* parameters, const char
          "  .reg .b64 %rd<8>;\n  mov.b64 %rd7, " + kernel + ";\n" + second + kLaunch;
 }
 
+// Returns the definition of a kernel that stores bytes. `second`: loads the second parameter;
+// `byte`: loads byte %rd4 into %r5.
+std::string kernel(const char* name, const char* second_parameter, const char* second,
+                   const char* byte) {
+  return std::string(".weak .entry ") + name + "(.param .b64 to, .param .b64 " + second_parameter +
+         ", .param .b64 count)\n{" + kFirstByte + second +
+         "$next:\n  setp.ge.u64 %p1, %rd4, %rd3;\n  @%p1 bra $end;\n" + byte + kStoreBytes;
+}
+
 std::string copies() {
-  std::string text = std::string(".version 7.0\n.target sm_70\n.address_size 64\n") + kKernels;
+  std::string text =
+      std::string(".version 7.0\n.target sm_70\n.address_size 64\n") + kLaunchFunctions;
+  text += kernel("cudaMemcpyAsync_in_kernel", "from", "  ld.param.b64 %rd2, [from];\n",
+                 "  add.s64 %rd6, %rd2, %rd4;\n  ld.u8 %r5, [%rd6];");
+  text += kernel("cudaMemsetAsync_in_kernel", "value", "  ld.param.u32 %r5, [value];\n", "");
   for (const char* variant : {"", "_ptsz"}) {
     text += launcher(std::string("__cudaCDP2MemcpyAsync") + variant,
                      ".param .b64 from, .param .b64 count, .param .b32 kind, ",
