@@ -4,7 +4,6 @@
 
 #include "ptx/isa/comparison.h"
 #include "ptx/simd/fragment_layout.h"
-#include "ptx/simd/warpgroup.h"
 #include "tools/definedness.h"
 
 namespace kernkit::simulator::ptx {

@@ -112,10 +112,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     touched_count_ = 0;
     if (traits.does == Traits::kNothing) return;
     if (traits.does != Traits::kAccesses) return note(warp, operation, traits);
-    if (traits.completes_copies) {
-      warps_[warp.number].copies.commit(warp.mask);
-      wait_for_copies(warp, 0);
-    }
+    if (traits.completes_copies) wait_for_all_copies(warp);
     if (traits.access == AccessKind::kCopy) check_source(warp, operation, traits);
     touched_count_ = find_touched(warp, operation, touched_);
     for (int i = 0; i < touched_count_; ++i) {
@@ -178,11 +175,13 @@ class KernelRaces::OfBlock : public BlockHooks {
       case Traits::kCommits: return state.copies.commit(warp.mask);
       case Traits::kWaitsForCopies:
         return wait_for_copies(warp, static_cast<uint64_t>(operation.offset));
-      case Traits::kWaitsForAllCopies:
-        state.copies.commit(warp.mask);
-        return wait_for_copies(warp, 0);
+      case Traits::kWaitsForAllCopies: return wait_for_all_copies(warp);
       default: return;
     }
+  }
+  void wait_for_all_copies(const Warp& warp) {
+    warps_[warp.number].copies.commit(warp.mask);
+    wait_for_copies(warp, 0);
   }
   void wait_for_copies(const Warp& warp, uint64_t pending) {
     warps_[warp.number].copies.wait(warp.mask, pending, [&](uint32_t record, bool is_global) {

@@ -255,7 +255,8 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
     });
     return;
   }
-  const bool all = plan.rule == Definedness::kWaitAll;
+  // The bytes count as written from an arrival on, although the copies complete later.
+  const bool all = plan.rule == Definedness::kWaitAll || plan.rule == Definedness::kArrive;
   if (all || plan.rule == Definedness::kCommit) {
     pending.bits.commit(warp.mask);
     pending.origins.commit(warp.mask);
@@ -264,15 +265,6 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
   const uint64_t remaining = all ? 0 : static_cast<uint64_t>(operation.offset);
   pending.bits.wait(warp.mask, remaining);
   pending.origins.wait(warp.mask, remaining);
-}
-
-// The bytes of a lane's copies count as written from here on, although the copies complete later.
-void UndefinedMemory::complete_copies(const Warp& warp) {
-  Pending& pending = pending_[warp.number];
-  each_of(warp.mask, [&](int l) {
-    pending.bits.complete_first(l, pending.bits.added(l));
-    pending.origins.complete_first(l, pending.origins.added(l));
-  });
 }
 
 void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from) {
@@ -393,7 +385,7 @@ void UndefinedMemory::access(const BitPlan& plan, Warp& warp, const Operation& o
     case Definedness::kAtomic: return update(plan, warp, operation, bits);
     case Definedness::kMatrix: return matrix(plan, warp, operation, bits);
     case Definedness::kFragment: return fragment(plan, warp, operation, bits);
-    case Definedness::kArrive: return complete_copies(warp);
+    case Definedness::kArrive: return change(plan, warp, operation);
     default: return copy(warp, operation);
   }
 }

@@ -55,7 +55,6 @@ class UndefinedMemory {
   void store(Warp& warp, const Operation& operation, UndefinedBits* bits);
   void update(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
   void copy(Warp& warp, const Operation& operation);
-  void complete_copies(const Warp& warp);
   void matrix(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
   void fragment(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
 

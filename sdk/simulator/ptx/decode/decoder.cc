@@ -253,19 +253,16 @@ const Form& Decoder::form(const Statement& statement) {
     for (const auto& [name, ordering] : kOrderings) {
       if (modifier == name) form.origin.ordering = ordering;
     }
-  };
-  if (entry.row->default_order != nullptr) {
-    read_order(entry.row->default_order);
-    const bool has_scope = std::find(statement.modifiers.begin(), statement.modifiers.end(),
-                                     "cluster") != statement.modifiers.end();
-    if (entry.row->default_scope == std::string_view("cta") && !has_scope)
-      form.origin.scope = ThreadScope::kBlock;
-  }
-  for (const std::string& modifier : statement.modifiers) {
-    read_order(modifier);
     for (const auto& [name, scope] : kScopes) {
       if (modifier == name) form.origin.scope = scope;
     }
+  };
+  if (entry.row->default_order != nullptr) {
+    read_order(entry.row->default_order);
+    read_order(entry.row->default_scope);
+  }
+  for (const std::string& modifier : statement.modifiers) {
+    read_order(modifier);
     if (modifier == "cv") form.origin.is_uncached = true;
     if (modifier == "const") form.is_constant = true;
     const Type type = type_named(modifier);

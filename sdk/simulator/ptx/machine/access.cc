@@ -93,13 +93,13 @@ struct Access {
     return reinterpret_cast<unsigned char*>(address);
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
-    const Block& own = *warp.block;
+    Block& own = *warp.block;
     // A constant address in shared space has no rank.
     const bool has_rank = own.cluster->size() > 1 &&
                           (operation.address_size != 0 || operation.space == Space::kGeneric);
     if (has_rank && at >> kRankShift != own.rank) return in_other_block(lane, at);
     if (has_rank) at &= kInBlock;
-    const Window window{warp.block->shared.data(), warp.block->shared.size(), 0};
+    const Window window{own.shared.data(), own.shared.size(), 0};
     const uint64_t end = std::min<uint64_t>(operation.shared_end, window.bytes);
     const bool is_inside = at >= operation.shared_begin && at < end && end - at >= size;
     if (operation.variable != kNone && !is_inside) fail_at_variable(lane, at);
@@ -109,9 +109,7 @@ struct Access {
     const uint64_t rank = at >> kRankShift;
     const Cluster& cluster = *warp.block->cluster;
     if (rank >= cluster.size()) {
-      fail(lane, kShared,
-           "of block " + std::to_string(rank) + " of a cluster of " +
-               std::to_string(cluster.size()) + " blocks");
+      fail(lane, kShared, "of block " + std::to_string(rank) + " of " + cluster.text());
     }
     Block& other = cluster.block(static_cast<uint32_t>(rank));
     if (other.has_ended()) {
@@ -191,16 +189,7 @@ void find_pointers_at(Warp& warp, const Operation& operation, const uint64_t* ad
 
 unsigned char* find_pointer(Warp& warp, int lane, const Operation& operation, uint64_t address,
                             uint32_t size, Touch touch) {
-  Operation access = operation;
-  access.space = Space::kGeneric;
-  access.address_size = 0;
-  access.offset = static_cast<int64_t>(address);
-  const uint32_t mask = warp.mask;
-  warp.mask = kLane[lane];
-  LanePointers pointers;
-  find_pointers(warp, access, size, touch, &pointers);
-  warp.mask = mask;
-  return pointers.at[lane];
+  return find_bytes(warp, lane, operation, address, size, size, touch);
 }
 
 unsigned char* find_bytes(Warp& warp, int lane, const Operation& operation, uint64_t address,

@@ -4,7 +4,6 @@
 // visible in the results.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -51,7 +50,6 @@ class AsynchronousWork {
   };
   template <class Completes>
   void complete(const Completes& completes) {
-    // Work can add work, so that iterators are invalid after each call.
     for (size_t i = 0; i < queue_.size();) {
       if (!completes(queue_[i])) {
         ++i;

@@ -168,12 +168,10 @@ void Block::complete_at_random() {
   asynchronous.complete_first();
 }
 
-// Called when every thread waits. Returns whether a thread can continue.
+// Called when every thread waits. Returns whether asynchronous work, which the caller completes, or
+// the end of a time limit can let a thread continue.
 bool Block::continue_after_stall() {
-  if (!asynchronous.empty()) {
-    complete_asynchronous();
-    return true;
-  }
+  if (!asynchronous.empty()) return true;
   bool any = false;
   for (Warp& warp : warps) any |= warp.time_out_waits();
   return any;
@@ -317,9 +315,8 @@ void Block::throw_deadlock() const {
   struct WaitingThread {
     const Operation* at = nullptr;  // null if the thread has ended
     std::string text;
+    bool waits_for_phase = false;  // whether the thread waits for a phase of an mbarrier
   };
-  unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
-  bool waits_for_phase = false;  // whether the first thread waits for a phase of an mbarrier
   const auto location_of = [&](unsigned thread) -> WaitingThread {
     const Warp& warp = warps[thread / 32];
     for (const Part& part : warp.parts) {
@@ -328,14 +325,13 @@ void Block::throw_deadlock() const {
       std::string text = function_text(launch.kernel, *at);
       if (part.state == Part::kWaits && part.barrier != 0)
         text += " of barrier " + std::to_string(part.barrier);
-      if (part.state == Part::kTriesToWait) {
-        waits_for_phase |= first == threads;
-        text += mbarrier_text(warp, static_cast<int>(thread % 32), *at);
-      }
-      return {at, text};
+      const bool waits_for_phase = part.state == Part::kTriesToWait;
+      if (waits_for_phase) text += mbarrier_text(warp, static_cast<int>(thread % 32), *at);
+      return {at, text, waits_for_phase};
     }
     return {};
   };
+  unsigned first = threads, elsewhere_thread = threads, ended = threads, waiting = 0;
   WaitingThread of_first;
   for (unsigned thread = 0; thread < threads; ++thread) {
     const WaitingThread site = location_of(thread);
@@ -354,7 +350,7 @@ void Block::throw_deadlock() const {
   throw Fault{location_text(*this, first) + std::to_string(waiting) + " of the block's " +
                   std::to_string(threads) + " threads wait at " + of_first.text +
                   (elsewhere_thread == threads
-                       ? std::string(waits_for_phase ? "" : ", which expects more threads")
+                       ? std::string(of_first.waits_for_phase ? "" : ", which expects more threads")
                        : " and thread " + thread_text(*this, elsewhere_thread) +
                              (elsewhere.at == nullptr ? std::string(" has ended")
                                                       : " waits at " + elsewhere.text)) +

@@ -13,6 +13,10 @@ Cluster::Cluster(const Launch& launch)
   }
 }
 
+std::string Cluster::text() const {
+  return "a cluster of " + std::to_string(count_) + (count_ == 1 ? " block" : " blocks");
+}
+
 void Cluster::start(uint3 index, uint64_t random) {
   phase_ = 0;
   arrived_ = live_ = 0;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ptx/machine/block.h"
@@ -23,6 +24,8 @@ class Cluster {
 
   /// The number of blocks.
   uint32_t size() const { return count_; }
+  /// Returns the size for messages: "a cluster of 2 blocks".
+  std::string text() const;
   Block& block(uint32_t rank) const { return *blocks_[rank]; }
   /// Returns the first block that has not ended.
   const Block& first_block() const;

@@ -28,6 +28,9 @@ constexpr uint8_t kFromShared = 1;
 // Registers of Operation::list, with addresses of 64 bits.
 enum Operands : size_t { kShared, kGlobal, kMbarrier, kCoordinates };
 
+unsigned thread_of(const Warp& warp, int lane) {
+  return warp.number * 32 + static_cast<unsigned>(lane);
+}
 uint64_t value(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint64_t>(at)[lane]; }
 
 /// A bulk copy of one lane: where it was issued, for faults and for its completion.
@@ -38,7 +41,7 @@ struct BulkCopy {
   SharedLocation mbarrier{nullptr, 0};
 
   Block& block() const { return *warp.block; }
-  unsigned thread() const { return warp.number * 32 + static_cast<unsigned>(lane); }
+  unsigned thread() const { return thread_of(warp, lane); }
   [[noreturn]] void fail(const std::string& why, cudaError_t error = cudaErrorLaunchFailure) const {
     fault(warp, lane, operation, function_text(block().launch.kernel, operation) + ": " + why,
           error);
@@ -87,8 +90,7 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
   const Cluster& cluster = *copy.block().cluster;
   const uint32_t mask = copy.warp.lanes<uint16_t>(operation.src2)[copy.lane];
   if (mask == 0 || mask >> cluster.size() != 0) {
-    copy.fail("the mask of blocks is " + std::to_string(mask) + " in a cluster of " +
-              std::to_string(cluster.size()) + (cluster.size() == 1 ? " block" : " blocks"));
+    copy.fail("the mask of blocks is " + std::to_string(mask) + " in " + cluster.text());
   }
   std::vector<Target> targets;
   for (uint32_t rank = 0; rank < cluster.size(); ++rank) {
@@ -301,16 +303,14 @@ void store_tensor(Warp& warp, const Operation& operation) {
 
 void commit_groups(Warp& warp, const Operation&) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
-    warp.block->asynchronous.commit_group(warp.number * 32 +
-                                          static_cast<unsigned>(__builtin_ctz(remaining)));
+    warp.block->asynchronous.commit_group(thread_of(warp, __builtin_ctz(remaining)));
   }
 }
 // A copy reads and stores its bytes at the same time, so that .read needs no other wait.
 void wait_for_bulk_groups(Warp& warp, const Operation& operation) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
-    warp.block->asynchronous.complete_groups(
-        warp.number * 32 + static_cast<unsigned>(__builtin_ctz(remaining)),
-        static_cast<uint64_t>(operation.offset));
+    warp.block->asynchronous.complete_groups(thread_of(warp, __builtin_ctz(remaining)),
+                                             static_cast<uint64_t>(operation.offset));
   }
 }
 

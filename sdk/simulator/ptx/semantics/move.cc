@@ -21,13 +21,12 @@ using namespace move_steps;  // NOLINT(build/namespaces): its own steps
 template <class A>
 void map_to_rank(Warp& warp, const Operation& operation) {
   const auto* ranks = warp.lanes<uint32_t>(operation.src1);
-  const uint32_t size = warp.block->cluster->size();
+  const Cluster& cluster = *warp.block->cluster;
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     const int lane = __builtin_ctz(remaining);
-    if (ranks[lane] < size) continue;
+    if (ranks[lane] < cluster.size()) continue;
     fault(warp, lane, operation,
-          "requests block " + std::to_string(ranks[lane]) + " of a cluster of " +
-              std::to_string(size) + (size == 1 ? " block" : " blocks"),
+          "requests block " + std::to_string(ranks[lane]) + " of " + cluster.text(),
           cudaErrorIllegalAddress);
   }
   constexpr uint64_t kRanks = UINT32_MAX & ~kInBlock;

@@ -79,6 +79,25 @@ struct Product {
   uint32_t registers_of_d() const { return registers_of(d); }
 };
 
+/// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more has the registers
+/// of D, as many as `registers`, and of A, if A is in registers. src0 and src1 are the descriptors
+/// of A and B, the predicate src2 is scale-d.
+struct WarpgroupProduct {
+  uint8_t columns;    // columns of B, in units of 8
+  uint8_t registers;  // registers of D
+  Element a, b, d;
+  uint8_t a_in_registers : 1;
+  uint8_t a_transposed : 1, b_transposed : 1;  // whether rows of the stored matrix run along k
+  uint8_t negates : 1;                         // whether the product is negated
+  uint8_t saturates : 1;
+  uint8_t unused[2];
+
+  int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
+  static WarpgroupProduct unpack(int64_t bits) {
+    return kernkit::detail::bit_cast<WarpgroupProduct>(bits);
+  }
+};
+
 /// Returns whether tensor cores support the product: those of compute capability 8.x, and those of
 /// 9.0 for kF64 with more than 8 rows.
 bool is_known(const Product& product);

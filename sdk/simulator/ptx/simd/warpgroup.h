@@ -14,25 +14,6 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more has the registers
-/// of D, as many as `registers`, and of A, if A is in registers. src0 and src1 are the descriptors
-/// of A and B, the predicate src2 is scale-d.
-struct WarpgroupProduct {
-  uint8_t columns;    // columns of B, in units of 8
-  uint8_t registers;  // registers of D
-  Element a, b, d;
-  uint8_t a_in_registers : 1;
-  uint8_t a_transposed : 1, b_transposed : 1;  // whether rows of the stored matrix run along k
-  uint8_t negates : 1;                         // whether the product is negated
-  uint8_t saturates : 1;
-  uint8_t unused[2];
-
-  int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
-  static WarpgroupProduct unpack(int64_t bits) {
-    return kernkit::detail::bit_cast<WarpgroupProduct>(bits);
-  }
-};
-
 /// A matrix descriptor (PTX ISA, "Matrix Descriptor"): where a matrix is in shared memory.
 struct MatrixDescriptor {
   uint32_t start, leading, stride;  // [bytes]
@@ -123,13 +104,17 @@ void convert_rows(Element element, const unsigned char* from, uint32_t rows, X* 
   }
 }
 
+// Returns the registers of D, which the registers of A follow.
+inline const uint32_t* registers_of(const Warp& warp, const Operation& operation) {
+  return warp.block->launch.kernel.lists[operation.more].data();
+}
+
 template <class X>
 void read_matrices(Warp& warp, const Operation& operation, const WarpgroupProduct& p, X* a, X* b) {
   alignas(64) unsigned char tile[kMostColumns * kDepthBytes];
   const uint32_t depth = kDepthBytes / 4 * elements_of_register(p.a);
   if (p.a_in_registers) {
-    const uint32_t* registers =
-        warp.block->launch.kernel.lists[operation.more].data() + p.registers;
+    const uint32_t* const registers = registers_of(warp, operation) + p.registers;
     matrix_steps::read_rows(warp, registers, p.a, kRows, depth, a);
   } else {
     const uint64_t descriptor = warp.lanes<uint64_t>(operation.src0)[0];
@@ -183,9 +168,6 @@ inline bool keeps_sums(Warp& warp, const Operation& operation) {
   const uint32_t bits = warp.predicate(operation.src2);
   return ((operation.negated ? ~bits : bits) & 1) != 0;
 }
-inline uint32_t* registers_of_sums(Warp& warp, const Operation& operation) {
-  return const_cast<uint32_t*>(warp.block->launch.kernel.lists[operation.more].data());
-}
 
 inline void multiply_floats(Warp& warp, const Operation& operation) {
   need_full_warp(warp, operation);
@@ -196,7 +178,7 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
   if (p.negates) {
     for (uint32_t i = 0; i < kRows * depth; ++i) a[i] = -a[i];
   }
-  const uint32_t* const registers = registers_of_sums(warp, operation);
+  const uint32_t* const registers = registers_of(warp, operation);
   const bool keeps = keeps_sums(warp, operation);
   if (p.d == Element::kF32) {
     if (!keeps) {
@@ -261,7 +243,7 @@ inline void multiply_integers(Warp& warp, const Operation& operation) {
     });
   }
   using Limits = std::numeric_limits<int32_t>;
-  const uint32_t* const registers = registers_of_sums(warp, operation);
+  const uint32_t* const registers = registers_of(warp, operation);
   const bool keeps = keeps_sums(warp, operation);
   for (uint32_t r = 0; r < p.registers; ++r) {
     auto* d = warp.lanes<int32_t>(registers[r]);
