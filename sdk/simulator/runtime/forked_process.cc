@@ -14,15 +14,19 @@ namespace {
 
 bool is_forked = false, is_reported = false;
 
-// Another thread of the parent may have held the mutex, and no thread of the child releases it.
+// The thread that calls fork() holds the mutex during the call. Another thread would otherwise leave
+// the child a state that it was changing, and a mutex that no thread of the child releases.
+void begin_fork() { state().mutex.lock(); }
+void end_fork() { state().mutex.unlock(); }
+
 void begin_child() {
-  new (&state().mutex) std::recursive_mutex;
+  new (&state().mutex) std::recursive_mutex;  // the owner of the old mutex is the parent's thread
   is_forked = is_forked || state().driver_started;
 }
 
 }  // namespace
 
-void detect_forks() { (void)pthread_atfork(nullptr, nullptr, begin_child); }
+void detect_forks() { (void)pthread_atfork(begin_fork, end_fork, begin_child); }
 
 bool is_forked_process() { return is_forked; }
 
