@@ -45,11 +45,7 @@ extern KERNKIT_LOCAL unsigned char call_hook;
   return __builtin_expect(call_hook > static_cast<uint8_t>(reinterpret_cast<uintptr_t>(self)), 0);
 #endif
 }
-#endif
 
-}  // namespace kernkit::detail
-
-#if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
 /// Begins the body of an exported function of KERNKIT_EXPORT_FUNCTION: passes the call to the hook,
 /// and returns its result, if log, trace or recordings are on. `signature` is the parsed
 /// `schema_line`.
@@ -64,3 +60,5 @@ extern KERNKIT_LOCAL unsigned char call_hook;
 /// with KERNKIT_NO_CALL_HOOK.
 #define KERNKIT_HOOK_CALL(op, schema_line, signature, function, args, num_args, result)
 #endif
+
+}  // namespace kernkit::detail
