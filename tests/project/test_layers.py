@@ -101,7 +101,7 @@ def shared_include_paths(files):
 
 
 def test_no_two_headers_share_an_include_path(root):
-    """No two headers have the same include path: the order of the options -I would determine which header is
+    """No two headers have the same include path; otherwise the order of the options -I would determine which header is
     included."""
     files = [path.relative_to(root).as_posix() for path in tracked(root, ".h", ".cuh", ".hpp")]
     assert len(files) > 300

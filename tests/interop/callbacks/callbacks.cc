@@ -93,9 +93,14 @@ Function adder(double n) {
 KERNKIT_EXPORT(apply, "(Callable f, float x) -> float", "f(x).", apply)
 KERNKIT_EXPORT(apply_if, "(Callable? f=None) -> bool", "Whether f() is None.", apply_if)
 KERNKIT_EXPORT(pass_all, "(Callable f, Tensor tensor) -> Any", "f(...).", pass_all)
-KERNKIT_EXPORT(caught, "(Callable f) -> str", "What f raises.", caught)
-KERNKIT_EXPORT(describe, "(Any value) -> str", "What value is.", describe)
-KERNKIT_EXPORT(keep, "(Any value) -> Any", "What was kept before.", keep)
+KERNKIT_EXPORT(caught, "(Callable f) -> str",
+               "Calls f and returns the message of the error that f raises.", caught)
+KERNKIT_EXPORT(describe, "(Any value) -> str",
+               "Describes value: its text, the types to which it converts, and the number that it "
+               "holds, or -1.",
+               describe)
+KERNKIT_EXPORT(keep, "(Any value) -> Any",
+               "Stores value and returns the value that the previous call stored.", keep)
 KERNKIT_EXPORT(as_tensor, "(Any value) -> Tensor", "value.", as_tensor)
 KERNKIT_EXPORT(sum_after, "(float[] values, Callable f) -> float", "Their sum, after f().",
                sum_after)

@@ -62,7 +62,7 @@ FAULTS = {
     "copy-by-default": [("always_copies", "two exports have memory of their own without the flag IS_COPIED")],
     "read-only-flag": [("no_read_only_flag", "the flags are 0x0; READ_ONLY is 1")],
     "read-only-without-version": [("exports_read_only", "the export returns a capsule, in which the array looks writable")],
-    "writable-array": [("always_read_only", "the flag READ_ONLY is set")],
+    "writable-array": [("always_read_only", "the flag READ_ONLY is set for an array that may be written")],
     "unconsumed-capsule": [("capsule_deletes_twice", "the deletion of a capsule named dltensor calls the deleter 2 times"),
                            ("capsule_leaks", "the deletion of a capsule named dltensor calls no deleter; 30 arrays of 1048576 bytes leave ")],
     "consumed-capsule": [("destructor_ignores_name", "the deletion of a consumed capsule named dltensor calls the deleter")],

@@ -47,8 +47,9 @@ struct Items {
   ~Items() { release_items(at, kSize); }
 };
 
-/// Conversion of a result of type T.
-///   fits(returns, n)    whether these results may be declared for the type
+/// Conversion of a C++ return value of type T to a result.
+///   fits(returns, n)    whether a schema with the n results `returns` matches a function that
+///                       returns T
 ///   set(result, value)  stores the value, or throws and leaves *result unchanged
 template <class T, class = void>
 struct Result;

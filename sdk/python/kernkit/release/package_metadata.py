@@ -50,10 +50,10 @@ def _urls(values: Mapping[str, str], version: str) -> Dict[str, str]:
 
 
 def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, Any]:
-    """Fields of [project] in pyproject.toml. A field without a value is empty. UserError:
-    addresses.toml has an unsupported line or value.
+    """Returns the fields of [project] in pyproject.toml. A field without a value is empty. Raises UserError
+    if addresses.toml has an unsupported line or value.
 
-    root: folder of the repository. readme_path: the text of the package's page, a path below `root`."""
+    root: folder of the repository. readme_path: path below `root` of the file with the package page's text."""
     values, version = addresses.read(root), sdk.version_of(root / "sdk")
     readme = (root / readme_path).read_text(encoding="utf-8")
     page = package_page(readme, root, values["source_url"], version)

@@ -74,11 +74,13 @@ std::vector<at::Tensor> tensors_in(const Stack& stack) {
 struct OperatorFacts {
   explicit OperatorFacts(const OperatorHandle& op);
 
-  std::string name;                 // with "aten::", without the overload
-  bool is_mutable;                  // whether the operator writes arguments
-  bool is_copy;                     // aten::copy_
-  bool takes_cpu_tensors;           // whether tensors of the CPU may be among CUDA tensors
-  bool returns_values;              // whether shapes or numbers of results depend on elements
+  std::string name;        // with "aten::", without the overload
+  bool is_mutable;         // whether the operator writes arguments
+  bool is_copy;            // aten::copy_
+  bool takes_cpu_tensors;  // whether tensors of the CPU may be among CUDA tensors
+  // Whether a result's shape, or a result that is no tensor, depends on the contents of tensors.
+  // The operator then runs at the call.
+  bool returns_values;
   bool is_random;                   // whether the operator takes random numbers
   bool is_on_cpu;                   // whether the CPU has the operator
   int generator = -1;               // position of the argument for a generator; -1 for none

@@ -44,7 +44,7 @@ inline const char* safetensors_dtype(DLDataType dtype) {
 
 class Snapshot {
  public:
-  static constexpr int kMostStorages = 64;
+  static constexpr int kMostStorages = 64;  // the number is in an error text of add_tensor()
 
   /// Adds the value of an argument, under the name of its parameter.
   void add(const Message& name, const KernkitAny& any, bool is_written) {
@@ -270,7 +270,7 @@ class Snapshot {
           << ",\"is_written\":" << is_written;
     if (range.size() == 0) return;
     if (num_storages_ == kMostStorages) {
-      error_ = "it has too many tensors";
+      error_ = "the arguments have more than 64 tensors";
       return;
     }
     Storage& storage = storages_[num_storages_++];

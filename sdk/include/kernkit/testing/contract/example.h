@@ -57,7 +57,7 @@ class Example {
     return copy;
   }
 
-  /// Returns whether the tensor is scratch().
+  /// Returns whether scratch() made this object.
   bool is_scratch() const { return is_scratch_; }
   /// Returns whether example() made this object.
   bool is_tensor() const { return is_tensor_; }

@@ -115,4 +115,4 @@ def writable_array(producer: Producer) -> None:
     if not mutable:
         raise NotApplicable("the array accepts no store to an element")
     if exported(array).flags & READ_ONLY:
-        raise Broken("the flag READ_ONLY is set")
+        raise Broken("the flag READ_ONLY is set for an array that may be written")

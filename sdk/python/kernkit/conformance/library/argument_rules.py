@@ -82,8 +82,8 @@ def small_tensors(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.OBJECTS)
 def borrowed_arguments(subject: Subject) -> None:
-    """A call does not change the array of its arguments. A call that returns an error also does not
-    change the reference counts of its arguments and the fields of its tensors."""
+    """A call does not change its argument array. A call that returns an error changes neither the
+    reference counts of its arguments nor the fields of its tensors."""
     values = Values(subject.host)
     tensor = bytes(values.dltensor)
     for name in subject.functions:
