@@ -94,7 +94,7 @@ KERNKIT_EXPORT(apply, "(Callable f, float x) -> float", "f(x).", apply)
 KERNKIT_EXPORT(apply_if, "(Callable? f=None) -> bool", "Whether f() is None.", apply_if)
 KERNKIT_EXPORT(pass_all, "(Callable f, Tensor tensor) -> Any", "f(...).", pass_all)
 KERNKIT_EXPORT(caught, "(Callable f) -> str",
-               "Calls f and returns the message of the error that f raises.", caught)
+               "Calls f and returns the kind and the message of the error that f raises.", caught)
 KERNKIT_EXPORT(describe, "(Any value) -> str",
                "Describes value: its text, the types to which it converts, and the number that it "
                "holds, or -1.",
