@@ -55,8 +55,10 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 }  // namespace detail
 
 /// Applies `op` to one element of each input, and returns the result as an Out. An op written on
-/// compute types gets compute types, and its result is rounded once:
-/// `[](float x) { return 2 * x; }` serves float, float16 and bfloat16. An op that takes float16 and
+/// compute types gets compute types: `[](float x) { return 2 * x; }` serves float, float16 and
+/// bfloat16. Its result is converted to compute_t<Out> and then to Out, to nearest even: a float is
+/// rounded once, and a double is rounded to float first if Out is narrower than float. A result
+/// that is stored as an integer must be in the range of the integer. An op that takes float16 and
 /// not float gets the elements unconverted. An op that takes neither does not compile. Throws only
 /// what `op` throws.
 #if defined(__NVCC__)

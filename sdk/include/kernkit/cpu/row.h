@@ -82,16 +82,18 @@ class Row {
     return reduce<detail::Max, void>(op, nullptr, at(in)...);
   }
 
-  /// Stores `value`, rounded once to T, in *at. `at` is aligned to T. Throws nothing.
+  /// Stores `value` in *at, converted to T as apply_op() converts a result. `at` is aligned to T.
+  /// Throws nothing.
   template <class T, class R>
   KERNKIT_INLINE void put(T* at, R value) const {
     *at = T(static_cast<compute_t<T>>(value));
     written(at, 1);
   }
 
-  /// Stores out[i] = op(in[i]...), rounded once, and returns the written row, as load() does. `out`
-  /// may be one of the inputs. The output must not overlap an input otherwise; this is not checked.
-  /// rows() throws RuntimeError if the body overwrote an input that load() or map() returned.
+  /// Stores out[i] = op(in[i]...), converted as by apply_op(), and returns the written row, as
+  /// load() does. `out` may be one of the inputs. The output must not overlap an input otherwise;
+  /// this is not checked. rows() throws RuntimeError if the body overwrote an input that load() or
+  /// map() returned.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE kernkit::detail::RowInMemory<Out> map(const Op& op, Out* out,
                                                        const In&... in) const {
@@ -101,9 +103,10 @@ class Row {
     return load(static_cast<const Out*>(out));
   }
 
-  /// Does map() and sum() in one pass: stores out[i] = op(in[i]...), rounded once, and returns the
-  /// sum of the results before rounding, in the type that op returns. `out` is as for map(). rows()
-  /// throws RuntimeError if the body overwrote an input that load() or map() returned.
+  /// Does map() and sum() in one pass: stores out[i] = op(in[i]...), converted as by apply_op(),
+  /// and returns the sum of the results before conversion, in the type that op returns. `out` is as
+  /// for map(). rows() throws RuntimeError if the body overwrote an input that load() or map()
+  /// returned.
   template <class Op, class Out, class... In>
   KERNKIT_INLINE auto map_sum(const Op& op, Out* out, const In&... in) const {
     begin_pass(in...);

@@ -112,10 +112,10 @@ class Row {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
   }
 
-  /// Stores out[i] = op(x[i]...), rounded once, and returns the written row, as load() does. `out`
-  /// may be an input: each thread reads its own elements first. The output must not overlap an
-  /// input otherwise; this is not checked. In a row that is too long for registers, a use of a
-  /// result of load(), keep() or map() traps after the body overwrote its memory.
+  /// Stores out[i] = op(x[i]...), converted as by apply_op(), and returns the written row, as
+  /// load() does. `out` may be an input: each thread reads its own elements first. The output must
+  /// not overlap an input otherwise; this is not checked. In a row that is too long for registers,
+  /// a use of a result of load(), keep() or map() traps after the body overwrote its memory.
   template <class Op, class Out, class... In>
   __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
     if constexpr (kPacks == 0) {
@@ -137,7 +137,8 @@ class Row {
     }
   }
 
-  /// Stores the value of the row's first thread, rounded once to T, in *at. `at` is aligned to T.
+  /// Stores the value of the row's first thread in *at, converted to T as apply_op() converts a
+  /// result. `at` is aligned to T.
   /// Other threads may read *at after a barrier.
   template <class T, class R>
   __device__ __forceinline__ void put(T* at, R value) const {

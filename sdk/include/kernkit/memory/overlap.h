@@ -62,8 +62,8 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
 /// True if the tensors may share a byte: both have elements, are on one device, and their ranges
 /// from lowest to highest address meet. Exact (no false positive) for dense tensors, and for rows
 /// of one dtype and pitch such as columns of one matrix; true for other tensors that interleave.
-/// Reads no elements. Throws ValueError for a tensor whose elements cannot be counted (see
-/// TensorView::numel).
+/// Reads no elements. For tensors on one device, throws ValueError if the elements of `a`, or, if
+/// `a` has elements, those of `b` cannot be counted (see TensorView::numel).
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
   return detail::extents_overlap(a.get(), b.get());

@@ -74,9 +74,12 @@ struct XlaOp {
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
-/// Returns XLA's error for the error that raise() has stored in the host or in this library, with
-/// its kind as one of XLA's codes and its message, as the handler returns the error to XLA. XLA
-/// then owns the error. Takes the error out of the host's slot. `name` is the op's. Throws nothing.
+/// Returns XLA's error for the error that raise() has stored in the host or, without a host, in
+/// this library: the code of the error's kind (kernkit/abi/xla.h, the codes of absl::Status) and
+/// the text "ValueError: <message>". The handler returns the error to XLA, which then owns the
+/// error. Takes the error out of the host's slot; for an empty slot the text is "RuntimeError:
+/// <name> failed without an error message". Without memory the error is
+/// kKernkitXlaResourceExhausted, "out of memory". `name` is the op's. Throws nothing.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 
 /// Calls the op's exported function with XLA's arguments on this device, and copies the returned

@@ -44,7 +44,7 @@ struct SmallFloat {
   KERNKIT_HOST_DEVICE explicit SmallFloat(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
   /// The exact value, subnormal numbers included; infinity and zero keep their sign, each NaN
-  /// becomes a quiet NaN.
+  /// becomes a quiet NaN. Bits of `bits` above the low 1 + E + M are ignored.
   KERNKIT_HOST_DEVICE explicit operator float() const {
     return detail::bit_cast<float>(decode(bits));
   }
