@@ -90,14 +90,13 @@ class Message {
 /// Throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, StridesView strides);
 
-/// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`.
+/// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`. signed
+/// char and unsigned char (int8_t, uint8_t) are numbers, char is a character. Throws nothing.
 template <class T,
           std::enable_if_t<(std::is_integral_v<T> || std::is_enum_v<T>)&&!std::is_same_v<T, char> &&
                                !std::is_same_v<T, bool>,
                            int> = 0,
           class Number = decltype(+std::declval<T>())>
-/// Appends integers, and enums that `+` converts to integers, in decimal, and returns `out`. signed
-/// char and unsigned char (int8_t, uint8_t) are numbers, char is a character. Throws nothing.
 Message& operator<<(Message& out, T value) {
   if constexpr (std::is_signed_v<Number>) {
     return out.append_signed(static_cast<int64_t>(value));
