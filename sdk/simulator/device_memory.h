@@ -7,19 +7,21 @@
 
 namespace kernkit::simulator {
 
-/// Addresses of the process, from `begin` to before `end`; empty by default.
+/// The addresses of the process in [begin, end); empty by default.
 struct Range {
   uint64_t begin = 1,  ///< first address
       end = 0;         ///< address past the last byte
 };
 
-/// The memory of the process that a kernel may access: allocations, and variables of a module.
+/// Interface: the memory of the process that a kernel may access, such as allocations or the
+/// variables of a module.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  /// Returns the accessible memory around an address; an empty range for an inaccessible address.
+  /// Returns the accessible range that contains the address; an empty range if the address is
+  /// inaccessible.
   virtual Range range_of(uint64_t address) const = 0;
-  /// Describes an inaccessible address: "4 bytes after an allocation of 400 bytes".
+  /// Describes an inaccessible address, such as "4 bytes after an allocation of 400 bytes".
   virtual std::string location_of(uint64_t address) const = 0;
 };
 

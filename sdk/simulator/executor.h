@@ -27,21 +27,21 @@ struct KernelAttributes {
   size_t shared_bytes = 0;      ///< static shared memory [bytes]
   size_t constant_bytes = 0;    ///< constant memory of the module [bytes]
   size_t local_bytes = 0;       ///< local memory of a thread [bytes]
-  int max_threads = 1024;       ///< most threads of a block
+  int max_threads = 1024;       ///< maximum number of threads per block
   int capability = 0;           ///< compute capability of the compiled code, 90 for sm_90
 };
 
-/// A kernel that nvcc's code registered or a test described.
+/// A kernel that nvcc's code registered, or that describe_kernel() described.
 struct KernelInfo {
   const void* address = nullptr;  ///< address by which the host refers to the kernel
   std::string mangled;            ///< mangled name of the kernel; "" if the name is unknown
   std::string name;               ///< C++ name of the kernel
   std::vector<size_t> sizes;      ///< sizes of the arguments [bytes]; 0 for an unknown size
-  CudaInvoke invoke = nullptr;    ///< calls a kernel compiled by the C++ compiler; null for nvcc's
-  void** module = nullptr;        ///< module of a kernel compiled by nvcc; null otherwise
+  CudaInvoke invoke = nullptr;    ///< function that calls a kernel compiled as C++; otherwise null
+  void** module = nullptr;        ///< module of a kernel compiled by nvcc; otherwise null
   int opted_in_shared_memory = -1;  ///< limit set by cudaFuncSetAttribute() [bytes]; -1 if unset
-  KernelAttributes attributes;      ///< attributes that KernelExecutor::read_attributes() read
-  /// Returns the most dynamic shared memory that a launch may request [bytes].
+  KernelAttributes attributes;      ///< attributes, set by KernelExecutor::read_attributes()
+  /// Returns the maximum dynamic shared memory of a launch [bytes].
   int max_dynamic_shared_memory() const;
 };
 
@@ -51,11 +51,12 @@ struct VariableRange {
   size_t size;        ///< size of the variable [bytes]
 };
 
-/// Runs a launch on its device. Returns the description of a fault, or "", and stores the error of
-/// the device, cudaSuccess without a fault.
+/// Runs a launch on its device. After a fault, returns its description and stores its error in
+/// *error. Without a fault, returns "" and stores cudaSuccess.
 using GridRun = std::function<std::string(cudaError_t* error)>;
 
-/// Runs the kernels of one kind of code. The runtime holds runtime_mutex() in each call.
+/// Interface of an executor, which runs the kernels of one kind of code. The runtime holds
+/// runtime_mutex() during each call.
 class KernelExecutor {
  public:
   /// Never called by the runtime: an executor lives until the process ends.
@@ -64,36 +65,38 @@ class KernelExecutor {
   /// returns true.
   virtual bool runs(const KernelInfo& kernel) const = 0;
   /// Reads the attributes and the sizes of the arguments into `kernel`. Returns the reason why the
-  /// kernel cannot run on the current device, or "".
+  /// kernel cannot run on the current device, or "" if it can run.
   virtual std::string read_attributes(KernelInfo* kernel) = 0;
   /// Prepares a launch on the current device and returns the function that runs it later.
   virtual GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) = 0;
 
-  /// Frees what belongs to a module. Called when the module is unloaded.
+  /// Frees the executor's data about a module. Called when the module is unloaded.
   virtual void unload(void** /*module*/) {}
-  /// Registers a variable of `size` bytes by the address that the host's code uses, and by its name
-  /// in the module.
+  /// Registers a device variable of `size` bytes. Host code refers to the variable by the address
+  /// `symbol`; `name` is the variable's name in the module.
   virtual void register_variable(void** /*module*/, const void* /*symbol*/, const char* /*name*/,
                                  size_t /*size*/) {}
-  /// Registers a managed variable of `size` bytes. Returns its memory; null if the executor has no
-  /// variables.
+  /// Registers a managed variable of `size` bytes. Returns the variable's memory; null if the
+  /// executor does not support variables.
   virtual void* register_managed(void** /*module*/, const char* /*name*/, size_t /*size*/) {
     return nullptr;
   }
-  /// Sets a module's managed variables to their initial values, once in each generation.
+  /// Sets a module's managed variables to their initial values, once per generation of the runtime.
   virtual void begin_managed_variables(void** /*module*/) {}
-  /// Returns whether an address is in a variable, and stores the variable's kind and device.
+  /// Returns whether an address is in a variable of this executor. If so, stores the variable's
+  /// memory type and device in *attributes.
   virtual bool owns(const void* /*address*/, cudaPointerAttributes* /*attributes*/) const {
     return false;
   }
-  /// Finds the variable around an address, including managed variables. Returns false for other
-  /// memory.
+  /// Finds the variable, managed or not, that contains an address. Returns false if no variable
+  /// contains the address.
   virtual bool find_variable(const void* /*address*/, VariableRange* /*variable*/) const {
     return false;
   }
 };
 
-/// Adds an executor, which lives until the process ends. Executors added earlier take precedence.
+/// Adds an executor, which must live until the process ends. Executors added earlier take
+/// precedence.
 void register_executor(KernelExecutor* executor);
 /// Returns the executor for kernels compiled by the C++ compiler.
 KernelExecutor* fiber_executor();
@@ -106,20 +109,21 @@ struct ExecutionContext {
   int compute_capability;    ///< compute capability of the device, 90 for sm_90
   unsigned long generation;  ///< generation of the runtime; each reset starts a new generation
 };
-/// Returns whether a device runs machine code of one of the compute capabilities: of the same major
-/// version, and of the same or an earlier minor version.
+/// Returns whether a device of compute capability `device` runs machine code for one of the
+/// capabilities `machine_code`. Such a capability has the device's major version and at most its
+/// minor version.
 bool runs_machine_code(const std::vector<int>& machine_code, int device);
-/// Returns the compute capability of the PTX that a device executes: the highest capability up to
-/// the device's. Without such PTX, but with machine code that the device runs, the lowest
-/// capability, since both were compiled from one source. 0: the fat binary has no code for the
-/// device.
+/// Returns the compute capability of the PTX that a device of compute capability `device` executes:
+/// the highest capability in `ptx` that is at most the device's. If there is none, but the device
+/// runs the machine code, returns the lowest capability in `ptx`, since PTX and machine code were
+/// compiled from the same source. Returns 0 if the fat binary has no code for the device.
 int choose_ptx(const std::vector<int>& ptx, const std::vector<int>& machine_code, int device);
-/// Returns the context of the calling thread.
+/// Returns the calling thread's current device, and the generation of the runtime.
 ExecutionContext execution_context();
 /// Returns the settings for running kernels: seed, poison, watchdog, sampled grids
 /// (schedule/schedule.h).
 const Settings& execution_settings();
-/// Returns the allocations of the devices that kernels may access, without closed ranges.
+/// Returns the devices' allocations. Ranges closed by kernkit_close_to_kernels() are inaccessible.
 const DeviceMemory& allocated_memory();
 /// Returns the mutex of the runtime's state.
 std::recursive_mutex& runtime_mutex();

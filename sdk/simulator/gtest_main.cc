@@ -13,7 +13,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// A listener that starts every test on new devices and fails the test if a kernel has a fault.
+// A listener that resets the simulated devices before each test, and fails a test during which the
+// runtime recorded a fault.
 class OnCpu : public ::testing::EmptyTestEventListener {
   void OnTestStart(const ::testing::TestInfo&) override {
     CudaDevice device;
@@ -42,7 +43,7 @@ class OnCpu : public ::testing::EmptyTestEventListener {
 }  // namespace kernkit::simulator
 
 int main(int argc, char** argv) {
-  // A child of fork() cannot use CUDA, so that a death test starts the program again.
+  // A child process of fork() cannot use CUDA. A "threadsafe" death test starts the program again.
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   ::testing::InitGoogleTest(&argc, argv);
   ::testing::UnitTest::GetInstance()->listeners().Append(new kernkit::simulator::OnCpu);

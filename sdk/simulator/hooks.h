@@ -15,39 +15,42 @@ namespace kernkit::simulator {
 
 /// Steps that order work, for the happens-before relation of a race detector.
 enum class OrderStep {
-  kAcquire,  ///< the actor acquires an object: what was released there happens before
-  kRelease,  ///< the actor releases what happened so far to an object
+  kAcquire,  ///< the actor acquires an object: work released to it happens before later work
+  kRelease,  ///< the actor releases its earlier work to an object
   kEnters,   ///< this thread becomes a new actor, such as a stream
   kLeaves,   ///< this thread becomes the previous actor again
   kBegins    ///< work of a queue begins
 };
 /// Ignores a step. This function is the value of RuntimeHooks::order while no tool is in use.
 inline void ignore_order(OrderStep, const void*) {}
-/// Steps of device memory; kBegins and kEnds occur in the order of a stream.
+/// Steps of device memory. kBegins and kEnds occur when a stream reaches the allocation or the
+/// free.
 enum class MemoryStep {
   kAllocated,  ///< a call allocated the bytes
   kFreed,      ///< the bytes are no longer allocated
   kCopied,     ///< a copy wrote the bytes
-  kFilled,     ///< a memset, or work of the host, wrote the bytes
-  kRead,       ///< work of the host read the bytes
-  kBegins,     ///< an allocation of a stream or graph begins
-  kEnds        ///< an allocation of a stream or graph ends
+  kFilled,     ///< a memset, or host work in a stream, wrote the bytes
+  kRead,       ///< host work in a stream read the bytes
+  kBegins,     ///< an allocation by a stream or graph begins
+  kEnds        ///< an allocation by a stream or graph ends
 };
-/// Ignores a step: the value of RuntimeHooks::memory without a tool.
+/// Ignores a step. This function is the value of RuntimeHooks::memory while no tool is in use.
 inline void ignore_memory(MemoryStep, const void*, size_t, const void*) {}
 
-/// Functions that tools set.
+/// Functions that the runtime calls; a tool replaces the functions that it needs.
 struct RuntimeHooks {
-  /// Called for each step in the thread of the actor. `object` is the object of kAcquire and
-  /// kRelease, the queue of kBegins (null for work without an order), otherwise null.
+  /// Called for each step, in the thread of the actor. `object` is the acquired or released object,
+  /// or the queue of kBegins (null for work outside the queue's order); otherwise null.
   void (*order)(OrderStep step, const void* object) = ignore_order;
-  /// Called for each step of `bytes` bytes at `at`. `from` is the source of a copy, otherwise null.
+  /// Called for each step that concerns the `bytes` bytes at `at`. `from` is the source of a copy;
+  /// otherwise null.
   void (*memory)(MemoryStep step, const void* at, size_t bytes, const void* from) = ignore_memory;
-  /// Called in the first call of the process.
+  /// Called once, in the process's first call of an API function.
   void (*first_call)() = nullptr;
-  /// Called when a call returned an error; `why` is "" if only CUDA's text describes the error.
+  /// Called when a launch or a check of arguments returns an error. `why` describes the error; ""
+  /// if there is only the error code.
   void (*call_failed)(const char* function, cudaError_t error, const std::string& why) = nullptr;
-  /// Called when work is enqueued in a stream. Returns the work that runs in its place.
+  /// Called when work is enqueued in a stream. Returns the work to run in place of `work`.
   std::function<void()> (*enqueued)(std::function<void()> work, cudaStream_t stream) = nullptr;
 };
 /// The hooks of the process.
@@ -70,23 +73,26 @@ class BlockHooks {
   virtual void starts() {}
   /// Called before an operation; the warp's mask has the lanes that execute the operation.
   virtual void before(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called after an operation, with the mask of before() without lanes whose access was left out.
+  /// Called after an operation. The warp's mask is that of before(), minus the lanes whose invalid
+  /// accesses were skipped.
   virtual void after(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called in place of after() if the accesses of all lanes were left out.
+  /// Called in place of after() if the accesses of all lanes were skipped.
   virtual void leaves_out(Warp& /*warp*/, const Operation& /*operation*/) {}
-  /// Called before an operation of control flow, which `lanes` execute.
+  /// Called before a control-flow operation, which the lanes of the mask `lanes` execute.
   virtual void decides(Warp& /*warp*/, const Operation& /*operation*/, uint32_t /*lanes*/) {}
   /// Called when lanes of a warp have synchronised at __syncwarp().
   virtual void synchronises(const Warp& /*warp*/, uint32_t /*lanes*/) {}
-  /// Called when lanes of a warp have arrived at a barrier; with `only`, the lanes do not wait.
+  /// Called when lanes of a warp have arrived at a barrier. `only`: the lanes do not wait for the
+  /// barrier.
   virtual void arrives(const Warp& /*warp*/, uint32_t /*barrier*/, bool /*only*/) {}
   /// Called when all threads that a barrier expects have arrived.
   virtual void opens(uint32_t /*barrier*/) {}
-  /// Called when a bulk copy, or another block of the cluster, stored `bytes` bytes in shared
-  /// memory; `from` is the address of the bytes in global memory, 0 for other bytes, which are
-  /// initialised.
+  /// Called when a bulk copy, or another block of the cluster, stored `bytes` bytes at offset `at`
+  /// of shared memory. `from` is the source address in global memory; 0 for any other source, whose
+  /// bytes count as initialised.
   virtual void copied_into_shared(uint32_t /*at*/, uint32_t /*bytes*/, uint64_t /*from*/) {}
-  /// Called when a bulk copy stored `bytes` bytes of shared memory at `at` in global memory.
+  /// Called when a bulk copy stored `bytes` bytes from offset `from` of shared memory at the
+  /// address `at` in global memory.
   virtual void copied_into_global(uint64_t /*at*/, uint32_t /*bytes*/, uint32_t /*from*/) {}
 };
 
@@ -95,41 +101,43 @@ class LaunchHooks {
  public:
   /// Called when the launch has ended.
   virtual ~LaunchHooks() = default;
-  /// Returns the hooks for the blocks of one OS thread, and is called by that thread; the hooks end
-  /// with the thread's last block.
+  /// Returns the hooks for the blocks that one OS thread runs. Called by that thread, which
+  /// destroys the hooks after its last block.
   virtual std::unique_ptr<BlockHooks> block_hooks(Block& block) = 0;
   /// Returns whether blocks must run one after the other, on one processor.
   virtual bool needs_order() const { return false; }
-  /// Returns whether threads continue after an invalid access, which is left out, so that later
-  /// accesses are seen. The launch returns the error of the first invalid access.
+  /// Returns whether invalid accesses are skipped and their threads continue, so that the tool also
+  /// checks later accesses. The launch then ends with the error of the first invalid access.
   virtual bool continues_after_faults() const { return false; }
 };
 
-/// A launch that begins, for Tools::begin().
+/// The launch that Tools::begin() receives.
 struct LaunchStart {
   const Kernel& kernel;         ///< decoded code of the kernel
   const Module& module;         ///< PTX module of the kernel
   const std::string& name;      ///< C++ name of the kernel
-  dim3 grid,                    ///< blocks of the grid
-      block;                    ///< threads of a block
+  dim3 grid,                    ///< size of the grid [blocks]
+      block;                    ///< size of a block [threads]
   size_t dynamic_shared_bytes;  ///< dynamic shared memory of a block [bytes]
   bool runs_all_blocks;         ///< false if only some blocks run, see CudaRuntime::sample_blocks()
   int device;                   ///< number of the device
 };
 
-/// The tools of the process, which register themselves.
+/// Interface to the tools, which register themselves in `tools` if they are linked.
 class Tools {
  public:
   /// Never called: the tools live until the process ends.
   virtual ~Tools() = default;
-  /// Returns the work that is ordered before a launch, which may overlap earlier work of its
-  /// stream. Called in the launching thread; the result is passed to begin() when the launch runs.
+  /// Returns a record of the work that happened before a programmatic dependent launch, which may
+  /// overlap earlier work of its stream. Called in the launching thread; begin() receives the
+  /// record when the launch runs.
   virtual std::shared_ptr<void> work_clock() const = 0;
-  /// Returns hooks for a launch, whose kernel is then instrumented; null if no tool is on.
+  /// Returns the hooks for a launch, whose instrumented kernel then runs; null if no tool is
+  /// active.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                              const std::shared_ptr<void>& work_clock) = 0;
-  /// Called when a launch of `kernel` ended. `sentence` describes a fault, or is ""; `tool` is the
-  /// tool that reports the fault.
+  /// Called when a launch of `kernel` has ended. `sentence` describes a fault, or is "" without a
+  /// fault; `tool` is the name of the tool that reports the fault.
   virtual void end(const std::string& kernel, const std::string& sentence, const char* tool) = 0;
 };
 /// The tools of the process; null if no tool is linked.

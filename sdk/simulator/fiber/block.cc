@@ -53,7 +53,7 @@ Block::~Block() {
 
 void Block::run() {
   unsigned turns = 0;
-  unsigned idle_turns = 0;  // turns in which threads only checked whether they may continue
+  unsigned idle_turns = 0;  // consecutive turns in which a thread only polled
   unsigned idle_rounds = 0;
   uint64_t steps = 0;
   while (ended_ < size_) {
@@ -71,8 +71,8 @@ void Block::run() {
     } else if (++idle_turns <= ready_count_ || started_ < size_) {
       continue;
     }
-    // The remaining threads wait for threads at lanes_here(), unless they change memory, or for
-    // another block.
+    // If idle_turns is not 0, all ready threads poll: they wait for threads at lanes_here(), or for
+    // another block. `same`: meanwhile no thread has synchronised or changed memory.
     const bool same = steps == steps_passed.count();
     steps = steps_passed.count();
     if (idle_turns != 0 && (same || ++idle_rounds % 256 == 0) && wake_first_call_sites()) {
@@ -94,7 +94,7 @@ bool Block::is_endless(unsigned waiting) {
   return true;
 }
 
-// Returns false if no thread can run.
+// Runs one thread until it waits or ends. Returns false if no thread can run.
 bool Block::resume_one() {
   blockIdx = index_;
   const bool may_start = started_ < size_;
@@ -125,8 +125,7 @@ bool Block::resume_one() {
 
 void Block::run_threads(void* block) { static_cast<Block*>(block)->run_threads(); }
 
-// Runs threads on this fiber. A thread that waits keeps the fiber until it ends; then the fiber
-// runs further threads.
+// Runs threads on this fiber, one after the other. A thread keeps the fiber while it waits.
 void Block::run_threads() {
   Fiber* const self = fiber_;
   do {
@@ -184,8 +183,8 @@ void Block::wake(CudaThread* waiting) {
   progress_ = true;
   steps_passed.add();
   if (waiting == nullptr) return;
-  // With a seed, the woken threads may overtake all ready threads, so that a warp can be one round
-  // ahead of another warp.
+  // With a seed, the woken threads may run before all ready threads, so that a warp can be one
+  // barrier ahead of another warp.
   CudaThread* overtaken = nullptr;
   CudaThread* last_overtaken = nullptr;
   if (grid_.random() % 2 == 1) {
@@ -205,7 +204,8 @@ void Block::wake(CudaThread* waiting) {
 }
 
 void Block::wait(const char* function) {
-  const RaceObserved suspended;  // suspended forever if the grid fails
+  // The race detector must not stay off if the fiber is never resumed.
+  const RaceObserved suspended;
   CudaThread* thread = running_;
   thread->waits_at = function;
   progress_ = true;

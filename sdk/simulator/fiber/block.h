@@ -21,9 +21,9 @@ struct CudaThread {
   CudaThread* next;
   const char* waits_at;  // function at which the thread waits; null if the thread can run
   bool ended;
-  const void* frame;          // frame of the kernel's caller
-  const CallSite* call_site;  // position of the call of lanes_here()
-  unsigned lanes;             // lanes at the same call site [mask]
+  const void* frame;          // stack frame of the kernel's caller
+  const CallSite* call_site;  // call site of lanes_here()
+  unsigned lanes;             // mask of the lanes at the same call site
   unsigned passed_over;  // number of times that lanes at an earlier call site continued instead
 };
 
@@ -51,13 +51,13 @@ class Block {
   ~Block();
   void run();
 
-  // Functions to be called on a thread's fiber:
+  // Functions that a thread of the kernel calls, on its fiber:
   int sync_block(Barrier kind, int predicate);
   void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
   void spin();
   unsigned lanes_here(const char* function, const CallSite& call_site);
-  /// Reports a fault. The caller must call halt() afterwards, without live temporaries, which would
-  /// leak.
+  /// Reports a fault of the running thread. The caller must then call halt() in a statement of its
+  /// own: halt() never returns, and temporaries of the same statement would leak.
   void reject(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   [[noreturn]] void halt();
   void* shared_memory() const { return shared_memory_; }
@@ -88,7 +88,7 @@ class Block {
   std::vector<CudaThread> threads_;
   std::vector<WarpState> warps_;
   void* shared_memory_;
-  unsigned first_ = 0;  // number of the thread that starts first
+  unsigned first_ = 0;  // number within the block of the thread that starts first
   unsigned started_ = 0;
   unsigned ended_ = 0;
   CudaThread* ready_ = nullptr;
@@ -97,9 +97,9 @@ class Block {
   CudaThread* running_ = nullptr;
   Fiber* fiber_ = nullptr;  // fiber that runs
   Fiber* idle_ = nullptr;
-  std::vector<Fiber*> taken_;  // fibers from the pool
+  std::vector<Fiber*> taken_;  // fibers taken from the pool, which ~Block() gives back
   bool progress_ = false;
-  // State of the barrier.
+  // State of the block's barrier.
   CudaThread* at_barrier_ = nullptr;
   Barrier barrier_kind_ = Barrier::kPlain;
   unsigned arrived_ = 0;
@@ -109,12 +109,13 @@ class Block {
   unsigned spins_ = 0;
   WarpRendezvous* free_syncs_ = nullptr;
   std::vector<WarpRendezvous*> syncs_;
-  char barriers_[2] = {};  // objects that order alternating barriers for the race detector
+  // Addresses of race_release() and race_acquire(), for even and odd rounds of the barrier.
+  char barriers_[2] = {};
 };
 
 /// Runs a block on this OS thread.
 void run_block(Grid& grid, uint3 index);
-/// The block that this OS thread runs; null outside a kernel.
+/// Returns the block that this OS thread runs; null outside a kernel.
 Block* this_block();
 
 }  // namespace kernkit::simulator

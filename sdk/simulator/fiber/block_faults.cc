@@ -45,7 +45,8 @@ std::string Block::deadlock() const {
 
 }  // namespace kernkit::simulator
 
-// Replaces the C library's function, which assert() calls: in a kernel, it ends the kernel.
+// Replaces the function of the C library that a failed assert() calls. In a kernel, ends the kernel
+// with a fault.
 extern "C" __attribute__((noreturn)) void __assert_fail(const char* condition, const char* file,
                                                         unsigned line,
                                                         const char* function) noexcept {

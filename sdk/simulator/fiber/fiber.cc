@@ -9,8 +9,8 @@
 #include <new>
 
 #if defined(KERNKIT_OWN_SWITCH)
-// Saves the callee-saved registers of the System V ABI on the stack, switches stacks, and restores
-// the registers.
+// Saves the callee-saved registers of the System V ABI on the current stack and the stack pointer
+// in *save, switches to the stack pointer `load`, and restores the registers from there.
 extern "C" void kernkit_switch_stack(void** save, void* load);
 asm(R"(
 .text
@@ -78,21 +78,21 @@ void Fiber::start(Entry entry, void* argument) {
   argument_ = argument;
   unsigned char* stack = memory_ + page_size();
 #if defined(KERNKIT_SIMULATOR_ASAN)
-  // Only the outermost functions of a finished fiber have left poisoned memory.
+  // In a finished fiber, only the frames of the outermost functions can still be poisoned.
   const size_t used = finished_ ? 4096 : kStackSize;
   unpoison_memory(stack + kStackSize - used, used);
   finished_ = false;
   fake_stack_ = nullptr;
 #endif
 #if defined(KERNKIT_TSAN)
-  // Maps fresh memory that no other thread has accessed.
+  // Replaces the stack by fresh memory, which no other thread has accessed.
   (void)mmap(stack, kStackSize, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   if (race_fiber_ == nullptr) race_fiber_ = __tsan_create_fiber(0);
 #endif
 #if defined(KERNKIT_OWN_SWITCH)
-  // The stack for kernkit_switch_stack: six registers, the return address, and an end for
-  // backtraces.
+  // The stack that kernkit_switch_stack() loads: six registers, the return address, and a null
+  // pointer that ends backtraces.
   void* frame[8] = {
       nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, reinterpret_cast<void*>(&Fiber::first),
       nullptr};
@@ -122,7 +122,8 @@ void Fiber::run() {
   entry_(argument_);
 }
 
-// Called on the fiber's stack after a switch to it; switch_out() is called before a switch from it.
+// Called on the fiber's stack after each switch to the fiber. switch_out() is called before each
+// switch back.
 void Fiber::switch_in() {
 #if defined(KERNKIT_SIMULATOR_ASAN)
   __sanitizer_finish_switch_fiber(fake_stack_, &resumer_bottom_, &resumer_size_);
@@ -133,7 +134,7 @@ void Fiber::switch_out() {
   __sanitizer_start_switch_fiber(&fake_stack_, resumer_bottom_, resumer_size_);
 #endif
 #if defined(KERNKIT_TSAN)
-  __tsan_switch_to_fiber(race_resumer_, 1);  // flag 1 does not synchronise
+  __tsan_switch_to_fiber(race_resumer_, 1);  // flag 1: without synchronisation
 #endif
 }
 

@@ -5,7 +5,8 @@
 #include <cstddef>
 
 #include "platform/sanitizers.h"
-// Other platforms, and tests, use ucontext, which makes two system calls per switch.
+// Builds for other processors, or with KERNKIT_SIMULATOR_UCONTEXT, use ucontext, which makes two
+// system calls per switch.
 #if defined(__x86_64__) && !defined(KERNKIT_SIMULATOR_UCONTEXT)
 #define KERNKIT_OWN_SWITCH 1
 #endif
@@ -30,10 +31,10 @@ class Fiber {
   void start(Entry entry, void* argument);
   /// Runs the fiber until it suspends itself.
   void resume();
-  /// Called on the fiber: returns from its resume().
+  /// Called on the fiber: suspends the fiber, so that resume() returns.
   void suspend();
 
-  /// Called by the fiber's outermost function: all other functions on the stack have ended.
+  /// Called by the fiber's outermost function after all functions that it called have returned.
   void finish() { finished_ = true; }
 
   Fiber* next = nullptr;  // next fiber in the owner's list
@@ -51,7 +52,7 @@ class Fiber {
   bool finished_ = false;
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
-  unsigned char* memory_ = nullptr;  // inaccessible page, followed by the stack
+  unsigned char* memory_ = nullptr;  // guard page, followed by the stack
 #if defined(KERNKIT_OWN_SWITCH)
   void* pointer_ = nullptr;  // stack pointer of the inactive stack: the fiber's or its resumer's
 #else

@@ -31,7 +31,7 @@ std::string run_grid(const CudaLaunch& launch, const void* kernel, CudaInvoke in
 class FiberExecutor : public KernelExecutor {
  public:
   bool runs(const KernelInfo& kernel) const override { return kernel.invoke != nullptr; }
-  // The caller has described the arguments.
+  // Does nothing: describe_kernel() has stored the sizes of the arguments.
   std::string read_attributes(KernelInfo*) override { return ""; }
   GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) override {
     return [launch = std::move(launch), address = kernel.address, invoke = kernel.invoke](

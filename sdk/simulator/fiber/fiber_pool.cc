@@ -4,12 +4,12 @@
 namespace kernkit::simulator {
 namespace {
 
-// The list of free fibers. Fibers are never destroyed; each has 64 KiB of address space.
+// The list of free fibers. Fibers are never destroyed.
 Fiber* first = nullptr;
 Fiber* last = nullptr;
 
-// The race detector treats a reused fiber as the same thread. Fresh fibers are therefore preferred
-// up to this number; g++'s detector supports 8128 threads.
+// The race detector treats all users of a fiber as one thread. Up to this number, fibers are
+// therefore created rather than reused; the race detector of g++ supports 8128 threads.
 constexpr int kMostRaceFibers = 6000;
 int created = 0;
 
@@ -28,7 +28,7 @@ Fiber* take_fiber() {
 
 void give_back(Fiber* fiber) {
   fiber->next = nullptr;
-  if (!kRaceDetector) fiber->next = first;  // last in, first out, since its memory is cached
+  if (!kRaceDetector) fiber->next = first;  // last in, first out: the cache still holds its stack
   (kRaceDetector && last != nullptr ? last->next : first) = fiber;
   if (fiber->next == nullptr) last = fiber;
 }

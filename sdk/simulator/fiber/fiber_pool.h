@@ -7,7 +7,8 @@
 
 namespace kernkit::simulator {
 
-/// Returns a fiber to start. The caller may use `next` until give_back().
+/// Returns a fiber that the caller may start. The caller may use the fiber's `next` until
+/// give_back().
 Fiber* take_fiber();
 void give_back(Fiber* fiber);
 

@@ -31,7 +31,7 @@ struct Carrier {
   Grid* grid;
   std::atomic<int> baton{0};
   bool done = false;
-  std::thread thread;  // OS thread; empty for the launching thread
+  std::thread thread;  // not joinable if the carrier is the launching thread
 };
 
 namespace {
@@ -97,8 +97,8 @@ void Grid::work(Carrier* carrier) {
   gridDim = grid;
   blockDim = block;
   uint3 index;
-  // For the race detector, two blocks must not run on the same OS thread, whose memory they would
-  // share.
+  // With the race detector each OS thread runs one block: two blocks on one OS thread would share
+  // its thread-local memory.
   while (take(&index)) {
     run_block(*this, index);
     if (kRaceDetector) break;
@@ -106,8 +106,8 @@ void Grid::work(Carrier* carrier) {
   this_carrier = nullptr;
 }
 
-// Returns another carrier with work: an existing carrier of the ring, or a new one for blocks that
-// have not started.
+// Returns another carrier that has work: an existing carrier, or a new carrier for blocks that have
+// not started. Returns null if no other carrier has work.
 Carrier* Grid::another(const Carrier* carrier) {
   Carrier* next = nullptr;
   size_t self = 0;
@@ -156,7 +156,8 @@ std::string Grid::run() {
   carriers_.push_back(std::make_unique<Carrier>(this));
   Carrier* self = carriers_.back().get();
   if (!kRaceDetector) work(self);
-  // Other carriers end when they get the baton; the last carrier returns the baton.
+  // Passes the baton until all other carriers have ended. A carrier that ends also passes the baton
+  // on, possibly back to this thread.
   while (Carrier* next = another(self)) {
     next->give();
     self->wait();

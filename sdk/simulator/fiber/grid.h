@@ -29,18 +29,18 @@ class Grid {
   /// Called by a block that waits for another block: lets another block run. Returns false if the
   /// grid must stop.
   bool yield();
-  /// Reports a fault and stops the grid; the first fault is kept.
+  /// Records a fault and stops the grid. Only the first fault is kept.
   void fail(const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
   cudaError_t error() const { return error_; }
   bool failed() const { return failed_; }
-  /// Returns "kernel: block [0, 0, 0]", the start of a report.
+  /// Returns the start of a report, such as "scale: block [0, 0, 0]".
   std::string location_text(uint3 block) const;
-  /// Returns a report about threads of a block that do not end, or "". `waiting` is the number of
-  /// threads that wait in a loop; 0 if threads keep running. To be called from time to time.
+  /// Returns a report if the threads of a block do not end in time, or "". `waiting` is the number
+  /// of threads that wait in a loop; 0 if not all threads wait. To be called periodically.
   std::string endless(unsigned waiting);
   uint64_t random() { return schedule_.random(); }
-  /// Frees a block's memory; with the race detector only at the end of the grid, since the detector
-  /// would report a race.
+  /// Frees a block's memory. With the race detector, which would report a race, the memory is freed
+  /// at the end of the grid.
   void release(void* memory);
   void invoke() const { invoke_(kernel_, arguments_); }
 
@@ -48,7 +48,8 @@ class Grid {
   const dim3 grid, block;
   const size_t shared_memory;
   const Settings settings;
-  // Objects that order earlier and later work with all threads, for the race detector.
+  // Addresses of race_release() and race_acquire(): all threads begin after earlier work, and end
+  // before later work.
   char begins = 0, ends = 0;
 
  private:

@@ -23,7 +23,7 @@ void __tsan_on_report(void*) {
   ++races;
   print_position();
 }
-// Races of every kernel are reported, even if another kernel had a race at the same address.
+// Makes ThreadSanitizer report every race, even if an earlier race had the same address or stack.
 __attribute__((weak)) const char* __tsan_default_options() {
   return "suppress_equal_addresses=0:suppress_equal_stacks=0:history_size=4";
 }

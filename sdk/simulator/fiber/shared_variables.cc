@@ -15,14 +15,14 @@ namespace kernkit::simulator {
 namespace {
 
 struct Variable {
-  size_t location[2];  // {module, offset} in thread-local storage
+  size_t location[2];  // argument of __tls_get_addr(): {module, offset}
   size_t size;
 };
 std::vector<Variable>& variables() {
   static auto& all = *new std::vector<Variable>;
   return all;
 }
-// Guards, which are inaccessible memory.
+// Guards of the shared variables: memory that is made inaccessible.
 std::vector<Variable>& guards() {
   static auto& all = *new std::vector<Variable>;
   return all;

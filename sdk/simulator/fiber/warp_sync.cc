@@ -55,7 +55,7 @@ int Block::sync_block(Barrier kind, int predicate) {
   return barrier_result_;
 }
 
-// Opens the barrier, at which all threads that have not ended have arrived.
+// Opens the barrier. All threads that have not ended must have arrived.
 void Block::open_barrier() {
   const unsigned count = true_predicates_;
   barrier_result_ = barrier_kind_ == Barrier::kCount ? static_cast<int>(count)
@@ -68,7 +68,8 @@ void Block::open_barrier() {
   wake(waiting);
 }
 
-// Barriers and warp functions do not wait for an ended thread.
+// Called when a thread ends: completes the barrier and the warp functions that waited only for this
+// thread.
 void Block::leave(CudaThread* thread) {
   if (arrived_ != 0 && arrived_ == size_ - ended_) open_barrier();
   const unsigned lane = thread->number % 32;
@@ -99,7 +100,7 @@ void Block::sync_warp(const char* function, unsigned mask, uint64_t value, bool 
   WarpRendezvous* sync = warp.syncs;
   while (sync != nullptr &&
          (sync->complete || sync->mask != mask || std::strcmp(sync->function, function) != 0)) {
-    // Both lanes would wait for each other.
+    // This lane and a lane that has arrived would wait for each other.
     if (!sync->complete && (sync->mask & 1u << lane) != 0 && (mask & sync->arrived) != 0) {
       reject(std::string(function) + "(): lane " + std::to_string(lane) + " calls it with mask " +
              hexadecimal(mask) + ", and another lane, whose mask names this one, calls " +
@@ -156,10 +157,11 @@ unsigned Block::lanes_here(const char* function, const CallSite& call_site) {
   return thread->lanes;
 }
 
-// Wakes the threads of each warp at the first call site of lanes_here(), which may reach the call
-// sites of other threads. Returns false if no thread waits at lanes_here().
+// Wakes, in each warp, the threads at the first call site of lanes_here(), since these threads may
+// still reach later call sites. Returns false if no thread waits at lanes_here().
 bool Block::wake_first_call_sites() {
-  // Threads at a later call site also continue eventually, as on a device.
+  // Threads at a later call site continue after being passed over this often: on a device, too,
+  // they continue eventually.
   constexpr unsigned kOften = 10000;
   bool any = false;
   for (WarpState& warp : warps_) {

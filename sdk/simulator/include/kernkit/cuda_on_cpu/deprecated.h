@@ -8,6 +8,6 @@
 
 namespace kernkit {
 namespace simulator {}
-/// The former name of kernkit::simulator, for one release.
+/// Deprecated name of kernkit::simulator, kept for one release.
 namespace cuda_on_cpu = simulator;
 }  // namespace kernkit
