@@ -24,7 +24,8 @@ bool invalidate(const std::vector<Capture*>& captures) {
   return !captures.empty();
 }
 
-// Captures of blocking streams, see CUDA Runtime API, "Stream synchronization behavior".
+// Returns the captures of blocking streams, see CUDA Runtime API, "Stream synchronization
+// behavior".
 std::vector<Capture*> captures_of_blocking_streams(int device) {
   return captures_that([&](const CUstream_st& stream, const Capture&) {
     return stream.device == device && !stream.non_blocking;
@@ -39,7 +40,7 @@ void unite(std::vector<size_t>* nodes, const std::vector<size_t>& others) {
 
 void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& roots_after,
             std::vector<GraphNode>* flat) {
-  std::vector<size_t> index_of;  // index of each node in `flat`
+  std::vector<size_t> index_of;  // index in `flat` of each element of `nodes`
   for (const GraphNode& node : nodes) {
     std::vector<size_t> after = node.after.empty() ? roots_after : std::vector<size_t>();
     for (const size_t before : node.after) after.push_back(index_of[before]);
@@ -54,7 +55,8 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
   }
 }
 
-// An order of the nodes that respects their dependencies.
+// Returns the indices of the nodes in an order that respects their dependencies; the seed selects
+// the order.
 std::vector<size_t> some_order(const std::vector<GraphNode>& nodes) {
   std::vector<size_t> missing(nodes.size()), ready, order;
   std::vector<std::vector<size_t>> dependents(nodes.size());
@@ -118,7 +120,7 @@ cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event) {
 
 void end_capture(Capture* capture) {
   capture->ended = true;
-  const auto owner = capture->origin->point.capture;  // keeps the capture alive
+  const auto owner = capture->origin->point.capture;  // keeps the capture alive in this function
   for (CUstream_st* stream : state().streams) {
     if (stream->point.capture.get() == capture) stream->point = {};
   }
@@ -128,7 +130,7 @@ bool is_joined(const Capture& capture) {
   const std::vector<GraphNode>& nodes = capture.nodes;
   std::vector<bool> before(nodes.size());
   for (const size_t node : capture.origin->point.nodes) before[node] = true;
-  for (size_t i = nodes.size(); i-- > 0;) {  // a node's dependencies have lower numbers
+  for (size_t i = nodes.size(); i-- > 0;) {  // a node's dependencies have lower indices
     if (!before[i]) return false;
     for (const size_t node : nodes[i].after) before[node] = true;
   }
@@ -160,7 +162,8 @@ std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes) {
 }
 
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream) {
-  // For the race detector: one object for each node, and one for the work before the graph.
+  // Addresses of race_release() and race_acquire(): one for each node, and the last for the work
+  // before the graph.
   const auto ended = std::make_shared<std::vector<char>>(nodes.size() + 1);
   give(device, stream, {0, [ended] { race_release(&ended->back()); }, nullptr});
   for (const size_t i : some_order(nodes)) {

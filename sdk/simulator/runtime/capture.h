@@ -14,8 +14,8 @@
 struct CUgraph_st;
 struct CUgraphExec_st;
 
-// The target of cudaGraphNode_t. Its address identifies a node of a graph, and the same node in
-// executable graphs of the graph.
+// The object that a cudaGraphNode_t points to. Its address identifies a node of a graph, and the
+// same node in all executable graphs made from the graph.
 struct CUgraphNode_st {};
 
 namespace kernkit::simulator {
@@ -42,8 +42,8 @@ struct GraphNode {
   NodeKind kind = NodeKind::kEmpty;
   std::vector<GraphNode> graph = {};
   std::shared_ptr<CUgraphNode_st> handle = nullptr;
-  void* allocates = nullptr;  // allocated memory of the graph; null for other kinds of nodes
-  void* frees = nullptr;      // freed memory of a graph; null for other kinds of nodes
+  void* allocates = nullptr;  // memory that the node allocates; null for other nodes
+  void* frees = nullptr;      // memory that the node frees; null for other nodes
 };
 
 /// A stream capture, from cudaStreamBeginCapture() to cudaStreamEndCapture().
@@ -55,7 +55,7 @@ struct Capture {
   bool ended;
   std::vector<GraphNode> nodes;
   unsigned long long id = 0;    // position in the order of all captures, from 1 on
-  CUgraph_st* graph = nullptr;  // graph that the program has read during the capture
+  CUgraph_st* graph = nullptr;  // handle that the program has read during the capture
 };
 
 /// The position of a stream, or of a recorded event, in a capture; `capture` is null outside of
@@ -63,49 +63,56 @@ struct Capture {
 struct CapturePoint {
   std::shared_ptr<Capture> capture;
   std::vector<size_t> nodes;                  // nodes that the next node depends on
-  std::vector<CUgraphNode_st*> handles = {};  // handles of `nodes`, for core::read_capture()
+  std::vector<CUgraphNode_st*> handles = {};  // handles of `nodes`, stored by core::read_capture()
 };
 
-/// Returns the point of a stream; null for a default stream, and outside of captures.
+/// Returns the position of a stream in its capture; null if the stream is not captured.
 CapturePoint* captured(cudaStream_t stream);
-/// Makes work the next node of a captured stream.
+/// Adds a node that depends on the nodes at a point of a capture, and moves the point to the new
+/// node.
 void add_node(CapturePoint* point, GraphNode node);
-/// Makes a captured stream wait for an event, or makes a stream join the event's capture.
+/// Makes a captured stream wait for an event of the same capture. A stream that is not captured
+/// joins the capture of the event.
 cudaError_t wait_in_capture(cudaStream_t stream, cudaEvent_t event);
-/// Ends the capture of all of its streams.
+/// Ends a capture, after which none of its streams is captured.
 void end_capture(Capture* capture);
 /// Returns whether the next node of the capture's origin stream would depend, directly or
 /// indirectly, on every node of the capture.
 bool is_joined(const Capture& capture);
 
-// A call that a capture forbids invalidates the capture. These functions return whether a capture
-// forbids the call.
+// The following functions return whether a capture forbids a call. A forbidden call invalidates the
+// captures that forbid it.
 
-/// Returns whether a capture forbids potentially unsafe calls in this thread; invalidates the
-/// capture.
+/// Returns whether a capture forbids potentially unsafe calls in this thread, and invalidates such
+/// captures.
 bool reject_unsafe_call();
-/// Returns whether a capture of a blocking stream forbids the legacy stream; invalidates the
-/// capture.
+/// Returns whether a capture of a blocking stream forbids the use of the legacy stream, and
+/// invalidates such captures.
 bool reject_legacy_stream(int device);
-/// Returns whether a capture forbids the legacy stream, without invalidating the capture.
+/// Returns whether a capture forbids the use of the legacy stream, without invalidating the
+/// capture.
 bool legacy_stream_is_unusable(int device);
-/// Returns whether a capture forbids waiting for the device; invalidates the capture.
+/// Returns whether a capture forbids waiting for the device, and invalidates such captures.
 bool reject_device(int device);
 
-/// Returns the nodes of a graph and its child graphs, each after the nodes in `after`.
+/// Returns the nodes of a graph and of its child graphs as one list, in which each node follows the
+/// nodes that it depends on.
 std::vector<GraphNode> flattened(const std::vector<GraphNode>& nodes);
-/// Checks whether the memory of a flattened graph allows a launch. hold_memory_of_launch() updates
-/// the host's view of the memory after the launch.
+/// Returns an error if a launch of a flattened graph would allocate memory that is still allocated
+/// by the last launch, or free memory that is not allocated. hold_memory_of_launch() records the
+/// allocations and frees of a launch.
 cudaError_t check_memory_of_launch(const std::vector<GraphNode>& nodes);
 void hold_memory_of_launch(const std::vector<GraphNode>& nodes);
-/// Reserves device memory for the allocations of an executable graph, at its first launch or
-/// upload. The pool of graphs counts the memory until trim_graph_memory(), use by another
-/// executable graph, or destruction. `launches` is the number of launches, including the coming
-/// one. Returns cudaErrorMemoryAllocation if the device has too little memory.
+/// Reserves device memory for the allocations of an executable graph, unless the memory is reserved
+/// already. The memory stays reserved until trim_graph_memory() releases it, another executable
+/// graph takes it over, or `exec` is destroyed. `launches` is the number of launches of `exec`,
+/// including one that is about to begin. Returns cudaErrorMemoryAllocation if the device has too
+/// little memory.
 cudaError_t count_graph_memory(const CUgraphExec_st& exec, cudaStream_t stream, unsigned launches);
-/// Releases freed memory of graphs that no launch uses.
+/// Releases memory that is reserved for graphs of a device and that no launch uses.
 void trim_graph_memory(int device);
-/// Enqueues the nodes in a stream, in an order that their dependencies allow, by the seed.
+/// Enqueues the nodes of a flattened graph in a stream, in an order that their dependencies allow;
+/// the seed selects the order.
 void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream);
 
 }  // namespace kernkit::simulator

@@ -12,7 +12,8 @@
 namespace kernkit::simulator {
 namespace {
 
-constexpr unsigned kAllFlags = 0xff;  // bits of cuCtxCreate() and cuDevicePrimaryCtxSetFlags()
+// Valid flags of cuCtxCreate() and cuDevicePrimaryCtxSetFlags().
+constexpr unsigned kAllFlags = 0xff;
 
 CUctx_st* make_context(int device, bool is_primary, unsigned flags) {
   auto& all = state().contexts;
@@ -31,7 +32,8 @@ CUctx_st* primary_of(int device) {
   return primary;
 }
 
-// A primary context that nothing retains is like a destroyed context.
+// Returns whether a context can be used. A primary context is unusable while neither the program
+// nor the runtime's API retains it.
 bool is_alive(const CUctx_st& context) {
   if (!context.is_primary) return !context.destroyed;
   return context.retained != 0 || context.used_by_runtime;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kKiB = 1024;
 
-// Specifications in the order of compute capability.
+// Specifications, sorted by compute capability.
 constexpr Specification kSpecifications[] = {
     {75, 1024, 16, 64 * kKiB, 0, 32},      {80, 2048, 32, 164 * kKiB, kKiB, 2},
     {86, 1536, 16, 100 * kKiB, kKiB, 64},  {87, 1536, 16, 164 * kKiB, kKiB, 64},
@@ -38,12 +38,12 @@ int always(const Owner&) {
 constexpr auto kNo = always<0>;
 constexpr auto kYes = always<1>;
 
-// Clock and bus width of no product: programs compute and print a bandwidth from these values.
+// Placeholders, from which programs compute a bandwidth that they print.
 constexpr int kClockRate = 1000000;    // clock rate [kHz]
 constexpr int kMemoryBusWidth = 1024;  // width of the memory bus [bits]
 
-// Attributes by number. Limits of textures and surfaces are those of the guide, although the
-// simulator does not support either.
+// Attributes, sorted by number. The limits of textures and surfaces are those of the programming
+// guide, although the simulator does not support textures and surfaces.
 const Attribute kAttributes[] = {
     {1, "MaxThreadsPerBlock", always<1024>},
     {2, "MaxBlockDimX", always<1024>},

@@ -17,7 +17,7 @@ struct Specification {
   int max_blocks_per_sm;       // most resident blocks
   int shared_memory_per_sm;    // shared memory [bytes]
   int reserved_shared_memory;  // shared memory that the driver reserves for each block [bytes]
-  int float_per_double;        // float operations in the time of one double operation
+  int float_per_double;        // ratio of the throughputs of float and double
 
   /// Returns the most shared memory of a block [bytes].
   int shared_memory_per_block_opt_in() const {
@@ -25,11 +25,12 @@ struct Specification {
   }
 };
 
-/// Returns the limits of a capability; the limits of the next lower capability if it is unlisted.
+/// Returns the limits of a compute capability. An unlisted capability has the limits of the next
+/// lower listed capability.
 const Specification& specification_of(int capability);
 
 /// Stores the value of attribute `number` of cudaDeviceAttr; `ordinal` is the device's number.
-/// Returns false, without a store, for a number that CUDA 13.0 reserves or does not have.
+/// Returns false and leaves *value unchanged for a number that CUDA 13.0 reserves or does not have.
 bool find_device_attribute(const CudaDevice& device, int ordinal, int number, int* value);
 
 }  // namespace kernkit::simulator

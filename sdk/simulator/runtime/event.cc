@@ -10,7 +10,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// The host's time [s], which is unrelated to a GPU's time.
+// Returns the time of a clock of the host [s]. Times between events are therefore unrelated to a
+// GPU.
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -9,7 +9,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// Never destroyed, like the runtime's state.
+// Executors in the order of precedence. Never destroyed, like the runtime's state.
 std::vector<KernelExecutor*>& all_executors() {
   static auto& all = *new std::vector<KernelExecutor*>{fiber_executor()};
   return all;
@@ -79,7 +79,7 @@ void register_executor(KernelExecutor* executor) { all_executors().push_back(exe
 const std::vector<KernelExecutor*>& executors() { return all_executors(); }
 
 KernelExecutor* executor_of(const KernelInfo& kernel) {
-  // The code of a kernel in a module is read only if kernels run.
+  // A kernel that nvcc compiled has an executor only while kernels run and its module is loaded.
   const bool is_in_module = kernel.invoke == nullptr;
   if (is_in_module && (!state().run_kernels || state().modules.count(kernel.module) == 0)) {
     return nullptr;

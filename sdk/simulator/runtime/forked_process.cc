@@ -14,8 +14,8 @@ namespace {
 
 bool is_forked = false, is_reported = false;
 
-// The thread that calls fork() holds the mutex during the call. Another thread would otherwise leave
-// the child a state that it was changing, and a mutex that no thread of the child releases.
+// The thread that calls fork() holds the mutex during the call. Otherwise the child could get a
+// state that another thread was changing, and a locked mutex that no thread of the child releases.
 void begin_fork() { state().mutex.lock(); }
 void end_fork() { state().mutex.unlock(); }
 

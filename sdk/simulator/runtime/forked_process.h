@@ -7,12 +7,13 @@
 
 namespace kernkit::simulator {
 
-/// Makes later calls of fork() mark the child process. Called once, when the state is created.
+/// Registers handlers of fork(), which mark child processes. Called once, when the runtime's state
+/// is created.
 void detect_forks();
 /// Returns whether fork() created this process after its parent had initialised CUDA.
 bool is_forked_process();
-/// Returns cudaErrorInitializationError in such a process, whose first call also reports the
-/// reason; otherwise cudaSuccess.
+/// Returns cudaErrorInitializationError if is_forked_process() is true, and also reports the reason
+/// in the first call; otherwise returns cudaSuccess.
 cudaError_t reject_forked_process();
 
 }  // namespace kernkit::simulator

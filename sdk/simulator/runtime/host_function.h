@@ -13,10 +13,10 @@ bool in_host_function();
 void start_host_function(Queue& queue);
 /// Removes host functions that have ended from their queues.
 void collect_host_functions();
-/// Returns whether a host function runs, or has ended and not been removed.
+/// Returns whether a host function runs, or has ended but is still in its queue.
 bool host_function_runs();
-/// Waits until another host function has ended. Returns false if no host function runs, or none
-/// ends in time. Other threads may call the runtime during the wait.
+/// Waits until another host function has ended. Returns false if no host function runs, or if none
+/// ends within the watchdog's time. Other threads may call the runtime during the wait.
 bool wait_for_host_function();
 
 }  // namespace kernkit::simulator

@@ -34,7 +34,8 @@ KernelInfo* find_kernel(const void* kernel) {
 
 namespace {
 
-// Explains why no code of a fat binary can run: "libscale.so has machine code only (sm_80), ...".
+// Returns the reason why a device cannot run the code of a fat binary, such as "libscale.so has
+// machine code only (sm_80), ...".
 std::string lack_of_ptx(const void* fat_binary, const ModuleInfo& code, int device) {
   const auto list = [](const char* kind, const std::vector<int>& capabilities) {
     std::string text;
@@ -99,8 +100,8 @@ cudaError_t reject_launch_by_address(const void* kernel) {
 
 namespace {
 
-// Reads the attributes of a kernel, then runs work for the kernel. A kernel without a description
-// may be described later.
+// Reads the attributes of a kernel, then calls `work` with the kernel's information, which is empty
+// for a kernel compiled as C++ that was not launched yet.
 template <class Work>
 cudaError_t with_kernel(const void* kernel, const Work& work) {
   KernelInfo* info = find_kernel(kernel);
@@ -163,7 +164,8 @@ cudaError_t read_kernel_attributes(cudaFuncAttributes* attributes, const void* k
 cudaError_t read_kernel_name(const char** name, const void* kernel) {
   const KernelInfo* info = find_kernel(kernel);
   const RaceIgnored bookkeeping;
-  // A kernel compiled by the C++ compiler is described at its first launch.
+  // A kernel compiled as C++ has no information before its first launch; the symbol table has its
+  // name.
   static auto& names = *new std::set<std::string>;
   const bool has_name = info != nullptr && !info->mangled.empty();
   *name = names.insert(has_name ? info->mangled : function_at(kernel)).first->c_str();

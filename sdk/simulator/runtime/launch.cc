@@ -68,8 +68,8 @@ cudaError_t check(const Request& request, const KernelInfo& kernel) {
   return cudaSuccess;
 }
 
-// Reports a fault if a pointer among a kernel's arguments, including members of structures, is to
-// memory of another device. Peer access is not supported.
+// Returns whether an argument of a kernel, or a member of a structure among the arguments, points
+// to memory of another device, and reports a fault in that case. Peer access is not supported.
 bool reaches_foreign_memory(const std::string& name, const Arguments& arguments, int device) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     for (size_t at = 0; at + sizeof(void*) <= arguments[i].size(); at += sizeof(void*)) {
@@ -89,7 +89,7 @@ bool reaches_foreign_memory(const std::string& name, const Arguments& arguments,
   return false;
 }
 
-// Runs a launch on the device, possibly later than the launching call.
+// Runs a launch on its device, when the launch's turn in the stream has come.
 void run(const CudaLaunch& launch, const GridRun& grid) {
   const std::string name = launch.kernel.empty() ? "kernel" : launch.kernel;
   if (reaches_foreign_memory(name, launch.arguments, launch.device)) return;
@@ -107,8 +107,8 @@ Arguments copy_arguments(const KernelInfo& kernel, void** arguments) {
   return copies;
 }
 
-// Launches a kernel. `arguments_of` is called after the kernel's attributes were read, and returns
-// pointers to the arguments, or null if the arguments do not fit.
+// Launches a kernel. `arguments_of(info)`, called after the kernel's attributes were read, returns
+// pointers to the arguments, or null if the arguments do not match the kernel's parameters.
 template <class ArgumentsOf>
 cudaError_t launch(const Request& request, const void* kernel, const ArgumentsOf& arguments_of) {
   KernelInfo* info = find_kernel(kernel);

@@ -16,7 +16,8 @@ struct core::LogReceiver {
 
 namespace {
 
-// Receivers outlive State::reset(), as the functions of a library that is loaded once do.
+// The registered receivers. State::reset() keeps them, since a library registers its function only
+// once, when it is loaded.
 std::vector<std::unique_ptr<core::LogReceiver>>& receivers() {
   static auto& all = *new std::vector<std::unique_ptr<core::LogReceiver>>;
   return all;

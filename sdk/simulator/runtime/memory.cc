@@ -15,7 +15,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// An allocation from this size on is not filled, and only takes memory for touched pages [bytes].
+// Smallest size of a sparse allocation [bytes], which is not filled: only its touched pages take
+// memory.
 constexpr size_t kSparse = size_t{1} << 28;
 constexpr size_t kPitch = 512;  // granularity of pitches [bytes]
 
@@ -70,7 +71,7 @@ cudaError_t check_release(void* pointer, bool host) {
   return reject_argument(argument + address_text(pointer));
 }
 
-// Returns the allocation with this number at an address; end() if it was freed.
+// Returns the allocation with this number at an address; end() if that allocation was freed.
 std::map<void*, Allocation>::iterator find(void* pointer, unsigned long number) {
   const auto position = state().allocations.find(pointer);
   const auto end = state().allocations.end();
@@ -97,7 +98,8 @@ void count_no_longer(Allocation* allocation) {
   allocation->counted = false;
 }
 
-// Marks memory of a graph as freed. An executable graph keeps the memory for its next launch.
+// Marks memory of a graph as freed. The memory stays reserved if an executable graph exists that
+// allocates the memory again at its next launch.
 void end_hold(void* pointer, Allocation* allocation) {
   allocation->held = false;
   const auto& execs = state().execs;
@@ -108,7 +110,7 @@ void end_hold(void* pointer, Allocation* allocation) {
   }
 }
 
-// Returns whether a later launch in this queue can reuse memory of a graph.
+// Returns whether a later graph launch in `queue` can reuse memory that is reserved for a graph.
 bool is_unused(const Allocation& allocation, const std::pair<int, cudaStream_t>& queue) {
   if (!allocation.of_graph || !allocation.counted || allocation.held) return false;
   return allocation.ended == nullptr || *allocation.ended >= allocation.launches ||
@@ -128,8 +130,9 @@ cudaError_t release(void* pointer, bool host) {
   return cudaSuccess;
 }
 
-// Memory that a graph allocates. Its address is fixed while the graph or an executable graph of it
-// exists. Each launch allocates the memory again. Memory of a launch that was not freed remains.
+// Memory that a graph allocates. The address is fixed while the graph or one of its executable
+// graphs exists, and each launch allocates the memory again. The destructor keeps memory of the
+// last launch that the program has not freed.
 struct GraphMemory {
   GraphMemory(void* at, unsigned long its_number) : pointer(at), number(its_number) {}
   ~GraphMemory() {
@@ -198,7 +201,7 @@ cudaError_t allocate_from_pool(void** pointer, size_t size, const std::shared_pt
 
 namespace {
 
-// Adds a node that frees memory of this graph or of another graph.
+// Adds a node to the captured graph that frees memory, which this graph or another graph allocates.
 cudaError_t free_in_graph(void* pointer, cudaStream_t stream) {
   const auto position = state().allocations.find(pointer);
   if (position == state().allocations.end() || !position->second.of_graph) {

@@ -16,18 +16,18 @@ namespace {
 
 size_t round_up(size_t size, size_t to) { return (size + to - 1) / to * to; }
 
-// The page size [bytes]. An inaccessible page precedes and follows a large allocation.
+// Returns the page size [bytes]. An inaccessible page precedes and follows a sparse allocation.
 size_t page() {
   static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return size;
 }
 
-// The bytes from the end of an allocation to the end of its page. Only these are poisoned in
-// AddressSanitizer, which writes one byte for every eight.
+// Returns the number of bytes from the end of a sparse allocation to the end of its last page. Only
+// these bytes are poisoned: to poison more, AddressSanitizer writes one byte for every eight.
 size_t rest_of_page(size_t size) { return round_up(size, page()) - size; }
 
 #if defined(KERNKIT_SIMULATOR_ASAN) || defined(KERNKIT_TSAN)
-constexpr bool kReserves = false;  // sanitizers track the C library's memory
+constexpr bool kReserves = false;  // sanitizers only track memory of the C library
 #else
 constexpr bool kReserves = true;
 #endif
@@ -42,7 +42,7 @@ constexpr size_t kOpened = size_t{1} << 26;  // granularity of making memory acc
 /// The operating system allocates a page when the page is first touched.
 class ReservedMemory {
  public:
-  // Reserves at most `most` bytes; less if the address space is limited, and nothing below 1 GiB.
+  // Reserves up to `most` bytes; nothing if less than 1 GiB of address space is available.
   ReservedMemory(size_t most, size_t grain) : grain_(grain) {
     for (size_t size = kReserves ? most : 0; size >= size_t{1} << 30; size /= 4) {
       void* memory =
@@ -54,7 +54,7 @@ class ReservedMemory {
     }
   }
   bool holds(const void* address) const { return address >= begin_ && address < end_; }
-  /// Returns null if no memory is left. The size must be a multiple of the grain.
+  /// Returns the address of `size` bytes, a multiple of the grain; null if no memory is left.
   char* take(size_t size) {
     const auto fitting = by_size_.lower_bound({size, nullptr});
     if (fitting == by_size_.end()) return take_fresh(size);
@@ -110,7 +110,7 @@ class ReservedMemory {
   char *begin_ = nullptr, *end_ = nullptr;
   char* fresh_ = nullptr;               // first address that was never allocated
   char* opened_ = nullptr;              // end of accessible memory
-  std::map<char*, size_t> by_address_;  // sizes of free ranges [bytes]
+  std::map<char*, size_t> by_address_;  // sizes of free ranges by address [bytes]
   std::set<std::pair<size_t, char*>> by_size_;
 };
 
@@ -120,8 +120,8 @@ ReservedMemory& reserved(bool large) {
   return large ? large_ones : small_ones;
 }
 
-// The size with a gap after the last byte, so that an access past the end is in no other
-// allocation.
+// Returns the size of an allocation with a gap after the last byte, so that an access just past the
+// end is in no other allocation.
 size_t with_gap(size_t size, size_t grain) { return round_up(size, grain) + grain; }
 
 void* take_pages(size_t size) {
@@ -152,7 +152,7 @@ void give_back_pages(char* memory, size_t size) {
   reserved(true).give_back(first, padded);
 }
 
-// Removes the records of freed memory in a range that is allocated again.
+// Removes the records of freed memory that overlaps a range, which is allocated again.
 void remove_freed(char* memory, size_t size) {
   auto& all = state().freed;
   auto first = all.lower_bound(memory);

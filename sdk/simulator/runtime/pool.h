@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <memory>
 
-// The target of cudaMemPool_t.
+// The object that a cudaMemPool_t points to.
 struct CUmemPoolHandle_st {
   int device;
-  size_t max_size = 0;             // limit [bytes]; 0 for the memory of the device
+  size_t max_size = 0;             // limit [bytes]; 0 means the device's whole memory
   uint64_t release_threshold = 0;  // reserved memory that is kept when unused [bytes]
-  // Attributes for the reuse of freed memory, which are only stored and returned.
+  // Attributes for the reuse of freed memory, which have no effect.
   int follows_events = 1, is_opportunistic = 1, adds_dependencies = 1;
   size_t used = 0, used_high = 0;          // memory in use, and its maximum [bytes]
   size_t reserved = 0, reserved_high = 0;  // reserved device memory, and its maximum [bytes]
@@ -28,18 +28,19 @@ using MemoryPool = CUmemPoolHandle_st;
 struct Allocation;
 struct State;
 
-/// Creates the pools of each device: the default pool, which is the current pool, and the pool of
-/// graphs' memory, which keeps unused memory until cudaDeviceGraphMemTrim().
+/// Creates two pools for each device: the default pool, which is also the first current pool, and
+/// the pool of graphs, which keeps unused memory until cudaDeviceGraphMemTrim().
 void make_default_pools(State* state);
-/// Returns whether a device, and `pool` unless null, has `size` bytes left. Releases unused memory
+/// Returns whether a device and, unless null, `pool` have `size` bytes left. Releases unused memory
 /// of other pools of the device if necessary.
 bool has_room(int device, const MemoryPool* pool, size_t size);
-/// Adds an allocation to the memory in use by its device or pool; count_released() subtracts it.
+/// Adds the size of an allocation to the memory in use of its pool or device. count_released()
+/// subtracts the size.
 void count_allocated(const Allocation& allocation);
 void count_released(const Allocation& allocation);
 /// Releases unused memory of a pool, down to `min_bytes` reserved bytes.
 void trim(MemoryPool* pool, uint64_t min_bytes);
-/// Returns the reserved and unused memory of a device's pools [bytes].
+/// Returns the memory that a device's pools reserve but do not use [bytes].
 size_t unused_of_pools(int device);
 /// Releases unused memory of a device's pools, down to the release threshold of each pool.
 void release_unused_of_pools(int device);

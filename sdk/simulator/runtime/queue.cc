@@ -15,7 +15,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// A task of a blocking stream waits for earlier tasks of the legacy stream, and vice versa.
+// Returns whether the first task of a queue may run. A task of a blocking stream waits for earlier
+// tasks of the legacy stream, and vice versa.
 bool may_run(int device, const Queue& queue) {
   const Task& task = queue.tasks.front();
   if (queue.host_function != nullptr) return false;
@@ -43,8 +44,8 @@ void run_front(Queue& queue) {
   if (task.in_order) race_release(&queue.done);
 }
 
-// Runs a task of the k-th runnable queue and returns 0; returns the number of runnable queues if
-// there are at most k.
+// Runs the first task of the k-th runnable queue, counted from 0, and returns 0. If there are at
+// most k runnable queues, runs nothing and returns their number.
 size_t run_one(size_t k) {
   collect_host_functions();
   size_t runnable = 0;
@@ -58,7 +59,8 @@ size_t run_one(size_t k) {
   return runnable;
 }
 
-// Runs tasks until `reached()`, or until no task can run. With `waits`, waits for host functions.
+// Runs tasks until `reached()` returns true, or until no task can run. Returns whether `reached()`
+// returned true. If `waits` is true, waits for running host functions when no task can run.
 template <class Reached>
 bool work_until(const Reached& reached, bool waits) {
   while (!reached()) {
@@ -72,8 +74,8 @@ bool work_until(const Reached& reached, bool waits) {
   return true;
 }
 
-// Runs the tasks of a queue, and tasks of other queues if necessary. Returns false if the tasks
-// cannot run.
+// Runs all tasks of a stream, and the tasks of other streams that they depend on. Returns false if
+// a task cannot run. `waits`: as in work_until().
 bool finish(int device, cudaStream_t stream, bool waits) {
   if (stream == cudaStreamLegacy) stream = nullptr;
   const auto waited = state().queues.find({device, stream});

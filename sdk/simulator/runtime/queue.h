@@ -17,7 +17,8 @@ namespace kernkit::simulator {
 struct Task {
   unsigned long number;  // position in the order of all tasks
   std::function<void()> work;
-  std::function<bool()> ready;  // empty if the task is always ready
+  // Returns whether the task may run; empty for a task that always may.
+  std::function<bool()> ready;
   bool on_host = false;
   bool in_order = true;  // whether the race detector orders the task with other work of the queue
 };
@@ -28,7 +29,7 @@ struct HostFunction {
   char order = 0;  // object that orders the function with other work for the race detector
 };
 
-/// The last task of each stream that happens before a point: its number by device and stream.
+/// The tasks that happened before a point: the number of the last such task, by device and stream.
 using TasksBefore = std::map<std::pair<int, cudaStream_t>, unsigned long>;
 void add_before(TasksBefore* to, const TasksBefore& more);
 
@@ -42,25 +43,27 @@ struct Queue {
   std::shared_ptr<HostFunction> host_function;  // running host function of the first task
 };
 
-/// Returns the queue of a stream of this device, which is created at its first use.
+/// Returns the queue of a stream of `device`. Creates the queue at its first use.
 Queue& queue_of(int device, cudaStream_t stream);
-/// Removes the queue of a stream whose tasks have ended, and the stream from all records of order,
-/// which would otherwise grow with every stream of a program.
+/// Removes the queue of a stream whose tasks have ended. Also removes the stream from each
+/// TasksBefore, which would otherwise grow with every stream of a program.
 void remove_queue(int device, cudaStream_t stream);
-/// Enqueues a task. The task runs now, or later with a seed or after a running host function.
+/// Enqueues a task. The task runs at once, unless there is a seed or the task must wait for a
+/// running host function.
 void give(int device, cudaStream_t stream, Task task);
 /// Records that the last task of a stream launches kernels.
 void note_kernel(int device, cudaStream_t stream);
-/// Returns whether the host has not waited for some kernels.
+/// Returns whether there are kernels that the host has not waited for.
 bool has_unwaited_kernels();
-/// Runs the remaining tasks of a stream, and tasks of other streams if necessary. A wait that
-/// cannot end is a fault of the device.
+/// Runs the remaining tasks of a stream, and the tasks of other streams that they depend on. A wait
+/// that cannot end is a fault of the device.
 void drain(int device, cudaStream_t stream);
 void drain_device(int device);
-/// Runs tasks until `reached()`. A wait that cannot end is a fault of the device.
+/// Runs tasks until `reached()` returns true. A wait that cannot end is a fault of the device.
 void drain_until(int device, const std::function<bool()>& reached);
-/// Called by a query of the host: runs some tasks with a seed, all runnable tasks without a seed. A
-/// condition that can never become true is a fault of the device.
+/// Called by a query such as cudaEventQuery(). With a seed, runs some tasks; without a seed, runs
+/// tasks until `reached()` returns true. A condition that can never become true is a fault of the
+/// device.
 void work_for_question(int device, const std::function<bool()>& reached);
 bool is_idle(int device, cudaStream_t stream);
 

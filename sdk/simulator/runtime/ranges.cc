@@ -16,7 +16,7 @@ struct Surroundings {
   size_t size = 0;           // size of the memory [bytes]
   const char* kind = "";     // kind of memory, such as "an allocation"
   std::string state;         // reason why the memory is inaccessible, as the end of a sentence
-  unsigned long number = 0;  // number of the allocation
+  unsigned long number = 0;  // number of the allocation; 0 for other memory
 };
 
 std::string freed_by(const char* allocated, const char* freed) {
@@ -68,7 +68,7 @@ std::string location_text(const void* address, const Surroundings& all) {
          allocation_text(all) + all.state;
 }
 
-// Describes an address in no allocation.
+// Describes an address outside of allocations; "" if no allocation ends shortly before the address.
 std::string outside_text(const void* address) {
   if (address == nullptr) return "a null pointer";
   const auto next = state().allocations.upper_bound(const_cast<void*>(address));

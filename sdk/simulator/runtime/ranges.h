@@ -18,7 +18,7 @@ inline std::string bytes_text(uint64_t bytes) {
 
 enum class Side {
   kDevice,  // memory allocated by CUDA, or a variable
-  // memory of kDevice, or host memory, whose bounds are unknown unless CUDA allocated the memory
+  // the memory of kDevice, or host memory, whose bounds are checked only if CUDA allocated it
   kAny,
 };
 
@@ -30,18 +30,20 @@ struct MemoryRange {
   unsigned long number = 0;  // number of the allocation around the range; 0 outside of allocations
 };
 
-/// Records a finding of memcheck about the current call; returns the error.
+/// Records a memcheck finding about the current call, and returns `error`.
 cudaError_t reject_argument(const std::string& message, cudaError_t error = cudaErrorInvalidValue);
-/// Reports cudaErrorInvalidValue unless the range is inside one allocation or variable. Sets the
-/// number of the allocation. `captured` means that the work runs with a graph.
+/// Reports and returns cudaErrorInvalidValue unless `side` allows the range and the range is within
+/// one allocation or variable. Stores the allocation's number in *range. `captured`: the work
+/// becomes a node of a graph, so that memory of the graph counts as allocated.
 cudaError_t check_range(MemoryRange* range, Side side, bool captured);
 /// Describes an address: "byte 8 of an allocation of 1000 bytes by cudaMalloc() that cudaFree()
 /// freed".
 std::string address_text(const void* address);
 /// Describes an address in freed memory; "" for other addresses.
 std::string freed_text(const void* address);
-/// Returns whether the allocation still exists when work runs; otherwise reports a fault of the
-/// device. `function` is the call, `work` is "copy" or "fill".
+/// Returns whether the allocation that check_range() found still exists when the work runs;
+/// otherwise reports a fault of the device. `function` is the name of the call, `work` is "copy" or
+/// "fill".
 bool is_still_allocated(const MemoryRange& range, const char* function, const char* work,
                         int device);
 

@@ -39,8 +39,9 @@ void read_entries(const unsigned char* data, ModuleInfo* module) {
 
 }  // namespace
 
-// A wrapper is {u32 magic, u32 version, data, objects}. In version 2 `objects` is an array of the
-// fat binaries of all objects that nvcc -rdc=true linked; a null pointer ends the array.
+// A wrapper of a fat binary is {u32 magic, u32 version, data, objects}. In version 2 `objects` is
+// an array of the fat binaries of all objects that nvcc -rdc=true linked; a null pointer ends the
+// array.
 ModuleInfo read_fat_binary(const void* wrapper) {
   constexpr uint32_t kWrapperMagic = 0x466243b1, kLinked = 2;
   ModuleInfo module;

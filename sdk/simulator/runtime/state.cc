@@ -12,7 +12,8 @@
 
 namespace kernkit::simulator {
 
-// Never destroyed, since nvcc's code unregisters itself while the process ends.
+// The state of the process. Never destroyed, since code that nvcc compiled unregisters its modules
+// while the process ends.
 State& state() {
   static State& the_state = *[] {
     auto* created = new State;
@@ -148,7 +149,7 @@ cudaError_t core::call(const char* function, ApiScope scope,
   const bool runs = error == cudaSuccess;
   if (error == cudaSuccess && reaches_device(scope)) {
     error = state().devices.empty() ? cudaErrorNoDevice : planted();
-    // A call that waits reports the error, after which the host has waited.
+    // If a call that waits returns an error of the device, the host has nevertheless waited.
     const bool waits = std::strstr(function, "Synchronize") != nullptr ||
                        is_blocking_copy(function) || scope == ApiScope::kUnsafe;
     if (error != cudaSuccess && waits) {
@@ -179,7 +180,8 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
     return destroyed != cudaSuccess ? destroyed : work();
   });
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
-  // The mutex was not held during the call, since the call may wait for a host function.
+  // The mutex is locked only now: a wait for a host function in core::call() must be able to unlock
+  // it.
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);
   return thread_state().last_error = error;
 }

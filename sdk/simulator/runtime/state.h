@@ -30,7 +30,7 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<kernkit::simulator::GraphNode> nodes;  // flattened nodes
-  bool frees_on_launch = false;  // whether a launch frees memory of the last launch
+  bool frees_on_launch = false;  // whether a launch first frees memory of earlier launches
   unsigned launches = 0;         // number of launches on streams; *ended of them have ended
   kernkit::simulator::UserObjectReferences user_objects;
   std::shared_ptr<unsigned> ended = std::make_shared<unsigned>(0);
@@ -106,7 +106,7 @@ struct DeviceState {
   size_t used = 0;  // allocations without a pool, and memory reserved by pools [bytes]
   std::shared_ptr<MemoryPool> default_pool, pool, graph_pool;
   unsigned flags = 0;           // flags of cudaSetDeviceFlags(), which have no effect
-  CUctx_st* primary = nullptr;  // primary context, once it was used
+  CUctx_st* primary = nullptr;  // primary context; null before its first use
   cudaError_t once = cudaSuccess;
   cudaError_t sticky = cudaSuccess;
 };
@@ -135,7 +135,7 @@ struct State {
   unsigned long num_streams_created = 0;
   unsigned long long captures_begun = 0;
   uint64_t random_state = 0;
-  /// Returns the next number from the seed; 0 without a seed.
+  /// Returns the next pseudo-random number; 0 without a seed.
   uint64_t random();
 
   std::map<void*, Allocation> allocations;
@@ -147,7 +147,7 @@ struct State {
   std::set<CUgraphExec_st*> execs;
   std::set<CUuserObject_st*> user_objects;
 
-  // Kernels and modules are registered when their code is loaded.
+  // Kernels and modules, registered when their code is loaded. reset() keeps them.
   std::map<const void*, KernelInfo> kernels;
   std::map<void**, ModuleInfo> modules;
 
@@ -161,38 +161,42 @@ struct ThreadState {
   std::vector<CUctx_st*> contexts;  // stack of contexts; the last context is current
   cudaError_t last_error = cudaSuccess;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
-  const char* function = "";  // current function of the runtime
-  const char* entry = "";     // function of the runtime that the program called
-  const char* place = "";     // call site of the current function in the program, if known
+  const char* function = "";  // name of the current API function; "" outside of calls
+  const char* entry = "";     // name of the API function that the program called
+  const char* place = "";     // call site of the current function in the program, or ""
 };
 
 State& state();
 const CudaDevice& current_device();
 /// Returns a compute capability as text: "9.0" for 90.
 std::string capability_text(int compute_capability);
-/// Returns the kernel; null for a function that was neither registered nor described.
+/// Returns the kernel with this handle; null for a function that was neither registered nor
+/// described.
 KernelInfo* find_kernel(const void* kernel);
 /// Returns the executor of a kernel; null if no executor runs the kernel.
 KernelExecutor* executor_of(const KernelInfo& kernel);
 const std::vector<KernelExecutor*>& executors();
-/// Returns whether an address is in a variable of a module, and stores its kind and device.
+/// Returns whether an address is in a variable of a module, and stores the variable's memory type
+/// and device.
 bool is_variable(const void* address, cudaPointerAttributes* attributes);
-/// Finds the variable around an address.
+/// Finds the variable that contains an address. Returns false if there is none.
 bool find_variable(const void* address, VariableRange* variable);
 /// Reads the attributes of a kernel for the current device. Reports the reason if the kernel cannot
 /// run. Returns cudaErrorNoKernelImageForDevice without PTX for the device.
 cudaError_t read_kernel(KernelInfo* kernel);
 /// Reports a kernel whose address was cast to void*.
 cudaError_t reject_launch_by_address(const void* kernel);
-/// Returns the resident blocks by threads and shared memory, including static shared memory.
+/// Returns the number of blocks with `threads` threads and `shared_memory` bytes of dynamic shared
+/// memory that a multiprocessor can hold.
 size_t blocks_per_sm(const KernelInfo& kernel, size_t threads, size_t shared_memory);
 /// Returns memory of the process for an allocation; null if no memory is left.
 void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// Returns the allocation around an address; null for other memory.
 const Allocation* allocation_of(const void* address);
-/// Returns whether an address is reserved for allocations: outside of an allocation, it is freed
-/// memory or past an end. Always false if the C library allocates.
+/// Returns whether an address is in a range reserved for allocations. Such an address in no
+/// allocation is in freed memory, or past the end of an allocation. Always false under a sanitizer,
+/// since the C library then allocates the memory.
 bool is_reserved(const void* address);
 /// Returns the number of races that ThreadSanitizer reported in this process.
 size_t reported_races();
@@ -207,23 +211,26 @@ void make_primary_current(int device);
 /// Returns a number that identifies the thread.
 unsigned long thread_number();
 
-/// core::call() for functions of the runtime, whose errors become the thread's last error.
+/// Runs core::call() for a function of the runtime's API. An error becomes the thread's last error.
 cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work);
 
-/// Enqueues work in a stream, or captures the work as a node of this kind.
+/// Enqueues work in a stream; in a captured stream, adds the work to the graph as a node of this
+/// kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
-/// Returns an error if a stream, including a default stream, cannot get work.
+/// Returns an error if no work can be enqueued in a stream, which may be a default stream.
 cudaError_t reject_work(cudaStream_t stream);
-/// Returns an error if the host cannot wait for a stream, which a capture may forbid.
+/// Returns an error if the host may not wait for a stream, because of a capture or a missing
+/// stream.
 cudaError_t reject_waiting(cudaStream_t stream);
-/// Returns the error of a call that waited for a device.
+/// Returns the error that a call returns after it has waited for a device.
 cudaError_t error_of_device(int device);
 /// Priorities of streams; a smaller number is a higher priority.
 inline constexpr int kLeastPriority = 0, kGreatestPriority = -5;
-/// Calls the program's functions that receive sentences, see core/logs.h.
+/// Passes a report to the functions that the program registered, see core/logs.h.
 void send_to_log(std::string sentence);
-/// Reports an error. fault() reports an error of a device, which is lost afterwards.
+/// Prints and records a fault. fault() also makes `error` the result of later calls that reach the
+/// device.
 void note_fault(const std::string& sentence);
 void fault(const std::string& sentence, int device, cudaError_t error);
 bool is_default_stream(cudaStream_t stream);

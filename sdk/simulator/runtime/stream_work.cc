@@ -86,7 +86,8 @@ extern "C" cudaError_t kernkit_enqueue_work(cudaStream_t stream, const kernkit_s
   if (work == nullptr || work->name == nullptr || work->run == nullptr) {
     return call("kernkit_enqueue_work", ApiScope::kHost, [] { return cudaErrorInvalidValue; });
   }
-  // Releases the data without the runtime's lock, unless the last reference is a task's or node's.
+  // If the work has ended or was rejected, the end of this function releases the data, after call()
+  // has unlocked the runtime's mutex.
   const std::shared_ptr<void> data(work->data, [release = work->release](void* object) {
     if (release != nullptr) release(object);
   });

@@ -4,7 +4,7 @@
 
 #include <map>
 
-/// The target of cudaUserObject_t and CUuserObject.
+/// The object that a cudaUserObject_t or a CUuserObject points to.
 struct CUuserObject_st {
   void* pointer;                       // argument of `destroy`
   void (*destroy)(void*);              // called after the last reference was released
@@ -14,7 +14,8 @@ struct CUuserObject_st {
 
 namespace kernkit::simulator {
 
-/// References of a graph, of an executable graph or of a launch. A copy has references of its own.
+/// References of a graph, of an executable graph or of a launch to user objects. A copy adds as
+/// many references.
 class UserObjectReferences {
  public:
   UserObjectReferences() = default;
@@ -28,14 +29,15 @@ class UserObjectReferences {
 
   void add(CUuserObject_st* object, unsigned long count);
   void add(const UserObjectReferences& other);
-  /// Releases references. Returns false, and releases nothing, if there are fewer than `count`.
+  /// Releases `count` references to an object. Returns false and releases nothing if there are
+  /// fewer.
   bool release(CUuserObject_st* object, unsigned count);
 
  private:
   std::map<CUuserObject_st*, unsigned long> counts_;
 };
 
-/// Calls an object's function and deletes the object if there is no reference.
+/// If an object has no references, calls its function `destroy` and deletes the object.
 void destroy_unreferenced(CUuserObject_st* object);
 
 }  // namespace kernkit::simulator

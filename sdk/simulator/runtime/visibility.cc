@@ -24,7 +24,7 @@ void close_to_kernels(bool close) {
   }
 }
 
-// Changes the closed ranges of the allocation around `memory`, in the order of the stream.
+// Enqueues a call of `change` with the closed ranges of the allocation that contains `memory`.
 template <class Change>
 void change_closed(const void* memory, cudaStream_t stream, const Change& change) {
   const std::lock_guard<std::recursive_mutex> lock(state().mutex);

@@ -6,7 +6,8 @@
 
 namespace kernkit::simulator {
 
-/// Makes device memory accessible during its lifetime, for work of a device.
+/// Makes device memory accessible under AddressSanitizer during the object's lifetime, for work of
+/// a device.
 class DeviceMemoryVisible {
  public:
   DeviceMemoryVisible();
@@ -15,8 +16,8 @@ class DeviceMemoryVisible {
   DeviceMemoryVisible& operator=(const DeviceMemoryVisible&) = delete;
 };
 
-/// Makes memory that kernkit_close_to_kernels() closed inaccessible during its lifetime, for a
-/// kernel.
+/// Makes memory that kernkit_close_to_kernels() closed inaccessible under AddressSanitizer during
+/// the object's lifetime, for a kernel.
 class ClosedMemoryInvisible {
  public:
   ClosedMemoryInvisible();

@@ -11,21 +11,21 @@
 
 namespace kernkit::simulator {
 
-/// What an API function uses.
+/// What an API function accesses, which determines the checks of call().
 enum class ApiScope {
-  kProcess,  // reads a fact of the API, before and without its initialisation
+  kProcess,  // reads a property of the API; needs no initialisation
   kHost,     // queries or sets state of this process
   kDevice,   // reaches the current device, and returns its planted error
-  kUnsafe,   // reaches the device, and is potentially unsafe during a capture
+  kUnsafe,   // like kDevice, and potentially unsafe during a capture
 };
 
 namespace core {
 
-/// Runs a function of an API: records the call under the function's name, injects a test's error,
-/// and returns the error of `work` or of the device.
+/// Runs `work`, the body of the API function `function`, and records the call. Returns the error of
+/// `work`, an error that CudaRuntime::fail() planned, or an error of the device.
 cudaError_t call(const char* function, ApiScope scope, const std::function<cudaError_t()>& work);
 
-/// Records a finding of memcheck about the current call; returns the error.
+/// Records a memcheck finding about the current call, and returns `error`.
 cudaError_t reject(const std::string& message, cudaError_t error);
 
 }  // namespace core

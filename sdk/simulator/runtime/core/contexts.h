@@ -11,13 +11,13 @@
 
 #include "runtime/core/call.h"
 
-// The target of CUcontext.
+// The object that a CUcontext points to.
 struct CUctx_st {
   int device;
   bool is_primary;
   unsigned flags;
   unsigned long long id;  // position in the order of all contexts, from 1 on
-  unsigned retained = 0;  // number of cuDevicePrimaryCtxRetain() without a release
+  unsigned retained = 0;  // calls of cuDevicePrimaryCtxRetain() minus releases
   bool used_by_runtime = false;
   bool destroyed = false;  // whether a created context was destroyed
 };
@@ -33,24 +33,26 @@ enum class Needs {
 
 /// Initialises the driver's API, as cuInit() and each function of the runtime's API do.
 cudaError_t start_driver();
-/// Runs a function of the driver's API by call().
+/// Runs `work`, the body of the driver API function `function`, by call(). Returns an error if the
+/// state that the function needs is missing.
 cudaError_t call_driver(const char* function, Needs needs, ApiScope scope,
                         const std::function<cudaError_t()>& work);
 
 /// Creates a context and pushes the context onto the thread's stack.
 cudaError_t create_context(CUctx_st** context, unsigned flags, int device);
-/// Destroys a created context, its streams and its events, and frees its memory. The context is
-/// popped if it is current.
+/// Destroys a context of create_context() with its streams and events, and frees its memory. Pops
+/// the context if it is current.
 cudaError_t destroy_context(CUctx_st* context);
 cudaError_t push_context(CUctx_st* context);
 /// Pops the current context and stores it unless `context` is null.
 cudaError_t pop_context(CUctx_st** context);
-/// Replaces the current context; null pops it.
+/// Replaces the current context by `context`; null only pops the current context.
 cudaError_t set_context(CUctx_st* context);
-/// Stores the current context, or null.
+/// Stores the current context; null if there is none.
 cudaError_t read_context(CUctx_st** context);
-/// Returns cudaErrorDeviceUninitialized unless the context exists, and cudaErrorContextIsDestroyed
-/// for a destroyed context. Replaces null by the current context.
+/// Checks the context *context; null is first replaced by the current context. Returns
+/// cudaErrorDeviceUninitialized if the context does not exist, and cudaErrorContextIsDestroyed if
+/// it was destroyed.
 cudaError_t find_context(const CUctx_st** context);
 
 cudaError_t retain_primary(CUctx_st** context, int device);
@@ -58,7 +60,8 @@ cudaError_t retain_primary(CUctx_st** context, int device);
 cudaError_t release_primary(int device);
 cudaError_t reset_primary(int device);
 cudaError_t set_primary_flags(int device, unsigned flags);
-/// Stores the flags, and 1 if the primary context is in use.
+/// Stores the flags of a device's primary context, and in *active 1 if the context is in use,
+/// otherwise 0.
 cudaError_t read_primary(int device, unsigned* flags, int* active);
 
 /// Stores the context in which the stream was created.

@@ -6,11 +6,11 @@
 
 namespace kernkit::simulator::core {
 
-/// Returns the text of an error; null for an unknown number.
+/// Returns CUDA's text for an error; null for an unknown error number.
 const char* text_of_error(cudaError_t error);
-/// Stores the number of devices; returns cudaErrorNoDevice for none.
+/// Stores the number of devices; returns cudaErrorNoDevice if there is none.
 cudaError_t count_devices(int* count);
-/// Makes a device current in the thread.
+/// Makes a device current in this thread.
 cudaError_t set_device(int device);
 cudaError_t read_device_attribute(int* value, int attribute, int device);
 /// Waits for the work of the current device.

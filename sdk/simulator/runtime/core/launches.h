@@ -19,10 +19,10 @@ struct LaunchRequest {
   bool overlaps_previous = false;
 };
 
-/// Launches a kernel with pointers to its arguments.
+/// Launches a kernel. `arguments` is an array of pointers to the arguments.
 cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void** arguments);
-/// Launches a kernel with its arguments in one buffer of `size` bytes, at the offsets of a C
-/// structure.
+/// Launches a kernel with its arguments in one buffer of `size` bytes, laid out like the members of
+/// a C structure.
 cudaError_t launch_kernel(const LaunchRequest& request, const void* kernel, void* buffer,
                           size_t size);
 

@@ -9,13 +9,15 @@
 
 namespace kernkit::simulator::core {
 
-/// A function of the program that receives sentences. The level of an error is 0.
+/// A function of the program that receives reports. `level` is 0 for an error, and `length` is the
+/// length of `message`.
 using LogFunction = void (*)(void* data, int level, char* message, size_t length);
 /// A registered function.
 struct LogReceiver;
 
-/// Calls a function for each sentence from now on, and stores the registration unless `receiver` is
-/// null. The function is called during the call that fails, and may not call CUDA.
+/// Registers a function for all later reports, and stores the registration in *receiver unless
+/// `receiver` is null. The function is called within the API call that fails, and may not call
+/// CUDA.
 cudaError_t add_log_receiver(LogFunction function, void* data, LogReceiver** receiver);
 cudaError_t remove_log_receiver(LogReceiver* receiver);
 

@@ -11,8 +11,8 @@
 
 namespace kernkit::simulator::core {
 
-/// Allocates memory of the current device, managed memory or memory of the host. The pointer is
-/// null for 0 bytes.
+/// Allocates memory of the current device, managed memory or host memory, by `type`. Stores a null
+/// pointer for 0 bytes.
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type);
 /// Allocates rows of device memory, and stores the distance between rows in `*pitch` [bytes].
 cudaError_t allocate_rows(void** pointer, size_t* pitch, size_t width, size_t height);
@@ -25,13 +25,13 @@ cudaError_t allocate_from_pool(void** pointer, size_t size, const std::shared_pt
 cudaError_t free_memory(void* pointer);
 cudaError_t free_host_memory(void* pointer);
 cudaError_t free_async(void* pointer, cudaStream_t stream);
-/// Frees the memory that was allocated in a created context.
+/// Frees all memory that was allocated in a context of create_context().
 void free_memory_of_context(const CUctx_st* context);
 /// Stores the free and the total memory of the current device [bytes].
 cudaError_t read_memory_sizes(size_t* free, size_t* total);
 cudaError_t read_pointer(cudaPointerAttributes* attributes, const void* pointer);
-/// Stores the first byte and the size of the allocation or variable around an address. Returns
-/// cudaErrorSymbolNotFound for other memory.
+/// Stores the first byte and the size of the allocation or variable that contains an address.
+/// Returns cudaErrorSymbolNotFound if there is none.
 cudaError_t find_range(void** begin, size_t* size, const void* address);
 
 }  // namespace kernkit::simulator::core

@@ -8,8 +8,8 @@ namespace kernkit::simulator::core {
 
 /// Creates a stream on the current device. A priority out of range is clamped to the range.
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority);
-/// Completes the stream's enqueued work first. Destroying the origin stream of a capture ends the
-/// capture.
+/// Destroys a stream after completing its enqueued work. Destroying the origin stream of a capture
+/// ends the capture.
 cudaError_t destroy_stream(cudaStream_t stream);
 cudaError_t wait_for_stream(cudaStream_t stream);
 /// Returns cudaErrorNotReady while the stream has work.

@@ -9,28 +9,29 @@
 
 namespace kernkit::simulator {
 
-/// A pair of source lines at which lanes use undefined bits: a branch or an address that depends on
-/// undefined bits, or a store of undefined bits to global memory.
+/// A use of undefined bits: a branch or an address that depends on the bits, or a store of the bits
+/// to global memory. A use has two source lines: its own, and the line that first read the bits.
 struct UndefinedUse {
-  std::string sentence;  ///< report with both lines, for the block with the lowest number
-  uint64_t count;        ///< number of uses by lanes at these two lines
+  std::string sentence;  ///< report with both lines, for the lowest-numbered block
+  uint64_t count;        ///< number of such uses with these two lines, in all lanes
 };
 
-/// Reports uses of uninitialised bits by kernels that are launched during its lifetime, in memory
-/// that was allocated in the same time. The program links kernkit::simulator_ptx. Several objects
-/// may exist, each with its own record. Functions throw only std::bad_alloc.
+/// Reports uses of uninitialised bits by kernels that are launched during the object's lifetime.
+/// The bits come from registers, or from memory that was allocated during the lifetime. The program
+/// must link kernkit::simulator_ptx. Several objects may exist, each with its own record. Functions
+/// throw only std::bad_alloc.
 class InitCheck {
  public:
-  /// Begins to record what allocations, copies and kernels write. Memory that was allocated before
+  /// Begins to record what allocations, copies and kernels write. Memory that was allocated earlier
   /// counts as initialised.
   InitCheck();
-  /// Ends the record, without waiting for kernels.
+  /// Stops recording, without waiting for kernels.
   ~InitCheck();
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Returns a copy of the uses so far, with one entry for each pair of lines: the use, and the
-  /// first read of the uninitialised bits. Does not wait for kernels: synchronise the device first.
+  /// Returns a copy of the uses so far, with one entry for each pair of lines. Does not wait for
+  /// kernels: synchronise the device first.
   std::vector<UndefinedUse> uses() const;
 
  private:

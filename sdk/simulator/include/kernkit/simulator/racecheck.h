@@ -9,33 +9,33 @@
 
 namespace kernkit::simulator {
 
-/// Levels of reports, as compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
-/// them.
+/// Severity of a race, like compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
+/// the levels.
 enum class RaceLevel {
-  kInfo,  ///< also stores of one value, and strong accesses that nothing orders
-  kWarn,  ///< also lanes of a warp without __syncwarp(), and orders that lack an acquire fence only
+  kInfo,  ///< stores of the same value; strong accesses that nothing orders
+  kWarn,  ///< lanes of a warp without __syncwarp(); accesses that lack only an acquire fence
   kError  ///< unordered accesses of different warps, blocks, kernels or copies
 };
 /// The number of levels.
 inline constexpr int kRaceLevels = 3;
 
-/// Two unordered accesses of different warps, blocks, kernels or copies to one byte, one of which
-/// stores.
+/// Two unordered accesses to the same byte, at least one of which is a store.
 struct Race {
-  std::string sentence;  ///< report with both lines, for the block with the lowest number
-  uint64_t count;        ///< number of accesses by lanes at these two lines
-  RaceLevel level = RaceLevel::kError;  ///< most severe level of these accesses
+  std::string sentence;                 ///< report with both lines, for the lowest-numbered block
+  uint64_t count;                       ///< number of such races at these two lines, in all lanes
+  RaceLevel level = RaceLevel::kError;  ///< most severe level of these races
 };
 
-/// Reports races of kernels and copies during its lifetime, by the happens-before order of the PTX
-/// memory model (PTX ISA, Memory Consistency Model). The program links kernkit::simulator_ptx.
-/// Blocks then run one after the other. Functions throw only std::bad_alloc.
+/// Reports races of kernels and copies during the object's lifetime, by the happens-before order of
+/// the PTX memory model (PTX ISA, Memory Consistency Model). The program must link
+/// kernkit::simulator_ptx. While an object exists, blocks run one after the other. Functions throw
+/// only std::bad_alloc.
 class RaceCheck {
  public:
-  /// Begins to record accesses of kernels that are launched from now on; races() has the races of
-  /// this level and above. Several objects may exist, each with its own record.
+  /// Begins to record accesses of kernels that are launched from now on. races() returns the races
+  /// of this level and of more severe levels. Several objects may exist, each with its own record.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
-  /// Ends the record, without waiting for kernels.
+  /// Stops recording, without waiting for kernels.
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;

@@ -18,8 +18,8 @@ struct CudaDevice {
   int compute_capability = 90;                   ///< compute capability, 90 for sm_90
   int sm_count = 132;                            ///< number of streaming multiprocessors (SMs)
   size_t memory = size_t{1} << 30;               ///< memory of the device [bytes]
-  int shared_memory_per_block_opt_in = 232448;   ///< most shared memory of a block [bytes]
-  int max_grid[3] = {2147483647, 65535, 65535};  ///< most blocks of a grid in x, y and z
+  int shared_memory_per_block_opt_in = 232448;   ///< maximum shared memory per block [bytes]
+  int max_grid[3] = {2147483647, 65535, 65535};  ///< maximum grid size in x, y and z [blocks]
 };
 
 /// A call of the CUDA runtime, recorded by CudaRuntime.
@@ -32,21 +32,22 @@ struct CudaCall {
 /// A kernel launch that the runtime accepted, recorded by CudaRuntime.
 struct CudaLaunch {
   std::string kernel;      ///< C++ name of the kernel; "" in a stripped program
-  dim3 grid;               ///< blocks of the grid
-  dim3 block;              ///< threads of a block
+  dim3 grid;               ///< size of the grid [blocks]
+  dim3 block;              ///< size of a block [threads]
   size_t shared_memory;    ///< dynamic shared memory [bytes]
   cudaStream_t stream;     ///< stream of the launch; null for the legacy default stream
   int device;              ///< current device at the launch
-  dim3 cluster;            ///< blocks of a cluster; 1, 1, 1 without clusters
+  dim3 cluster;            ///< size of a cluster [blocks]; 1, 1, 1 without clusters
   bool cooperative;        ///< whether the launch is cooperative: all blocks run at the same time
   bool overlaps_previous;  ///< whether the kernel may start before the previous kernel ends
   bool captured;           ///< whether the launch became a node of a graph
-  /// The bytes of each argument; empty for a structure in a launch compiled by nvcc, whose code
-  /// does not contain the size.
+  /// The bytes of each argument. Empty for a structure of unknown size: nvcc compiled the kernel,
+  /// and the simulator has not read its PTX.
   std::vector<std::vector<unsigned char>> arguments;
 
-  /// Returns a copy of argument `i`, counted from 0; T is trivially copyable. Throws
-  /// std::out_of_range unless the launch has the argument and the argument has the size of T.
+  /// Returns a copy of argument `i`, counted from 0; T must be trivially copyable. Throws
+  /// std::out_of_range if the launch has no argument `i`, or if the argument does not have the size
+  /// of T.
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
@@ -68,9 +69,9 @@ enum class CudaFault {
 /// order.
 ///
 /// Kernels run only after run_kernels(true). Memory of the devices is memory of this process; under
-/// AddressSanitizer the host may not access it. Work on streams runs at once, or later with a seed.
-/// Functions may be called from any thread, return copies, do not wait for kernels that have not
-/// begun, and throw nothing but std::bad_alloc unless stated.
+/// AddressSanitizer the host may not access it. Work in a stream runs at once if the seed is 0, and
+/// possibly later otherwise. Functions may be called from any thread, return copies, do not wait
+/// for kernels that have not begun, and throw nothing but std::bad_alloc unless stated.
 class CudaRuntime {
  public:
   /// Resets the runtime to these devices: without memory in use, device 0 current in every thread,
@@ -83,21 +84,22 @@ class CudaRuntime {
   CudaRuntime(const CudaRuntime&) = delete;
   CudaRuntime& operator=(const CudaRuntime&) = delete;
 
-  /// Returns the calls since the reset or clear(), in order, except cudaGetLastError,
-  /// cudaGetErrorName and the like, and except the calls by which nvcc's code registers kernels.
+  /// Returns the calls since the reset or clear(), in order. Calls that only read or describe an
+  /// error, such as cudaGetLastError(), and calls by which nvcc's code registers kernels are not
+  /// included.
   std::vector<CudaCall> calls() const;
   /// Returns the number of calls of `function`, such as "cudaMalloc", among calls(); 0 for an
   /// unknown name.
   size_t count(const std::string& function) const;
-  /// Returns the accepted launches since the reset or clear(), in order, also of kernels that did
-  /// not run.
+  /// Returns the accepted launches since the reset or clear(), in order, including launches of
+  /// kernels that did not run.
   std::vector<CudaLaunch> launches() const;
-  /// Deletes the records of calls and launches. Faults, plans and settings stay.
+  /// Deletes the records of calls and launches. Faults, planned failures and settings remain.
   void clear();
 
   /// Makes the k-th call of `function` from now on (1 is the next call) fail with `error` without
-  /// effect. An empty `function` means any function that calls() records. Several plans may exist;
-  /// the reset deletes them. With k below 1 nothing fails.
+  /// effect. An empty `function` means any function that calls() records. Several such plans may
+  /// exist; a reset deletes all plans. If k is below 1, no call fails.
   void fail(const std::string& function, int k, cudaError_t error);
   /// Plants `error` in this thread (kPending) or on `device`, as if earlier work had left the
   /// error; it replaces an error planted there before. Throws std::out_of_range for a device that
@@ -106,30 +108,31 @@ class CudaRuntime {
   /// Sets the result of cudaDriverGetVersion(), such as 12080 for CUDA 12.8; 0 means no driver. The
   /// default is the version of the CUDA headers.
   void set_driver_version(int version);
-  /// Sets whether kernels run from now on; false by default: launches are then recorded only. A
-  /// CUDA thread runs until it waits for other threads, a block until it waits for another block.
+  /// Sets whether launched kernels run from now on. By default launches are only recorded. A CUDA
+  /// thread runs until it waits for other threads, and a block until it waits for another block.
   void run_kernels(bool run);
   /// Sets the seed for the order of blocks and threads and for the delay of streams, from the next
   /// work on. With seed 0, the default, blocks and threads start in ascending order, and streams
-  /// have no delay. A program with kernkit::simulator_main prints the seed if a test fails. With
-  /// `spread`, as always with seed 0, large PTX grids whose blocks do not access each other's
+  /// have no delay. A program with kernkit::simulator_main prints the seed if a test fails. If
+  /// `spread` is true or the seed is 0, large PTX grids whose blocks do not access each other's
   /// memory run on all processors.
   void set_seed(unsigned seed, bool spread = false);
   /// Returns the seed of set_seed(); 0 by default.
   unsigned seed() const;
-  /// Runs only `blocks` blocks, rounded down to a multiple of 9, of a grid of more than `grid`
-  /// blocks: at its start, its end and each eighth in between. With less than 9, or `grid` 0, all
-  /// blocks run. For tensors of 2^32 elements: allocations of 256 MiB and more occupy only the
-  /// pages that are accessed, which are zero instead of poisoned.
+  /// Limits a grid of more than `grid` blocks to `blocks` blocks, rounded down to a multiple of 9:
+  /// a ninth each at the start, at the end and at each eighth of the grid. All blocks run if
+  /// `blocks` is below 9 or `grid` is 0. Meant for tensors of 2^32 elements: allocations of 256 MiB
+  /// and more occupy only the pages that are accessed, which are zero instead of poisoned.
   void sample_blocks(uint64_t grid, unsigned blocks);
   /// Sets the byte that fills memory allocated from now on, 0xcd by default: a result that changes
   /// with the byte depends on uninitialised memory. Shared memory is filled with another byte.
   void set_poison(unsigned char byte);
-  /// Sets the time without progress after which a kernel, or else the process, is stopped [s]; 20
-  /// by default. Time in which other processes have the processor does not count for a kernel.
-  /// Progress: a thread starts, ends, synchronises at a barrier or a warp function, or
-  /// changes memory by an atomic. Without a start or an end the limit is 15 times as long. The same
-  /// limit holds for a function of cudaLaunchHostFunc() while the host waits for it.
+  /// Sets the time without progress after which a kernel is stopped [s]; 20 by default. If the
+  /// kernel cannot be stopped, the process is. Time in which other processes use the processor does
+  /// not count for a kernel. Progress means that a thread starts, ends, synchronises at a barrier
+  /// or a warp function, or changes memory by an atomic. If no thread starts or ends, the limit is
+  /// 15 times as long. The time also limits a function of cudaLaunchHostFunc() while the host waits
+  /// for the function.
   void set_watchdog(double seconds);
   /// Returns the faults since the reset, in order: errors of kernels, such as "scale: block [0, 0,
   /// 0], thread [7, 0, 0]: ...", and of calls with unsupported arguments. They were printed to
@@ -138,29 +141,29 @@ class CudaRuntime {
   /// synchronise the device first.
   std::vector<std::string> faults() const;
   /// Returns the number of races between CUDA threads that ThreadSanitizer reported since the
-  /// reset; 0 in a program built without it. Under ThreadSanitizer a CUDA thread takes some hundred
-  /// times as long.
+  /// reset; 0 in a program built without ThreadSanitizer, under which a CUDA thread takes some
+  /// hundred times as long.
   size_t races() const;
 
-  /// Returns the number of objects created and not released, on all devices: allocations, streams,
-  /// events and graphs, as "2 allocations, 1 stream"; "" for none.
+  /// Returns the numbers of allocations, streams, events and graphs that exist on all devices, such
+  /// as "2 allocations, 1 stream"; "" if none exist.
   std::string live() const;
-  /// Returns the device memory in use by allocations, without what memory pools keep unused
-  /// [bytes]. Throws std::out_of_range for a device that does not exist.
+  /// Returns the device memory that allocations use, without unused memory of pools [bytes]. Throws
+  /// std::out_of_range for a device that does not exist.
   size_t used_memory(int device = 0) const;
 };
 
 }  // namespace kernkit::simulator
 
 extern "C" {
-/// Closes these bytes of an allocation to kernels from this point of the stream on. An access by a
-/// PTX kernel is a fault; AddressSanitizer reports an access by another kernel. (AddressSanitizer
-/// misses up to 7 bytes before the end of a range that ends between two multiples of 8.) Copies and
-/// memsets may access the bytes. Ignores memory of no allocation. Enqueues and returns without
-/// waiting; throws nothing, and does nothing if the stream rejects work.
+/// Closes `size` bytes of an allocation to kernels, from this point of the stream on. An access by
+/// a PTX kernel is then a fault; AddressSanitizer reports an access by another kernel.
+/// (AddressSanitizer misses up to 7 bytes before the end of a range that ends between two multiples
+/// of 8.) Copies and memsets may access the bytes. Does nothing if `memory` is in no allocation or
+/// the stream rejects work. Enqueues and returns without waiting; throws nothing.
 void kernkit_close_to_kernels(const void* memory, size_t size, cudaStream_t stream);
-/// Opens the whole allocation around `memory` to kernels, from this point of the stream on. Ignores
-/// memory of no allocation. Enqueues and returns without waiting; throws nothing, and does nothing
-/// if the stream rejects work.
+/// Opens the whole allocation around `memory` to kernels, from this point of the stream on. Does
+/// nothing if `memory` is in no allocation or the stream rejects work. Enqueues and returns without
+/// waiting; throws nothing.
 void kernkit_open_to_kernels(const void* memory, cudaStream_t stream);
 }
