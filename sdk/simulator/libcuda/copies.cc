@@ -24,13 +24,13 @@ CUresult copy(const char* function, void* to, const void* from, size_t size, cud
               [&] { return core::copy_async(to, from, size, kind, stream); });
 }
 
-/// The source or the destination of a copy of rows or slices.
+/// The memory of the source or of the destination of a copy.
 struct Side {
   void* base;
   bool is_device;
 };
 
-// Finds the memory of the source or the destination. Arrays are not supported.
+// Finds the source or the destination of a copy by its memory type. Arrays are not supported.
 cudaError_t find_side(Side* side, CUmemorytype type, const void* host, CUdeviceptr device) {
   switch (type) {
     case CU_MEMORYTYPE_HOST: *side = {const_cast<void*>(host), false}; return cudaSuccess;
@@ -56,13 +56,13 @@ cudaMemcpyKind kind_of(CUmemorytype to, CUmemorytype from) {
   return from == CU_MEMORYTYPE_HOST ? kToDevice : kOnDevice;
 }
 
-// Copies rows in a stream, or on the default stream with a wait if `stream` is null.
+// Copies rows in the stream *stream. If `stream` is null, copies on the default stream and waits.
 cudaError_t copy_rows(const CUDA_MEMCPY2D* all, const CUstream* stream) {
   if (all == nullptr) return cudaErrorInvalidValue;
   Side to{}, from{};
   const cudaError_t error = find_sides(*all, &to, &from);
   if (error != cudaSuccess) return error;
-  // A pitch of 0 is the width, for one row.
+  // A pitch of 0 means the width of a row.
   const auto pitch_of = [&](size_t pitch) { return pitch != 0 ? pitch : all->WidthInBytes; };
   const Rows rows{pitch_of(all->dstPitch), pitch_of(all->srcPitch), all->WidthInBytes, all->Height};
   if (rows.height == 0 || rows.width == 0) return cudaSuccess;
@@ -84,7 +84,8 @@ cudaError_t copy_slices(const CUDA_MEMCPY3D* all, const CUstream* stream) {
                            : core::copy_slices(&parameters, *stream);
 }
 
-// Fills rows of elements; `width` is in elements.
+// Fills `height` rows of `width` elements with `value`. If `stream` is null, fills on the default
+// stream.
 CUresult fill(const char* function, CUdeviceptr to, size_t pitch, unsigned value,
               size_t element_size, size_t width, size_t height, const CUstream* stream) {
   return call(function, ApiScope::kDevice, [&] {

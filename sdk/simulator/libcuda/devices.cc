@@ -14,7 +14,8 @@
 namespace kernkit::simulator::driver {
 namespace {
 
-// Attributes that the runtime's API does not have, of features that the simulator does not have.
+// Attributes without a counterpart in the runtime's API. Their features are unsupported: the value
+// is 0.
 constexpr CUdevice_attribute kAbsent[] = {
     CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1,
     CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1,
@@ -34,7 +35,8 @@ constexpr CUdevice_attribute kAbsent[] = {
     CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS,
     CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED};
 
-// Runs a call that reads the properties of a device.
+// Runs `read(properties)`, the body of the driver API function `function`, with a device's
+// properties.
 template <class Read>
 CUresult read_properties(const char* function, CUdevice device, const Read& read) {
   return call_without_context(function, [&] {
@@ -44,7 +46,8 @@ CUresult read_properties(const char* function, CUdevice device, const Read& read
   });
 }
 
-// Runs a call with a context, which may be null for the current context.
+// Runs `read(context)`, the body of the driver API function `function`. A null `context` stands for
+// the current context.
 template <class Read>
 CUresult read_context(const char* function, CUcontext context, const Read& read) {
   return call_without_context(function, [&] {
@@ -61,7 +64,7 @@ cudaError_t store(T* to, T value) {
   return cudaSuccess;
 }
 
-// Runs work while a context is current.
+// Makes a context current, runs `work`, and makes the previous context current again.
 template <class Work>
 cudaError_t inside(CUcontext context, const Work& work) {
   const cudaError_t error = core::push_context(context);
@@ -240,7 +243,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
 }
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
   return read_context("cuCtxGetApiVersion", context, [&](const CUctx_st&) {
-    constexpr unsigned kVersion = 3020;  // contexts have had this version since CUDA 3.2
+    constexpr unsigned kVersion = 3020;  // version of the context API since CUDA 3.2
     return store(version, kVersion);
   });
 }
@@ -264,7 +267,7 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return call("cuCtxGetStreamPriorityRange", ApiScope::kHost,
               [&] { return core::read_priorities(least, greatest); });
 }
-// A performance hint without effect.
+// The cache configuration is a performance hint, which has no effect.
 CUresult cuCtxSetCacheConfig(CUfunc_cache) {
   return call("cuCtxSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }

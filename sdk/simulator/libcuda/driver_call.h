@@ -20,13 +20,14 @@ using core::Needs;
 /// Returns the driver's code for an error of the core.
 CUresult result_of(cudaError_t error);
 
-/// Runs a function of the driver's API, whose name is without a suffix such as _v2. `work` returns
-/// an error of the core. The function needs a current context.
+/// Runs `work`, the body of the driver API function `function` (its name without a suffix such as
+/// _v2), and returns the driver's code for the cudaError_t that `work` returns. The function needs
+/// a current context.
 template <class Work>
 CUresult call(const char* function, ApiScope scope, const Work& work) {
   return result_of(core::call_driver(function, Needs::kContext, scope, work));
 }
-/// Runs a function that needs no current context.
+/// Like call(), for a function that needs no current context.
 template <class Work>
 CUresult call_without_context(const char* function, const Work& work) {
   return result_of(core::call_driver(function, Needs::kInit, ApiScope::kHost, work));
@@ -35,11 +36,13 @@ CUresult call_without_context(const char* function, const Work& work) {
 inline void* pointer_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
-/// A pointer to a device address, as a pointer to the pointer that the core stores.
+/// Returns a pointer to a device address as the pointer to a void* through which the core stores an
+/// address.
 inline void** pointer_to(CUdeviceptr* address) { return reinterpret_cast<void**>(address); }
 inline const void* kernel_of(CUfunction function) { return function; }
 inline const void* kernel_of(CUkernel kernel) { return kernel; }
-/// Converts the parameters of a copy of slices.
+/// Converts the parameters of a three-dimensional copy from the driver's to the runtime's
+/// structure.
 cudaError_t convert(const CUDA_MEMCPY3D* all, Memcpy3DParms* parameters);
 inline CUlib_st* library_of(CUmodule module) { return reinterpret_cast<CUlib_st*>(module); }
 

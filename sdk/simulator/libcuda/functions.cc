@@ -28,7 +28,7 @@ cudaError_t read_attribute(int* value, CUfunction_attribute attribute, const voi
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = all.maxDynamicSharedSizeBytes;
       break;
-    default: *value = 0;  // preferences and clusters, which have no effect
+    default: *value = 0;  // preferences and cluster sizes, which have no effect
   }
   return cudaSuccess;
 }
@@ -40,7 +40,8 @@ cudaError_t set_attribute(const void* kernel, CUfunction_attribute attribute, in
   return core::set_kernel_attribute(kernel, static_cast<cudaFuncAttribute>(attribute), value);
 }
 
-// Finds the block size with the most resident threads, the largest of these.
+// Finds the block size that maximises the number of resident threads (the largest such size), and
+// the number of such blocks that fills the device.
 cudaError_t find_block_size(int* blocks, int* threads, const void* kernel,
                             CUoccupancyB2DSize shared_memory_of, size_t shared_memory, int limit) {
   if (blocks == nullptr || threads == nullptr) return cudaErrorInvalidValue;
@@ -67,7 +68,8 @@ cudaError_t find_block_size(int* blocks, int* threads, const void* kernel,
   return cudaSuccess;
 }
 
-// Launches with pointers to arguments, or with one buffer that `extra` describes.
+// Launches a kernel with an array of pointers to its arguments, or with the buffer of arguments
+// that `extra` describes.
 cudaError_t launch(const core::LaunchRequest& request, CUfunction function, void** arguments,
                    void** extra) {
   if (!core::kernel_exists(kernel_of(function))) return cudaErrorInvalidResourceHandle;
@@ -136,7 +138,7 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
   return call("cuKernelSetAttribute", ApiScope::kDevice,
               [&] { return set_attribute(kernel_of(kernel), attribute, value); });
 }
-// Performance hints without effect.
+// The cache configuration is a performance hint, which has no effect.
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) {
   return call("cuFuncSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }

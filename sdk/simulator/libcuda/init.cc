@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::driver {
 
-// Most errors have the same number in both APIs.
+// Most errors have the same number in the runtime's and the driver's API.
 CUresult result_of(cudaError_t error) {
   switch (error) {
     case cudaErrorInvalidConfiguration:
@@ -40,8 +40,8 @@ const char* name_of(CUresult result) {
 }
 
 struct EntryPoint {
-  const char* name;  // name without a suffix of a version; with _ptds or _ptsz
-  int version;       // first version of CUDA with the function
+  const char* name;  // name without a version suffix such as _v2, but with _ptds or _ptsz
+  int version;       // first version of CUDA with the function, such as 3020
   void* function;
 };
 
@@ -55,8 +55,8 @@ KERNKIT_DRIVER_SYMBOLS(KERNKIT_DECLARE)
 namespace kernkit::simulator::driver {
 namespace {
 
-// Finds the function that a program compiled for a version of CUDA calls by this name. Stores
-// whether a later version has the function.
+// Returns the function that a program compiled for a version of CUDA calls by this name; null if
+// there is none. Stores whether only a later version has the function.
 void* find_entry_point(const char* name, int version, bool* is_later) {
 #define KERNKIT_ROW(name, version, symbol) \
   {#name, version, reinterpret_cast<void*>(kernkit_address_of_##symbol)},
@@ -139,7 +139,7 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
   *name = name_of(error);
   return *name != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
-// An error without a text of the runtime has its name as the text.
+// For an error without a text in the runtime's API, the text is the name of the error.
 CUresult cuGetErrorString(CUresult error, const char** text) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *text = core::text_of_error(static_cast<cudaError_t>(error));
@@ -151,12 +151,13 @@ CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuu
   return call_before_init("cuGetProcAddress",
                           [&] { return find_function(name, function, version, flags, status); });
 }
-// CUDA 11.3 to 11.8: without a status, an unknown function is an error.
+// The function of CUDA 11.3 to 11.8, which has no status argument and returns an error for an
+// unknown name.
 CUresult cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags) {
   const CUresult result = cuGetProcAddress_v2(name, function, version, flags, nullptr);
   return result == CUDA_SUCCESS && *function == nullptr ? CUDA_ERROR_NOT_FOUND : result;
 }
-// Tables of functions that no document describes.
+// CUDA has undocumented tables of functions. The simulator has none.
 CUresult cuGetExportTable(const void** table, const CUuuid*) {
   if (table != nullptr) *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;

@@ -17,7 +17,7 @@ void put(void* to, T value) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-// Writes an attribute of memory that CUDA allocated.
+// Writes an attribute of memory that CUDA allocated to *value.
 cudaError_t write_attribute(void* value, CUpointer_attribute attribute, const void* address,
                             const cudaPointerAttributes& all) {
   const bool is_host = all.type == cudaMemoryTypeHost;
@@ -38,7 +38,7 @@ cudaError_t write_attribute(void* value, CUpointer_attribute attribute, const vo
       put<unsigned>(value, is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
       return cudaSuccess;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      put(value, const_cast<void*>(address));  // kernels reach memory of the host at its address
+      put(value, const_cast<void*>(address));  // kernels access host memory at its host address
       return cudaSuccess;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (all.hostPointer == nullptr) return cudaErrorInvalidValue;
@@ -89,7 +89,8 @@ cudaError_t read_attribute(void* value, CUpointer_attribute attribute, CUdevicep
   return write_attribute(value, attribute, pointer_of(address), all);
 }
 
-// Attributes of memory that CUDA did not allocate are 0, and the device is -2.
+// Reads several attributes. For memory that CUDA did not allocate, the device ordinal is -2 and all
+// other attributes are 0.
 cudaError_t read_attributes(unsigned count, const CUpointer_attribute* attributes, void** values,
                             CUdeviceptr address) {
   if (count == 0 || attributes == nullptr || values == nullptr) return cudaErrorInvalidValue;
@@ -115,7 +116,7 @@ MemLocation location_of(CUmemLocation location) {
   return {static_cast<int>(location.type), location.id};
 }
 
-// CU_DEVICE_CPU is the host.
+// Converts a device, or CU_DEVICE_CPU, which means the host.
 MemLocation location_of(CUdevice device) {
   if (device == CU_DEVICE_CPU) return {kLocationHost, 0};
   return {kLocationDevice, device};
@@ -227,7 +228,8 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
   return call_without_context("cuPointerGetAttributes",
                               [&] { return read_attributes(count, attributes, values, address); });
 }
-// The attribute has no effect, since synchronous copies always wait for their end.
+// CU_POINTER_ATTRIBUTE_SYNC_MEMOPS has no effect, since synchronous copies always wait until they
+// have ended.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr) {
   return call("cuPointerSetAttribute", ApiScope::kHost, [&] {
     const bool is_valid = value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;

@@ -12,13 +12,14 @@
 namespace kernkit::simulator::driver {
 namespace {
 
-/// The options of a compilation; only the buffer for errors has an effect.
+/// The options of a compilation. Only the options of the error log have an effect.
 struct JitOptions {
   unsigned count;
   CUjit_option* options;
   void** values;
 
-  // Writes a message to the buffer for errors, and stores the message's size as the size option.
+  // Writes a message to the error log, and stores the number of written characters as the log's
+  // size.
   void report(const std::string& message) const {
     char* buffer = nullptr;
     size_t size = 0;
@@ -27,7 +28,7 @@ struct JitOptions {
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER) buffer = static_cast<char*>(values[i]);
       if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) size_option = i;
     }
-    // The size is a number in the place of a pointer.
+    // The value of the option is the size itself, converted to a pointer.
     if (size_option < count) size = reinterpret_cast<uintptr_t>(values[size_option]) & 0xffffffffu;
     const size_t written = buffer == nullptr || size == 0 ? 0 : std::min(size - 1, message.size());
     if (size != 0 && buffer != nullptr) {
@@ -43,15 +44,16 @@ struct JitOptions {
 bool is_text(const void* code) {
   const auto* bytes = static_cast<const unsigned char*>(code);
   while (*bytes == ' ' || *bytes == '\t' || *bytes == '\n' || *bytes == '\r') ++bytes;
-  return *bytes == '.' || *bytes == '/';  // a directive or a comment
+  return *bytes == '.' || *bytes == '/';  // PTX text begins with a directive or a comment
 }
 
-// Machine code is rejected with the driver's error for it.
+// Replaces the core's error for machine code by the driver's error.
 cudaError_t error_of_load(cudaError_t error) {
   return error == cudaErrorNotSupported ? cudaErrorNoKernelImageForDevice : error;
 }
 
-// Checks PTX text at the load. Errors in PTX of a fat binary are reported at the first launch.
+// Checks PTX text when it is loaded. Errors in the PTX of a fat binary are reported at the first
+// launch.
 cudaError_t check_text(CUlib_st** library, const JitOptions& options) {
   const std::string problem = core::problem_of_library(*library);
   options.report(problem);
@@ -81,12 +83,12 @@ CUresult load_module(const char* function, CUmodule* module, const void* code,
   return call(function, ApiScope::kDevice, [&] { return load(library_to(module), code, options); });
 }
 
-/// The target of CUlinkState: PTX texts to be linked.
+/// The object that a CUlinkState points to: PTX texts to be linked.
 struct Link {
   std::vector<std::string> texts;
   std::string joined;
 };
-// The linkers of the process. Never destroyed, like the runtime's state.
+// The link states of the process. Never destroyed, like the runtime's state.
 std::set<Link*>& links() {
   static auto& all = *new std::set<Link*>;
   return all;
@@ -244,7 +246,7 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
                        CUjit_option* options, void** values) {
   return cuLinkAddFile_v2(state, type, path, count, options, values);
 }
-// The linked code is PTX text, which lives until the linker is destroyed.
+// The linked code is PTX text, which lives until cuLinkDestroy().
 CUresult cuLinkComplete(CUlinkState state, void** code, size_t* size) {
   return call("cuLinkComplete", ApiScope::kHost, [&] {
     Link* const link = link_of(state);

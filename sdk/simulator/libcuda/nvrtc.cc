@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kInternalError = 11;  // NVRTC_ERROR_INTERNAL_ERROR
 
-// Returns NVRTC's own function, of the program's libraries or of a library that was loaded later.
+// Returns the function of NVRTC itself, from a library that the program links or has loaded; null
+// without NVRTC.
 template <class Function>
 Function* function_of_nvrtc(const char* name) {
   void* found = dlsym(RTLD_NEXT, name);
@@ -25,8 +26,8 @@ Function* function_of_nvrtc(const char* name) {
 
 extern "C" {
 
-// A program that was compiled for a virtual architecture, such as compute_80, has machine code of
-// 0 bytes.
+// Returns 0 bytes for a program that was compiled for a virtual architecture, such as compute_80:
+// the program has no machine code.
 int nvrtcGetCUBINSize(void* program, size_t* size) {
   using Get = int(void*, size_t*);
   auto* const size_of_code = function_of_nvrtc<Get>("nvrtcGetCUBINSize");

@@ -8,7 +8,8 @@ namespace {
 
 CUstream per_thread(CUstream stream) { return stream != nullptr ? stream : CU_STREAM_PER_THREAD; }
 
-// Waits for the thread's default stream after work was enqueued.
+// Waits for the thread's default stream if work was enqueued without an error. Returns the error
+// otherwise.
 CUresult wait_after(CUresult result) {
   return result == CUDA_SUCCESS ? cuStreamSynchronize(CU_STREAM_PER_THREAD) : result;
 }
@@ -18,10 +19,10 @@ CUresult wait_after(CUresult result) {
 
 using namespace kernkit::simulator::driver;  // NOLINT(build/namespaces): these are its functions
 
-// Defines a function by the call of the function without the suffix.
+// Defines a function with a suffix: `call` calls the function without the suffix.
 #define KERNKIT_OWN_STREAM(name, parameters, call) \
   CUresult name parameters { return call; }
-// Defines a synchronous function by an asynchronous call.
+// Defines a synchronous function: `call` calls the asynchronous function, for which it then waits.
 #define KERNKIT_OWN_STREAM_AND_WAIT(name, parameters, call) \
   CUresult name parameters { return wait_after(call); }
 

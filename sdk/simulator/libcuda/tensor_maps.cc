@@ -10,13 +10,13 @@
 namespace kernkit::simulator::driver {
 namespace {
 
-constexpr uint64_t kMostElements = uint64_t{1} << 32;  // most elements of a dimension
-constexpr uint64_t kMostStride = uint64_t{1} << 40;    // stride that is too large [bytes]
+constexpr uint64_t kMostElements = uint64_t{1} << 32;  // maximum number of elements of a dimension
+constexpr uint64_t kMostStride = uint64_t{1} << 40;    // upper limit of strides, exclusive [bytes]
 constexpr uint32_t kMostBox = 256, kMostStep = 8;
 constexpr uint64_t kUnit = 16;  // bytes
 constexpr uint64_t kMapAlignment = 64;
 
-// Sizes of the elements of each CUtensorMapDataType [bytes]; 0 for packed types.
+// Element size by CUtensorMapDataType [bytes]; 0 for packed types.
 constexpr uint8_t kElementBytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4, 0, 0, 0};
 
 cudaError_t invalid(const std::string& message) {
@@ -62,7 +62,8 @@ cudaError_t check_kinds(const Tiled& all) {
   return cudaSuccess;
 }
 
-// Source of the rules: cuda.h at cuTensorMapEncodeTiled.
+// Checks the arguments and writes the tensor map. Source of the rules: cuda.h at
+// cuTensorMapEncodeTiled.
 cudaError_t encode(CUtensorMap* to, const Tiled& all) {
   if (to == nullptr || all.sizes == nullptr || all.box == nullptr || all.steps == nullptr ||
       (all.strides == nullptr && all.dimensions > 1)) {

@@ -10,7 +10,8 @@ namespace {
 
 using core::Rows;
 
-// Runs a call that copies or fills rows. `error` is the error for rows longer than their pitch.
+// Runs `work`, the body of the API function `function`, which copies or fills rows. Returns `error`
+// if the rows are longer than their pitch.
 template <class Work>
 cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t error,
                            const Work& work) {
@@ -19,7 +20,8 @@ cudaError_t call_with_rows(const char* function, const Rows& rows, cudaError_t e
     return invalid != cudaSuccess ? invalid : work();
   });
 }
-// Runs a copy between devices. The memory of every device is memory of the process.
+// Runs `work`, the body of the API function `function`, which copies from device `from` to device
+// `to`. Returns cudaErrorInvalidDevice unless both devices exist.
 template <class Work>
 cudaError_t call_with_peers(const char* function, int to, int from, const Work& work) {
   return call(function, ApiScope::kDevice,

@@ -16,7 +16,7 @@
 namespace kernkit::simulator {
 namespace {
 
-// Supported are the values of cudaLimit up to cudaLimitMallocHeapSize, and
+// Supported values of cudaLimit: those up to cudaLimitMallocHeapSize, and
 // cudaLimitDevRuntimePendingLaunchCount.
 constexpr int kLimitHeapSize = 2, kLimitPendingLaunches = 4;
 constexpr size_t kPrintfBytes = size_t{1} << 20;
@@ -29,7 +29,7 @@ DeviceProperties properties_of(int number) {
   std::memcpy(all.uuid, "kernkit", 7);
   all.uuid[15] = static_cast<char>(number);
   all.totalGlobalMem = device.memory;
-  // Returns an attribute by its number in runtime/device_attributes.cc.
+  // Returns the device attribute with this number, see runtime/device_attributes.cc.
   const auto at = [&](int attribute) {
     int value = 0;
     (void)find_device_attribute(device, number, attribute, &value);
@@ -148,8 +148,8 @@ DeviceProperties properties_of(int number) {
   return all;
 }
 
-// The largest number of launches by kernels that wait, by device, where a program has set or read
-// the number. The simulator has no such limit.
+// cudaLimitDevRuntimePendingLaunchCount by device, if the program has set or read the limit. It has
+// no effect.
 std::map<int, size_t>& pending_launches() {
   static auto* const counts = new std::map<int, size_t>;
   return *counts;
@@ -258,7 +258,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, int limit) {
               [&] { return core::read_limit(value, limit); });
 }
 
-// cudaChannelFormatDesc: the bits of x, y, z and w, and a kind.
+// cudaChannelFormatDesc: the numbers of bits of x, y, z and w, and the kind of channel.
 struct ChannelFormat {
   int x, y, z, w, kind;
 };
@@ -275,7 +275,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* address) {
               [&] { return core::find_device_by_pci_address(device, address); });
 }
 
-// The flags are hints for waiting and mapping, which have no effect.
+// The flags select how the host waits and whether host memory is mapped. They have no effect.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return call("cudaSetDeviceFlags", ApiScope::kHost, [&] {
     constexpr unsigned kSpin = 1, kYield = 2, kBlock = 4, kSchedules = 7, kAll = 0x3f;
@@ -297,7 +297,7 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
     return cudaSuccess;
   });
 }
-// A performance hint without effect.
+// The cache configuration is a performance hint, which has no effect.
 cudaError_t cudaDeviceSetCacheConfig(int) {
   return call("cudaDeviceSetCacheConfig", ApiScope::kHost, [] { return cudaSuccess; });
 }

@@ -41,7 +41,7 @@ std::vector<GraphNode>::iterator find(std::vector<GraphNode>* nodes, const CUgra
                       [&](const GraphNode& node) { return node.handle.get() == handle; });
 }
 
-// A captured stream during the object's lifetime.
+// A stream that is captured during the object's lifetime.
 class Recorder {
  public:
   explicit Recorder(int device) : stream_{device, true, {}, 0, 0} {
@@ -54,7 +54,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   cudaStream_t stream() { return &stream_; }
-  /// Returns the work of the stream as one node.
+  /// Returns the captured work as one node.
   GraphNode node(NodeKind kind) {
     std::vector<GraphNode> nodes = std::move(stream_.point.capture->nodes);
     GraphNode node;
@@ -73,8 +73,8 @@ class Recorder {
   CUstream_st stream_;
 };
 
-// Finds the indices of nodes in a graph. Returns false if a node is not in the graph, or is listed
-// twice.
+// Adds the indices of `count` nodes of a graph to *numbers. Returns false if a node is not in the
+// graph, or is in `nodes` twice.
 bool numbers_of(cudaGraph_t graph, const cudaGraphNode_t* nodes, size_t count,
                 std::vector<size_t>* numbers) {
   for (size_t i = 0; i < count; ++i) {
@@ -101,8 +101,8 @@ cudaError_t add(const NodePosition& position, GraphNode node) {
   return cudaSuccess;
 }
 
-// Records the work that `work` enqueues in a stream of the device as one node; records nothing on
-// an error.
+// Calls `work(stream)` with a captured stream of the device, and stores the captured work as *node.
+// Stores nothing if `work` returns an error.
 template <class Work>
 cudaError_t record(NodeKind kind, int device, GraphNode* node, const Work& work) {
   Recorder recorder(device);
@@ -254,7 +254,8 @@ cudaError_t core::set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t h
 
 namespace {
 
-// Compares the nodes of two graphs in the order in which the nodes were added.
+// Compares the i-th node of one graph with the i-th node of the other, and returns the first
+// difference.
 GraphExecUpdateResultInfo compared(const std::vector<GraphNode>& before,
                                    const std::vector<GraphNode>& after) {
   if (before.size() != after.size()) return {kTopologyChanged, nullptr, nullptr};

@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::core {
 
-/// The graph, the dependencies and the handle of a new node.
+/// The graph and the dependencies of a new node, and where to store its handle.
 struct NodePosition {
   cudaGraphNode_t* handle;
   cudaGraph_t graph;
@@ -30,7 +30,7 @@ cudaError_t add_allocation_node(const NodePosition& position, MemAllocNodeParams
 cudaError_t add_free_node(const NodePosition& position, void* memory);
 
 cudaError_t clone_graph(cudaGraph_t* copy, cudaGraph_t graph);
-/// Stores the number of the node's cudaGraphNodeType.
+/// Stores the node's type as the number in cudaGraphNodeType.
 cudaError_t read_node_type(cudaGraphNode_t node, int* type);
 cudaError_t set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t node,
                                    const KernelNodeParams* parameters);

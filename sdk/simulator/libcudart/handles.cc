@@ -8,12 +8,13 @@
 #include "runtime/core/kernels.h"
 #include "runtime/state.h"
 
-struct CUfunc_st;  // target of cudaFunction_t and CUfunction
+struct CUfunc_st;  // type to which cudaFunction_t and CUfunction point
 
 namespace kernkit::simulator {
 namespace {
 
-// cuGetProcAddress_v2() of the libcuda.so.1 in this process; null without the library.
+// Type of cuGetProcAddress_v2(). driver_search() returns the function of the loaded libcuda.so.1;
+// null if the library is not loaded.
 using FindFunction = int (*)(const char* name, void** function, int version,
                              unsigned long long flags, int* status);
 FindFunction driver_search() {
@@ -61,7 +62,7 @@ cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned 
   return call("cudaGetDriverEntryPoint", ApiScope::kHost,
               [&] { return find_driver_function(name, function, CUDART_VERSION, flags, status); });
 }
-// A kernel of the runtime is a function of the driver's API.
+// A kernel's handle in the runtime's API is also its function handle in the driver's API.
 cudaError_t cudaGetFuncBySymbol(CUfunc_st** function, const void* kernel) {
   return call("cudaGetFuncBySymbol", ApiScope::kDevice,
               [&] { return find_handle(function, kernel); });

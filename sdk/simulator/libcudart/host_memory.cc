@@ -29,7 +29,8 @@ cudaError_t core::register_host_memory(void* memory, size_t size, unsigned flags
   constexpr unsigned kAll = kPortable | kMapped | kIoMemory | kReadOnly;
   if (memory == nullptr || size == 0 || (flags & ~kAll) != 0) return cudaErrorInvalidValue;
   if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return cudaErrorInvalidValue;
-  // cudaDevAttrHostRegisterReadOnlySupported is 0, and no device has memory-mapped I/O.
+  // No device supports these flags: cudaDevAttrHostRegisterReadOnlySupported is 0, and there is no
+  // memory-mapped I/O.
   if ((flags & (kIoMemory | kReadOnly)) != 0) {
     return reject_argument(
         "flags: cudaHostRegisterReadOnly and cudaHostRegisterIoMemory are not supported; register "
@@ -37,7 +38,7 @@ cudaError_t core::register_host_memory(void* memory, size_t size, unsigned flags
         cudaErrorNotSupported);
   }
   if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
-  if (is_reserved(memory)) return cudaErrorInvalidValue;  // the memory was freed by CUDA
+  if (is_reserved(memory)) return cudaErrorInvalidValue;  // memory that CUDA freed
   Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,
                         ++state().allocated};
   registered.registered = true;

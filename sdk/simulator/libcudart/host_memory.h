@@ -10,7 +10,7 @@ namespace kernkit::simulator::core {
 
 cudaError_t register_host_memory(void* memory, size_t size, unsigned flags);
 cudaError_t unregister_host_memory(void* memory);
-/// Stores the address by which kernels reach memory of the host.
+/// Stores the address at which kernels access host memory.
 cudaError_t find_device_pointer(void** on_device, void* on_host);
 
 }  // namespace kernkit::simulator::core

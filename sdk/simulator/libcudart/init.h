@@ -4,8 +4,8 @@
 
 namespace kernkit::simulator {
 
-/// Creates the devices, once. Called when this library is loaded, and before the constructors of a
-/// library whose static runtime is redirected, which may run earlier.
+/// Creates the devices at the first call; later calls do nothing. Called when this library is
+/// loaded, or earlier, before the constructors of a library whose static runtime is redirected.
 void start_runtime();
 
 }  // namespace kernkit::simulator

@@ -25,7 +25,7 @@ void __cudaRegisterFunction(void** handle, const char* function, char*, const ch
                             uint3*, uint3*, dim3*, dim3*, int*);
 }
 
-// The target of cudaLibrary_t.
+// The object that a cudaLibrary_t points to.
 struct CUlib_st {
   struct Wrapper {
     uint32_t magic, version;
@@ -35,7 +35,8 @@ struct CUlib_st {
   std::vector<unsigned char> bytes;  // the library's fat binary
   Wrapper wrapper{};
   void** module = nullptr;
-  std::map<std::string, char> kernels;  // kernels by name; addresses of the values are handles
+  // Kernels by name; the address of a value is the kernel's handle.
+  std::map<std::string, char> kernels;
 };
 
 namespace kernkit::simulator {
@@ -48,7 +49,8 @@ void put(std::vector<unsigned char>* bytes, size_t at, T value) {
   std::memcpy(&(*bytes)[at], &value, sizeof(T));
 }
 
-// Returns a fat binary in nvcc's layout with one uncompressed entry, see ptx/image/fat_binary.cc.
+// Returns a fat binary in nvcc's layout that contains the PTX text as one uncompressed entry, see
+// ptx/image/fat_binary.cc.
 std::vector<unsigned char> around(const char* text) {
   constexpr size_t kHeader = 16, kEntry = 64;
   const size_t size = std::strlen(text) + 1;
@@ -67,7 +69,8 @@ std::vector<unsigned char> around(const char* text) {
   return bytes;
 }
 
-// A program may free a fat binary after the load. An unknown format has no entries.
+// Returns a copy of a fat binary, which the program may free after the load. For data of an unknown
+// format, returns a fat binary without entries.
 std::vector<unsigned char> copy_of_fat_binary(const void* data) {
   constexpr size_t kHeader = 16;
   const auto* from = static_cast<const unsigned char*>(data);
@@ -206,7 +209,7 @@ using namespace kernkit::simulator;  // NOLINT(build/namespaces): these are its 
 
 extern "C" {
 
-// Options of the compiler and of the library have no effect.
+// The options of the compiler and of the library, which have no names here, have no effect.
 cudaError_t cudaLibraryLoadData(CUlib_st** library, const void* code, void*, void**, unsigned,
                                 void*, void**, unsigned) {
   return call("cudaLibraryLoadData", ApiScope::kDevice,

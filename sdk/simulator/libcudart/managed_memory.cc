@@ -30,7 +30,8 @@ bool is_managed_variable(const void* address) {
   return is_variable(address, &attributes) && attributes.type == cudaMemoryTypeManaged;
 }
 
-// Returns whether all bytes are in one managed allocation, or in managed variables.
+// Returns whether the first and the last of `size` bytes are in the same managed allocation, or
+// both in managed variables.
 bool is_managed(const void* memory, size_t size) {
   if (memory == nullptr || size == 0) return false;
   if (reinterpret_cast<uintptr_t>(memory) > SIZE_MAX - size) return false;
@@ -41,7 +42,8 @@ bool is_managed(const void* memory, size_t size) {
   return is_managed_variable(memory) && is_managed_variable(last);
 }
 
-// cudaDevAttrHostNumaId is -1: NUMA nodes of the host have no numbers.
+// Checks the location of advice or of a prefetch. NUMA nodes of the host cannot be selected by
+// number, since cudaDevAttrHostNumaId is -1.
 cudaError_t check_location(const MemLocation& location) {
   switch (location.type) {
     case kLocationDevice: return exists(location.id) ? cudaSuccess : cudaErrorInvalidDevice;

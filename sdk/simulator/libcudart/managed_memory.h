@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::core {
 
-/// Checks advice by its number in cudaMemoryAdvise.
+/// Checks the arguments of advice, which has no effect. `advice` is a value of cudaMemoryAdvise.
 cudaError_t advise(const void* memory, size_t size, int advice, const MemLocation& location);
 cudaError_t prefetch(const void* memory, size_t size, const MemLocation& location, unsigned flags,
                      cudaStream_t stream);

@@ -14,7 +14,8 @@ bool is_empty(const Extent& extent) {
   return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
-// Returns whether a box at this position is within the rows and slices of the memory.
+// Returns whether a box of size `extent` at this position is within the rows and slices of the
+// memory.
 bool contains(const PitchedPtr& memory, const Position& position, const Extent& extent) {
   const bool rows = position.x <= memory.pitch && extent.width <= memory.pitch - position.x;
   const bool one_slice = extent.depth == 1 && position.z == 0;
@@ -27,7 +28,7 @@ char* slice_of(const PitchedPtr& memory, const Position& position, size_t slice)
          ((position.z + slice) * memory.ysize + position.y) * memory.pitch + position.x;
 }
 
-// Calls `work` with the number of each slice until a call fails.
+// Calls work(slice) for each slice number from 0 on. Stops at the first error and returns it.
 template <class Work>
 cudaError_t for_each_slice(size_t slices, const Work& work) {
   for (size_t slice = 0; slice < slices; ++slice) {
@@ -63,7 +64,7 @@ cudaError_t fill(const PitchedPtr& memory, int value, const Extent& extent, cuda
 
 cudaError_t core::copy_slices(const Memcpy3DParms* all, cudaStream_t stream) {
   if (all == nullptr) return cudaErrorInvalidValue;
-  // No array exists: cudaMallocArray() and cudaMalloc3DArray() are not supported.
+  // An array cannot be valid, since cudaMallocArray() and cudaMalloc3DArray() are not supported.
   if (all->srcArray != nullptr || all->dstArray != nullptr) return cudaErrorInvalidValue;
   if (all->kind < cudaMemcpyHostToHost || all->kind > cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;

@@ -9,7 +9,7 @@
 namespace kernkit::simulator::core {
 
 cudaError_t copy_slices(const Memcpy3DParms* parameters, cudaStream_t stream);
-/// Copies on the default stream, and waits.
+/// Copies slices on the default stream, and waits for the copy.
 cudaError_t copy_slices_and_wait(const Memcpy3DParms* parameters);
 
 }  // namespace kernkit::simulator::core

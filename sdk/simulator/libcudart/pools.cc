@@ -143,7 +143,8 @@ cudaError_t core::read_pool_attribute(const MemoryPool* pool, int attribute, voi
 
 namespace {
 
-// The pool attribute for a cudaGraphMemAttributeType: used or reserved memory of a device's graphs.
+// Returns the pool attribute that corresponds to a cudaGraphMemAttributeType; 0 for an invalid
+// value.
 int pool_attribute_of(int attribute) {
   constexpr int kAll[] = {kUsedMemCurrent, kUsedMemHigh, kReservedMemCurrent, kReservedMemHigh};
   return attribute >= 0 && attribute < 4 ? kAll[attribute] : 0;
@@ -158,8 +159,8 @@ cudaError_t with_graph_pool(const char* function, int device, const Work& work) 
 
 }  // namespace
 
-// The pool's device always has access. Other devices have no access, as cudaDeviceCanAccessPeer()
-// returns.
+// Only the pool's own device has access to the pool, since devices have no peer access. Descriptors
+// that request other access are errors.
 cudaError_t core::set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count) {
   if (find(pool) == nullptr || (all == nullptr && count != 0)) return cudaErrorInvalidValue;
   for (size_t i = 0; i < count; ++i) {
@@ -197,7 +198,8 @@ cudaError_t pool_of(MemoryPool** pool, int device,
   return cudaSuccess;
 }
 
-// Calls `work` with the device of a location.
+// Calls work(device) if a location and an allocation type denote pinned memory of a device;
+// otherwise returns an error.
 template <class Work>
 cudaError_t with_device_of(const MemLocation* location, int allocation_type, const Work& work) {
   if (location == nullptr) return cudaErrorInvalidValue;

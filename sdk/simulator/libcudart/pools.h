@@ -12,25 +12,28 @@
 
 namespace kernkit::simulator::core {
 
-/// Stores the default pool and the current pool of a device.
+/// Stores the default pool of a device. find_current_pool() stores the current pool.
 cudaError_t find_default_pool(MemoryPool** pool, int device);
 cudaError_t find_current_pool(MemoryPool** pool, int device);
 cudaError_t set_current_pool(int device, MemoryPool* pool);
-/// The same functions by a location and an allocation type, the number in cudaMemAllocationType:
-/// only pinned memory of a device has pools, other memory is cudaErrorNotSupported.
+/// The same functions for a location and an allocation type, a value of cudaMemAllocationType.
+/// Return cudaErrorNotSupported for memory other than pinned memory of a device, which has no
+/// pools.
 cudaError_t find_default_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
 cudaError_t find_current_pool(MemoryPool** pool, const MemLocation* location, int allocation_type);
 cudaError_t set_current_pool(const MemLocation* location, int allocation_type, MemoryPool* pool);
 cudaError_t create_pool(MemoryPool** pool, const MemPoolProps* properties);
 cudaError_t destroy_pool(const MemoryPool* pool);
-/// Sets and reads an attribute by its number in cudaMemPoolAttr.
+/// Sets an attribute; `attribute` is a value of cudaMemPoolAttr. read_pool_attribute() stores the
+/// attribute.
 cudaError_t set_pool_attribute(MemoryPool* pool, int attribute, const void* value);
 cudaError_t read_pool_attribute(const MemoryPool* pool, int attribute, void* value);
-/// Releases unused memory of the pool, down to `min_bytes` bytes.
+/// Releases unused memory of the pool until at most `min_bytes` bytes are reserved.
 cudaError_t trim_pool(MemoryPool* pool, size_t min_bytes);
 cudaError_t set_pool_access(const MemoryPool* pool, const MemAccessDesc* all, size_t count);
 cudaError_t read_pool_access(int* flags, const MemoryPool* pool, const MemLocation* location);
-/// Stores the pool of memory that a pool allocated, or null for other memory.
+/// Stores the pool from which the memory at an address was allocated; null if no pool allocated the
+/// memory.
 cudaError_t find_pool_of_memory(MemoryPool** pool, const void* address);
 cudaError_t allocate_from_pool(void** pointer, size_t size, const MemoryPool* pool,
                                cudaStream_t stream);

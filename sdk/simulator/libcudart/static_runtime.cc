@@ -45,16 +45,17 @@ constexpr unsigned char kJump[] = {0x50, 0, 0, 0x58, 0, 2, 0x1f, 0xd6};  // ldr 
 #endif
 constexpr size_t kJumpSize = sizeof(kJump) + sizeof(void*);
 
-// Starts the name of each internal function of NVIDIA's static runtime.
+// The prefix of the names of internal functions in NVIDIA's static runtime.
 constexpr const char* kInternal = "libcudart_static_";
-// A function that CUDA 13 removed.
+// A function that CUDA 12 has and CUDA 13 has not: it identifies an old runtime.
 constexpr const char* kRemoved = "cudaThreadSynchronize";
-// A table of kernkit_add_library(): for each function its distance from the table (int32_t) and its
-// name, which ends with a zero; 0 ends the table. The name of the table ends with CUDA's version.
+// Prefix of the symbol of the table that kernkit_add_library() adds to a library; CUDA's version
+// follows. For each function, the table has the distance of the function from the table (int32_t),
+// and the zero-terminated name. A distance of 0 ends the table.
 constexpr const char* kTable = "kernkit_static_runtime_";
 constexpr const char* kVersion = "13";
 
-// Libraries of NVIDIA with functions of the host and kernels.
+// Names of NVIDIA's libraries that contain host functions and kernels.
 constexpr const char* kOfNvidia[] = {"libcublas",   "libcudnn",  "libcudss",    "libcufft",
                                      "libcufile",   "libcurand", "libcusolver", "libcusparse",
                                      "libcutensor", "libnccl",   "libnpp",      "libnvjpeg"};
@@ -68,7 +69,7 @@ constexpr const char* kStripped =
     "without the linker's option -s, or ";
 
 struct StaticRuntime {
-  bool is_old = false;                     // whether the runtime is of CUDA 12 or earlier
+  bool is_old = false;                     // whether this is a runtime of CUDA 12 or earlier
   std::map<uintptr_t, std::string> names;  // functions by address
   std::vector<uintptr_t> starts;           // addresses of all functions of the file, sorted
 };
@@ -77,7 +78,7 @@ bool is_of_runtime(const char* name) {
   return std::strncmp(name, "cuda", 4) == 0 || std::strncmp(name, "__cuda", 6) == 0;
 }
 
-// Reads the symbol table of a file that contains a static runtime.
+// Reads the functions of a static runtime from the symbol table of its file.
 StaticRuntime read_symbols(const ModuleFile& file, const ElfW(Shdr) & table, uintptr_t base) {
   StaticRuntime found;
   file.each_symbol(table, [&](const char* name, const ElfW(Sym) & symbol) {
@@ -86,14 +87,16 @@ StaticRuntime read_symbols(const ModuleFile& file, const ElfW(Shdr) & table, uin
     if (!is_of_runtime(name)) return;
     found.is_old = found.is_old || std::strcmp(name, kRemoved) == 0;
     std::string& known = found.names[base + symbol.st_value];
-    // If two functions have one address, the name without a suffix such as _ptsz is supported.
+    // If two functions have the same address, keeps the shorter name, which has no suffix such as
+    // _ptsz.
     if (known.empty() || std::strlen(name) < known.size()) known = name;
   });
   std::sort(found.starts.begin(), found.starts.end());
   return found;
 }
 
-// Reads the table of a library of kernkit.
+// Reads the functions of a static runtime from the table that kernkit_add_library() added, see
+// kTable.
 StaticRuntime read_table(uintptr_t table) {
   StaticRuntime found;
   const auto* entry = reinterpret_cast<const char*>(table);
@@ -109,7 +112,7 @@ StaticRuntime read_table(uintptr_t table) {
   return found;
 }
 
-// Prints the problem of a program or library once.
+// Prints a problem of a program or library, but only once.
 void report(const dl_phdr_info& module, const std::string& problem) {
   static auto& reported = *new std::set<std::string>;
   const std::string path = path_of(module);
@@ -117,8 +120,8 @@ void report(const dl_phdr_info& module, const std::string& problem) {
   std::fprintf(stderr, "kernkit: %s: %s\n", path.c_str(), problem.c_str());
 }
 
-// Returns this library as a handle for dlsym(). The first call may run the library's constructor,
-// which calls this function again.
+// Returns the handle of this library for dlsym(). In the first call dlopen() may run the library's
+// constructor, which calls this function again.
 void* this_library() {
   static void* handle = nullptr;
   if (handle == nullptr) {
@@ -137,7 +140,7 @@ void write_jump(uintptr_t from, const void* target) {
   __builtin___clear_cache(begin, begin + kJumpSize);
 }
 
-// Returns whether a jump ends before the next function.
+// Returns whether a jump at this address ends before the next function.
 bool has_room(const StaticRuntime& runtime, uintptr_t address) {
   const auto next = std::upper_bound(runtime.starts.begin(), runtime.starts.end(), address);
   return next == runtime.starts.end() || *next - address >= kJumpSize;
@@ -171,14 +174,14 @@ void redirect(const dl_phdr_info& module, const StaticRuntime& runtime) {
   }
 }
 
-// Returns whether the file is a library of NVIDIA, whose runtime cannot be replaced.
+// Returns whether a file is a library of NVIDIA, whose static runtime cannot be replaced.
 bool is_of_nvidia(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const auto starts = [&](const char* with) { return name.rfind(with, 0) == 0; };
   return std::any_of(std::begin(kOfNvidia), std::end(kOfNvidia), starts);
 }
 
-// Returns whether a section of fat binaries in memory has PTX.
+// Returns whether a fat binary in this section of a loaded module has PTX.
 bool has_ptx(const dl_phdr_info& module, const ElfW(Shdr) & section) {
   constexpr size_t kWrapperSize = 24;  // [bytes]
   for (size_t at = 0; at + kWrapperSize <= section.sh_size; at += kWrapperSize) {
@@ -188,8 +191,9 @@ bool has_ptx(const dl_phdr_info& module, const ElfW(Shdr) & section) {
   return false;
 }
 
-// Redirects the static runtime of a library of kernkit whose symbol table does not name the
-// runtime's functions. `is_stripped`: there is no symbol table.
+// Redirects the static runtime of a module whose symbol table does not name the runtime's
+// functions, if the module has the table of kernkit_add_library(). `is_stripped`: the module has no
+// symbol table.
 void redirect_by_table(const dl_phdr_info& module, const ModuleFile& file, bool is_stripped) {
   const ElfW(Shdr)* fat_binaries = file.section(".nvFatBinSegment");
   const ElfW(Shdr)* exported = file.section(SHT_DYNSYM);

@@ -5,8 +5,8 @@
 
 namespace kernkit::simulator {
 
-/// Redirects the functions of the static runtime, in the program and in each library that has such
-/// a runtime and is loaded, to the functions of this library.
+/// Redirects the functions of static runtimes, in the program and in all loaded libraries, to the
+/// functions of this library.
 void redirect_static_runtimes();
 
 }  // namespace kernkit::simulator

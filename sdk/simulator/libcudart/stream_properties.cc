@@ -11,7 +11,7 @@ namespace {
 
 using core::StreamProperties;
 
-// Runs a call that returns a property of a stream in `*to`.
+// Runs the API function `function`, which stores a property of a stream in *to.
 template <class T>
 cudaError_t read_property(const char* function, cudaStream_t stream, T* to,
                           T StreamProperties::*member) {

@@ -12,19 +12,19 @@ struct CUgraphNode_st;
 
 namespace kernkit::simulator {
 
-/// cudaExtent. The width is in bytes for memory without an array.
+/// cudaExtent. The width is in bytes, except in CUDA arrays.
 struct Extent {
   size_t width, height, depth;
 };
 
-/// cudaPitchedPtr: rows of `xsize` bytes at a distance of `pitch` bytes, `ysize` rows in each
-/// slice.
+/// cudaPitchedPtr: slices of `ysize` rows. A row has `xsize` bytes, and rows are `pitch` bytes
+/// apart.
 struct PitchedPtr {
   void* ptr;
   size_t pitch, xsize, ysize;
 };
 
-/// cudaPos. x is in bytes for memory without an array.
+/// cudaPos. x is in bytes, except in CUDA arrays.
 struct Position {
   size_t x, y, z;
 };
@@ -58,7 +58,7 @@ struct MemPoolProps {
   int allocType, handleTypes;
   MemLocation location;
   void* win32SecurityAttributes;
-  size_t maxSize;  // limit [bytes]; 0 for the memory of the device
+  size_t maxSize;  // limit [bytes]; 0 means the device's whole memory
   unsigned short usage;
   unsigned char reserved[54];
 };
@@ -78,7 +78,7 @@ struct KernelNodeParams {
   void** extra;
 };
 
-/// cudaMemsetParams: elements of 1, 2 or 4 bytes in rows.
+/// cudaMemsetParams: a fill of rows with elements of 1, 2 or 4 bytes.
 struct MemsetParams {
   void* dst;
   size_t pitch;  // distance between rows [bytes]; unused for one row

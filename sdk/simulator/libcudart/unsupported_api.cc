@@ -11,8 +11,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Advice for programs that call an unsupported function. The first entry whose `part` occurs in the
-// function's name applies.
+// Advice for programs that call an unsupported function. The advice is that of the first entry of
+// kAdvice whose `part` occurs in the function's name.
 struct Advice {
   const char *part, *text;
 };

@@ -29,7 +29,8 @@ cudaError_t find(const void* symbol, VariableMemory* memory) {
   return cudaSuccess;
 }
 
-// Finds `size` bytes of a variable at `offset`.
+// Finds the memory of `size` bytes at `offset` in a variable. `is_valid_kind`: whether the copy's
+// direction is valid.
 cudaError_t find(const void* symbol, size_t offset, size_t size, bool is_valid_kind,
                  VariableMemory* memory) {
   const cudaError_t error = find(symbol, memory);

@@ -30,12 +30,12 @@ enum Result {  // nvJitLinkResult
 
 enum { kPtx = 2, kAny = 10 };  // nvJitLinkInputType
 
-/// The target of nvJitLinkHandle.
+/// The object that an nvJitLinkHandle points to.
 struct Linker {
   std::vector<std::string> texts;
   std::string joined;  // PTX text, empty before nvJitLinkComplete()
-  std::string errors;  // messages, a line each
-  std::string infos;   // messages that are no errors: none
+  std::string errors;  // error messages, one per line
+  std::string infos;   // information messages, of which there are none
 
   Result fail(Result result, const std::string& message) {
     errors += "kernkit: " + message + "\n";
@@ -45,7 +45,7 @@ struct Linker {
 
 namespace {
 
-// Returns whether the data is text that begins with a directive or a comment.
+// Returns whether the data is PTX: text that begins with a directive or a comment.
 bool is_ptx(const std::string& data) {
   const size_t begin = data.find_first_not_of(" \t\r\n");
   return begin != std::string::npos && (data[begin] == '.' || data.compare(begin, 2, "//") == 0);
@@ -57,7 +57,7 @@ Result add(Linker* linker, int type, std::string data, const char* name) {
     linker->texts.emplace_back(runtime);
     return kSuccess;
   }
-  data.resize(::strnlen(data.data(), data.size()));  // PTX text may end in a null character
+  data.resize(::strnlen(data.data(), data.size()));  // PTX text may end with a null character
   if ((type != kPtx && type != kAny) || !is_ptx(data)) {
     const std::string message = std::string(name == nullptr ? "the input" : name) +
                                 " is not PTX, and other types of input are not supported: compile "
@@ -79,7 +79,7 @@ Result complete(Linker* linker) {
   }
 }
 
-// Writes one of the linker's texts, which ends with a zero.
+// Writes one of the linker's texts to `target`, followed by a null character.
 Result write_text(const Linker* linker, std::string Linker::*text, void* target) {
   if (linker == nullptr || target == nullptr) return kNullInput;
   std::memcpy(target, (linker->*text).c_str(), (linker->*text).size() + 1);
@@ -152,7 +152,8 @@ Result nvJitLinkGetInfoLogSize(const Linker* linker, size_t* size) {
 Result nvJitLinkGetInfoLog(const Linker* linker, char* text) {
   return write_text(linker, &Linker::infos, text);
 }
-// Numba compiles for link-time optimisation from version 12.3 on, and to PTX for older versions.
+// Reports version 12.2: Numba requests link-time optimisation from version 12.3 on, and compiles to
+// PTX for older versions.
 Result nvJitLinkVersion(unsigned* major, unsigned* minor) {
   if (major == nullptr || minor == nullptr) return kNullInput;
   *major = 12;
@@ -160,7 +161,8 @@ Result nvJitLinkVersion(unsigned* major, unsigned* minor) {
   return kSuccess;
 }
 
-// A program that includes nvJitLink.h calls these names; dlsym() finds the names without a version.
+// Programs that include nvJitLink.h call names with a version. Programs that use dlsym() look up
+// names without a version.
 #define KERNKIT_VERSIONED(name) \
   decltype(nvJitLink##name) __nvJitLink##name##_13_0 __attribute__((alias("nvJitLink" #name)));
 KERNKIT_VERSIONED(Create)

@@ -19,7 +19,8 @@ std::string demangled(const std::string& mangled) {
   return result;
 }
 
-// Returns the position of the parameter list: the parenthesis that matches the last one.
+// Returns the position of the parenthesis that opens the parameter list; the length of the text if
+// there is none.
 size_t parameters(const std::string& text) {
   int depth = 0;
   for (size_t i = text.size(); i-- > 0;) {

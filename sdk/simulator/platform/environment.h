@@ -6,7 +6,8 @@
 
 namespace kernkit::simulator {
 
-/// Returns the value of a variable such as KERNKIT_SEED, decimal or 0x...; `otherwise` if unset.
+/// Returns the number in an environment variable such as KERNKIT_SEED, decimal or hexadecimal
+/// (0x...); `otherwise` if the variable is not set.
 inline unsigned number_of(const char* variable, unsigned otherwise) {
   const char* text = std::getenv(variable);
   return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;

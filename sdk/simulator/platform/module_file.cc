@@ -43,7 +43,8 @@ ModuleFile::ModuleFile(const dl_phdr_info& module) {
     const auto size = static_cast<size_t>(status.st_size);
     void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (memory != MAP_FAILED) {
-      limit_allocation(memory, size, size);  // earlier memory may have been poisoned
+      // Memory previously at these addresses may have been poisoned.
+      limit_allocation(memory, size, size);
       bytes_ = static_cast<const unsigned char*>(memory);
       size_ = size;
     }
@@ -54,7 +55,7 @@ ModuleFile::ModuleFile(const dl_phdr_info& module) {
   const size_t segments = header->e_phnum * sizeof(ElfW(Phdr));
   if (!holds(header->e_phoff, segments) || header->e_phnum != module.dlpi_phnum ||
       std::memcmp(bytes_ + header->e_phoff, module.dlpi_phdr, segments) != 0) {
-    return;  // the file is not the loaded file
+    return;  // the file was replaced after it was loaded
   }
   if (!holds(header->e_shoff, header->e_shnum * sizeof(ElfW(Shdr)))) return;
   sections_ = reinterpret_cast<const ElfW(Shdr)*>(bytes_ + header->e_shoff);
@@ -89,7 +90,7 @@ bool ModuleFile::has_text(unsigned table, const char* text) const {
          memmem(bytes_ + strings.sh_offset, strings.sh_size, text, std::strlen(text)) != nullptr;
 }
 
-// Returns "" for a text that does not end within the table.
+// Returns the text at an offset of a string table; "" if the text does not end within the table.
 const char* ModuleFile::text_at(const ElfW(Shdr) & strings, size_t offset) const {
   if (!holds(strings.sh_offset, strings.sh_size) || offset >= strings.sh_size) return "";
   const auto* text = reinterpret_cast<const char*>(bytes_ + strings.sh_offset + offset);

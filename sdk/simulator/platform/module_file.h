@@ -21,9 +21,9 @@ class ModuleFile {
 
   /// Returns the first section of a type, such as SHT_SYMTAB; null without such a section.
   const ElfW(Shdr) * section(unsigned type) const;
-  /// Returns the first section of a name, such as ".text"; null without such a section.
+  /// Returns the first section with a name, such as ".text"; null without such a section.
   const ElfW(Shdr) * section(const char* name) const;
-  /// Returns whether a string table contains a text. `table`: index of the section.
+  /// Returns whether a string table contains a text. `table` is the index of the table's section.
   bool has_text(unsigned table, const char* text) const;
   /// Calls visit(name, symbol) for each symbol of a symbol table, undefined symbols included.
   void each_symbol(
@@ -41,10 +41,11 @@ class ModuleFile {
   const ElfW(Shdr) * names_ = nullptr;  // names of sections
 };
 
-/// Finds the module, the program or a library, that an address belongs to. Returns false if none
-/// does.
+/// Finds the module (the program or a library) that contains an address. Returns false if no module
+/// contains the address.
 bool find_module(const void* address, dl_phdr_info* module);
-/// Returns the part of a module in memory that contains an address; null if none does.
+/// Returns the loaded segment of a module that contains an address; null if no segment contains the
+/// address.
 const ElfW(Phdr) * segment_at(const dl_phdr_info& module, const void* address);
 /// Returns the path of a module's file.
 std::string path_of(const dl_phdr_info& module);

@@ -52,9 +52,9 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace kernkit::simulator {
 
-/// Makes AddressSanitizer report accesses to this memory; unpoison_memory() reverts that.
-/// AddressSanitizer records the number of accessible first bytes for every 8 bytes: if poisoned
-/// memory ends between two multiples of 8, up to 7 bytes before its end remain accessible.
+/// Makes AddressSanitizer report accesses to `size` bytes at `memory`, until unpoison_memory().
+/// AddressSanitizer records how many first bytes of each 8 bytes are accessible: if poisoned memory
+/// ends between two multiples of 8, up to 7 bytes before its end remain accessible.
 inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_SIMULATOR_ASAN)
   __asan_poison_memory_region(memory, size);
@@ -68,28 +68,31 @@ inline void unpoison_memory([[maybe_unused]] const void* memory, [[maybe_unused]
 
 #if defined(KERNKIT_TSAN)
 inline constexpr bool kRaceDetector = true;
-/// Work before a release at an address happened before work after an acquire at the same address.
+/// Orders work for the race detector: work before race_release(address) happened before work after
+/// a later race_acquire(address).
 inline void race_acquire(void* address) { __tsan_acquire(address); }
 inline void race_release(void* address) { __tsan_release(address); }
 inline void race_ignore(bool ignore) {
   (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
   (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
 }
-/// The race detector ignores this context during its lifetime, for code of the runtime.
+/// Makes the race detector ignore accesses of this thread or fiber during the object's lifetime,
+/// for code of the runtime.
 struct RaceIgnored {
   RaceIgnored() { race_ignore(true); }
   ~RaceIgnored() { race_ignore(false); }
 };
-/// Reverts RaceIgnored during its lifetime, for accesses of a device such as copies.
+/// Suspends RaceIgnored during the object's lifetime, for accesses of a device such as copies.
 struct RaceObserved {
   RaceObserved() { race_ignore(false); }
   ~RaceObserved() { race_ignore(true); }
 };
-/// A context whose accesses are ignored, and happen after earlier work of its creator.
+/// Makes the race detector treat the code during the object's lifetime as a new thread, and ignore
+/// its accesses. Earlier work of the creating thread happened before the new thread's work.
 class RaceContext {
  public:
   RaceContext() : caller_(__tsan_get_current_fiber()), fiber_(__tsan_create_fiber(0)) {
-    __tsan_switch_to_fiber(fiber_, 1);  // flag 1 does not synchronise
+    __tsan_switch_to_fiber(fiber_, 1);  // flag 1: without synchronisation
     race_ignore(true);
   }
   ~RaceContext() {
@@ -109,7 +112,7 @@ inline constexpr bool kRaceDetector = false;
 inline void race_acquire(void* address) { runtime_hooks.order(OrderStep::kAcquire, address); }
 inline void race_release(void* address) { runtime_hooks.order(OrderStep::kRelease, address); }
 struct RaceIgnored {
-  RaceIgnored() {}  // avoids warnings about unused variables
+  RaceIgnored() {}  // user-provided, to avoid warnings about unused variables
 };
 using RaceObserved = RaceIgnored;
 struct RaceContext {
@@ -118,7 +121,8 @@ struct RaceContext {
 };
 #endif
 
-/// Makes the first `size` of `capacity` bytes accessible, and poisons the following bytes.
+/// Makes the first `size` of `capacity` bytes accessible to the program under AddressSanitizer, and
+/// poisons the following bytes.
 inline void limit_allocation(void* memory, size_t size, size_t capacity) {
   unpoison_memory(memory, size);
   poison_memory(static_cast<char*>(memory) + size, capacity - size);

@@ -9,13 +9,14 @@
 
 namespace kernkit::simulator {
 
-/// Calls visit(name, symbol) for each symbol in the file of a module; a stripped file has none.
+/// Calls visit(name, symbol) for each defined symbol in the file of a module; a stripped file has
+/// none.
 void each_symbol(const dl_phdr_info& module,
                  const std::function<void(const char* name, const ElfW(Sym) & symbol)>& visit);
 
-/// Returns the mangled name of the function that begins at this address, or "".
+/// Returns the mangled name of the function that begins at this address; "" if no symbol names it.
 std::string function_at(const void* address);
-/// Returns whether an address is in the code of a module, which may have no symbols.
+/// Returns whether an address is in the code of a module. Needs no symbols.
 bool is_code(const void* address);
 
 }  // namespace kernkit::simulator
