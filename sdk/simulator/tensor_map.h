@@ -14,23 +14,24 @@ struct TensorMap {
   uint32_t magic = kMagic;
   uint8_t type = 0;        // value of CUtensorMapDataType
   uint8_t dimensions = 0;  // number of dimensions
-  uint8_t swizzle = 0;     // 0: none; 1, 2, 3: 32, 64, 128 bytes
+  uint8_t swizzle = 0;     // 0: 0: no swizzle; 1, 2, 3: swizzle of 32, 64, 128 bytes
   uint8_t element_bytes = 0;
-  // CUTLASS clears a bit of the second 64-bit word of maps of small tensors for drivers of
-  // CUDA 13.1 and earlier, so that this word must be unused.
+  // Unused: with drivers of CUDA 13.1 and earlier, CUTLASS clears a bit in this second 64-bit word
+  // of the maps of small tensors.
   uint64_t unused = 0;
   uint64_t address = 0;
-  uint64_t sizes[kMostDimensions] = {};        // sizes of the tensor [elements]
-  uint64_t strides[kMostDimensions - 1] = {};  // strides of dimensions from the second on [bytes]
-  uint16_t box[kMostDimensions] = {};          // sizes of the box [elements]
-  uint8_t steps[kMostDimensions] = {};         // traversal strides [elements]
+  uint64_t sizes[kMostDimensions] = {};  // sizes of the tensor [elements]
+  // Strides of the second and further dimensions [bytes].
+  uint64_t strides[kMostDimensions - 1] = {};
+  uint16_t box[kMostDimensions] = {};   // sizes of the box [elements]
+  uint8_t steps[kMostDimensions] = {};  // traversal strides [elements]
   uint8_t reserved = 0;
 
-  /// Returns the number of elements of a dimension that a copy transfers.
+  /// Returns the number of elements that a copy transfers in a dimension.
   uint32_t elements(int dimension) const {
     return (uint32_t{box[dimension]} + steps[dimension] - 1) / steps[dimension];
   }
-  /// Returns the bytes of a copy in shared memory.
+  /// Returns the size of a copied box in shared memory [bytes].
   uint32_t box_bytes() const {
     uint32_t bytes = element_bytes;
     for (int d = 0; d < dimensions; ++d) bytes *= elements(d);
@@ -39,9 +40,9 @@ struct TensorMap {
 };
 static_assert(sizeof(TensorMap) <= 128, "a CUtensorMap has 128 bytes");
 
-/// Returns the address in shared memory at which a swizzled tensor has the byte of an unswizzled
-/// tensor: the 16-byte unit within a row is combined with the row's number by xor (PTX ISA,
-/// "Swizzling Modes").
+/// Returns the address in shared memory of the byte that has the address `at` without swizzling.
+/// Swizzling combines the number of a 16-byte unit within a row with the row's number by xor (PTX
+/// ISA, "Swizzling Modes").
 inline uint32_t swizzled(uint32_t at, uint32_t swizzle) {
   return at ^ ((at >> 7 & ((1u << swizzle) - 1)) << 4);
 }

@@ -10,7 +10,8 @@
 
 namespace kernkit::simulator {
 
-/// A counter of steps towards the end of a kernel; another OS thread may read the counter.
+/// A counter of steps by which a kernel makes progress. One OS thread adds at a time; other OS
+/// threads may read the counter.
 class Progress {
  public:
   void add() {
@@ -21,22 +22,25 @@ class Progress {
  private:
   std::atomic<uint64_t> count_{0};
 };
-/// The number of CUDA threads that started or ended.
+/// The number of starts and ends of CUDA threads.
 inline Progress threads_passed;
-/// The number of synchronisations of lanes or threads, and of atomics that changed memory.
+/// The number of synchronisations of threads or lanes, plus the number of atomics that changed
+/// memory.
 inline Progress steps_passed;
 
-/// The factor of the time limit for threads that keep running, which may be in an endless loop.
+/// The factor by which the time limit is longer for threads that synchronise but do not end: they
+/// may be in an endless loop.
 inline constexpr double kCircles = 15;
 
-/// Measures the time since a counter changed, for a caller that queries often. At most `most`
-/// seconds count between two queries, because the process may have been stopped in between. With
-/// `of_process`, only time in which the process runs counts: other processes may leave it little.
+/// Measures the time since a counter last changed, for a caller that queries the timer often. At
+/// most `most` seconds count between two queries, because the process may have been stopped in
+/// between. With `of_process`, at most the processor time of the process counts, since other
+/// processes may use the processors.
 class StallTimer {
  public:
   explicit StallTimer(double most, bool of_process = false)
       : most_(most), of_process_(of_process) {}
-  /// Returns the time since `count` changed [s].
+  /// Returns the time since `count`, the counter's present value, last changed [s].
   double stalled_for(uint64_t count) {
     const Clock::time_point now = Clock::now();
     double since = std::chrono::duration<double>(now - queried_).count();
@@ -59,7 +63,7 @@ class StallTimer {
   uint64_t count_ = UINT64_MAX;
   double stalled_ = 0;
   Clock::time_point queried_ = Clock::now();
-  std::clock_t used_ = std::clock();  // processor time of the process
+  std::clock_t used_ = std::clock();  // processor time of the process at the last query
 };
 
 }  // namespace kernkit::simulator

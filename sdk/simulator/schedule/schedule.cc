@@ -34,7 +34,7 @@ Schedule::Schedule(const std::string& kernel, dim3 grid, const Settings& setting
                static_cast<unsigned long long>(runs()));
 }
 
-// The generator is splitmix64.
+// The generator of random numbers is splitmix64.
 uint64_t Schedule::random() {
   if (settings_.seed == 0) return 0;
   uint64_t x = random_ += 0x9e3779b97f4a7c15u;

@@ -13,7 +13,7 @@
 namespace kernkit::simulator {
 namespace {
 
-std::atomic<uint64_t> kernels{0};  // number of kernels that began
+std::atomic<uint64_t> kernels{0};  // number of kernels that have begun
 std::atomic<double> patience{0};   // time limit of the running kernel [s]; 0 if no kernel runs
 char running[256];
 
@@ -22,7 +22,7 @@ void watch() {
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const double most = patience;
-    // Sums of counters that only grow change if any counter changes.
+    // The counters only grow, so that a sum of counters changes if any of them changes.
     const uint64_t passed = kernels + threads_passed.count();
     const double without_progress = all.stalled_for(passed + steps_passed.count());
     const double without_end = threads.stalled_for(passed);

@@ -7,8 +7,9 @@
 
 namespace kernkit::simulator {
 
-/// Watches a kernel during its lifetime; one kernel runs at a time in the process. An executor that
-/// can stop the kernel does so earlier, after `seconds` without progress.
+/// Watches a kernel during the object's lifetime; one kernel runs at a time in the process. Ends
+/// the process some time after `seconds` seconds without progress, so that an executor that can
+/// stop the kernel does so first.
 class Watchdog {
  public:
   Watchdog(const std::string& kernel, double seconds);

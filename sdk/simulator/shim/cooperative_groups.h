@@ -59,7 +59,8 @@ class thread_block_tile {
   static unsigned mask() { return (N == 32 ? 0xffffffffu : (1u << N % 32) - 1) << first(); }
 };
 
-/// The lanes of a warp that have arrived at one call site, ranked in their order.
+/// The lanes of a warp that have arrived at one call site. A thread's rank is the number of lower
+/// lanes in the group.
 class coalesced_group {
  public:
   explicit coalesced_group(unsigned lanes) : lanes_(lanes) {}

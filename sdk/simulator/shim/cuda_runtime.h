@@ -27,7 +27,7 @@
 
 inline constexpr int warpSize = 32;
 
-// The indices of the running CUDA thread.
+// The built-in variables of the running CUDA thread.
 inline thread_local uint3 threadIdx{};
 inline thread_local uint3 blockIdx{};
 inline thread_local dim3 blockDim{};
@@ -37,7 +37,8 @@ namespace kernkit::simulator {
 
 /// Calls a kernel, as one CUDA thread, with the arguments at the given addresses.
 using CudaInvoke = void (*)(const void* kernel, void** arguments);
-/// Describes a kernel that no CUDA compiler registered: its invoke function and argument sizes.
+/// Describes a kernel that was compiled as C++: `invoke` calls the kernel, and `sizes` has the
+/// sizes of its `count` arguments [bytes].
 void describe_kernel(const void* kernel, CudaInvoke invoke, const size_t* sizes, size_t count);
 
 template <class... Params, size_t... I>
@@ -56,12 +57,12 @@ const void* described(void (*kernel)(Params...)) {
   describe_kernel(address, invoke, kSizes, sizeof...(Params));
   return address;
 }
-/// An untyped address has no argument types to describe.
+/// Describes nothing, since an untyped address has no argument types.
 inline const void* described(const void* kernel) { return kernel; }
 
 }  // namespace kernkit::simulator
 
-/// The C++ overloads of functions with a kernel argument.
+/// Overloads of launch functions for a kernel of any C++ type, which they describe.
 template <class... Params, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                Arguments&&... arguments) {
@@ -83,7 +84,7 @@ cudaError_t cudaLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, v
   return cudaLaunchCooperativeKernel(address, grid, block, arguments, shared_memory, stream);
 }
 
-/// Overloads for device variables, which are variables of the program.
+/// Overloads for device variables, which are ordinary variables of the program.
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
   *address = const_cast<void*>(static_cast<const void*>(&symbol));

@@ -18,7 +18,7 @@ using bits_of = std::conditional_t<
     std::conditional_t<sizeof(T) == 4, unsigned,
                        std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
 
-/// Replaces *address by change(*address) and returns the old value.
+/// Atomically replaces *address by change(*address), and returns the old value.
 template <class T, class Change>
 T change_atomically(T* address, const Change& change) {
   spin();
@@ -40,7 +40,7 @@ T change_atomically(T* address, const Change& change) {
 
 }  // namespace kernkit::simulator
 
-// Atomics have suffixes for a scope: _block and _system.
+// `scope` is a suffix of the atomic's name: empty, _block or _system.
 #define KERNKIT_ATOMIC(name, scope, expression)                      \
   template <class T>                                                 \
   T atomic##name##scope(T* address, std::common_type_t<T> value) {   \
@@ -79,7 +79,7 @@ template <class T>
 T __ldg(const T* address) {
   return *address;
 }
-// Loads call spin(), since loops that wait may use them.
+// These loads call spin(), since a kernel may use them in a loop that waits for another thread.
 #define KERNKIT_LOAD(name)      \
   template <class T>            \
   T name(const T* address) {    \

@@ -33,9 +33,10 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* shared_memory, Ker
   return cudaOccupancyAvailableDynamicSMemPerBlock(shared_memory, address, blocks, threads);
 }
 
-/// Finds the largest block size with the most resident threads, and the number of such blocks that
-/// fills the device. `shared_memory_of(threads)` returns the dynamic shared memory of a block
-/// [bytes]. `limit` is the most threads of a block; 0 means the limit of the kernel.
+/// Finds the block size that maximises the number of resident threads (the largest such size), and
+/// the number of such blocks that fills the device. `shared_memory_of(threads)` returns the dynamic
+/// shared memory of a block [bytes]. `limit` is the maximum block size; 0 means the limit of the
+/// kernel.
 template <class SharedMemoryOf, class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* min_grid, int* block,
                                                                     Kernel* kernel,

@@ -15,7 +15,7 @@
 #define KERNKIT_MATH_2(name, expression) \
   inline float name(float x, float y) noexcept { return (expression); }
 
-// glibc declares some of these functions.
+// The functions are noexcept because glibc declares some of them so.
 KERNKIT_MATH_1(__expf, expf(x))
 KERNKIT_MATH_1(__exp10f, powf(10.0f, x))
 KERNKIT_MATH_1(__logf, logf(x))
@@ -55,7 +55,8 @@ inline void sincospif(float x, float* sine, float* cosine) {
   *cosine = static_cast<float>(cos(x * M_PI));
 }
 
-// Integer functions. max and min accept mixed types, like CUDA's overloads.
+// Functions of integers. max and min also accept floats and arguments of different types, like
+// CUDA's overloads.
 template <class A, class B>
 constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>,
                            std::common_type_t<A, B>>
@@ -119,7 +120,7 @@ inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-// Reinterpretations of bits, and conversions with a rounding.
+// Functions that reinterpret bits, and conversions with a rounding mode.
 #define KERNKIT_SAME_BITS(name, To, From)      \
   inline To name(From from) {                  \
     static_assert(sizeof(To) == sizeof(From)); \
@@ -134,7 +135,7 @@ KERNKIT_SAME_BITS(__uint_as_float, float, unsigned)
 KERNKIT_SAME_BITS(__double_as_longlong, long long, double)
 KERNKIT_SAME_BITS(__longlong_as_double, double, long long)
 #undef KERNKIT_SAME_BITS
-// A value out of range saturates; a NaN becomes 0.
+// Conversions to int saturate values that are out of range, and return 0 for a NaN.
 inline int __float2int_rn(float x) {
   if (x != x) return 0;
   const double rounded = nearbyint(static_cast<double>(x));

@@ -20,13 +20,13 @@
 #endif
 
 namespace kernkit::simulator {
-// `mutable` makes clang++ place the guard among variables, not among constants.
+// `mutable` makes clang++ place a guard next to its variable rather than among constants.
 struct SharedGuard {
   mutable char bytes[KERNKIT_SHARED_GUARD_SIZE];
 };
 }  // namespace kernkit::simulator
 
-// __shared__ uses __COUNTER__, about which clang++ 22 and later warn with -Wpedantic.
+// __shared__ uses __COUNTER__. With -Wpedantic, clang++ 22 and later warn about __COUNTER__.
 #if defined(__clang__) && defined(__has_warning)
 #if __has_warning("-Wc2y-extensions")
 #pragma clang diagnostic ignored "-Wc2y-extensions"

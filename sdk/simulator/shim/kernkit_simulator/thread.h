@@ -7,39 +7,42 @@
 namespace kernkit::simulator {
 
 enum class Barrier { kPlain, kCount, kAnd, kOr };
-/// Waits until every thread of the block has arrived. Returns the number of nonzero predicates
-/// (kCount), or whether all (kAnd) or any (kOr) predicates are nonzero.
+/// Waits until every thread of the block that has not ended has arrived. Returns the number of
+/// nonzero predicates (kCount), or whether all (kAnd) or any (kOr) predicates are nonzero.
 int sync_block(Barrier kind, int predicate);
 
-/// The values of the lanes at a warp synchronisation; `lanes` is the mask of participating lanes.
+/// The values that the lanes of a warp exchange; `lanes` is the mask of participating lanes.
 struct WarpValues {
   uint64_t values[32];
   unsigned lanes;
 };
-/// Waits until every lane of `mask` that has not ended has arrived at this function, and exchanges
-/// values. With `orders`, writes before the function are visible to all lanes after it.
+/// Waits until every lane of `mask` that has not ended has called `function` with the same mask,
+/// and exchanges values. With `orders`, all lanes then see writes that the lanes made before the
+/// call.
 void sync_warp(const char* function, unsigned mask, uint64_t value, bool orders, WarpValues* out);
 
-/// Returns the number of this thread in its warp; 0 outside a kernel.
+/// Returns the lane of this thread in its warp; 0 outside a kernel.
 unsigned lane_id();
-/// Waits until no other lane of the warp can arrive at the same call site, with the same active
-/// calls; returns the lanes that have arrived. Lanes at earlier lines continue first, since they
-/// may arrive. The compiler must neither merge nor duplicate calls.
+/// Waits until no further lane of the warp can arrive at this call site (the same line and the same
+/// active calls), and returns the mask of the lanes that have arrived. Lanes that wait at earlier
+/// lines continue first, since they may still arrive. The compiler must neither merge nor duplicate
+/// calls.
 #if defined(__clang__) && __has_attribute(nomerge)
 __attribute__((nomerge, convergent))
 #endif
 unsigned
 lanes_here(const char* function, int line);
-/// Called in operations of loops that may wait: lets other threads run.
+/// Called by operations that a waiting loop may contain: lets other threads run.
 void spin();
 /// Called after a change of memory for which other threads may wait.
 void step();
-/// A memory fence among all threads that call it.
+/// A memory fence, which orders the memory accesses of all threads that call it.
 void fence();
-/// Ends the kernel with an error that includes the kernel, the block and the thread.
+/// Ends the kernel with a fault. The report names the kernel, the block and the thread, followed by
+/// `sentence`.
 [[noreturn]] void trap(const char* sentence);
 
-/// The block's dynamic shared memory, and its size [bytes].
+/// Returns the block's dynamic shared memory. dynamic_shared_size() returns its size [bytes].
 void* dynamic_shared_memory();
 unsigned dynamic_shared_size();
 

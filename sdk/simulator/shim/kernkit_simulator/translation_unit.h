@@ -6,7 +6,8 @@
 
 #include <memory>  // uses __attribute__((__noinline__)), which the macro below would break
 
-// As in NVIDIA's headers, only .cu files have this macro, since it would break other headers.
+// Only .cu files have this macro, as with NVIDIA's headers: in other files the macro would break
+// standard headers.
 #define __noinline__ __attribute__((noinline))
 
 #if defined(__clang__)
