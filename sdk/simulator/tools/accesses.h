@@ -8,8 +8,8 @@ namespace kernkit::simulator::ptx {
 
 struct Touched {
   Space space = Space::kGlobal;
-  uint32_t lanes = 0;  // lanes with addresses in this space [mask]
-  uint64_t at[32];     // address of each lane; an offset into its window outside of global memory
+  uint32_t lanes = 0;  // mask of the lanes with addresses in this space
+  uint64_t at[32];     // address of each lane; an offset, except in global memory
 };
 
 /// Writes to `all` one Touched per address space that the lanes access (generic addresses may be in
@@ -17,7 +17,8 @@ struct Touched {
 /// kMostTouched.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
 inline constexpr int kMostTouched = 16;
-/// The load that cp.async does at its source address. Lanes that fill with zeros do not load.
+/// Returns the load from the source address of a cp.async. lanes_that_load() returns the mask of
+/// the lanes that load at least one byte rather than only fill with zeros.
 Operation source_of(const Operation& copy);
 uint32_t lanes_that_load(Warp& warp, const Operation& copy);
 

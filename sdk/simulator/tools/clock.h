@@ -11,9 +11,10 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The key of a warp in RemoteClock.
+/// Returns the key of a warp in RemoteClock.
 inline uint64_t key_of(uint64_t block, unsigned warp) { return block << 5 | warp; }
-/// The key for the end of earlier work that a programmatic dependent launch may overlap.
+/// The key in RemoteClock for the end of earlier work, which a programmatic dependent launch may
+/// overlap.
 inline constexpr uint64_t kEarlierWork = UINT64_MAX;
 
 /// Times of warps of other blocks, by key_of().
@@ -24,7 +25,7 @@ struct Clock {
   uint32_t times[kMostWarps] = {};  // times of the block's own warps; 0 if nothing is acquired
   RemoteClock remote;
 
-  /// Adds what another clock, also of another block, has acquired.
+  /// Joins this clock with another clock, which may belong to a warp of another block.
   void join(const Clock& other) {
     if (other.block == block) {
       for (unsigned w = 0; w < kMostWarps; ++w) times[w] = std::max(times[w], other.times[w]);
@@ -35,7 +36,7 @@ struct Clock {
     }
     for (const auto& [key, time] : other.remote) add(key, time);
   }
-  /// Returns whether operations of a warp up to `time` are acquired.
+  /// Returns whether the clock has acquired the operations of a warp up to `time`.
   bool has(uint64_t other_block, unsigned warp, uint32_t time) const {
     if (other_block == block) return times[warp] >= time;
     const auto entry = remote.find(key_of(other_block, warp));

@@ -45,7 +45,7 @@ std::string name_of(const CallOnStream& call) {
          place;
 }
 
-// Device memory, and host memory that CUDA allocated.
+// Returns the last allocation that begins at or before an address; an empty range if there is none.
 Range range_around(uint64_t address) {
   auto next = state().allocations.upper_bound(reinterpret_cast<void*>(address));
   if (next == state().allocations.begin()) return {};
@@ -84,7 +84,7 @@ void CallRaces::keep() {
 }
 
 void CallRaces::forget() {
-  forget_order();  // work keeps its call: captured work may run while a later checker is on
+  forget_order();  // the hooks remain: captured work may run under a later checker
   GlobalCells::of_process().forget();
 }
 
@@ -109,7 +109,8 @@ void CallRaces::touch(CallAccess access, const void* at, size_t bytes) {
               [&](RaceCell* cell, uint64_t address) { touch(cell, access_id, address); });
 }
 
-// A copy stores all of its bytes, whatever their values are.
+// Compares an access of a call with the earlier accesses of a cell. A copy counts as a store of all
+// of its bytes, even of bytes that it does not change.
 void CallRaces::touch(RaceCell* cell, uint32_t access_id, uint64_t address) {
   const bool loads = cells_.instruction(access_id).operation == kCallLoads;
   for (const uint32_t before : {cell->written, cell->also_written}) {

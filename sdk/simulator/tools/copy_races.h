@@ -20,7 +20,7 @@ struct CallOnStream {
   const char* place;  // call site in the program; "" if unknown
 };
 
-/// The race check of work that a call enqueued, while the work runs.
+/// Checks work that a call enqueued for races, while the work runs.
 class CallRaces {
  public:
   /// Starts to check the work of every call.
@@ -44,7 +44,7 @@ class CallRaces {
   GlobalCells& cells_;
   std::string name_;
   uint32_t launch_;
-  Range range_;                  // allocation around the last access
+  Range range_;                  // allocation that contains the last access
   std::set<uint32_t> reported_;  // records of earlier accesses with a reported race
   RaceCounts races_;
 };

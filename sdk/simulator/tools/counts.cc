@@ -8,7 +8,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The counters that global and shared memory have in common.
+// Adds to the counters that global, shared and local traffic have in common.
 template <class Traffic>
 void add_requests(Traffic* to, uint64_t requests, uint64_t lanes, uint64_t bytes) {
   to->requests += requests;

@@ -19,7 +19,7 @@ template <class X>
 void read_lanes(const void* from, uint64_t* to) {
   for (int l = 0; l < 32; ++l) to[l] = static_cast<const X*>(from)[l];
 }
-// The values of a register in all lanes.
+// Reads the values of a register in all lanes.
 void read_values(Warp& warp, const UndefinedBits& bits, uint32_t at, uint64_t* to) {
   const unsigned char* from = warp.registers + at;
   switch (bits.size(at)) {
@@ -32,7 +32,7 @@ void read_values(Warp& warp, const UndefinedBits& bits, uint32_t at, uint64_t* t
   }
 }
 
-// A source: its undefined bits, and its values where a rule needs them.
+// The undefined bits and the values of a source register.
 struct Source {
   Undefined undefined;
   Values values;
@@ -73,7 +73,8 @@ class Following {
     read_values(warp_, bits_, at, source->values);
   }
 
-  // Turns the undefined bits of all sources together into the undefined bits of a result.
+  // Replaces *result, which has the undefined bits of all sources, by the undefined bits of the
+  // result register `to`, according to the plan's rule.
   void change(uint32_t to, Undefined* result) {
     const uint64_t ones = bits_.ones(to);
     uint64_t* all = result->bits;
@@ -117,7 +118,8 @@ class Following {
     });
   }
 
-  // A defined zero decides the result of `and`, a defined one the result of `or`.
+  // A result bit is also defined if one source has a defined zero there (`and`), or a defined one
+  // (`or`).
   void combine(bool is_and, uint64_t* all) {
     Source a, b;
     take(operation_.src0, &a);
@@ -166,7 +168,7 @@ class Following {
     });
   }
 
-  // Returns -1 if undefined bits can change the result of the comparison.
+  // Returns -1 if undefined bits can change the result of the comparison, and 1 otherwise.
   int compared(const Source& a, const Source& b, int l, uint64_t sign) const {
     const uint64_t u = a.undefined.bits[l], v = b.undefined.bits[l];
     const uint64_t x = a.values[l] ^ sign, y = b.values[l] ^ sign;
@@ -182,7 +184,8 @@ class Following {
       default: return least >= other_most || most < other_least ? 1 : -1;
     }
   }
-  // The predicate combined with the comparison may decide the result alone.
+  // A predicate that is combined with an undefined comparison may decide the result alone, which is
+  // then defined.
   void compare(uint32_t to, uint64_t* all) {
     Source a, b, with;
     take(operation_.src0, &a);
@@ -202,7 +205,7 @@ class Following {
     });
   }
 
-  // Runs the operation itself on registers that hold the undefined bits.
+  // Registers for run_on(), which runs an operation on undefined bits in place of values.
   static constexpr uint32_t kSlot = 256;
   alignas(64) unsigned char slots_[16 * kSlot];
 
@@ -254,7 +257,7 @@ class Following {
     uint32_t* const sources[] = {&copy.src0, &copy.src1, &copy.src2, &copy.src3};
     for (unsigned i = 0; i < 4; ++i) fill_slot(sources[i], (plan_.data >> i & 1) != 0);
     const bool packs = operation_.count != 0 && operation_.dst != kNone;
-    std::vector<std::pair<uint32_t, uint32_t>> results;  // {register, place} of each result
+    std::vector<std::pair<uint32_t, uint32_t>> results;  // register and slot of each result
     for (uint32_t i = 0; i < operation_.count; ++i) {
       if (packs) {
         fill_slot(&copy.list[i], true);
@@ -320,7 +323,8 @@ class Following {
     bits_.write(warp_, operation_.dst_predicate, selectors);
   }
 
-  // The result is the same in all lanes; a ballot has one bit from each lane.
+  // Handles votes and other operations whose result is the same in all lanes. A bit of a ballot's
+  // result is undefined if the source of its lane is.
   void of_warp() {
     Source a;
     take(operation_.src0, &a);
@@ -346,7 +350,8 @@ class Following {
       bits_.write(warp_, to, result);
     }
   }
-  // The modes any, all and uni are those of warp_functions.cc.
+  // Returns whether the lanes `yes` and `no`, whose predicates are defined, decide a vote alone.
+  // The modes any (1), all (2) and uni are those of warp_functions.cc.
   bool is_decided(uint32_t yes, uint32_t no) const {
     return operation_.mode == 1 ? yes != 0 : operation_.mode == 2 ? no != 0 : yes != 0 && no != 0;
   }
@@ -375,7 +380,8 @@ class Following {
     };
     find(from, p.registers_of_a(), p.m / 8u, rows);
     find(from + p.registers_of_a(), p.registers_of_b(), p.n / 8u, columns);
-    // Two elements of each lane and block are in halves of one register, or in two registers.
+    // Each lane has two elements of each 8x8 block, in the halves of one register or in two
+    // registers.
     const bool halves = p.d == Element::kF16, halves_of_c = p.c == Element::kF16;
     for (uint32_t r = 0; r < p.registers_of_d(); ++r) {
       if (to[r] == kNone) continue;  // no instruction reads the result
@@ -412,7 +418,7 @@ class Following {
 
 void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
             UndefinedUses* uses) {
-  // A shuffle may read the register of a lane outside of the operation.
+  // A shuffle may read the register of a lane that does not execute the shuffle.
   bool any = plan.rule == Definedness::kShuffle && warp.mask != Warp::kAll;
   if (plan.rule != Definedness::kNone) {
     for (const uint32_t source : plan.sources) any |= bits->any(source);

@@ -15,16 +15,16 @@ namespace kernkit::simulator::ptx {
 
 class UndefinedUses;
 
-/// The order that an integer comparison tests.
+/// The relation that an integer comparison tests.
 enum class Order : uint8_t { kNone, kEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
 struct BitPlan {
   Definedness rule = Definedness::kAll;
-  uint8_t data = 0;  // data sources of kMoved; bit i is src<i>
+  uint8_t data = 0;  // which sources of kMoved are data; bit i means src<i>
   Order order = Order::kNone;
   bool is_signed = false;
   bool stores = false;
-  bool transposes = false;  // whether a matrix operation transposes
+  bool transposes = false;  // whether a matrix operation transposes the matrices
   // whether the value that an atomic stores is independent of the old value
   bool exchanges = false;
   std::vector<uint32_t> sources, results;
@@ -33,8 +33,8 @@ struct BitPlan {
 
 /// Returns a plan for each operation of a kernel.
 std::vector<BitPlan> plans_of(const Kernel& kernel);
-/// Computes the undefined bits of the results of an operation that accesses no memory, before it
-/// runs. `uses` records the origins of undefined bits.
+/// Computes the undefined bits of the results of an operation that accesses no memory, before the
+/// operation runs. `uses` records the origins of undefined bits.
 void follow(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits,
             UndefinedUses* uses);
 

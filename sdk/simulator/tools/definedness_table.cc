@@ -26,7 +26,7 @@ bool is_integer_or_bits(Type type) {
   }
 }
 
-// Returns the comparison of setp and set.
+// Returns the relation that a setp or set operation tests.
 Order order_of(const Operation& operation) {
   switch (operation.mode & kComparison) {
     case kEq:
@@ -60,7 +60,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     plan.order = order_of(operation);
   }
   if (row.access != AccessKind::kNone && operation.bytes == 0) {
-    plan.rule = Definedness::kNone;  // adds the frame's address for the next operation
+    plan.rule = Definedness::kNone;  // the operation adds the frame's address for the next one
     add(&plan.results, {operation.dst});
     return plan;
   }

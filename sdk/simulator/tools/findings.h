@@ -25,7 +25,8 @@ struct FindingCount {
 
 class FindingLedger {
  public:
-  using Pair = std::tuple<std::string, std::string, std::string>;  // kernel and both lines
+  // Kernel, and the lines of both accesses.
+  using Pair = std::tuple<std::string, std::string, std::string>;
 
   explicit FindingLedger(const char* tool) : tool_(tool) {}
   void add(const Pair& pair, const FindingCount& added);
@@ -40,7 +41,7 @@ class FindingLedger {
 struct RaceLedger : FindingLedger {
   explicit RaceLedger(RaceLevel least = RaceLevel::kError)
       : FindingLedger("racecheck"), level(least) {}
-  RaceLevel level;  // lowest level that is recorded
+  RaceLevel level;  // least severe level that is recorded
 };
 /// Races of a launch or call by level, until they are added to the ledgers.
 struct RaceCounts {
@@ -50,9 +51,9 @@ struct RaceCounts {
   }
   void add_to(const std::vector<RaceLedger*>& ledgers) const;
 };
-/// Returns the lowest level that any ledger records.
+/// Returns the least severe level that any ledger records.
 RaceLevel least_level(const std::vector<RaceLedger*>& ledgers);
-/// The words for an access in a race's sentence; `kind` is not kNone.
+/// Returns the words for an access in the report of a race; `kind` must not be kNone.
 inline const char* access_text(AccessKind kind) {
   switch (kind) {
     case AccessKind::kLoad: return "Read access";
@@ -61,7 +62,7 @@ inline const char* access_text(AccessKind kind) {
     default: return "Async copy access";
   }
 }
-/// The beginning of a race's sentence: the later access, at which byte, at which line, and the
+/// Returns the beginning of the report of a race: the later access with its byte and line, and the
 /// earlier access with its thread and line.
 inline std::string race_text(const std::string& access, const std::string& bytes,
                              const std::string& line, const std::string& earlier) {

@@ -12,10 +12,11 @@ GlobalCells& GlobalCells::of_process() {
   return all;
 }
 
-// Records are dropped when all earlier work happened before this launch, and when they take too
-// much memory.
+// Adds a launch and returns its number. First drops all records if the host has waited for all
+// earlier work, or if the records take too much memory.
 uint32_t GlobalCells::begin(LaunchRecord launch) {
-  // Work that precedes this launch may be unordered with later work of another stream.
+  // It does not suffice that earlier work happened before this launch: the earlier work may be
+  // unordered with later work of another stream.
   const bool all_before =
       std::all_of(launches_.begin(), launches_.end(), [&](const LaunchRecord& record) {
         return host_waited_for(record.work) && !launch.may_run_with(record.work);

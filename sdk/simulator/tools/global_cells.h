@@ -19,7 +19,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// An access instruction that a warp ran.
+/// An execution of an access instruction by a warp.
 struct AccessRecord {
   static constexpr uint32_t kPending = UINT32_MAX;  // time of an asynchronous copy before its wait
 
@@ -27,8 +27,8 @@ struct AccessRecord {
   uint64_t block;
   uint32_t time;
   uint8_t warp;
-  AccessKind kind;                         // a copy to shared memory is a kLoad in global memory
-  ThreadScope scope = ThreadScope::kNone;  // of a strong access
+  AccessKind kind;                         // kLoad for the source of an asynchronous copy
+  ThreadScope scope = ThreadScope::kNone;  // scope of a strong access; kNone if weak
   uint8_t element_bytes = 0;               // size of the scalar data type [bytes]
 
   bool is_strong() const { return scope != ThreadScope::kNone; }
@@ -38,7 +38,8 @@ struct AccessRecord {
   }
 };
 
-/// A launch, or a call of the runtime; a call has only `kernel` (its name) and `work`.
+/// A launch, or a call of the runtime. A call only sets `kernel` (to the name of the call) and
+/// `work`.
 struct LaunchRecord {
   std::string kernel;
   std::shared_ptr<const InstrumentedKernel> instrumented;
@@ -79,10 +80,10 @@ class GlobalCells {
     return instructions_[access_id >> 5];
   }
   AccessRecord& instruction(uint32_t access_id) { return instructions_[access_id >> 5]; }
-  /// Returns whether an access number is in use.
+  /// Returns whether a record with this access number exists.
   bool has(uint32_t access_id) const { return access_id >> 5 < instructions_.size(); }
-  /// The cells of an access with an alignment of `shift` (RaceCells::shift_of()); `shift` becomes
-  /// that of the cells.
+  /// Returns the first cell of an access with the alignment *shift (RaceCells::shift_of()), and
+  /// stores log2 of the size of the cells in *shift.
   RaceCell* at(uint64_t address, unsigned* shift) {
     if (last_ == nullptr || address / kPage != last_number_) find(address / kPage);
     RaceCell* cell = last_->at(address % kPage, *shift);
@@ -107,7 +108,7 @@ class GlobalCells {
       }
     }
   }
-  /// Removes the accesses to these bytes.
+  /// Removes the accesses to the bytes from `begin` to before `end`.
   void forget(uint64_t begin, uint64_t end);
   /// Removes all accesses.
   void forget();
@@ -117,13 +118,15 @@ class GlobalCells {
   std::string line_text(const AccessRecord& record) const;    // source line: " (k.cu:5)"
   /// "block [0, 0, 0], thread [3, 0, 0]"; the lane is that of the access number.
   std::string location_text(const AccessRecord& record, uint32_t access_id) const;
-  /// " at byte 0 of 512 bytes of global memory", for an address in an allocation of `range`.
+  /// Returns the position of an address in the allocation `range`, such as " at byte 0 of 512 bytes
+  /// of global memory".
   static std::string bytes_text(uint64_t address, const Range& range);
-  /// "Race reported between Read access at byte 0 of 512 bytes of global memory (k.cu:9) and
-  /// <past_text()>".
+  /// Returns a report such as "Race reported between Read access at byte 0 of 512 bytes of global
+  /// memory (k.cu:9) and <past_text()>".
   std::string race_text(const AccessRecord& before, uint32_t before_id, const AccessRecord& now,
                         const std::string& bytes) const;
-  /// The key of the race between an access of `kernel` and an earlier access.
+  /// Returns the key of the race between the access `now` of `kernel` and the earlier access
+  /// `before`.
   FindingLedger::Pair pair_of(const std::string& kernel, const AccessRecord& before,
                               const AccessRecord& now) const;
 
@@ -137,8 +140,9 @@ class GlobalCells {
   };
   void find(uint64_t page);
   void forget_accesses();
-  /// "Write access by writes, block [0, 0, 0], thread [0, 0, 0] (k.cu:5)"; kernel and block are
-  /// named where they differ from the kernel and block of `now`.
+  /// Describes an earlier access, such as "Write access by writes, block [0, 0, 0], thread [0, 0,
+  /// 0] (k.cu:5)". Omits the kernel if the launch is that of `now`, and then also the block if it
+  /// is the same.
   std::string past_text(const AccessRecord& record, uint32_t access_id,
                         const AccessRecord& now) const;
   std::string thread_text(const AccessRecord& record, uint32_t access_id) const;

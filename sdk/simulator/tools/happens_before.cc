@@ -34,8 +34,9 @@ OrderState& order() {
   static auto& all = *new OrderState;  // never destroyed, since streams may still run
   return all;
 }
-// The actors of this thread. Streams still run at the end of the process, after the thread-local
-// objects of the main thread were destroyed; new actors are then made and never destroyed.
+// Returns the stack of this thread's actors, of which the last is active. Streams still run at the
+// end of the process, after the thread-local objects of the main thread were destroyed; a new stack
+// is then created and never destroyed.
 std::vector<Actor>& actors() {
   thread_local std::vector<Actor>* all = nullptr;
   if (all == nullptr) {
@@ -57,7 +58,7 @@ void join_all(WorkClock* to, const WorkClock& from) {
 }
 
 bool is_host() { return actors().size() == 1; }
-// The work that happened before the current point of this thread.
+// Returns the work that happened before the current point of this thread.
 WorkClock& current_clock() {
   WorkClock& all = actors().back().acquired;
   if (is_host()) join_all(&all, order().of_host);
@@ -84,8 +85,8 @@ void leaves() {
   if (actors().size() > 1) actors().pop_back();  // the actor may have entered before keep_order()
 }
 
-// The legacy stream and blocking streams wait for each other: completed work of one happened before
-// new work of the other. Unordered work has no queue.
+// Begins work of a queue, which is null for unordered work. The legacy stream and blocking streams
+// wait for each other: completed work of one happened before new work of the other.
 void begins(const Queue* queue) {
   uint64_t by_others = 0;
   if (queue != nullptr && (queue->legacy || queue->blocking)) {
@@ -98,7 +99,8 @@ void begins(const Queue* queue) {
   }
   const std::lock_guard<std::mutex> lock(order().mutex);
   const uint64_t number = ++order().works;
-  // Work without a queue has a stream of its own, with an odd address that no queue has.
+  // Work without a queue gets a stream of its own, identified by an odd address, which no queue
+  // has.
   const void* stream =
       queue != nullptr ? &queue->done : reinterpret_cast<const void*>(2 * number + 1);
   Actor& actor = actors().back();

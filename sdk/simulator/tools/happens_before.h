@@ -8,7 +8,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Work of a stream. Work of one stream is ordered by its number.
+/// Identifies work of a stream. In a stream, work with a lower number precedes work with a higher
+/// number.
 struct WorkId {
   const void* stream = nullptr;
   uint64_t number = 0;
@@ -19,21 +20,22 @@ using WorkClock = std::map<const void*, uint64_t>;
 
 /// Records the order from now on.
 void keep_order();
-/// Stops recording, so that the runtime has no cost, and removes the recorded order.
+/// Stops recording, which would cost time, and removes the recorded order.
 void forget_order();
-/// The work that runs now.
+/// Returns the work that runs now in this thread.
 WorkId work_now();
 /// Returns whether `work` happened before the work that runs now.
 bool is_before(const WorkId& work);
 /// Returns whether the host has waited for work, which then happens before all later work.
 bool host_waited_for(const WorkId& work);
-/// The vector clock of this thread for work of streams.
+/// Returns the vector clock of the current point of this thread.
 WorkClock work_clock();
-/// The number of the previous work in the stream of the work that runs now; 0 if there was none.
+/// Returns the number of the previous work in the stream of the work that runs now; 0 if there was
+/// none.
 uint64_t previous_work();
-/// The number of the last work in the current stream that is ordered before the current work
-/// through another stream: that stream waited for it, and the current work waits for that stream. 0
-/// without such work.
+/// Returns the number of the last work in the current stream that is ordered before the current
+/// work through another stream: the other stream waited for the returned work, and the current work
+/// waits for the other stream. Returns 0 if there is no such work.
 uint64_t acquired_by_other_streams();
 
 }  // namespace kernkit::simulator::ptx

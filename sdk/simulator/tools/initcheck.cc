@@ -66,7 +66,7 @@ class InitWatch::OfBlock : public BlockHooks {
     switch (operation.flow) {
       case Flow::kTable: return use(warp, operation, operation.src0, lanes, kBranches);
       case Flow::kCall: return use(warp, operation, operation.src0, lanes, kCalls);
-      case Flow::kReturn:  // the caller's registers are restored
+      case Flow::kReturn:  // restores the caller's registers, which count as defined
         for (const Slot& slot : block_.launch.kernel.slots) {
           registers_[warp.number].define(slot.at, lanes, warp.live);
         }
@@ -93,7 +93,8 @@ class InitWatch::OfBlock : public BlockHooks {
   static constexpr const char* kWaits = "Uninitialized operand of a barrier";
   static constexpr const char* kCalls = "Uninitialized address of a function";
 
-  // Reported bits count as defined afterwards.
+  // Reports the undefined bits of a register that `lanes` use. The bits then count as defined, so
+  // that later uses are not reported.
   void use(const Warp& warp, const Operation& operation, uint32_t at, uint32_t lanes,
            const char* what) {
     UndefinedBits& bits = registers_[warp.number];

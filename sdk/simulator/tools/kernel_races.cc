@@ -125,7 +125,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (traits.access == AccessKind::kLoad) touched_count_ = 0;
   }
 
-  // Compares memory after a store with the old bytes, to find stores of the value that was there.
+  // Compares the memory with its bytes before the store, to find stores that change nothing.
   void after(Warp& warp, const Operation& operation) override {
     if (touched_count_ == 0) return;
     const Traits& traits = all_.traits_[operation.number];
@@ -138,25 +138,26 @@ class KernelRaces::OfBlock : public BlockHooks {
 
  private:
   struct OfWarp {
-    // The last record of each operation that accesses memory, since a warp may run an operation
-    // several times at one time of its clock.
+    // The last record of each operation that accesses memory. If a warp runs an operation again at
+    // the same time of its clock, the record is used again.
     std::vector<uint32_t> records, shared_records;
     PendingCopies copies;
   };
-  // Accesses of one lane to one cell.
+  // The access that is checked now: of one lane, to one cell.
   struct Now {
     const AccessRecord* record;
     uint32_t id;
     unsigned lane;
     uint64_t at;
-    bool reported = false;  // whether a race of this lane was reported
+    bool reported = false;  // whether a race of this access was reported
   };
-  // The readers of a word of shared memory: for each warp the first that is unordered with later
-  // readers, and the last.
+  // The reads of a word of shared memory by each warp: first, for all warps, a read that no later
+  // read is ordered after; then, for all warps, the last read.
   using Readers = std::array<uint32_t, 2 * kMostWarps>;
-  static constexpr uint32_t kList = uint32_t{1} << 31;  // RaceCell::last_read is an index
+  // Flag: RaceCell::last_read is an index of readers_.
+  static constexpr uint32_t kList = uint32_t{1} << 31;
 
-  // Whether a barrier is barrier.cluster of several blocks.
+  // Returns whether a barrier is barrier.cluster in a cluster of several blocks.
   bool is_of_cluster(uint32_t barrier) const {
     return barrier == Block::kClusterBarrier && block_.cluster->size() > 1;
   }
@@ -191,7 +192,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       copy.time = order_.time(warp.number);
     });
   }
-  // A block without a trigger lets later work begin when the block ends.
+  // Called when the block has ended. A block without a trigger lets later work begin when it ends.
   void end_block() {
     if (runs_ && all_.may_overlap_ && (triggers_first_ || !waits_)) {
       all_.cells_.triggers_first(all_.launch_);
@@ -210,7 +211,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     warp.mask = mask;
   }
 
-  // Whether the bytes of an access are in one allocation, or in shared memory.
+  // Returns whether the bytes of an access are in one allocation, or in the block's shared memory.
   bool is_valid(Space space, uint64_t at, uint32_t bytes) {
     if (space == Space::kShared) {
       return at <= block_.shared.size() && block_.shared.size() - at >= bytes;
@@ -218,7 +219,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
     return at >= range_.begin && at < range_.end && range_.end - at >= bytes;
   }
-  // Memory of the device's malloc(), whose reuse the tool does not follow.
+  // Returns whether an address is in the heap of the device's malloc(). The tool does not track the
+  // reuse of this memory.
   bool is_of_heap(uint64_t at) const {
     const Range range = block_.launch.heap.range_of(at);
     return at >= range.begin && at < range.end;
@@ -246,7 +248,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
   }
 
-  // The number of the record of an operation that the warp runs now.
+  // Returns the number of the record for the operation that the warp runs now.
   template <bool kShared>
   uint32_t record_now(const Warp& warp, const Operation& operation, const Traits& traits,
                       AccessKind kind) {
@@ -319,7 +321,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       const uint32_t step = 1u << shift, count = bytes >> shift;
       if (kind == AccessKind::kLoad) {
         for (uint32_t i = 0; i < count; ++i, ++cell, now.at += step) {
-          // Most words are only read: in order, or for the first time.
+          // The most frequent case: a word that is only read, for the first time or in order.
           const bool is_new = cell->first_read == 0 || cell->first_read >> 5 == ordered_;
           if (is_new && (cell->written | cell->last_read) == 0) {
             cell->first_read = now.id;
@@ -331,7 +333,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       }
       const bool is_known = kind != AccessKind::kCopy && is_valid(kSpace, at, bytes);
       const unsigned char* before = old + size_t{kMostBytes} * lane;
-      // A cas that fails stores nothing.
+      // A cas that changes nothing counts as a load, since a cas that fails stores nothing.
       if (traits.is_cas && is_known && std::memcmp(before, memory_at(kSpace, at), bytes) == 0) {
         for (uint32_t i = 0; i < count; ++i, now.at += step) load<kShared>(cell + i, &now);
         continue;
@@ -351,14 +353,14 @@ class KernelRaces::OfBlock : public BlockHooks {
   static uint64_t location(uint64_t at) {
     return kShared ? BlockOrder::shared_location(at) : at;
   }
-  // The index of the first byte that differs; `bytes` if all are equal.
+  // Returns the index of the first byte that differs; `bytes` if all bytes are equal.
   static uint32_t first_difference(const unsigned char* a, const unsigned char* b, uint32_t bytes) {
     uint32_t i = 0;
     while (i < bytes && a[i] == b[i]) ++i;
     return i;
   }
 
-  // Whether the scope of a strong access includes the thread of another access.
+  // Returns whether the scope of a strong access includes the thread of another access.
   bool includes(const AccessRecord& access, const AccessRecord& other) const {
     if (access.launch == other.launch) {
       return access.scope >= ThreadScope::kDevice ||
@@ -372,15 +374,14 @@ class KernelRaces::OfBlock : public BlockHooks {
     return before.is_strong() && now.is_strong() && before.element_bytes == now.element_bytes &&
            includes(before, now) && includes(now, before);
   }
-  // Whether a strong access reads a value that was stored by a write with which the access is
-  // morally strong.
+  // Returns whether the last write to a cell is morally strong with the access `now`.
   template <bool kShared>
   bool follows_strongly(const RaceCell& cell, const AccessRecord& now) const {
     const uint32_t last = cell.also_written != 0 ? cell.also_written : cell.written;
     return last != 0 && are_morally_strong(record_of<kShared>(last), now);
   }
 
-  // The level of a pair of conflicting accesses.
+  // Returns the verdict on two conflicting accesses.
   RaceVerdict judge(const AccessRecord& before, uint32_t before_id, const Now& now_access) const {
     const AccessRecord& now = *now_access.record;
     const bool strong = are_morally_strong(before, now);
@@ -437,8 +438,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     return all_.may_overlap_ && all_.cells_.launch(all_.launch_).may_run_with(work);
   }
 
-  // The verdict for an earlier access `before`, and its report. Consecutive cells often have the
-  // same earlier instruction.
+  // Returns the verdict on the accesses `before` and *now, after `adjust` has changed it, and
+  // reports a race once per access *now. ordered_ avoids repeated checks, since consecutive cells
+  // often have the same earlier instruction.
   template <bool kShared, class Adjust>
   RaceVerdict compare(uint32_t before, Now* now, const Adjust& adjust) {
     if (before >> 5 == ordered_) return {};
@@ -457,7 +459,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return verdict;
   }
-  // Whether an access remains in its cell after an unordered access.
+  // Returns whether an earlier access remains in its cell: it is unordered with the new access, and
+  // no race was reported.
   bool remains(const RaceVerdict& verdict) const {
     return verdict.kind != RaceVerdict::kOrdered && !verdict.is_reported(all_.least_);
   }
@@ -466,7 +469,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     if constexpr (kShared) return same_value_;
     return all_.same_value_;
   }
-  // Whether a warp stored the value that the word at `at` has, as the word's other writers did.
+  // Returns whether the warp of `access` is one of the warps that stored the same value in the word
+  // at `at`.
   template <bool kShared>
   bool stored_the_value(uint64_t at, const AccessRecord& access) {
     const auto& all = same_value<kShared>();
@@ -512,7 +516,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     if (read >> 5 == ordered_) return true;
     const AccessRecord& record = record_of<kShared>(read);
     if (record.time == AccessRecord::kPending) return false;
-    // The levels of a conflict do not matter here, only the order.
+    // Only the order of the two reads matters here, not the level of a conflict.
     if (record.launch != all_.launch_) {
       return judge_launches(record, *now.record, false).kind == RaceVerdict::kOrdered;
     }
@@ -528,7 +532,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     (replaces ? first : (*all)[kMostWarps + warp]) = id;
   }
 
-  // `first`: the first byte of the cell that the store changes; `bytes`, the cell's size, if none.
+  // Checks a store to a cell of `bytes` bytes. `first` is the index of the first byte that the
+  // store changes, or `bytes` if the store changes no byte.
   template <bool kShared>
   void store(RaceCell* cell, Now* now, uint32_t first, uint32_t bytes) {
     if ((cell->written | cell->first_read | cell->last_read) == 0) {
@@ -618,7 +623,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   bool triggers_first_ = false;  // whether the block let later grids start before it waited
   Range range_;
   uint64_t number_ = 0;   // number of the current block
-  uint64_t cluster_ = 0;  // number of its cluster
+  uint64_t cluster_ = 0;  // number of the block's cluster
 };
 
 KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
@@ -647,7 +652,7 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
 }
 KernelRaces::~KernelRaces() { races_.add_to(ledgers_); }
 
-// In a cluster of several blocks, scope `cluster` counts as scope `gpu`.
+// Replaces scope `cluster` by scope `gpu`, for clusters of several blocks.
 void KernelRaces::widen_scopes() {
   for (Traits& traits : traits_) {
     for (ThreadScope* scope : {&traits.scope, &traits.fence_scope}) {

@@ -20,7 +20,7 @@ namespace kernkit::simulator::ptx {
 
 class KernelRaces : public LaunchHooks {
  public:
-  /// `dependent`: the work that happened before the call of a programmatic dependent launch; null
+  /// `dependent` is the work that happened before the call of a programmatic dependent launch; null
   /// for other launches.
   KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented, const LaunchStart& launch,
               std::vector<RaceLedger*> ledgers, const WorkClock* dependent);
@@ -44,21 +44,22 @@ class KernelRaces : public LaunchHooks {
       kWaitsForAllCopies
     } does = kNothing;
     bool completes_copies = false;  // whether the access is cp.async.mbarrier.arrive
-    uint32_t number = 0;            // among the operations that access memory
+    uint32_t number = 0;            // number among the operations that access memory
   };
   static Traits traits_of(const Operation& operation, const Origin& origin);
   void widen_scopes();
 
   std::shared_ptr<const InstrumentedKernel> instrumented_;
-  std::vector<Traits> traits_;  // of each operation
+  std::vector<Traits> traits_;  // traits of each operation
   uint32_t num_accesses_ = 0;   // number of operations that access memory
   std::vector<RaceLedger*> ledgers_;
-  RaceLevel least_;  // lowest level that is reported
+  RaceLevel least_;  // least severe level that is reported
   GlobalCells& cells_;
   uint32_t launch_;
   bool may_overlap_ = false;  // whether the previous kernel in the stream may still run
   LaunchOrder order_;
-  // Warps, by key_of(), that stored one value in a word of global memory, by the word's address.
+  // By address of a word of global memory: the warps, by key_of(), that stored the same value
+  // there.
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;
   RaceCounts races_;
 };

@@ -46,7 +46,7 @@ void BlockOrder::synchronise(unsigned warp, uint32_t lanes) {
   }
 }
 
-// A barrier also passes on the fences of its threads, see docs/racecheck.md.
+// A fence before the barrier counts for all threads of the barrier, see docs/racecheck.md.
 void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   Barrier& arrivals = barriers_[barrier];
   arrivals.strict.block = arrivals.lenient.block = block_;

@@ -15,22 +15,22 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The part of an instruction that orders memory.
+/// The properties of an instruction that determine how it orders memory accesses.
 struct OrderTraits {
   AccessKind access = AccessKind::kNone;
-  ThreadScope scope = ThreadScope::kNone;        // of a strong access
-  ThreadScope fence_scope = ThreadScope::kNone;  // of a fence
+  ThreadScope scope = ThreadScope::kNone;        // scope of a strong access
+  ThreadScope fence_scope = ThreadScope::kNone;  // scope of a fence
   bool acquires = false, releases = false;
   bool is_cas = false;
-  bool is_reduction = false;  // `red`, which forms no acquire pattern
+  bool is_reduction = false;  // whether this is `red`, which forms no acquire pattern
   uint8_t element_bytes = 0;  // size of the scalar data type [bytes]
 
   bool reads() const { return access == AccessKind::kLoad || access == AccessKind::kAtomic; }
   bool is_strong() const { return scope != ThreadScope::kNone; }
 };
 
-/// What release patterns on one location have released. `lenient` also has what was acquired by
-/// strong reads without an acquire fence.
+/// The clocks that release patterns on a location have released. `lenient` also includes clocks
+/// that the releasing warps got by strong reads without an acquire fence.
 struct Released {
   SharedClock strict, lenient;
   void add(const Released& other) {
@@ -43,33 +43,34 @@ struct Released {
 /// The releases of a launch that threads of every block can acquire.
 class LaunchOrder {
  public:
-  /// The time of a warp at its last fence or release of each scope.
+  /// The time of a warp at its last fence or release of any scope (of_block), and of device scope
+  /// or a wider scope (of_device).
   struct FenceTimes {
     uint32_t of_block = 0, of_device = 0;
   };
-  /// Returns the fence times of a warp; zeros without a fence.
+  /// Returns the fence times of a warp; zeros if the warp had no fence.
   FenceTimes fences_of(uint64_t block, unsigned warp) const {
     const auto entry = fences_.find(key_of(block, warp));
     return entry == fences_.end() ? FenceTimes{} : entry->second;
   }
   /// Adds the clock of a warp that arrives at the barrier of a cluster of several blocks.
   void join_cluster(uint64_t number, const Clock& clock) { clusters_[number].join(clock); }
-  /// What the warps of a cluster had acquired when they arrived at its barrier.
+  /// Returns the join of the clocks of all warps that have arrived at the barrier of a cluster.
   const Clock& cluster(uint64_t number) { return clusters_[number]; }
 
  private:
   friend class BlockOrder;
   struct Location {
     Released released;
-    uint64_t version = 0;  // number of stores that replaced what was released
+    uint64_t version = 0;  // number of stores that reset `released`
   };
-  std::unordered_map<uint64_t, Location> locations_;  // by address of global memory
-  std::unordered_map<uint64_t, FenceTimes> fences_;   // by key_of()
-  std::unordered_map<uint64_t, Clock> clusters_;      // by number of the cluster
+  std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
+  std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
+  std::unordered_map<uint64_t, Clock> clusters_;      // clocks by number of the cluster
 };
 
-/// The order of one block's warps, while the block runs. An operation of a warp happened before the
-/// operations of another warp that has acquired its time.
+/// The order of one block's warps, while the block runs. An operation happened before the
+/// operations of another warp that has acquired the operation's time.
 class BlockOrder {
  public:
   explicit BlockOrder(LaunchOrder& all) : all_(all) {}
@@ -81,15 +82,17 @@ class BlockOrder {
     ++strict_[warp].times[warp];
     if (is_lenient_) lenient_[warp].times[warp] = time(warp);
   }
-  /// Returns whether operations of another warp at `time` happened before the current operation.
+  /// Returns whether operations of warp `other` at `time` happened before the current operation of
+  /// `warp`.
   bool has_acquired(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return strict_[warp].has(block, other, time);
   }
-  /// The same if every strong read counted as an acquire operation.
+  /// Like has_acquired(), as if every strong read were an acquire operation.
   bool has_acquired_leniently(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && lenient_[warp].has(block, other, time);
   }
-  /// Whether such an order depends on a cas of the warp that no acquire fence follows.
+  /// Returns whether has_acquired_leniently() is true because of a cas of `warp` that no acquire
+  /// fence follows.
   bool has_acquired_by_cas(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
     return is_lenient_ && by_cas_[warp].has(block, other, time);
   }
@@ -102,7 +105,7 @@ class BlockOrder {
   void synchronise(unsigned warp, uint32_t lanes);
   void arrive(unsigned warp, uint32_t barrier, bool only);
   void open(uint32_t barrier);
-  /// Adds what warps of other blocks had acquired to what a barrier releases.
+  /// Joins the clock that a barrier releases with a clock of warps of other blocks.
   void acquire_at_barrier(uint32_t barrier, const Clock& clock) {
     barriers_[barrier].strict.join(clock);
     if (is_lenient_) barriers_[barrier].lenient.join(clock);
@@ -110,15 +113,15 @@ class BlockOrder {
   const Clock& clock(unsigned warp) const { return strict_[warp]; }
   void fence(unsigned warp, const OrderTraits& traits);
 
-  /// Whether a read can acquire anything, or a write continue a chain of updates.
+  /// Returns whether anything was released. Otherwise no read can acquire, and no write can
+  /// continue a chain of updates.
   bool any_released() const { return !local_.empty() || !all_.locations_.empty(); }
-  /// A strong read of the location `key`, whose last write is strong and morally strong with the
-  /// read.
+  /// Records a strong read of the location `key`, whose last write is morally strong with the read.
   void read(unsigned warp, uint64_t key, const OrderTraits& traits);
-  /// A strong write. `continues`: an atomic that read the value of a write with which the atomic is
-  /// morally strong.
+  /// Records a strong write to the location `key`. `continues`: the write is an atomic, and the
+  /// write whose value it read is morally strong with the atomic.
   void write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues);
-  /// griddepcontrol.wait: earlier work has ended.
+  /// Records griddepcontrol.wait, after which earlier work has ended.
   void wait_for_earlier_work(unsigned warp) {
     strict_[warp].remote[kEarlierWork] = 1;
     if (is_lenient_) lenient_[warp].remote[kEarlierWork] = 1;
@@ -126,12 +129,13 @@ class BlockOrder {
   bool is_after_earlier_work(unsigned warp) const {
     return strict_[warp].remote.count(kEarlierWork) != 0;
   }
-  /// The location of a byte of the block's shared memory.
+  /// Returns the location key of a byte of the block's shared memory.
   static uint64_t shared_location(uint64_t offset) { return offset | kOfShared; }
 
  private:
   static constexpr uint64_t kOfShared = uint64_t{1} << 63;
-  // Releases by fences, for later strong writes: `narrow` for threads of the block, `wide` for all.
+  // What fences have prepared for release by later strong writes: `narrow` to threads of the block,
+  // `wide` to all threads.
   struct Fences {
     Released narrow, wide;
   };
@@ -142,7 +146,7 @@ class BlockOrder {
   };
   struct Local {
     Released released;
-    uint64_t version;  // of the location in LaunchOrder
+    uint64_t version;  // version of the location in LaunchOrder
   };
   using Lanes = std::array<std::array<uint32_t, 32>, 32>;
 
@@ -154,15 +158,18 @@ class BlockOrder {
   LaunchOrder& all_;
   uint64_t block_ = 0;
   std::vector<Clock> strict_{kMostWarps};
-  // Clocks with what was acquired without an acquire fence; equal to strict_ until is_lenient_.
+  // lenient_ also has what strong reads without an acquire fence found, and by_cas_ only what cas
+  // operations found. Both are unused until is_lenient_ is true.
   bool is_lenient_ = false;
   std::vector<Clock> lenient_, by_cas_;
   std::vector<Fences> fences_{kMostWarps};
-  std::vector<Fences> pending_{kMostWarps};              // read, to be acquired by a fence
-  std::map<uint64_t, Fences> own_releases_[kMostWarps];  // of release operations, by location
+  std::vector<Fences> pending_{kMostWarps};  // found by reads, acquired by the next fence
+  std::map<uint64_t, Fences> own_releases_[kMostWarps];  // by release operations, by location
   std::map<uint32_t, Barrier> barriers_;
   std::unordered_map<uint64_t, Local> local_;  // releases for threads of the block, by location
-  std::vector<Lanes> lanes_;  // first time of another lane that a lane has not acquired
+  // For each warp and two lanes: first time of the second lane that the first lane has not
+  // acquired.
+  std::vector<Lanes> lanes_;
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -10,10 +10,10 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The groups are those of AsyncCopies.
+/// The pending copies of one warp. Copies form groups, as in AsyncCopies.
 class PendingCopies {
  public:
-  /// Adds the copies of a record, in the open group of its lanes.
+  /// Adds the copies of a record to the open group of each lane in `lanes`.
   void add(uint32_t lanes, uint32_t record, bool is_global) {
     uint32_t group = 0;
     for (int l = 0; l < 32; ++l) {
@@ -25,7 +25,8 @@ class PendingCopies {
   void commit(uint32_t lanes) {
     for (int l = 0; l < 32; ++l) groups_[l] += lanes >> l & 1;
   }
-  /// Calls `lands(record, is_global)` for each record whose copies are complete in all lanes.
+  /// Completes the copies of `lanes`, except in the last `pending` groups. Calls `lands(record,
+  /// is_global)` for each record whose copies are then complete in all lanes.
   template <class Lands>
   void wait(uint32_t lanes, uint64_t pending, const Lands& lands) {
     const auto is_complete = [&](Copy& copy) {

@@ -8,21 +8,23 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A number identifies a record of an access instruction and a lane; 0 means no access.
+/// The recorded accesses to a cell. Each member is an access number, which identifies a record and
+/// a lane; 0 means no access.
 struct RaceCell {
   uint32_t written = 0;       // a write that no later write is ordered after
-  uint32_t also_written = 0;  // the last write, where it is unordered with `written`
+  uint32_t also_written = 0;  // the last write, if unordered with `written`
   uint32_t first_read = 0;    // a read that no later read is ordered after
-  uint32_t last_read = 0;     // the last read that is unordered with `first_read`
+  uint32_t last_read = 0;     // the last read, if unordered with `first_read`
 };
 
-/// The cells of a piece of memory. All cells have the size of a word until a smaller access.
+/// The cells of a piece of memory. All cells have the same size, that of a word until an access has
+/// a smaller alignment.
 class RaceCells {
  public:
   static constexpr unsigned kWord = 2;  // log2 of the size of a word [bytes]
 
   RaceCells() = default;
-  /// Cells for `bytes` bytes, all without an access.
+  /// Creates cells for `bytes` bytes, all without an access.
   explicit RaceCells(uint64_t bytes) { reset(bytes); }
   void reset(uint64_t bytes) {
     shift_ = kWord;
@@ -31,13 +33,14 @@ class RaceCells {
   }
   bool is_empty() const { return cells_.empty(); }
   uint64_t bytes() const { return bytes_; }
-  /// log2 of the size of a cell [bytes].
+  /// Returns log2 of the size of a cell [bytes].
   unsigned shift() const { return shift_; }
-  /// The alignment of an access, at most that of a word, as log2.
+  /// Returns log2 of the alignment of an access [bytes], at most that of a word.
   static unsigned shift_of(uint64_t address, uint32_t bytes) {
     return static_cast<unsigned>(__builtin_ctzll(address | bytes | 1u << kWord));
   }
-  /// The first cell of an access, whose alignment is `shift`; the following cells are adjacent.
+  /// Returns the first cell of an access whose alignment is `shift`; further cells of the access
+  /// follow.
   RaceCell* at(uint64_t offset, unsigned shift) {
     if (shift < shift_) split(shift);
     return &cells_[offset >> shift_];

@@ -8,18 +8,18 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The order that is missing between two conflicting accesses.
+/// What is missing to order two conflicting accesses.
 enum class RaceReason : uint8_t {
-  kLanes,       // of two lanes of a warp
-  kBarrier,     // of two warps of a block
-  kBlocks,      // of two blocks
-  kLaunches,    // of two kernels or calls
-  kDependent,   // of a programmatic dependent launch and earlier work
-  kCopy,        // of an asynchronous copy that its warp has not waited for
-  kScope,       // of strong accesses, whose scope lacks the other thread
-  kFenceScope,  // of two blocks, the first of which has a fence of a block's scope
-  kAcquire,     // ordered but for an acquire fence
-  kMixed,       // of strong accesses that overlap in part
+  kLanes,       // order between two lanes of a warp
+  kBarrier,     // order between two warps of a block
+  kBlocks,      // order between two blocks
+  kLaunches,    // order between two kernels or calls
+  kDependent,   // order of a programmatic dependent launch after earlier work
+  kCopy,        // order after an asynchronous copy that its warp has not waited for
+  kScope,       // a scope of the strong accesses that includes both threads
+  kFenceScope,  // a wider scope of the first block's fence, which has block scope
+  kAcquire,     // only an acquire fence
+  kMixed,       // equal sizes of the strong accesses, which overlap in part
 };
 inline const char* text_of(RaceReason reason) {
   switch (reason) {
@@ -38,7 +38,7 @@ inline const char* text_of(RaceReason reason) {
 }
 
 struct RaceVerdict {
-  /// kSilent: unordered, and not reported at any level.
+  /// kSilent: the accesses are unordered, which is not reported at any level.
   enum Kind : uint8_t { kOrdered, kSilent, kInfo, kWarn, kError } kind = kOrdered;
   RaceReason reason = RaceReason::kBlocks;
 

@@ -69,7 +69,7 @@ std::string object(const LineCounters& line) {
 }
 
 std::string object(const KernelCounters& kernel);
-// {"threads+dynamic bytes": launches}; a reader sums the values like counters.
+// Returns {"threads+dynamic bytes": launches}, whose values a reader can sum like counters.
 std::string object(const std::vector<LaunchShape>& shapes) {
   std::string text;
   for (const LaunchShape& shape : shapes) {

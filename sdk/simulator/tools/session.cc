@@ -123,12 +123,13 @@ Session::Session() {
   runtime_hooks.call_failed = [](const char* function, cudaError_t error, const std::string& why) {
     of_process().note_call(function, error, why);
   };
-  runtime_hooks.first_call = [] { of_process().write(); };  // the report of a process that crashes
+  // This report remains if the process crashes.
+  runtime_hooks.first_call = [] { of_process().write(); };
   std::atexit([] { of_process().end_process(); });
 }
 
 void Session::end_process() {
-  if (is_forked_process()) return;  // the parent reports what this process has a copy of
+  if (is_forked_process()) return;  // the parent process reports the findings copied by fork()
   const std::lock_guard<std::recursive_mutex> of_runtime(state().mutex);
   process_.synchronised = !has_unwaited_kernels();
   for (size_t device = 0; device < state().devices.size(); ++device) {
@@ -184,12 +185,12 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
   return hooks;
 }
 
-// A fault without a tool of its own, such as a trap, is reported by memcheck, as in
-// compute-sanitizer.
 std::shared_ptr<void> Session::work_clock() const {
   return std::make_shared<WorkClock>(ptx::work_clock());
 }
 
+// Records a fault that belongs to no tool, such as a trap, as a finding of memcheck, as
+// compute-sanitizer does.
 void Session::end(const std::string& kernel, const std::string& sentence, const char* tool_name) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (folder_.empty()) return;

@@ -36,12 +36,12 @@ class Session : public Tools {
     auto& all = list_of(total);
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
-  /// Returns the hooks of a launch, which may run only some of its blocks; null if no tool is on.
-  /// With hooks, the instrumented kernel runs. `work_clock`: see KernelRaces.
+  /// Returns the hooks of all active tools for a launch; null if no tool is active. `work_clock` is
+  /// the argument `dependent` of KernelRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& work_clock) override;
   std::shared_ptr<void> work_clock() const override;
-  /// The ledgers that record races.
+  /// Returns the ledgers that record races.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return race_ledgers_;

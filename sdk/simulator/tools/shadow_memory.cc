@@ -48,7 +48,7 @@ WrittenPiece Written::piece_around(uint64_t address) const {
   return {begin, covering.end, covering.words.get()};
 }
 
-// calloc(), since its large blocks take memory only for touched pages.
+// Uses calloc(), whose large blocks take memory only for touched pages.
 void Written::allocate(uint64_t address, uint64_t bytes) {
   auto* bits = static_cast<uint64_t*>(std::calloc((bytes + 63) / 64, sizeof(uint64_t)));
   if (bits == nullptr) return;
@@ -72,7 +72,7 @@ void Written::fill(uint64_t to, uint64_t bytes) {
   }
 }
 
-// Uninitialised bytes stay uninitialised in the copy.
+// Copies the state of each byte: a copy of an uninitialised byte is uninitialised.
 void Written::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   const WrittenPiece source = piece_around(from);
   if (source.bits == nullptr) return fill(to, bytes);

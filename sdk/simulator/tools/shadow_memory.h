@@ -9,8 +9,8 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A piece of memory, with a bit for each byte that was written. Without bits, all bytes count as
-/// written.
+/// A piece of memory. `bits` has one bit per byte, which is set if the byte was written; if `bits`
+/// is null, all bytes count as written.
 struct WrittenPiece {
   uint64_t begin = 1, end = 0;
   uint64_t* bits = nullptr;
@@ -18,7 +18,8 @@ struct WrittenPiece {
   bool holds(uint64_t address, uint32_t bytes) const {
     return address >= begin && address < end && end - address >= bytes;
   }
-  /// Returns a bit for each uninitialised byte of up to 32 bytes, whose bits are in one word.
+  /// Returns the mask of uninitialised bytes among `bytes` bytes: at most 32 bytes, whose bits are
+  /// in one word.
   uint32_t undefined(uint64_t address, uint32_t bytes) const {
     if (bits == nullptr) return 0;
     const uint64_t at = address - begin;
@@ -36,11 +37,11 @@ class Written {
  public:
   static Written& of_process();
 
-  /// Records writes from now on, for memory allocated from now on.
+  /// Begins to record writes to memory that is allocated from now on.
   void keep();
-  /// Returns the piece around an address: an allocation, or the gap between two allocations.
+  /// Returns the piece that contains an address: an allocation, or the gap between two allocations.
   WrittenPiece piece_around(uint64_t address) const;
-  /// Marks all memory as written; called after a kernel without instrumentation.
+  /// Marks all memory as written. Called for a kernel without instrumentation.
   void forget() { pieces_.clear(); }
 
  private:

@@ -13,7 +13,8 @@ uint32_t divided(uint64_t count, uint64_t by) {
   return static_cast<uint32_t>((count + by - 1) / by);
 }
 
-// The words of 4 bytes in one request. A wavefront transfers one word from each bank.
+// The 4-byte words that a request to shared memory accesses. A wavefront transfers at most one word
+// from each bank.
 class Banks {
  public:
   Banks() { std::fill(std::begin(first_), std::end(first_), -1); }
@@ -31,7 +32,7 @@ class Banks {
   uint32_t fewest() const { return divided(static_cast<uint64_t>(count_), kBanks); }
 
  private:
-  static constexpr int kMost = 64;  // most words of a request, two for each lane
+  static constexpr int kMost = 64;  // maximum number of words of a request, two per lane
   uint64_t words_[kMost];
   int next_[kMost], first_[kBanks], count_ = 0;
   uint32_t in_bank_[kBanks] = {}, most_ = 0;
@@ -41,7 +42,7 @@ class Banks {
 
 Cost sectors_of(const Touched& touched, uint32_t bytes) {
   uint64_t sectors[32];
-  uint32_t masks[32];  // requested bytes of each sector
+  uint32_t masks[32];  // mask of the requested bytes in each sector
   uint32_t count = 0, last = 0, all = 0;
   uint64_t first = UINT64_MAX;
   const uint32_t mask = bytes >= kSector ? UINT32_MAX : (1u << bytes) - 1;

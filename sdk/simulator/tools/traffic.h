@@ -13,13 +13,14 @@ struct Cost {
   uint32_t moved, fewest;
 };
 
-/// Returns the sectors of 32 bytes of global memory for lanes that access `bytes` bytes each.
+/// Returns the number of 32-byte sectors of global memory that the lanes access, `bytes` bytes
+/// each, and the fewest sectors that could hold as many bytes.
 Cost sectors_of(const Touched& touched, uint32_t bytes);
-/// Returns the wavefronts of shared memory. Accesses of 8 bytes are split into halves of a warp,
-/// larger accesses into quarters.
+/// Returns the number of wavefronts in shared memory, and the number without bank conflicts. A
+/// warp's accesses of 8 bytes are split into two requests, larger accesses into four.
 Cost wavefronts_of(const Touched& touched, uint32_t bytes);
 
-/// A set of sectors.
+/// A set of sectors of global memory.
 class SectorSet {
  public:
   SectorSet() = default;

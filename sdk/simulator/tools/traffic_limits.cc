@@ -12,7 +12,7 @@ using Kind = GlobalTraffic Counters::*;
 
 double bytes_of(const GlobalTraffic& traffic) { return static_cast<double>(traffic.bytes); }
 
-// " (scale.cu:12)": the line with the largest amount.
+// Returns the line with the largest amount, such as " (scale.cu:12)"; "" if no line has an amount.
 template <class Amount>
 std::string worst(const KernelCounters& kernel, Kind kind, const Amount& amount) {
   const LineCounters* most = nullptr;

@@ -86,7 +86,8 @@ uint32_t UndefinedBits::lanes(uint32_t at, uint32_t among) const {
   }
 }
 
-// The bits of ended lanes are cleared.
+// Prepares a register for a write to some lanes: stores its undefined bits in bits_. The bits of
+// ended lanes are cleared.
 void UndefinedBits::begin_write(uint32_t at, uint32_t live) {
   const uint8_t state = states_[at / kLine];
   if (state == kSome) return;

@@ -18,8 +18,8 @@ void each_of(uint32_t lanes, const Visit& visit) {
     visit(__builtin_ctz(remaining));
 }
 
-/// The undefined bits of 32 lanes, up to 64 for each lane, and the number of their origin; 0 is an
-/// uninitialised register.
+/// The undefined bits of a value in 32 lanes, at most 64 bits per lane, and the number of each
+/// lane's origin; 0 means that the register itself is uninitialised.
 struct Undefined {
   uint64_t bits[32] = {};
   uint32_t origins[32] = {};
@@ -41,11 +41,12 @@ class UndefinedBits {
   void write(const Warp& warp, uint32_t at, const Undefined& from);
   /// Marks a register as defined in `lanes`; `live` is the mask of lanes that have not ended.
   void define(uint32_t at, uint32_t lanes, uint32_t live);
-  /// Returns ones for all bits of the register.
+  /// Returns a mask of all bits of the register in one lane.
   uint64_t ones(uint32_t at) const;
   uint32_t size(uint32_t at) const { return sizes_[at / kLine]; }
   uint32_t origin(uint32_t at, int lane) const;
-  /// Returns the bits in the layout of the warp's registers, for operations that run on the bits.
+  /// Returns the undefined bits of a register in the layout of the warp's registers, for operations
+  /// that run on the bits.
   void* raw(uint32_t at) { return &bits_[at]; }
 
  private:

@@ -20,8 +20,8 @@ bool any_of(const uint8_t* bits, uint32_t bytes) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-// Calls visit(offset, bytes) for pieces of at most 16 bytes, each within a multiple of 16 bytes
-// from `address`, since the bits of a piece are in one word.
+// Calls visit(offset, bytes) for pieces of a range that do not cross an address that is a multiple
+// of 16, so that the bits of a piece are in one word.
 template <class Visit>
 void each_unit(uint64_t address, uint32_t bytes, const Visit& visit) {
   for (uint32_t i = 0; i < bytes;) {
@@ -185,7 +185,7 @@ void UndefinedMemory::store(Warp& warp, const Operation& operation, UndefinedBit
   }
 }
 
-// Runs lane by lane, since several lanes may update the same address.
+// Updates the lanes one by one, since several lanes may update the same address.
 void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
   Undefined operand, result;
@@ -217,7 +217,7 @@ void UndefinedMemory::update(const BitPlan& plan, Warp& warp, const Operation& o
   for (const uint32_t to : plan.results) bits->write(warp, to, result);
 }
 
-// The undefined bits are read now, and stored when the lane waits for the copy.
+// Reads the undefined bits of the source now. The bits are stored when the lane waits for the copy.
 void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
   const Operation source = source_of(operation);
   const uint32_t bytes = operation.bytes, mask = warp.mask;
@@ -232,7 +232,8 @@ void UndefinedMemory::copy(Warp& warp, const Operation& operation) {
     }
     const uint32_t size = sizes != nullptr ? std::min(sizes[l], bytes) : bytes;
     Lane source_lane{};
-    // Reads all bytes of the copy, since an aligned access is within one word.
+    // Reads `bytes` bytes even if fewer are copied, since the bits of an aligned access are in one
+    // word.
     const bool any =
         size != 0 && read(warp, operation, Space::kGlobal, l, from[l], bytes, &source_lane);
     pending.bits.add(l, &shared_.bits[to[l]], source_lane.bits, bytes, size);
@@ -255,7 +256,8 @@ void UndefinedMemory::change(const BitPlan& plan, Warp& warp, const Operation& o
     });
     return;
   }
-  // The bytes count as written from an arrival on, although the copies complete later.
+  // Copied bytes count as written from cp.async.mbarrier.arrive on, although the copies complete
+  // later.
   const bool all = plan.rule == Definedness::kWaitAll || plan.rule == Definedness::kArrive;
   if (all || plan.rule == Definedness::kCommit) {
     pending.bits.commit(warp.mask);
@@ -293,7 +295,7 @@ void UndefinedMemory::copy_into_global(uint64_t at, uint32_t bytes, uint32_t fro
 // Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
 void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& operation,
                              UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // the operation is a fault
+  if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault
   Touched touched[kMostTouched];
   Lane rows[32] = {};
   const int count = find_touched(warp, operation, touched);
@@ -340,10 +342,10 @@ void UndefinedMemory::matrix(const BitPlan& plan, Warp& warp, const Operation& o
   });
 }
 
-// The layout is that of each_access() in wmma.cc.
+// The layout of a fragment is that of each_access() in wmma.cc.
 void UndefinedMemory::fragment(const BitPlan& plan, Warp& warp, const Operation& operation,
                                UndefinedBits* bits) {
-  if (warp.mask != Warp::kAll) return;  // the operation is a fault
+  if (warp.mask != Warp::kAll) return;  // with fewer lanes, the operation is a fault
   const Fragment f = Fragment::unpack(operation.target);
   Undefined all[8];
   for (uint32_t r = 0; plan.stores && r < f.registers(); ++r)

@@ -21,12 +21,14 @@ class UndefinedMemory {
   void start();
   /// Called before an operation that loads or stores.
   void access(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
-  /// Called before an operation that changes memory in another way.
+  /// Called before an operation that commits or waits for cp.async copies, and before a return from
+  /// a function.
   void change(const BitPlan& plan, Warp& warp, const Operation& operation);
-  /// Records a bulk copy of `bytes` bytes into shared memory, from global memory at `from` or, if
-  /// `from` is 0, of zeros.
+  /// Records a bulk copy of `bytes` bytes to offset `at` of shared memory, from the address `from`
+  /// of global memory; if `from` is 0, the copied bytes are initialised.
   void copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from);
-  /// Records a bulk copy of `bytes` bytes of shared memory into global memory at `at`.
+  /// Records a bulk copy of `bytes` bytes from offset `from` of shared memory to the address `at`
+  /// of global memory.
   void copy_into_global(uint64_t at, uint32_t bytes, uint32_t from);
 
  private:
@@ -38,7 +40,8 @@ class UndefinedMemory {
     bool changed = true;
     void start();
   };
-  /// The undefined bits of a lane's access, and their origin; 0 while no origin is found.
+  /// The undefined bits of a lane's access, and the number of their origin; 0 if there is no origin
+  /// yet.
   struct Lane {
     uint8_t bits[kMostBytes];
     uint32_t origin;
@@ -66,9 +69,9 @@ class UndefinedMemory {
   Block& block_;
   UndefinedUses& uses_;
   Bits shared_;
-  std::vector<Bits> local_;  // local memory of each warp
+  std::vector<Bits> local_;  // bits of each warp's local memory
   bool has_frames_;  // whether functions have frames in local memory, which then counts as written
-  std::vector<WrittenPiece> pieces_;  // piece of each operation's last access
+  std::vector<WrittenPiece> pieces_;  // for each operation, the piece that it accessed last
   std::vector<Pending> pending_;      // pending copies of each warp
 };
 

@@ -21,14 +21,16 @@ class UndefinedUses {
       : block_(block), instrumented_(instrumented) {}
 
   void start();
-  /// Returns the origin of uninitialised bits that a lane reads at an address of the space.
+  /// Records that a lane reads uninitialised bits at an address of a space, and returns the number
+  /// of this origin.
   uint32_t origin(const Warp& warp, int lane, const Operation& operation, Space space, uint64_t at);
-  /// Returns the origin of a shuffle's result that comes from a lane outside of the shuffle.
+  /// Records that a lane's shuffle reads the lane `from`, which does not execute the shuffle, and
+  /// returns the number of this origin.
   uint32_t origin_of_lane(const Warp& warp, int lane, const Operation& operation, uint32_t from);
   /// Records a use. `message` is a string constant, such as "Uninitialized bits decide a branch".
   void add(const Warp& warp, int lane, const Operation& operation, const char* message,
            uint32_t origin);
-  /// Records a use at a byte of global memory.
+  /// Like add(), for a use at an address of global memory.
   void add_at(const Warp& warp, int lane, const Operation& operation, const char* message,
               uint32_t origin, uint64_t address);
   void add_to(const std::vector<InitLedger*>& ledgers) const;
@@ -46,7 +48,7 @@ class UndefinedUses {
   void add(const Warp& warp, int lane, const Operation& operation, const char* message,
            uint32_t origin, const uint64_t* address);
 
-  static constexpr uint32_t kThreads = 1024;  // most threads of a block
+  static constexpr uint32_t kThreads = 1024;  // maximum number of threads per block
   const Block& block_;
   const InstrumentedKernel& instrumented_;
   uint64_t number_ = 0;  // number of the current block
