@@ -142,21 +142,30 @@ inline std::string difference(const Elements& actual, const Elements& expected) 
   return "";
 }
 
-/// Returns difference() for results of different dtypes with as many elements. `epsilon` is that of
-/// the coarsest float in the calls: the numbers must be equal as far as the dtypes can hold them,
-/// up to 8 of the coarser epsilon, relative to the largest element, and 1 more for an integer,
-/// which loses the fraction. Elements of `expected` that are NaN, infinite or too large for the
-/// dtype of `actual`, or negative for an unsigned dtype, are not compared. "" if a dtype is no
-/// number, or a bool. Throws only std::bad_alloc.
+/// Compares results of different dtypes as numbers. Returns "", or "element 3 is 7, not 14" for the
+/// first element that differs, or that the numbers of elements differ. `epsilon` is
+/// NumberFormat::epsilon of the coarsest float in the calls. Two elements may differ by 8
+/// max(epsilon, epsilon of the dtype of `actual`) max(1, M), where M is the largest finite
+/// magnitude in `expected`, and by 1 more if the dtype of `actual` is an integer, which loses the
+/// fraction. Elements of `expected` are not compared if they are NaN or infinite, if their
+/// magnitude is half of NumberFormat::largest of the dtype of `actual` or more, or if they are
+/// negative and that dtype is unsigned. Returns "" if a dtype is bool or no number. Throws only
+/// std::bad_alloc.
 inline std::string difference_of_numbers(const Elements& actual, const Elements& expected,
                                          double epsilon) {
   const bool comparable = is_number(actual.dtype) && is_number(expected.dtype) &&
                           actual.dtype != dl_bool && expected.dtype != dl_bool;
   if (!comparable) return "";
   const size_t n = expected.bytes.size() * 8 / dtype_bits(expected.dtype);
+  if (actual.bytes.size() * 8 / dtype_bits(actual.dtype) != n) {
+    return "it has another number of elements";
+  }
   const NumberFormat format = format_of(actual.dtype);
   double largest = 1;
-  for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(number_at(expected, i)));
+  for (size_t i = 0; i < n; ++i) {
+    const double value = std::fabs(number_at(expected, i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
   const double slack = 8 * std::max(format.epsilon, epsilon) * largest;
   for (size_t i = 0; i < n; ++i) {
     const double actual_value = number_at(actual, i), expected_value = number_at(expected, i);
