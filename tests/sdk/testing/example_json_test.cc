@@ -21,7 +21,7 @@ namespace kernkit::testing::contract {
 namespace {
 
 TEST(ExampleJson, EscapesText) {
-  EXPECT_EQ(json_string("say \"a\\b\"\n"), R"("say \"a\\b\"\u000a")");
+  EXPECT_EQ(json_string("x \"a\\b\"\n"), R"("x \"a\\b\"\u000a")");
   EXPECT_EQ(json_string(""), "\"\"");
 }
 
