@@ -23,13 +23,13 @@ struct GlobalTraffic {
 
   /// Returns the size of the moved sectors, 32 bytes each [bytes].
   uint64_t moved_bytes() const { return 32 * sectors; }
-  /// Returns the sectors moved in excess, as a share of the sectors needed: 0 is best; 4-byte loads
-  /// with a stride of 32 bytes or more have 7. 0 without traffic.
+  /// Returns the sectors moved in excess of `fewest_sectors`, as a share of these: 0 is best; loads
+  /// of 4 bytes by all lanes with a stride of 32 bytes or more have 7. 0 without traffic.
   double excess() const {
     return fewest_sectors == 0 ? 0 : static_cast<double>(sectors) / fewest_sectors - 1;
   }
-  /// Returns the requests relative to accesses of 16 bytes a lane: 1 is best; scalar loads of float
-  /// have 4. 0 without traffic.
+  /// Returns the number of requests relative to that for the same bytes in accesses of 16 bytes by
+  /// each of 32 lanes: 1 is best; loads of 4 bytes by all lanes have 4. 0 without traffic.
   double requests_ratio() const { return bytes == 0 ? 0 : 512.0 * requests / bytes; }
 };
 
@@ -90,7 +90,8 @@ struct KernelCounters {
   std::vector<LaunchShape> shapes;  ///< launches by the size of blocks
 };
 
-/// Limits for the global traffic of all launches of a kernel, for tensors of many sectors.
+/// Limits for the global traffic of all launches of a kernel together. The limits suit tensors of
+/// many sectors, because a tensor that does not fill its first and last sector has more.
 struct TrafficBudget {
   uint64_t read,         ///< bytes that all lanes load, by the op's formula
       written;           ///< bytes that all lanes store, by the op's formula
@@ -100,31 +101,37 @@ struct TrafficBudget {
   uint64_t arrays_read = 0;
 };
 
-/// Returns the exceeded limit and the line with the largest share, "scale_kernel: loads: makes 64,
-/// expected at most 17 requests (scale.cu:20)", or "". Loads and stores may each request 1.01 times
-/// their bytes, move 1.01 times the sectors needed, access 1.01 times the sectors of the arrays,
-/// and make 1.05 times the requests needed. Atomics have no limit. Throws only std::bad_alloc.
+/// Returns "", or the first limit that the kernel exceeds and the source line with the largest
+/// share, "scale_kernel: loads: makes 64, expected at most 17 requests (scale.cu:20)". The limits,
+/// first of loads, then of stores, are in this order: 1.01 times the bytes of the budget; 1.01
+/// times `fewest_sectors`; 1.05 times the requests of 32 lanes that access `load_bytes` or
+/// `store_bytes` each, which are positive, for the bytes of the kernel; 1.01 times the sectors of
+/// the arrays as `unique_sectors`. Atomics have no limit. Throws only std::bad_alloc.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
-/// Counts the traffic of kernels that are launched during its lifetime. The program links
-/// kernkit::simulator_ptx. Blocks that access each other's memory then run on one processor.
-/// Several objects count independently.
+/// Counts the traffic of the PTX kernels that begin to run during its lifetime: a kernel in a
+/// delayed stream may begin later than its launch. The program links kernkit::simulator_ptx.
+/// Kernels whose blocks access each other's memory then run on one processor. Several objects count
+/// independently. While an object is created or destroyed, no kernel may run in another thread.
 class Counting {
  public:
-  /// Begins to count the kernels that are launched from now on, in every thread and on every
-  /// device, from 0.
+  /// Begins to count, from 0, the kernels that begin to run from now on, of every thread and on
+  /// every device. Does not wait for earlier launches. Throws only std::bad_alloc.
   Counting();
-  /// Ends counting. With no other tool, later kernels run without instrumentation.
+  /// Ends counting, without waiting: kernels that were launched but have not begun are not counted.
+  /// Kernels that begin later run without instrumentation unless another tool is in use. Throws
+  /// nothing.
   ~Counting();
   Counting(const Counting&) = delete;
   Counting& operator=(const Counting&) = delete;
 
-  /// Returns a copy of the counters of each kernel that ran so far, ordered by name. Waits for the
-  /// current device only; an error of the device stays set for the caller. Throws only
-  /// std::bad_alloc.
+  /// Waits for the current device, and not for other devices, and returns a copy of the counters of
+  /// each kernel that has run, ordered by name. An error of the wait becomes the thread's last
+  /// error. Throws only std::bad_alloc.
   std::vector<KernelCounters> kernels() const;
-  /// Returns a copy of the counters of the only kernel, after the wait of kernels(). Throws
-  /// std::logic_error if none or several ran.
+  /// Waits as kernels() does, and returns a copy of the counters of the only kernel, which may have
+  /// been launched several times. Throws std::logic_error if no kernel ran or kernels of several
+  /// names ran, and std::bad_alloc.
   KernelCounters kernel() const;
 
  private:
@@ -132,9 +139,10 @@ class Counting {
   std::unique_ptr<State> state_;
 };
 
-/// Makes the call, waits for the current device, and returns the exceeded limit of the one kernel
-/// that the call launches, or "", as over_budget() does for counters. Throws std::logic_error if
-/// the call launches no kernel or several, and the exceptions of `call`.
+/// Calls `call()`, waits for the current device, and returns "" or the exceeded limit of the only
+/// kernel that ran meanwhile, as over_budget() does for counters. Wait for earlier work before: a
+/// kernel that was launched earlier and begins meanwhile counts. Throws std::logic_error if no
+/// kernel ran or kernels of several names ran, std::bad_alloc, and the exceptions of `call`.
 ///
 ///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
 template <class Call>

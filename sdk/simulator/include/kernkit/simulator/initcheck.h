@@ -16,21 +16,25 @@ struct UndefinedUse {
   uint64_t count;        ///< number of uses by lanes at these two lines
 };
 
-/// Reports uses of uninitialised bits by kernels that are launched during its lifetime, in memory
-/// that was allocated in the same time. The program links kernkit::simulator_ptx. Several objects
-/// may exist, each with its own record. Functions throw only std::bad_alloc.
+/// Reports uses of uninitialised bits of registers, of shared and local memory, and of global
+/// memory, by PTX kernels that begin to run during its lifetime. The program links
+/// kernkit::simulator_ptx. Several objects may exist, each with its own record. While an object is
+/// created or destroyed, no kernel may run in another thread. Functions throw only std::bad_alloc.
 class InitCheck {
  public:
-  /// Begins to record what allocations, copies and kernels write. Memory that was allocated before
-  /// counts as initialised.
+  /// Begins to record uses. Global memory that was allocated before the first InitCheck of the
+  /// process counts as initialised, and so does all global memory after a kernel that ran without
+  /// an InitCheck, or of whose grid only some blocks ran (CudaRuntime::sample_blocks()).
   InitCheck();
-  /// Ends the record, without waiting for kernels.
+  /// Ends the record, without waiting: kernels that were launched but have not begun are not
+  /// checked. Throws nothing.
   ~InitCheck();
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Returns a copy of the uses so far, with one entry for each pair of lines: the use, and the
-  /// first read of the uninitialised bits. Does not wait for kernels: synchronise the device first.
+  /// Returns a copy of the uses so far, with one entry for each kernel and pair of lines, that of
+  /// the use and that of the first read of the bits, ordered by kernel. Does not wait for kernels:
+  /// synchronise the device first.
   std::vector<UndefinedUse> uses() const;
 
  private:

@@ -27,21 +27,25 @@ struct Race {
   RaceLevel level = RaceLevel::kError;  ///< most severe level of these accesses
 };
 
-/// Reports races of kernels and copies during its lifetime, by the happens-before order of the PTX
-/// memory model (PTX ISA, Memory Consistency Model). The program links kernkit::simulator_ptx.
-/// Blocks then run one after the other. Functions throw only std::bad_alloc.
+/// Reports races of PTX kernels and copies that begin to run during its lifetime, by the
+/// happens-before order of the PTX memory model (PTX ISA, Memory Consistency Model). The program
+/// links kernkit::simulator_ptx. Blocks then run on one processor. Several objects may exist, each
+/// with its own record. While an object is created or destroyed, no kernel may run in another
+/// thread. Functions throw only std::bad_alloc.
 class RaceCheck {
  public:
-  /// Begins to record accesses of kernels that are launched from now on; races() has the races of
-  /// this level and above. Several objects may exist, each with its own record.
+  /// Begins to record races of this level and of more severe levels (kInfo < kWarn < kError).
+  /// Accesses of kernels and copies that ended before take no part in races, unless another
+  /// RaceCheck recorded them.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
-  /// Ends the record, without waiting for kernels.
+  /// Ends the record, without waiting: kernels and copies that have not begun are not checked.
+  /// Throws nothing.
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// Returns a copy of the races so far, with one entry for each pair of lines. Does not wait for
-  /// kernels: synchronise the device first.
+  /// Returns a copy of the races so far, with one entry for each kernel or copy and pair of lines,
+  /// ordered by the kernel's name. Does not wait for kernels: synchronise the device first.
   std::vector<Race> races() const;
 
  private:
