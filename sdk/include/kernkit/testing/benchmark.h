@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of Google Benchmark for an op, whose names `kernkit report` reads. On the CPU, one thread on
-// one processor, or with KERNKIT_BENCH_THREADS=all as many as the op takes by itself; on a GPU,
-// times of events.
+// Rows of Google Benchmark for an op; `kernkit report` reads their names. On the CPU the op runs in
+// one thread on one processor, or with KERNKIT_BENCH_THREADS=all in as many threads as it uses by
+// default, timed by the wall clock. On a GPU the op is timed by events.
 //
 //   time_calls(state, call)             times calls of an op, one in each iteration
-//   add_rows(op, dtypes, sizes, body)   a row <op>/<dtype>/<library> for each dtype and size:
+//   add_rows(op, dtypes, sizes, body)   adds a row <op>/<dtype>/<library> for each dtype and size;
 //                                       body(tag, state), with dispatch()'s tag, is the benchmark
 //   add_memcpy_rows(dtypes, sizes, bytes)
-//                                       a row of a copy for each of these rows, to compare them
-//                                       with: bytes(tag, state) are what the op reads and writes,
-//                                       half of which the copy reads and half it writes
+//                                       adds a row of a copy for comparison with each of these
+//                                       rows; bytes(tag, state) returns the number of bytes that
+//                                       the op reads and writes: the copy reads one half and
+//                                       writes the other half
 #pragma once
 
 #if defined(KERNKIT_ON_GPU)

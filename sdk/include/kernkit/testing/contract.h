@@ -26,9 +26,10 @@
 
 namespace kernkit::testing {
 
-/// Exempts an op from a rule that it breaks on purpose: `without("Layouts", "it reads bytes in any
-/// layout")`. The test of the rule is skipped with the reason, and fails if there is no such rule.
-/// Throws only std::bad_alloc.
+/// Exempts an op from the rule of this name, which the op breaks on purpose: `without("Layouts",
+/// "it reads bytes in any layout")`. The rule's test is skipped with the reason, and other rules
+/// make no calls with the rule's changes. All tests of the op fail if no rule has the name. Throws
+/// nothing.
 inline Exemption without(std::string rule, std::string reason) {
   return {Exemption::kWithout, std::move(rule), std::move(reason)};
 }
@@ -38,15 +39,19 @@ inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
 /// and aligned tensors. Throws nothing.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
-/// States that an op works row by row: row r of an output depends on row r of the tensors that have
-/// as many rows as the first output, and on the other tensors as a whole. The bits of a row are
-/// then the same alone and among other rows, and in every run (rule RowAlone). Throws nothing.
+/// States that an op works row by row. Row r of a tensor is its part at index r of the first
+/// dimension. Row r of each result depends only on row r of the arguments whose first dimension has
+/// the size of the first output's, and on the other arguments as a whole. The first output is the
+/// first argument with a dimension that the schema marks as written; a returned tensor does not
+/// count. Rule RowAlone then requires the same bits of a row alone, among other rows, and in every
+/// run. Throws nothing.
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
 /// Gives the schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y,
-/// Tensor x) -> ()")`. The line marks the outputs; its types are those of the C++ parameters,
-/// otherwise the tests fail, and so does every test of an op that has a line of its own. A message
-/// names an argument by the line or by number. Throws only std::bad_alloc.
+/// Tensor x) -> ()")`. The line marks the outputs. All tests of the op fail if the line's types are
+/// not those of the C++ parameters, if the line has defaults or a syntax error, or if the op has a
+/// line of its own. The op's errors may name an argument as in the line or by number
+/// ("argument_1"). Throws nothing.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }
@@ -59,8 +64,9 @@ class Item {
   /// Takes an exemption, such as by_row(). Throws nothing.
   Item(Exemption exemption)  // NOLINT(runtime/explicit)
       : exemption_(std::move(exemption)), is_exemption_(true) {}
-  /// Takes an argument: anything that Example accepts. Throws RuntimeError for a text or bytes
-  /// without a host, and otherwise what Any throws.
+  /// Takes an argument: an Example, or a value that Example accepts. Throws RuntimeError for a text
+  /// or bytes without a host, ValueError for an unsigned integer above 2^63 - 1, and
+  /// std::bad_alloc.
   template <class T, std::enable_if_t<std::is_constructible_v<Example, T> &&
                                           !std::is_same_v<std::decay_t<T>, Item>,
                                       int> = 0>
@@ -83,10 +89,11 @@ class Item {
 };
 
 /// Registers a GoogleTest test for each rule, named after the rule, in the suite `Contract/<op>`,
-/// or `Contract/<op>/2` for the second example of the op. `function` and `metadata` are the op's
-/// exported symbols; `items` returns its arguments and exemptions, and is called when a test runs.
-/// `file` and `line` are the place of failures; `op` and `file` must outlive the tests. Returns
-/// true. Call the function before the tests run. Throws only std::bad_alloc.
+/// or `Contract/<op>/<k>` for the k-th example of the op, k >= 2. `function` and `metadata` are the
+/// op's symbols `__tvm_ffi_<op>` and `__tvm_ffi__metadata_<op>`, whose library stays loaded;
+/// `items` returns the arguments and exemptions, and is called by each test. Failures are reported
+/// at `file` and `line`; `op` and `file` must outlive the tests. Returns true. Call the function
+/// before RUN_ALL_TESTS(), in one thread at a time. Throws only std::bad_alloc.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line);
@@ -99,23 +106,23 @@ KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction func
 ///
 ///     KERNKIT_TEST_CONTRACT(scale, example<float>(4, 33), example<float>(4, 33), 2.0)
 ///
-/// The arguments are a call that the op accepts, outputs included, in the schema's order; arguments
-/// left out at the end take their defaults. A list is `list(example<float>(4), ...)`, each of whose
-/// tensors is varied like other tensors. An op may have several lines, as with and without its
-/// optional tensors. Choose tensors of a few hundred elements, and different sizes for dimensions
-/// with different meanings.
+/// The arguments, outputs included, are in the schema's order; arguments left out at the end take
+/// their defaults. A list is `list(example<float>(4), ...)`, whose tensors are varied like other
+/// tensors. An op may have several such macros, for example with and without its optional tensors.
+/// Choose tensors of a few hundred elements, and different sizes for dimensions with different
+/// meanings.
 ///
 /// Each rule changes the call in one way. The op must reject the changed call with an error of the
 /// right kind that names the argument, or give its results for dense and aligned tensors. In both
 /// cases it must write only what the schema marks (a!). The call goes through the exported symbol,
 /// as a framework's call does.
 ///
-/// CMake's `kernkit_add_contract_test(<library> <file>)` builds a program of such lines. If the
-/// library has .cu files, the rules also run on a CUDA device (CudaRuntime's), with additional
-/// rules on where and how work is launched.
+/// CMake's `kernkit_add_contract_test(<library> <file>)` builds a program from a file of such
+/// macros. If the library has .cu files, the rules also run on a CUDA device of the simulator or,
+/// in a program for GPUs, on the GPU, with additional rules on the launched work.
 ///
-/// A line may also be in `<op>_test.cc`: either the program of kernkit_add_tests() or, if there is
-/// one, the program of kernkit_add_cuda_tests() runs its tests.
+/// The macro may also be in `<op>_test.cc`: either the program of kernkit_add_tests() or, if there
+/// is one, the program of kernkit_add_cuda_tests() runs its tests.
 ///
 /// After the arguments: `by_row()`, which adds one rule; `cpu_only()`, `cuda_only()`,
 /// `without("<rule>", "<why>")`, `with_schema("<line>")`.

@@ -15,13 +15,15 @@
 namespace kernkit::testing {
 
 /// A contiguous tensor of elements T that owns its memory on a CUDA device, in the simulator or on
-/// a GPU.
+/// a GPU. T has a dtype and is trivially copyable. Use an object in one thread at a time.
 template <class T>
 class CudaTensor {
  public:
-  /// Allocates a tensor of this shape [elements], without negative sizes, on cuda:`device` by
-  /// cudaMalloc(), with uninitialised elements and null strides (row-major). Leaves the current
-  /// device unchanged. Throws RuntimeError if CUDA fails.
+  /// Allocates a tensor of this shape [elements] on cuda:`device` by cudaMalloc(), with
+  /// uninitialised elements and null strides (row-major); an empty tensor has null data, and an
+  /// empty shape one element. The sizes are not negative, and their product in bytes is at most
+  /// 2^63 - 1; neither is checked. Leaves the current device unchanged. Throws RuntimeError if the
+  /// device does not exist, has no memory left, or CUDA reports another error, and std::bad_alloc.
   explicit CudaTensor(std::vector<int64_t> shape, int device = 0) : shape_(std::move(shape)) {
     int64_t size = 1;
     for (const int64_t extent : shape_) size *= extent;
@@ -35,27 +37,29 @@ class CudaTensor {
   }
   CudaTensor(const CudaTensor&) = delete;
   CudaTensor& operator=(const CudaTensor&) = delete;
-  /// Frees the memory by cudaFree(), ignoring errors of CUDA. Never throws.
+  /// Frees the memory by cudaFree(), which waits for the device, ignoring errors of CUDA. Views
+  /// must not be used afterwards. Never throws.
   ~CudaTensor() { (void)cuda::succeeded(cudaFree(dl_.data)); }
 
-  /// Copies all elements from host memory in row-major order, after all work of the device, and
-  /// waits for the copy. Throws RuntimeError if CUDA fails, also for an error of that work.
+  /// Copies all elements from `from`, host memory of as many elements, in row-major order, after
+  /// all work of the device, and waits for the copy. Throws RuntimeError if CUDA fails, also for an
+  /// error of earlier work.
   void upload(const T* from) {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(dl_.data, from, bytes_, cudaMemcpyHostToDevice));
   }
-  /// Copies all elements to host memory in row-major order, after all work of the device, and waits
-  /// for the copy. Throws the errors of upload().
+  /// Copies all elements to `to`, host memory of as many elements, in row-major order, after all
+  /// work of the device, and waits for the copy. Throws the errors of upload().
   void download(T* to) const {
     synchronize();
     KERNKIT_CUDA_CHECK(cudaMemcpy(to, dl_.data, bytes_, cudaMemcpyDeviceToHost));
   }
 
-  /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change it to an
-  /// invalid tensor. Throws nothing.
+  /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change its members
+  /// to make an invalid tensor, except `data` and `device`, which this class uses. Throws nothing.
   DLTensor* dl() { return &dl_; }
-  /// Returns a view for messages that name the argument `name`, which must outlive the view. The
-  /// view is valid during the lifetime of the tensor. Throws nothing.
+  /// Returns a view whose messages name the argument `name`, which must outlive the view. The view
+  /// is valid during the lifetime of the tensor. Throws nothing.
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
  private:

@@ -12,17 +12,17 @@
 
 namespace kernkit::testing {
 
-/// Makes later work of a stream wait until release(), at most ten seconds: if the runtime meanwhile
-/// waits for the stream, the test fails instead of hanging. Work launched meanwhile must have run
-/// once before, because loading a kernel may wait for all streams.
+/// Makes later work of a stream wait until release(), at most ten seconds, so that a call that
+/// waits for the stream returns after this time instead of never. Launch only kernels that have run
+/// before while the stream is held: loading a kernel may wait for all streams.
 class Hold {
  public:
-  /// Begins the hold by a host function on the stream (cudaLaunchHostFunc), without waiting. Throws
-  /// RuntimeError if CUDA fails.
+  /// Begins the hold by a host function on the stream (cudaLaunchHostFunc), without waiting. The
+  /// stream must outlive the object and must not be captured. Throws RuntimeError if CUDA fails.
   explicit Hold(cudaStream_t stream) : stream_(stream) {
     KERNKIT_CUDA_CHECK(cudaLaunchHostFunc(stream_, wait, this));
   }
-  /// Releases the stream and waits for its work, ignoring errors of CUDA. Never throws.
+  /// Releases the stream and waits for the stream's work, ignoring errors of CUDA. Never throws.
   ~Hold() {
     release();
     (void)cuda::succeeded(cudaStreamSynchronize(stream_));

@@ -27,21 +27,25 @@ using CudaAlloc = CPUNDAlloc;
 #endif
 
 /// Allocates memory on the tensor's device: the CPU or, in a build with CUDA, a GPU or a device of
-/// the simulator.
+/// the simulator. Objects have no state; any thread may use them.
 struct DeviceAlloc {
-  /// Sets `data` to uninitialised memory of the tensor's size, which FreeData() frees; null for an
-  /// empty tensor, and if the CPU has no memory. Throws ValueError for any other device, and the
-  /// errors of CPUNDAlloc and CudaAlloc.
+  /// Sets `data`, which is null before the call, to uninitialised memory of the tensor's size,
+  /// GetDataSize(), which FreeData() frees. `data` stays null for an empty tensor, except with
+  /// Gpu::CudaAlloc, and without free CPU memory. Throws ValueError for a device other than these
+  /// and for more than 2^63 - 1 bytes, and for a CUDA device the errors of CudaAlloc: MemoryError
+  /// without device memory (RuntimeError with Gpu::CudaAlloc), RuntimeError for other errors of
+  /// CUDA.
   void AllocData(DLTensor* tensor) const {
     is_cuda(tensor->device) ? CudaAlloc().AllocData(tensor) : CPUNDAlloc().AllocData(tensor);
   }
-  /// Frees the memory of AllocData(); ignores null `data`. Never throws.
+  /// Frees the memory of AllocData(), ignoring null `data` and errors of CUDA. Never throws.
   void FreeData(DLTensor* tensor) const noexcept {
     is_cuda(tensor->device) ? CudaAlloc().FreeData(tensor) : CPUNDAlloc().FreeData(tensor);
   }
 };
 
-/// The allocator of the thread that runs the tests, set at the start of the program.
+/// Sets DeviceAlloc as the allocator of the thread that runs the static initialisers, which in a
+/// test program is the thread of the tests.
 inline const AllocatorGuard kAllocatorOfTests(kernkit::detail::allocate_with<DeviceAlloc>);
 
 }  // namespace kernkit::testing

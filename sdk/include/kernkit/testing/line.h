@@ -19,14 +19,15 @@ namespace kernkit::testing::contract {
 
 namespace kernkit::testing::contract {
 
-/// The results that have a name in the line, and so a shape or a dtype; and the line with these
-/// results as parameters.
+/// The tensor results that have a name in an op's schema line, and a line in which these results
+/// are the first parameters.
 struct NamedResults {
   std::vector<size_t> which;  ///< indices of the named results among the results
   /// "(Tensor(out!) y[n], Tensor x[n]) -> ()" for "(Tensor x[n]) -> Tensor y[n]".
   std::string line = "(";
 
-  /// Reads the results from the schema line of the op, which is valid. Throws only std::bad_alloc.
+  /// Reads the results of the op's schema line, which has no error. `callee` is not used
+  /// afterwards. Throws only std::bad_alloc.
   explicit NamedResults(const Callee& callee) {
     const std::string& text = callee.schema_text();
     for (int i = 0; i < callee.schema().num_returns; ++i) {
@@ -49,8 +50,9 @@ struct NamedResults {
   }
 };
 
-/// Returns result i of an accepted call, borrowed from the outcome; null if there is no such result
-/// or it is no tensor. Throws nothing.
+/// Returns result i, counted from 0, of a call, borrowed from the outcome; null if the call has no
+/// such result or the result is no tensor. A single result, which is not in an array or list, is
+/// returned for every i. Throws nothing.
 inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   KernkitAny any = outcome.result.get();
   if (any.type_index == kKernkitArray || any.type_index == kKernkitList) {
@@ -61,10 +63,11 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
   return any.type_index == kKernkitTensor ? AnyView(any).cast<TensorView>().get() : nullptr;
 }
 
-/// Throws the error for the first argument that does not match the schema line `text`, which is
-/// parsed at run time: ValueError for a shape or a device, TypeError for a dtype. `values` has one
-/// entry for each parameter of the line. If all arguments match, throws an Error with the message
-/// "the arguments do not match the schema line". See shapes::throw_shape_error().
+/// Throws the error for the first argument that does not match the schema line `text`, a line
+/// without errors that is parsed at run time: ValueError for a shape or a device, TypeError for a
+/// dtype. `values` has one entry for each parameter of the line, in order, and one more. If all
+/// arguments match, throws an Error with the message "the arguments do not match the schema line".
+/// See shapes::throw_shape_error().
 [[noreturn]] inline void throw_shape_error(const char* text, const shapes::CallValue* values) {
   const schema::ParsedLine parsed = schema::parse_line(text);
   const schema::Schema& line = parsed.schema;
@@ -76,8 +79,10 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
                             values);
 }
 
-/// Returns "" or the mismatch between the line and the op's results: a shape, dtype or device.
-/// `outcome` is that of call.run(). Throws only std::bad_alloc.
+/// Compares the op's results with its schema line. Returns "", or a clause on the first named
+/// result that is no tensor or has another shape, dtype or device: "y: shape [3, 4] does not match
+/// ...". `contract` has no problem(), and `outcome` is that of call.run(), which accepted the
+/// arguments. Throws only std::bad_alloc.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());
   if (results.which.empty()) return "";
@@ -124,9 +129,9 @@ inline std::string other_results(const Contract& contract, Call& call, const Out
   }
 }
 
-/// Rule Results: checks on each target that the results have the shape, dtype and device of the
-/// line. Adds each call, and its violation if there is one, to *verdict. Throws the errors of
-/// Call::run().
+/// Rule Results: checks on each target that the results of the example have the shape, dtype and
+/// device of the line. Adds each call, and its violation if there is one, to *verdict. Throws the
+/// errors of Call::run().
 inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
@@ -138,9 +143,9 @@ inline void results_match_the_line(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Rule OutputsAreNotRead: checks that the old contents of an output that is only written, (out!),
-/// do not change any result. Adds each call, and its violation if there is one, to *verdict. Throws
-/// the errors of Call::run().
+/// Rule OutputsAreNotRead: for each (out!) tensor on each target, runs the example with two
+/// different contents of the tensor and compares the bytes of all results. Adds each pair of calls,
+/// and its violation if there is one, to *verdict. Throws the errors of Call::run().
 inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   for (const MakeTarget make_target : targets_of(contract)) {
     const std::unique_ptr<Target> target = make_target();
@@ -164,10 +169,11 @@ inline void outputs_are_not_read(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Returns two items of a batch, each as tensor i of the example, whose argument is `argument`. If
-/// the example states no values, the floats of the second item are half of the first item's, so
-/// that no sum, mean or maximum of both items equals that of one item; otherwise, and for integers,
-/// the second item has the values in reverse order. Throws only std::bad_alloc.
+/// Returns the contents of tensor i of the example, whose argument is `argument`, for both items of
+/// a batch; each has the tensor's size. The first item has the values of `argument`. If the example
+/// states no values and the dtype is a float of NumberFormat, the second item has half of each
+/// value, so that no sum, mean or maximum of both items equals that of one item; otherwise the
+/// second item repeats the values in reverse order. `i` is not checked. Throws only std::bad_alloc.
 inline std::vector<Elements> two_items(const Contract& contract, const Argument& argument,
                                        size_t i) {
   std::vector<double> values = argument.values;
@@ -180,8 +186,10 @@ inline std::vector<Elements> two_items(const Contract& contract, const Argument&
           make_elements(argument.dtype, argument.numel(), values)};
 }
 
-/// Returns "" or the difference between the results for a batch of two and for two calls; "" also
-/// for a tensor whose elements are smaller than a byte. Throws the errors of Call::run().
+/// Runs the op with a batch of two, in which each tensor has an additional first dimension of 2,
+/// and with each item alone. Returns "", or a clause on the first call that the op rejects or the
+/// first result that differs (see difference()). Returns "" without these calls if elements of a
+/// tensor do not take whole bytes. Throws the errors of Call::run().
 inline std::string batch_differs(const Contract& contract, Target& target) {
   Call batch(contract, target);
   std::vector<std::vector<Elements>> items(batch.arguments.size());
@@ -215,9 +223,11 @@ inline std::string batch_differs(const Contract& contract, Target& target) {
   return "";
 }
 
-/// Rule ItemsAreComputedAlone: checks the promise of each...: one call with a batch gives what a
-/// call for each item gives. Adds each call, and its violation if there is one, to *verdict. Throws
-/// the errors of Call::run().
+/// Rule ItemsAreComputedAlone: checks on each target what `each...` in the line declares, that one
+/// call with a batch gives the results of a call for each item (see batch_differs()). Checks
+/// nothing if the line has no `each...` or an error, or if a tensor does not begin with it. Adds
+/// one observation for each target, and its violation if there is one, to *verdict. Throws the
+/// errors of Call::run().
 inline void items_are_computed_alone(const Contract& contract, Verdict* verdict) {
   const schema::Schema& schema = contract.callee().schema();
   const schema::ShapeLine line = schema::parse_line(contract.callee().schema_text().c_str()).shapes;
@@ -238,7 +248,7 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
   }
 }
 
-/// Returns the rules of KERNKIT_TEST_LINE. Throws only std::bad_alloc.
+/// Returns the rules of KERNKIT_TEST_LINE in the order of their checks. Throws only std::bad_alloc.
 inline std::vector<Rule> line_rules() {
   return {
       {"Results", "results have the shape, dtype and device of the line", nullptr,
@@ -249,9 +259,10 @@ inline std::vector<Rule> line_rules() {
        nullptr, items_are_computed_alone}};
 }
 
-/// Returns "" or the failure of the first rule of line_rules() that is broken. Reports a crash of
-/// the same test in an earlier process instead of repeating the crash. Call the function in a
-/// GoogleTest test. Throws the errors of Call::run().
+/// Returns "", or contract.problem(), or the first violation of the first rule of line_rules() that
+/// the op breaks. If this test, or another rule's test of the op, crashed in an earlier process,
+/// returns the text of that crash and calls nothing. Call the function in a GoogleTest test, in the
+/// thread that runs the test. Throws the errors of Call::run().
 inline std::string line_failure(const Contract& contract) {
   const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
   const std::vector<Crash> crashes = earlier_crashes();
@@ -270,8 +281,8 @@ inline std::string line_failure(const Contract& contract) {
 
 /// Defines the test `<op>` in the suite Line, with the arguments and exemptions of
 /// KERNKIT_TEST_CONTRACT. An op that reads an output marked (out!), or whose results do not match
-/// its line, gives a framework's compiler wrong values; no other test detects this. Of the
-/// exemptions, only cpu_only() and cuda_only() need no namespace. The op's symbols must be linked.
+/// its line, gives a framework's compiler wrong values; no other test detects this. cpu_only() and
+/// cuda_only() may be written without a namespace. The program links the op's symbols.
 #define KERNKIT_TEST_LINE(op, ...)                                                         \
   extern "C" int __tvm_ffi_##op(void*, const KernkitAny*, int32_t, KernkitAny*);           \
   extern "C" int __tvm_ffi__metadata_##op(void*, const KernkitAny*, int32_t, KernkitAny*); \

@@ -12,8 +12,9 @@
 
 namespace kernkit::testing {
 
-/// A list argument of type T for a test, which owns its elements. The tensors that TensorView
-/// elements refer to must outlive the list.
+/// A list argument of type T for a test, which owns its elements; a TensorView element borrows its
+/// tensor, which must outlive the list. T is TensorView, a type that converts to std::string_view,
+/// or a type from which Any is made, such as double, bool, int64_t, DLDataType or BytesView.
 ///
 ///     const TestList<TensorView> xs(a.view("xs"), b.view("xs"));
 ///     const TestList<std::string_view> modes("left", "right");
@@ -23,21 +24,23 @@ namespace kernkit::testing {
 template <class T>
 class TestList {
  public:
-  /// Makes a list of the elements, each converted to T. Throws RuntimeError for bytes without a
-  /// host.
+  /// Makes a list of the elements in order, each converted to T; empty without elements. Throws
+  /// RuntimeError for bytes without a host, ValueError for a text of more than 7 bytes that
+  /// contains NUL and for an unsigned integer above 2^63 - 1, and std::bad_alloc.
   template <class... Elements>
   explicit TestList(const Elements&... elements) {
     (push(T(elements)), ...);
   }
-  /// Makes a list of the elements of a vector. Throws RuntimeError for bytes without a host.
+  /// Makes a list of the elements of a vector, in order. Throws the errors of the other
+  /// constructor.
   explicit TestList(const std::vector<T>& elements) {
     for (const T& element : elements) push(element);
   }
   TestList(const TestList&) = delete;
   TestList& operator=(const TestList&) = delete;
 
-  /// Returns the list as an argument for messages that name the argument `name`, which must outlive
-  /// the view. The view is valid during the lifetime of the list. Throws nothing.
+  /// Returns a view of the list whose messages name the argument `name`, which must outlive the
+  /// view. The view is valid during the lifetime of the list. Throws nothing.
   ListView<T> view(const char* name) const { return {elements_.data(), elements_.size(), name}; }
 
  private:

@@ -8,10 +8,10 @@
 
 namespace kernkit::testing {
 
-/// Returns true with KERNKIT_BENCH_THREADS=all in the environment, read in the first call.
-/// Otherwise returns false, for rows on one thread: the first call then keeps its thread, and
-/// threads that this thread creates later, on its processor, if the system permits this. Throws
-/// nothing.
+/// Returns whether the environment has KERNKIT_BENCH_THREADS=all; the first call reads the
+/// environment, and later calls return the same value. If the value is false, the first call also
+/// restricts its thread, and threads that this thread creates later, to the processor on which it
+/// runs (sched_setaffinity(2)), and ignores an error. Safe from any thread. Throws nothing.
 inline bool all_threads() {
   static const bool all = [] {
     const char* threads = getenv("KERNKIT_BENCH_THREADS");

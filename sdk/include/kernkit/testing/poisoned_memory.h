@@ -25,18 +25,18 @@ void __asan_unpoison_memory_region(const volatile void* memory, size_t size);
 
 namespace kernkit::testing {
 
-/// Makes AddressSanitizer report accesses to `size` bytes at `memory`; without AddressSanitizer
-/// does nothing. AddressSanitizer counts the accessible bytes from the start of each 8 bytes. A
-/// poisoned range therefore begins exactly; if it ends between two multiples of 8, its last bytes,
-/// up to 7, stay accessible. The range is in memory of the caller, which unpoisons it before
-/// freeing it. Throws nothing.
+/// Makes AddressSanitizer report accesses to `size` bytes at `memory`; without AddressSanitizer, or
+/// for 0 bytes, does nothing. AddressSanitizer records how many bytes are accessible from the start
+/// of each 8 bytes (sanitizer/asan_interface.h): if the range ends between two multiples of 8 and
+/// the next byte is accessible, the last bytes of the range, up to 7, stay accessible. The range is
+/// in memory of the caller, which unpoisons the range before freeing it. Throws nothing.
 inline void poison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_ASAN)
   __asan_poison_memory_region(memory, size);
 #endif
 }
-/// Makes `size` bytes at `memory` accessible again; without AddressSanitizer does nothing. Throws
-/// nothing.
+/// Makes `size` bytes at `memory` accessible again, and up to 7 bytes before them if `memory` is
+/// not a multiple of 8; without AddressSanitizer does nothing. Throws nothing.
 inline void unpoison_memory([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #if defined(KERNKIT_ASAN)
   __asan_unpoison_memory_region(memory, size);

@@ -51,9 +51,9 @@ To copy_bits(From from) {
   return to;
 }
 
-/// Returns the exact value of a bit pattern by the definition of T's format: T has a FloatFormat.
-/// The sign bit of the pattern is 0. The pattern of infinity decodes to the number that would
-/// follow the largest number, and patterns of NaN to larger numbers. Throws nothing.
+/// Returns the exact value of a bit pattern of T, which has a FloatFormat (IEEE 754-2019, 3.4). The
+/// sign bit of the pattern and bits above it are 0. The pattern of infinity gives the number that
+/// would follow the largest number, and patterns of NaN give larger numbers. Throws nothing.
 template <class T>
 double decode_magnitude(uint32_t pattern) {
   using F = FloatFormat<T>;
@@ -64,9 +64,9 @@ double decode_magnitude(uint32_t pattern) {
   return std::ldexp(mantissa, (exponent == 0 ? 1 : exponent) - kBias - F::kMantissaBits);
 }
 
-/// Returns the exact value of a stored element: a number, infinity or NaN, with the sign of zero;
-/// int64 and uint64 beyond 2^53 are rounded to nearest. T is an arithmetic type or has a
-/// FloatFormat. Throws nothing.
+/// Returns the exact value of a stored element, with the sign of zero and of infinity; any NaN
+/// gives a NaN, false and true give 0 and 1, and integers beyond 2^53 are rounded to nearest. T is
+/// bool, an integer, float or double, or has a FloatFormat. Throws nothing.
 template <class T>
 double decode(T element) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -84,10 +84,11 @@ double decode(T element) {
   }
 }
 
-/// Returns the element of T nearest to `value`, ties to the even bit pattern (IEEE 754,
-/// roundTiesToEven), also for subnormal results; infinity beyond the largest number, a quiet NaN
-/// for NaN, each with the sign of `value`, as is zero. T is double or has a FloatFormat. Found by
-/// bisection over the patterns, which ascend like their values. Throws nothing.
+/// Returns the element of T nearest to `value`, ties to the even bit pattern (IEEE 754-2019, 4.3.1,
+/// roundTiesToEven), also for subnormal results. A magnitude that rounds beyond the largest number
+/// gives infinity, and NaN gives a quiet NaN; every result has the sign of `value`. T is double or
+/// has a FloatFormat. The function bisects the bit patterns, which ascend like their values. Throws
+/// nothing.
 template <class T>
 T round_to(double value) {
   if constexpr (std::is_same_v<T, double>) {
@@ -111,8 +112,8 @@ T round_to(double value) {
   }
 }
 
-/// Returns whether both have the same bits, or both are NaN: the bits of a NaN depend on the
-/// machine. So 0 and -0 differ. T is a type of decode(). Throws nothing.
+/// Returns whether `a` and `b` have the same bits or both are NaN: the bits of a NaN depend on the
+/// machine. 0 and -0 differ. T is a type of decode(). Throws nothing.
 template <class T>
 bool same_bits(T a, T b) {
   if (std::memcmp(&a, &b, sizeof(T)) == 0) return true;
@@ -120,7 +121,8 @@ bool same_bits(T a, T b) {
 }
 
 /// Returns the number of binary digits of T's significand, including the hidden digit: 24 for
-/// float; for an integer, the number of its bits without sign. T is a type of decode().
+/// float; for an integer, the number of its bits without the sign; 1 for bool. T is a type of
+/// decode(). Throws nothing.
 template <class T>
 constexpr int significand_digits() {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -130,11 +132,12 @@ constexpr int significand_digits() {
   }
 }
 
-/// Returns whether `actual` is `exact` up to the last rounding, to T, and `roundings` earlier
-/// roundings in compute_t<T>: the error is at most |exact| (2^-p + roundings 2^-q), with p and q
-/// digits of T and of compute_t<T>, and 2^-24 more for float16. NaN and infinity match only
-/// themselves. T is double or has a FloatFormat. Not for results that are nearly zero because large
-/// numbers cancelled. Throws nothing.
+/// Returns whether `actual` is `exact` up to a last rounding to T and `roundings` >= 0 earlier
+/// roundings in compute_t<T>: whether |actual - exact| <= |exact| (2^-p + roundings 2^-q), where p
+/// and q are significand_digits() of T and of compute_t<T>. float16 permits 2^-24 more, for
+/// subnormal results; subnormal results of other types may fail. NaN matches NaN only, and an
+/// infinity only itself. T is double or has a FloatFormat. The bound is too small where large
+/// numbers cancel. Throws nothing.
 template <class T>
 bool is_near(T actual, double exact, int roundings = 8) {
   const double value = decode(actual);
@@ -148,8 +151,9 @@ bool is_near(T actual, double exact, int roundings = 8) {
   return std::fabs(value - exact) <= std::fabs(exact) * relative + absolute;
 }
 
-/// Returns the index of the first of n elements where actual(i) and expected(i), of one type of
-/// decode(), differ in bits (see same_bits()), or -1. Throws only what the functions throw.
+/// Returns the lowest i with 0 <= i < n for which same_bits(actual(i), expected(i)) is false, or -1
+/// if there is none, also for n <= 0. Both functions take an int64_t and return the same type, a
+/// type of decode(). Calls them in ascending order up to the result. Throws only what they throw.
 template <class Actual, class Expected>
 int64_t first_difference(int64_t n, const Actual& actual, const Expected& expected) {
   for (int64_t i = 0; i < n; ++i) {

@@ -25,8 +25,9 @@ struct Listed<To, types<T...>> {
 template <template <class...> class To, class List>
 using listed_in = typename detail::Listed<To, List>::type;
 
-/// Returns the names of an op's dtypes as in its error for an unsupported dtype: "float16, bfloat16
-/// or float32". "" for an empty list. Throws only std::bad_alloc.
+/// Returns the names of an op's dtypes, in the order of the list, as the op's error for an
+/// unsupported dtype has them: "float16, bfloat16 or float32". An empty list does not compile.
+/// Throws only std::bad_alloc.
 template <class... T>
 std::string names_of(types<T...>) {
   std::string text;
@@ -48,10 +49,10 @@ inline const std::vector<int64_t> kShapes[] = {
 inline const Placement kPlacements[] = {
     {}, {1, 0, false}, {0, 3, false}, {0, 0, true}, {3, 24, true}};
 
-/// Fills a tensor with random bits and returns a copy of the elements: floats include subnormal
-/// numbers, infinities and NaN of either sign. T has at most 8 bytes, of which every bit pattern is
-/// a value: not bool. The same seed gives the same bits, with every standard library. Throws only
-/// std::bad_alloc.
+/// Fills a tensor with random bits and returns a copy of the elements in row-major order: floats
+/// include subnormal numbers, infinities and NaN of either sign. T is trivially copyable, has at
+/// most 8 bytes, and each of its bit patterns is a value, unlike bool. The same seed gives the same
+/// bits with every standard library (std::mt19937_64). Throws only std::bad_alloc.
 template <class T>
 std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -62,10 +63,10 @@ std::vector<T> fill_random_bits(HostTensor<T>& tensor, unsigned seed) {
   return std::vector<T>(tensor.begin(), tensor.end());
 }
 
-/// Fills a tensor with multiples of 1/8 from -8 to 8, both included, never 0. T is float16,
-/// bfloat16, float or double, which hold the values exactly; float also holds the sums of some
-/// thousand values, and products of three values. The same seed gives the same values with the same
-/// standard library. Throws nothing.
+/// Fills a tensor with random multiples of 1/8 in [-8, -1/8] and [1/8, 8]. T is float16, bfloat16,
+/// float or double, which hold the values exactly; float also holds sums of up to 2^18 values and
+/// products of three values exactly. The same seed gives the same values with the same standard
+/// library. Throws nothing.
 template <class T>
 void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   std::mt19937 random(seed);
@@ -76,8 +77,9 @@ void fill_eighths(HostTensor<T>& tensor, unsigned seed) {
   }
 }
 
-/// Returns whether the tensor's elements have the bits of `values`, which has as many elements;
-/// this is not checked. So 0 and -0 differ, and equal bits of NaN do not. Throws nothing.
+/// Returns whether the tensor's elements, in row-major order, have the bits of `values`, which has
+/// at most as many elements; this is not checked, and further elements are not compared. 0 and -0
+/// differ, and NaN with the same bits are equal. Throws nothing.
 template <class T>
 bool has_bits_of(HostTensor<T>& tensor, const std::vector<T>& values) {
   return values.empty() ||

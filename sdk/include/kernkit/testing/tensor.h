@@ -34,15 +34,18 @@ struct TestMemory {
 inline constexpr TestMemory kHostMemory{[](size_t bytes) { return std::aligned_alloc(64, bytes); },
                                         std::free};
 
-/// A contiguous tensor of elements T, 64-byte aligned before its Placement, on the CPU. Bytes
-/// before and after the elements, 64 each at least, are poisoned (poisoned_memory.h) and hold a
-/// pattern; intact() reports whether the pattern is unchanged.
+/// A contiguous tensor on the CPU that owns its elements of type T, which is trivially copyable.
+/// The first element is Placement::first elements after a multiple of 64 bytes. At least 64 bytes
+/// before and 64 bytes after the elements are poisoned (poisoned_memory.h) and hold a pattern;
+/// intact() returns whether the pattern is unchanged. Use an object in one thread at a time.
 template <class T>
 class HostTensor {
  public:
   /// Allocates a tensor of this shape [elements] from `allocator`, of which a copy is kept, and
-  /// sets each element to `fill`. The shape and `placement.first` are not negative; T has a dtype.
-  /// Throws std::bad_alloc without memory, and the exceptions of `allocator`.
+  /// sets each element to `fill`. An empty shape has one element, and a size of 0 none. Sizes and
+  /// `placement.first` are not negative, and the memory has at most 2^63 - 1 bytes; neither is
+  /// checked. T has a dtype. Throws std::bad_alloc without memory, and the exceptions of
+  /// `allocator.allocate`.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
                       const TestMemory& allocator = kHostMemory)
       : shape_(std::move(shape)), placement_(placement), allocator_(allocator) {
@@ -72,7 +75,8 @@ class HostTensor {
   }
   HostTensor(const HostTensor&) = delete;
   HostTensor& operator=(const HostTensor&) = delete;
-  /// Unpoisons and frees the memory. Views must not be used afterwards. Never throws.
+  /// Unpoisons and frees the memory, without waiting for work of a device. Views must not be used
+  /// afterwards. Throws nothing.
   ~HostTensor() {
     unpoison_memory(memory_, bytes_);
     allocator_.release(memory_);
@@ -90,15 +94,15 @@ class HostTensor {
   /// Returns the number of elements; 1 for an empty shape. Throws nothing.
   int64_t size() const { return size_; }
 
-  /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change it to an
-  /// invalid tensor. Throws nothing.
+  /// Returns the DLTensor, valid during the lifetime of the tensor. A test may change its members
+  /// to make an invalid tensor: this class does not read them. Throws nothing.
   DLTensor* dl() { return &dl_; }
-  /// Returns a view for messages that name the argument `name`, which must outlive the view. The
-  /// view is valid during the lifetime of the tensor. Throws nothing.
+  /// Returns a view whose messages name the argument `name`, which must outlive the view. The view
+  /// is valid during the lifetime of the tensor. Throws nothing.
   TensorView view(const char* name) const { return TensorView(&dl_, name); }
 
-  /// Returns true unless bytes before or after the elements were changed from their pattern. After
-  /// work of a device, wait for the device first. Throws nothing.
+  /// Returns whether all bytes of the memory before and after the elements have the pattern of the
+  /// constructor. Wait for the device before the call if a kernel used the memory. Throws nothing.
   KERNKIT_READS_POISONED_MEMORY bool intact() {
     const auto* first = reinterpret_cast<unsigned char*>(begin());
     const auto* last = reinterpret_cast<unsigned char*>(end());
@@ -122,8 +126,9 @@ class HostTensor {
   DLTensor dl_{};
 };
 
-/// Calls `call()` once and returns the kernkit::Error that it throws, as Error::what():
-/// "ValueError: y: ..."; "nothing" if it throws none. Other exceptions reach the caller.
+/// Calls `call()` once and returns Error::what() of the kernkit::Error that the call throws, such
+/// as "ValueError: y: ...", or "nothing" if the call returns. Throws std::bad_alloc and the other
+/// exceptions of `call`.
 template <class Call>
 std::string error_of(Call&& call) {
   try {

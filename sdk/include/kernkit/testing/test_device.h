@@ -15,12 +15,13 @@ namespace kernkit::testing {
 /// The backend of an op's test: its kDevice, memory() and faults().
 using TestDevice = Backend;
 
-/// A HostTensor on the test's device, whose elements the host reads and writes. They may be read
-/// after TestDevice::faults() has returned.
+/// A HostTensor on the test's device, whose elements the host reads and writes: after a call of an
+/// op, only once TestDevice::faults() has returned.
 template <class T>
 struct TestTensor : HostTensor<T> {
-  /// Allocates a tensor of this shape from the backend's memory and sets each element to `fill`.
-  /// Throws std::bad_alloc without CPU memory, RuntimeError if CUDA fails.
+  /// Allocates a tensor of this shape [elements] from Backend::memory() and sets each element to
+  /// `fill`. Sizes and `placement.first` are not negative. Throws std::bad_alloc without CPU
+  /// memory, RuntimeError if CUDA fails.
   explicit TestTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T())
       : HostTensor<T>(std::move(shape), placement, fill, Backend::memory()) {
     this->dl()->device = Backend::kDevice;

@@ -16,8 +16,8 @@ class Cpu {
   /// Returns the allocator of tensors' memory, kHostMemory, valid for the whole program. Throws
   /// nothing.
   static const TestMemory& memory() { return kHostMemory; }
-  /// Returns "": an op on the CPU ends before it returns, and a fault ends the process. Throws
-  /// nothing.
+  /// Returns "" without waiting: work on the CPU has ended when the op returns, and a fault of the
+  /// op, such as an access out of bounds, ends the process. Throws nothing.
   std::string faults() { return ""; }
 };
 

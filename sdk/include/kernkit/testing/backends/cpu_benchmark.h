@@ -15,8 +15,9 @@
 
 namespace kernkit::testing::cpu_benchmark {
 
-/// Times calls of an op by the wall clock, one in each iteration of the state. `call` takes no
-/// argument, is copied, and waits for its own work. Its exceptions reach the caller.
+/// Calls `call()`, a call of an op, once in each iteration of the state, which times the
+/// iterations; rows of add_rows() are timed by the wall clock. `call` takes no argument, is copied,
+/// and returns after its work has ended. Throws only the exceptions of `call` and of its copy.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   for (auto _ : state) {
@@ -38,24 +39,27 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
 
 /// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, where `<library>`
 /// is kBenchmarked; with KERNKIT_BENCH_THREADS=all (see all_threads())
-/// `<op>/<dtype>/<library>-threads`. `sizes` adds the names of a row's arguments and their values
-/// to the row. `body(tag, state)` is the benchmark, with the tag of dispatch(), and returns
-/// nothing.
+/// `<op>/<dtype>/<library>-threads`. `sizes`, which is called once for each dtype, adds the names
+/// and values of the arguments of rows. `body(tag, state)` is the benchmark, with the tag of
+/// dispatch() for the dtype; its result is ignored.
 ///
 /// The names are copied. `body` is copied and called, as const, when the benchmarks run: objects to
-/// which it refers must live until then. Its exceptions are not caught. Rows are timed by the wall
-/// clock. Call the function before benchmarks run. Throws only std::bad_alloc.
+/// which `body` refers must live until then. Google Benchmark does not catch its exceptions. Rows
+/// are timed by the wall clock. The call restricts its thread as all_threads() does; call the
+/// function before benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   const std::string implementation = std::string(kBenchmarked) + (all_threads() ? "-threads" : "");
   (detail::add_row<T>(op, implementation.c_str(), sizes, body), ...);
 }
 
-/// Adds a row `copy/<dtype>/memcpy` for comparison with each row on one thread; none with
-/// KERNKIT_BENCH_THREADS=all. `sizes` adds the names of a row's arguments and their values to the
-/// row. `bytes(tag, state)` returns the number of bytes that the op reads and writes: memcpy reads
-/// one half and writes the other half. `bytes` is copied and called, as const, when the benchmarks
-/// run. A row throws std::bad_alloc without memory.
+/// Adds a row `copy/<dtype>/memcpy` for each dtype of the list and each size, for comparison with
+/// the rows of add_rows(); adds nothing with KERNKIT_BENCH_THREADS=all (see all_threads()). `sizes`
+/// is that of add_rows(). `bytes(tag, state)` returns the number of bytes that the op reads and
+/// writes, an integer of at least 0: memcpy reads one half, rounded down, and writes as many bytes.
+/// `bytes` is copied and called, as const, when the benchmarks run; a row throws its exceptions,
+/// and std::bad_alloc without memory. Call the function before benchmarks run. Throws
+/// std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

@@ -13,7 +13,7 @@
 
 namespace kernkit::testing {
 
-/// The backend of CUDA kernels on the first GPU.
+/// The backend of CUDA kernels on the first GPU, which must be the current device.
 class Gpu {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
@@ -21,9 +21,9 @@ class Gpu {
   /// the host may read after faults() has waited for the device. Its allocate() throws RuntimeError
   /// if CUDA fails.
   static const TestMemory& memory() { return kManagedMemory; }
-  /// Waits for the current device and returns "" or the name and text of its error, such as
-  /// "cudaErrorIllegalAddress: ...", or of this thread's last error, which is cleared. Throws only
-  /// std::bad_alloc.
+  /// Waits for the current device. Returns "", or the name and the text of an error and a line
+  /// feed, "cudaErrorIllegalAddress: ...\n": the error of the wait or, if the wait succeeds, this
+  /// thread's last error of the runtime, which is then cleared. Throws only std::bad_alloc.
   std::string faults() {
     cudaError_t error = cudaDeviceSynchronize();
     if (error == cudaSuccess) error = cudaGetLastError();
@@ -33,19 +33,22 @@ class Gpu {
 
   /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test reads what an op made.
   struct CudaAlloc {
-    /// Sets `data` to uninitialised managed memory of the tensor's size, which FreeData() frees.
-    /// Throws RuntimeError if CUDA fails, ValueError for a size of more than 2^63 - 1 bytes.
+    /// Sets `data` to uninitialised managed memory of the tensor's size, GetDataSize(), and of at
+    /// least one byte, which FreeData() frees; the tensor's device is not read. Throws RuntimeError
+    /// if CUDA fails, also without memory, and ValueError for a negative size or for more than 2^63
+    /// - 1 bytes.
     void AllocData(DLTensor* tensor) const {
       tensor->data = kManagedMemory.allocate(GetDataSize(*tensor));
     }
-    /// Frees the memory of AllocData(); ignores null `data`. Never throws.
+    /// Frees the memory of AllocData(), ignoring null `data` and errors of CUDA. Never throws.
     void FreeData(DLTensor* tensor) const noexcept { kManagedMemory.release(tensor->data); }
   };
 
-  /// Has the functions of Simulator::Runtime that contract tests call. NVIDIA's runtime has no such
-  /// settings; its only fault is the last error. Functions throw only std::bad_alloc.
+  /// The functions of Simulator::Runtime that contract tests call, for NVIDIA's runtime, which has
+  /// no such settings. Functions that return a text or texts throw only std::bad_alloc; other
+  /// functions throw nothing.
   struct Runtime {
-    /// Does nothing: the machine has the devices that it has.
+    /// Does nothing: the number of devices of a machine cannot be set.
     explicit Runtime(int /*devices*/) {}
     /// Does nothing: kernels always run.
     void run_kernels(bool) {}
@@ -55,8 +58,8 @@ class Gpu {
     void clear() {}
     /// Returns "": objects are not counted.
     std::string live() const { return ""; }
-    /// Returns this thread's last error of the runtime as one sentence, or nothing. Keeps the
-    /// error, and does not wait.
+    /// Returns this thread's last error of the runtime as one text, "CUDA reports ...", or an empty
+    /// list without an error. Keeps the error, and does not wait.
     std::vector<std::string> faults() const {
       const cudaError_t error = cudaPeekAtLastError();
       if (error == cudaSuccess) return {};

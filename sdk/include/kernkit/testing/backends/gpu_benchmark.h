@@ -34,9 +34,11 @@ inline const ::benchmark::State* last_timed = nullptr;
 
 /// Times calls of an op on cuda:0 by CUDA events, one call in each iteration of the state, with
 /// cold caches: memory of twice the size of the second-level cache is overwritten before each call.
-/// Each call enqueues its work in the current stream (get_cuda_stream()), which is that of
-/// gpu_clock(); the function waits for the work. Three calls run untimed before. `call` is copied.
-/// Throws RuntimeError if CUDA fails or without a host, and the exceptions of `call`.
+/// `call` takes no argument, is copied, and enqueues its work in the current stream
+/// (get_cuda_stream()), which is that of gpu_clock(); the function waits for the work of each call.
+/// Three calls run untimed before the first iteration. The row must be one of add_rows(), which
+/// uses manual times. cuda:0 is the current device. Throws RuntimeError if CUDA fails or without a
+/// host, and the exceptions of `call`.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   detail::last_timed = &state;
@@ -78,23 +80,28 @@ inline void note_cuda() {
 }  // namespace detail
 
 /// Adds a row `<op>/<dtype>/<library>` for each dtype of the list and each size, where `<library>`
-/// is kBenchmarked. `sizes` adds the names of a row's arguments and their values to the row.
-/// `body(tag, state)` is the benchmark, with the tag of dispatch(); it calls time_calls().
+/// is kBenchmarked. `sizes`, which is called once for each dtype, adds the names and values of the
+/// arguments of rows. `body(tag, state)` is the benchmark, with the tag of dispatch() for the
+/// dtype; it calls time_calls(state, ...), and its result is ignored. A row has 20 timed
+/// iterations.
 ///
 /// The names are copied. `body` is copied and called, as const, when the benchmarks run: objects to
-/// which it refers must live until then. A row without a CUDA device, with an Error or without
-/// time_calls() is skipped with the reason; other exceptions are not caught. Call the function
-/// before benchmarks run. Throws only std::bad_alloc.
+/// which `body` refers must live until then. A row is skipped with the reason if there is no CUDA
+/// device, if `body` throws an Error, or if `body` returns without a call of time_calls(); other
+/// exceptions are not caught. Call the function before benchmarks run. Throws std::bad_alloc and
+/// the exceptions of `sizes`.
 template <class... T, class Body>
 void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
   (detail::add_row<T>(op, kBenchmarked, sizes, body), ...);
 }
 
-/// Adds a row `copy/<dtype>/cudaMemcpyAsync` for each row: a copy within the device. `sizes` adds
-/// the names of a row's arguments and their values to the row. `bytes(tag, state)` returns the
-/// number of bytes that the op reads and writes: the copy reads one half and writes the other half.
-/// A row is skipped with the reason if CUDA fails. `bytes` is copied and called, as const, when the
-/// benchmarks run. Throws only std::bad_alloc.
+/// Adds a row `copy/<dtype>/cudaMemcpyAsync`, a copy within the memory of cuda:0, for each dtype of
+/// the list and each size, for comparison with the rows of add_rows(). `sizes` is that of
+/// add_rows(). `bytes(tag, state)` returns the number of bytes that the op reads and writes, an
+/// integer of at least 2: the copy reads one half, rounded down, and writes as many bytes. `bytes`
+/// is copied and called, as const, when the benchmarks run. A row is skipped with the reason if
+/// there is no CUDA device or CUDA fails. Call the function before benchmarks run. Throws
+/// std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

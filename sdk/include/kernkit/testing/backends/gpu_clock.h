@@ -10,21 +10,24 @@
 
 namespace kernkit::testing {
 
-/// An event that records a time.
+/// An event that records a time. Use an object in one thread at a time.
 class GpuEvent {
  public:
-  /// Creates an event of the current device. Throws RuntimeError if CUDA fails.
+  /// Creates an event of the current device, which has not been recorded. Throws RuntimeError if
+  /// CUDA fails.
   GpuEvent() { KERNKIT_CUDA_CHECK(cudaEventCreate(&event_)); }
-  /// Destroys the event, ignoring errors of CUDA. Never throws.
+  /// Destroys the event without waiting for a record in progress (cudaEventDestroy), ignoring
+  /// errors of CUDA. Never throws.
   ~GpuEvent() { (void)cuda::succeeded(cudaEventDestroy(event_)); }
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
 
-  /// Records the event in the stream after its earlier work, without waiting. Throws RuntimeError
-  /// if CUDA fails.
+  /// Records the event in the stream, a stream of the event's device, after the earlier work of the
+  /// stream, without waiting; replaces an earlier record. Throws RuntimeError if CUDA fails.
   void record(cudaStream_t stream) const { KERNKIT_CUDA_CHECK(cudaEventRecord(event_, stream)); }
-  /// Returns the time from `start` to this event [seconds], without waiting: both events have
-  /// happened, otherwise CUDA fails. Throws RuntimeError if CUDA fails.
+  /// Returns the time from the last record of `start` to the last record of this event [seconds],
+  /// in float32 precision (cudaEventElapsedTime). Does not wait. Throws RuntimeError if one of the
+  /// events was not recorded or its record has not completed, or if CUDA reports another error.
   double seconds_since(const GpuEvent& start) const {
     float milliseconds = 0;
     KERNKIT_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start.event_, event_));
@@ -35,12 +38,12 @@ class GpuEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A stream of the current device, and memory of twice the size of its second-level cache.
-/// Functions throw RuntimeError if CUDA fails.
+/// A stream, and memory of twice the size of the second-level cache of device 0. Neither is ever
+/// released. Use an object in one thread at a time, with device 0 current.
 class GpuClock {
  public:
-  /// Creates the stream and allocates the memory on the current device; the size is that of device
-  /// 0's cache. Throws RuntimeError if CUDA fails.
+  /// Creates the stream and allocates the memory on the current device, which must be device 0.
+  /// Throws RuntimeError if CUDA fails.
   GpuClock() {
     int cache = 0;
     KERNKIT_CUDA_CHECK(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, 0));
@@ -55,11 +58,12 @@ class GpuClock {
   /// stream; valid as long as the clock. Throws nothing.
   cudaStream_t stream() const { return stream_; }
 
-  /// Returns the times of `count` calls of launch(stream()) [seconds], in order; none for 0.
-  /// `launch` enqueues its work in the stream without waiting. The second-level cache is
-  /// overwritten before each call, which takes longer than the host takes to enqueue the call. The
-  /// host waits once, for all calls. Throws RuntimeError if CUDA fails, and the exceptions of
-  /// `launch`.
+  /// Returns the times on the GPU of `count` >= 0 calls of launch(stream()) [seconds], in order.
+  /// `launch` enqueues its work in the stream without waiting. Before each call the stream
+  /// overwrites the memory, so that the second-level cache holds no data of the call; a time
+  /// includes the host's time of `launch` only where that exceeds the time of the overwriting. The
+  /// host waits once, after all calls. Throws RuntimeError if CUDA fails, std::length_error for a
+  /// negative count, std::bad_alloc, and the exceptions of `launch`.
   template <class Launch>
   std::vector<double> cold_seconds(int count, const Launch& launch) const {
     const std::vector<GpuEvent> starts(static_cast<size_t>(count)), ends(starts.size());
@@ -81,9 +85,10 @@ class GpuClock {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Returns the clock of the program, which the first call creates on the current device. The clock
-/// is never destroyed: at the end of the program the driver may be unloaded. The first call throws
-/// RuntimeError if CUDA fails. Safe from any thread.
+/// Returns the clock of the program, which the first call creates on the current device; device 0
+/// must be current. The clock is never destroyed: at the end of the program the driver may be
+/// unloaded. Throws RuntimeError if CUDA fails while the clock is created; the next call then tries
+/// again. Safe from any thread.
 inline const GpuClock& gpu_clock() {
   static const auto* clock = new GpuClock;
   return *clock;

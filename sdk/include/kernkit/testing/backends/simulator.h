@@ -14,15 +14,15 @@
 
 namespace kernkit::testing {
 
-/// A simulated device, whose blocks and threads run in any order. 144 blocks of a grid of more than
-/// 65,536 run, the first and the last among them, and a large allocation has memory only where it
-/// is touched: see CudaRuntime::sample_blocks().
+/// A simulated device, whose blocks and threads run in an order that a seed determines. Of a grid
+/// of more than 65,536 blocks only 144 run, the first and the last among them, and a large
+/// allocation occupies memory only where it is accessed: see CudaRuntime::sample_blocks().
 class Simulator {
  public:
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
-  /// Returns the allocator of tensors' memory, valid for the whole program, which the host reads
-  /// after faults(): managed memory for PTX, whose allocate() throws RuntimeError if CUDA fails,
-  /// otherwise kHostMemory.
+  /// Returns the allocator of tensors' memory, valid for the whole program: for PTX managed memory,
+  /// whose allocate() throws RuntimeError if CUDA fails, otherwise kHostMemory. The host reads what
+  /// kernels wrote after faults(). Throws nothing.
   static const TestMemory& memory() {
 #if defined(KERNKIT_ON_PTX)
     return kManagedMemory;  // PTX accesses CUDA's memory only
@@ -31,15 +31,17 @@ class Simulator {
 #endif
   }
 
-  /// Resets the runtime to one device of 64 GiB with seed 1, and lets kernels run. Use one object
-  /// at a time. Throws only std::bad_alloc.
+  /// Resets the runtime to one device with 64 GiB of memory, sets seed 1, and lets kernels run; see
+  /// CudaRuntime. Only one CudaRuntime, Simulator, Runtime or CudaTarget may exist at a time.
+  /// Throws only std::bad_alloc.
   Simulator() {
     runtime_.run_kernels(true);
     runtime_.set_seed(1, true);
     runtime_.sample_blocks(1 << 16, 144);
   }
-  /// Waits for the current device and returns "" or the faults since the backend was made, one a
-  /// line. Throws only std::bad_alloc.
+  /// Waits for the current device, ignoring the error of the wait. Returns the faults since the
+  /// constructor (CudaRuntime::faults()), each followed by a line feed; "" without faults. Throws
+  /// only std::bad_alloc.
   std::string faults() {
     (void)cudaDeviceSynchronize();
     std::string text;
@@ -47,19 +49,22 @@ class Simulator {
     return text;
   }
 
-  /// The runtime that a contract test changes and reads.
+  /// The runtime that a contract test changes and reads: a CudaRuntime of several devices.
   struct Runtime : simulator::CudaRuntime {
-    /// Resets the runtime to this number of devices, each with the defaults of CudaDevice. Kernels
-    /// do not run before run_kernels(true). Throws only std::bad_alloc.
+    /// Resets the runtime to `devices` devices, each with the defaults of CudaDevice. With 0
+    /// devices, calls that reach a device return cudaErrorNoDevice. Kernels do not run before
+    /// run_kernels(true). Only one CudaRuntime, Simulator, Runtime or CudaTarget may exist at a
+    /// time. Throws std::length_error for a negative number, and std::bad_alloc.
     explicit Runtime(int devices)
         : CudaRuntime(std::vector<simulator::CudaDevice>(static_cast<size_t>(devices))) {}
-    /// Makes an access of a kernel to these bytes a fault, from the stream's next work on. See
+    /// Makes an access of a kernel to `bytes` bytes at `memory` a fault, from the stream's next
+    /// work on. `memory` is in an allocation of the runtime; other memory is ignored. See
     /// kernkit_close_to_kernels(). Does not wait, and throws nothing.
     static void close(const void* memory, size_t bytes, cudaStream_t stream) {
       kernkit_close_to_kernels(memory, bytes, stream);
     }
-    /// Undoes all close() of the allocation around `memory`, from the stream's next work on. Does
-    /// not wait, and throws nothing.
+    /// Undoes every close() of the allocation around `memory`, from the stream's next work on. See
+    /// kernkit_open_to_kernels(). Does not wait, and throws nothing.
     static void open(const void* memory, cudaStream_t stream) {
       kernkit_open_to_kernels(memory, stream);
     }

@@ -11,7 +11,8 @@
 namespace kernkit::testing::contract {
 
 /// An argument of the example, which a rule may change before the call. Strides, `first` and
-/// `shift` are in elements. Functions throw only std::bad_alloc.
+/// `shift` count elements. Functions throw nothing, except std::bad_alloc by those that return a
+/// vector; they read `dtype`, which has at least one bit, `shape` and `strides`.
 struct Argument {
   Any value;                  ///< value, unless it is a tensor or a list
   bool is_tensor = false;     ///< whether `value` is unused and the members below describe a tensor
@@ -24,7 +25,7 @@ struct Argument {
   std::vector<int64_t> strides;  ///< strides [elements]; empty: row-major
   bool as_pointer = false;       ///< passed as a DLTensor*, otherwise as a tensor object
   bool null_strides = false;     ///< whether DLTensor::strides is NULL
-  int64_t first = 0;             ///< elements between a multiple of 256 bytes and the first element
+  int64_t first = 0;             ///< distance of the first element from a multiple of 256 bytes
   int64_t byte_offset = 0;       ///< part of the address in DLTensor::byte_offset [bytes]
   /// Index of the argument whose memory this tensor uses; -1 for memory of its own.
   int shares = -1;
@@ -37,24 +38,27 @@ struct Argument {
   std::optional<std::vector<int64_t>> claimed_shape;
   bool claims_null = false;  ///< whether DLTensor::data is NULL
 
-  /// Returns the number of elements: the product of `shape`, 1 for rank 0. Neither negative sizes
-  /// nor overflow are checked.
+  /// Returns the number of elements: the product of the sizes, 1 for rank 0. Sizes are not negative
+  /// and the product fits int64_t; neither is checked.
   int64_t numel() const {
     int64_t n = 1;
     for (const int64_t size : shape) n *= size;
     return n;
   }
-  /// Returns the strides of a dense row-major tensor of this shape [elements]; empty for rank 0.
+  /// Returns the strides of a dense row-major tensor of this shape [elements], one for each
+  /// dimension. Overflow is not checked.
   std::vector<int64_t> row_major() const {
     std::vector<int64_t> dense(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;) dense[d - 1] = dense[d] * shape[d];
     return dense;
   }
-  /// Returns the size of the unit that is moved: an element, or a byte for smaller elements
-  /// [bytes].
+  /// Returns the size of the unit in which contents are copied [bytes]: an element with all lanes,
+  /// or a byte if an element does not take whole bytes.
   int64_t unit() const { return is_multiple_of_byte(dtype) ? dtype_bits(dtype) / 8 : 1; }
-  /// Returns the offset of each unit from the first unit, in row-major order [bytes]; empty for an
-  /// empty tensor. Ignores `strides` for elements smaller than a byte.
+  /// Returns the offset of each unit (see unit()) from the first unit [bytes], in row-major order
+  /// of the elements, by `strides` or, if these are empty, row_major(). `strides` has one entry for
+  /// each dimension. Empty for an empty tensor. Elements that do not take whole bytes are packed,
+  /// and `strides` is ignored.
   std::vector<int64_t> offsets() const {
     std::vector<int64_t> all;
     const auto n = static_cast<int64_t>(bytes_of(dtype, numel())) / unit();

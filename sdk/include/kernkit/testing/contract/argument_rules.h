@@ -7,9 +7,9 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns the variations of rule Count: one argument too many, one too few, and none; the op must
-/// reject each with TypeError. Without required arguments, only the first of these. Throws only
-/// std::bad_alloc.
+/// Returns the variations of rule Count: one argument more than the schema has, one less than it
+/// requires, and no arguments. The op must reject each with TypeError. For an op without required
+/// arguments, returns only the first variation. Throws only std::bad_alloc.
 inline Variations wrong_counts(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, int change) {
@@ -26,8 +26,9 @@ inline Variations wrong_counts(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns a change of a call that replaces argument i, counted from 0, by a value that is no
-/// tensor. The change owns the value; i is not checked. Throws only std::bad_alloc.
+/// Returns a change of a call that replaces argument i, counted from 0, by `value`, which is no
+/// tensor and which the change owns. The call has the argument; i is not checked. Throws only
+/// std::bad_alloc.
 inline std::function<void(Call&)> becomes(size_t i, Any value) {
   return [i, value = std::move(value)](Call& call) {
     call.arguments[i] = Argument();
@@ -35,8 +36,8 @@ inline std::function<void(Call&)> becomes(size_t i, Any value) {
   };
 }
 
-/// Returns the indices of the arguments of which the type can be changed: those of the example, and
-/// elements of its lists. Throws only std::bad_alloc.
+/// Returns the indices of the arguments that the example passes and of the elements of its lists,
+/// ascending. Throws only std::bad_alloc.
 inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   std::vector<size_t> all;
   for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -45,9 +46,9 @@ inline std::vector<size_t> arguments_and_elements(const Contract& contract) {
   return all;
 }
 
-/// Returns the variations of rule None: None for each argument that is not of type any; the op must
-/// reject each with TypeError. For an optional argument, any result or a ValueError is permitted
-/// instead. Throws only std::bad_alloc.
+/// Returns the variations of rule None: None for each argument of the example and element of its
+/// lists, except of type Any. The op must reject the call with TypeError; for an optional argument,
+/// it must return any result or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations none(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : arguments_and_elements(contract)) {
@@ -63,8 +64,9 @@ inline Variations none(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns a change of a call that replaces argument i, counted from 0, by a float32 tensor of two
-/// elements. i is not checked. Throws only std::bad_alloc.
+/// Returns a change of a call that replaces argument i, counted from 0, by a float32 tensor of
+/// shape [2] with elements 1. The call has the argument; i is not checked. Throws only
+/// std::bad_alloc.
 inline std::function<void(Call&)> becomes_tensor(size_t i) {
   return [i](Call& call) {
     Argument tensor;
@@ -76,9 +78,10 @@ inline std::function<void(Call&)> becomes_tensor(size_t i) {
   };
 }
 
-/// Returns the variations of rule Types: a tensor, an int, a float and a str for each argument of
-/// another type; the op must reject each with TypeError. A bool, an int and a float accept an int.
-/// Throws only std::bad_alloc.
+/// Returns the variations of rule Types: a tensor, 3, 1.5 and "no" in place of each argument of the
+/// example and element of its lists, where the parameter does not accept the value. The op must
+/// reject each with TypeError. Parameters of type Any are left out; bool, int and float accept an
+/// int, and a list accepts none of the values. Throws only std::bad_alloc.
 inline Variations wrong_types(const Contract& contract, const Target&) {
   using schema::Type;
   Variations all;
@@ -105,9 +108,11 @@ inline Variations wrong_types(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Checks rule Defaults: leaves out arguments at the end and returns a sentence for each call whose
-/// results differ from those with the schema's defaults. Adds the number of calls to *tried. Throws
-/// the errors of Call::run().
+/// Checks rule Defaults on `target`: for each number of arguments from those that the schema
+/// requires to one less than all, at most as many as the example has, runs the op without the
+/// arguments after these, and with their defaults. Returns a sentence for each pair of calls with
+/// different results (difference()) or errors, and adds the number of pairs to *tried. Throws the
+/// errors of Call::run().
 inline std::vector<std::string> wrong_defaults(const Contract& contract, Target& target,
                                                size_t* tried) {
   std::vector<std::string> violations;

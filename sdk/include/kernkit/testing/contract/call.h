@@ -14,13 +14,15 @@
 namespace kernkit::testing::contract {
 
 /// The arguments of one call in memory, which a rule may change before run(), and the results of
-/// the call. One call runs at a time in a process, see CurrentCall. Functions throw only
-/// std::bad_alloc unless stated; indices are not checked.
+/// the call. One call runs at a time in a process, see CurrentCall; use an object in one thread.
+/// Functions throw only std::bad_alloc unless stated. "The last run" is the last call of run(), or
+/// of prepare(), invoke() and collect() in this order.
 class Call {
  public:
-  /// Makes the arguments of the example on this target, without memory for the tensors. Bytes
-  /// around the tensors will hold `around`; `salt` selects the values. The contract and the target
-  /// must outlive the call.
+  /// Makes the arguments of the example for `target`, without memory for the tensors. prepare()
+  /// fills the bytes before and after each tensor with `around`. Elements without values in the
+  /// example are integers from 1 to 13, other numbers for each `salt`. contract.problem() is "".
+  /// Contract and target must outlive this object.
   Call(const Contract& contract, Target& target, unsigned char around = 0xa5, unsigned salt = 0)
       : passed(contract.num_arguments()), contract_(&contract), target_(&target), around_(around) {
     for (size_t i = 0; i < contract.examples().size(); ++i) {
@@ -39,9 +41,10 @@ class Call {
       arguments.push_back(std::move(argument));
     }
   }
-  /// Returns a call with the same arguments as `source`, each dense and aligned in memory of its
-  /// own on `target`, which must outlive the result. `source` has run; its contract must outlive
-  /// the result.
+  /// Returns a call with the arguments of `source`, each tensor dense, aligned and in memory of its
+  /// own on `target`, with the contents that the tensor of `source` had before its last run.
+  /// Claimed shapes and devices are kept. `source` has run. The contract of `source` and `target`
+  /// must outlive the result.
   static Call plain(const Call& source, Target& target) {
     Call copy(*source.contract_, target);
     copy.arguments = source.arguments;
@@ -60,16 +63,18 @@ class Call {
   Call(Call&&) = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// Frees the memory of the arguments. Never throws.
+  /// Frees the memory of the arguments through the target, which must still exist. Throws nothing.
   ~Call() { release(); }
 
   /// Arguments in the order of the schema, followed by the elements of lists.
   std::vector<Argument> arguments;
-  /// Number of arguments that are passed. Arguments beyond the schema are None.
+  /// Number of arguments that are passed, from the first; those after the last parameter are None.
   size_t passed;
 
-  /// Sets new values in the memory of prepare(), except for values stated by the example, and
-  /// uploads them. `salt` selects the values. Throws RuntimeError if CUDA fails.
+  /// Gives the tensors other values, selected by `salt` as in the constructor, except tensors whose
+  /// values the example states, and uploads them to the memory of prepare(), which was called
+  /// before. Does not wait: the stream has run the previous upload, as after collect(). Throws
+  /// RuntimeError if CUDA fails.
   void renew(unsigned salt) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (contract_->examples()[i].values().empty()) arguments[i].values = some_values(i, salt);
@@ -78,10 +83,12 @@ class Call {
     upload();
   }
 
-  /// Writes the arguments to memory, calls the op, reads the memory, and returns the outcome;
-  /// errors and exceptions of the op are part of the outcome. `poisoned`: memory that belongs to no
-  /// tensor is poisoned during the call (poisoned_memory.h). Throws std::bad_alloc, RuntimeError if
-  /// CUDA fails, and the host's error if an argument's object cannot be made.
+  /// Allocates memory and writes the arguments to it (prepare()), makes stream and allocator of the
+  /// target current, calls the op (invoke()), waits for its work and reads the memory (collect()).
+  /// Returns the outcome, which includes errors and std::exceptions of the op. With `poisoned`,
+  /// memory around the tensors is poisoned during the call (Target::poison()). Throws
+  /// std::bad_alloc, RuntimeError without a host or if CUDA fails, the host's error if an
+  /// argument's object cannot be made, and exceptions of the op that are no std::exception.
   Outcome run(bool poisoned = false) {
     prepare();
     if (poisoned) poison_around();
@@ -93,22 +100,27 @@ class Call {
     return outcome;
   }
 
-  /// Returns the op, the variation and the arguments: "scale() with non-contiguous x (strides [66,
-  /// 2]): y float32 [4, 33]; x float32 [4, 33], strides [66, 2]; factor float 2".
+  /// Returns the op, the variation (CurrentCall::variation), the target and the passed arguments:
+  /// "scale() with non-contiguous x (strides [66, 2]): y float32 [4, 33]; x float32 [4, 33],
+  /// strides [66, 2]; factor float 2". Without memory the text may end early.
   std::string text() const;
 
-  /// First step of run(): frees the memory of an earlier call, allocates memory, writes the
-  /// arguments to it and uploads them. Throws std::bad_alloc, or RuntimeError if CUDA fails.
+  /// First step of run(): frees the memory of an earlier call, allocates memory with at least 256
+  /// bytes before and after each tensor, and uploads the arguments to it without waiting. Memory
+  /// that an output and an input share holds the input. Throws RuntimeError if CUDA fails.
   void prepare();
-  /// Second step of run(), after prepare(): calls the op and returns its outcome. Throws the host's
-  /// error if an argument's object cannot be made.
+  /// Second step of run(), after prepare() and between target().enter() and leave(): calls the op
+  /// and returns its outcome, without waiting for work of a device. Throws RuntimeError without a
+  /// host, the host's error if an argument's object cannot be made, and exceptions of the op that
+  /// are no std::exception.
   Outcome invoke();
-  /// Third step of run(), after invoke(): waits for the op's work and reads the memory and the
-  /// results. A fault of the target makes the outcome a failure of kind "a fault of its kernel". A
+  /// Third step of run(), after invoke(): waits for the work of the target's stream, and copies the
+  /// memory and the results to the host. `*outcome` is that of invoke(); a fault of the target
+  /// makes it a failure of kind "a fault of its kernel". Releases the objects of the arguments. A
   /// CUDA device throws RuntimeError if the device cannot be made current.
   void collect(Outcome* outcome);
-  /// Writes the bytes of the arguments to the memory of prepare() again. Throws RuntimeError if
-  /// CUDA fails.
+  /// Uploads the bytes of the arguments, including the bytes around the tensors, to the memory of
+  /// prepare() again, without waiting. Throws RuntimeError if CUDA fails.
   void upload() {
     for (Memory& memory : memories_) {
       if (memory.data != nullptr) {
@@ -117,32 +129,35 @@ class Call {
     }
   }
 
-  /// A result of the call: a tensor that it writes, or a returned tensor.
+  /// A result of the call: a tensor that the call writes, or a returned tensor or number.
   struct Result {
-    std::string name;   ///< name of the argument, or "the result"
-    Elements elements;  ///< contents in row-major order
+    std::string name;   ///< name of the argument; "the result", "the result[1]" for an element
+    Elements elements;  ///< contents in row-major order; a number is one float64 element
   };
-  /// Returns the results of the last run, valid until the next run: the tensors that it wrote,
-  /// except scratch, then the returned tensors and numbers. Throws nothing.
+  /// Returns the results of the last run, valid until the next run: the arguments that the schema
+  /// marks as written, except scratch, in order, then the returned tensors and numbers if the op
+  /// accepted the call. Other returned values are left out. Throws nothing.
   const std::vector<Result>& results() const { return results_; }
 
-  /// Returns "" or the first stray write of the last run: "byte 132 from the first element of y".
-  /// `inside`: searches memory of tensors that are only read; otherwise memory of no tensor.
+  /// Returns "" or the first stray write of the last run, "byte 132 from the first element of y";
+  /// the number of the byte is negative before the first element. With `inside`, searches the
+  /// elements of tensors that are only read, otherwise the bytes that belong to no element. An
+  /// element of both an input and an output counts as written.
   std::string stray_write(bool inside) const;
-  /// Returns "" if the last run wrote no byte in or around any tensor, otherwise the name of the
-  /// first argument whose memory was written.
+  /// Returns "" if the last run changed no byte in or around any tensor, otherwise the name of the
+  /// first argument whose memory changed.
   std::string any_write() const {
     for (size_t i = 0; i < memories_.size(); ++i) {
       if (memories_[i].before != memories_[i].after) return contract_->name_of(i);
     }
     return "";
   }
-  /// Returns "" or the name of the first output of which the last run changed no element. Scratch
-  /// and empty tensors do not count.
+  /// Returns "" or the name of the first argument marked as written of which the last run changed
+  /// no byte. Scratch and empty tensors do not count.
   std::string unwritten() const;
-  /// Returns the target of the tensors, which outlives the call. Throws nothing.
+  /// Returns the target of the constructor, which outlives this object. Throws nothing.
   Target& target() const { return *target_; }
-  /// Returns the contract of the op, which outlives the call. Throws nothing.
+  /// Returns the contract of the constructor, which outlives this object. Throws nothing.
   const Contract& contract() const { return *contract_; }
 
  private:

@@ -2,14 +2,18 @@
 // Rules that hold for the calls of all other rules.
 #pragma once
 
+#include <utility>
+
 #include "kernkit/call/read_call.h"
 #include "kernkit/testing/contract/row_rules.h"
 #include "kernkit/testing/contract/rules.h"
 
 namespace kernkit::testing::contract {
 
-/// Visits every call of the variation rules from which the op is not exempt, and the example, at
-/// each target. Throws the errors of Call::run(), and the exceptions of `visit`.
+/// Calls visit(call, outcome, variation) after each run of the example, and then of each variation
+/// of variation_rules(), on each target of targets_of(); leaves out rules from which the op is
+/// exempt. The arguments are valid during the visit. No CudaTarget exists at the call. Throws the
+/// errors of for_each_variation() and Call::run(), and the exceptions of `visit`.
 inline void for_each_call(const Contract& contract,
                           const std::function<void(const Call& call, const Outcome& outcome,
                                                    const Variation& variation)>& visit) {
@@ -27,15 +31,16 @@ inline void for_each_call(const Contract& contract,
   }
 }
 
-/// Returns "scale() with x on rocm:0: " followed by `did`, a clause on what the op did. Throws only
-/// std::bad_alloc.
+/// Returns the op, the variation and the target, followed by `did`, a clause on what the op did:
+/// "scale() with x on rocm:0: it returned without an error". Throws only std::bad_alloc.
 inline std::string describe(const Call& call, const Variation& variation, const std::string& did) {
   return call.contract().callee().name() + "() " + variation.what + call.target().suffix() + ": " +
          did;
 }
 
-/// Rule Example: checks on the CPU that the op accepts its example and writes every output. Adds
-/// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
+/// Rule Example: checks on the CPU that the op accepts its example and changes a byte of each
+/// output (Call::unwritten()). Adds the call, and its violation if there is one, to *verdict;
+/// nothing for an op with cuda_only(). Throws the errors of Call::run().
 inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cpu()) return;
   Target target;
@@ -55,19 +60,23 @@ inline void example_is_accepted(const Contract& contract, Verdict* verdict) {
 }
 
 /// Rule Defaults: checks on each target that arguments left out take the schema's defaults. Adds
-/// each call, and its violation if there is one, to *verdict. Throws the errors of Call::run().
+/// the pairs of calls of wrong_defaults(), and their violations, to *verdict. Throws the errors of
+/// targets_of() and Call::run().
 inline void defaults_are_the_schemas(const Contract& contract, Verdict* verdict) {
   for (const MakeTarget make : targets_of(contract)) {
     const std::unique_ptr<Target> target = make();
     size_t tried = 0;
-    for (const std::string& text : wrong_defaults(contract, *target, &tried)) verdict->add(text);
+    for (std::string& text : wrong_defaults(contract, *target, &tried)) {
+      verdict->violations.push_back(std::move(text));
+    }
     verdict->tried += tried;
   }
 }
 
-/// Rule Sentences: checks that an error begins with the op, names one of the changed arguments, and
-/// is no InternalError. Adds the call, and a violation if there is one, to *verdict. Throws only
-/// std::bad_alloc.
+/// Rule Sentences: checks that the message of an error begins with the op ("scale(): "), names one
+/// of the arguments Variation::about by name or by number, if there are any, and that the error is
+/// no InternalError. Adds the call, and its violation if there is one, to *verdict; nothing for an
+/// accepted call, a C++ exception, or a failure without an error. Throws only std::bad_alloc.
 inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome,
                                         const Variation& variation, Verdict* verdict) {
   if (outcome.accepted || outcome.thrown || outcome.kind.empty()) return;
@@ -91,8 +100,9 @@ inline void errors_name_op_and_argument(const Call& call, const Outcome& outcome
                  (is_internal ? ", and no InternalError for a mistake of the caller" : ""));
 }
 
-/// Rule CBoundary: checks that a failed call returns -1 with an error set in the host, and throws
-/// nothing. Adds the call, and a violation if there is one, to *verdict.
+/// Rule CBoundary: checks that a call returned 0, or another number with an error set in the host,
+/// and that no C++ exception left the op. Adds the call, and its violation if there is one, to
+/// *verdict. Throws only std::bad_alloc.
 inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   const bool good = outcome.accepted || (!outcome.thrown && !outcome.kind.empty());
@@ -101,8 +111,9 @@ inline void nothing_crosses_the_boundary(const Call& call, const Outcome& outcom
                           "; expected an error set in the host, and -1");
 }
 
-/// Checks that a rejected call wrote no byte of its arguments. Adds the call, and a violation if
-/// there is one, to *verdict. Throws only std::bad_alloc.
+/// Rule RejectedCallsWriteNothing: checks that a call that the op did not accept changed no byte in
+/// or around its tensors. Adds the call, and its violation if there is one, to *verdict; nothing
+/// for an accepted call. Throws only std::bad_alloc.
 inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcome,
                                          const Variation& variation, Verdict* verdict) {
   if (outcome.accepted) return;
@@ -114,8 +125,9 @@ inline void rejected_calls_write_nothing(const Call& call, const Outcome& outcom
                                               "that a rejected call writes nothing"));
 }
 
-/// Rule InputsAreNotWritten: checks that an accepted call wrote only what (a!) marks. Adds the
-/// call, and a violation if there is one, to *verdict. Throws only std::bad_alloc.
+/// Rule InputsAreNotWritten: checks that an accepted call changed no element of a tensor that the
+/// schema does not mark as written. Adds the call, and its violation if there is one, to *verdict;
+/// nothing for a call that was not accepted. Throws only std::bad_alloc.
 inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                    const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted) return;
@@ -125,8 +137,10 @@ inline void inputs_are_not_written(const Call& call, const Outcome& outcome,
                                      " was written; expected that only what (a!) marks is written");
 }
 
-/// Rule StaysInside: checks that an accepted call wrote no byte around the tensors. Adds the call,
-/// and a violation if there is one, to *verdict. Throws only std::bad_alloc.
+/// Rule StaysInside: checks that an accepted call changed no byte that belongs to no element. Adds
+/// the call, and its violation if there is one, to *verdict; nothing for a call that was not
+/// accepted or whose rule checks this itself (May::kStayInsideOrReject). Throws only
+/// std::bad_alloc.
 inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                        const Variation& variation, Verdict* verdict) {
   if (!outcome.accepted || variation.may == May::kStayInsideOrReject) return;
@@ -137,8 +151,8 @@ inline void nothing_outside_is_written(const Call& call, const Outcome& outcome,
                                      "only elements are written");
 }
 
-/// Returns the rules that hold on every device: those of variation_rules(), and the rules of this
-/// file. Throws only std::bad_alloc.
+/// Returns the rules that hold on every device: the rules of this file and RowAlone, then those of
+/// variation_rules(). Throws only std::bad_alloc.
 inline std::vector<Rule> cpu_rules() {
   std::vector<Rule> rules = variation_rules();
   const std::vector<Rule> more_rules = {
@@ -163,8 +177,10 @@ inline std::vector<Rule> cpu_rules() {
   return rules;
 }
 
-/// Tries rules with an op and returns a verdict for each. Each rule makes calls of its own, except
-/// that the rules on every call share them. Throws the errors of Call::run().
+/// Tries rules with an op, also those from which the op is exempt, and returns a verdict for each,
+/// in the order of `rules`. Rules with Rule::of_call share the calls of for_each_call(); other
+/// rules make calls of their own. contract.problem() is "", and no CudaTarget exists. Throws the
+/// errors of for_each_call() and Call::run().
 inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Contract& contract) {
   std::vector<Verdict> verdicts(rules.size());
   std::vector<size_t> of_calls;
@@ -186,7 +202,7 @@ inline std::vector<Verdict> try_rules(const std::vector<Rule>& rules, const Cont
                 });
   return verdicts;
 }
-/// Tries one rule with an op and returns its verdict. Throws the errors of Call::run().
+/// Tries one rule with an op and returns the verdict, as try_rules() does, with its errors.
 inline Verdict try_rule(const Rule& rule, const Contract& contract) {
   return try_rules({rule}, contract)[0];
 }

@@ -19,8 +19,8 @@ struct Outcome {
   std::string message;    ///< "scale(): x: ..."
   Any result;             ///< the returned value; None without a result
 
-  /// Returns the outcome as a clause: "it raised ValueError: scale(): x: ...". Throws only
-  /// std::bad_alloc.
+  /// Returns the outcome as a clause whose subject "it" is the op: "it raised ValueError: scale():
+  /// x: ...", "it returned without an error". Throws only std::bad_alloc.
   std::string text() const {
     if (accepted) return "it returned without an error";
     if (thrown) return "a C++ exception left it: " + message;
@@ -30,12 +30,14 @@ struct Outcome {
 };
 
 /// An exported op, called as a framework calls it, by its symbol. Functions throw only
-/// std::bad_alloc unless stated.
+/// std::bad_alloc unless stated. Several threads may call const functions at the same time.
 class Callee {
  public:
-  /// Reads the schema from the metadata. `function` and `metadata` are the symbols
-  /// `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`, whose library stays loaded. schema_text()
-  /// is "" if the metadata fail or have no line. Throws TypeError for metadata that are no text.
+  /// Calls `metadata` and reads the schema line from the result. `function` and `metadata` are the
+  /// symbols `__tvm_ffi_<name>` and `__tvm_ffi__metadata_<name>`, whose library stays loaded.
+  /// schema_text() is "" if `metadata` fails, whose error then stays set in the host, or if the
+  /// result has no line. Throws TypeError if the result is no text, and the exceptions of
+  /// `metadata`.
   Callee(std::string name, KernkitFunction function, KernkitFunction metadata)
       : name_(std::move(name)), function_(function) {
     KernkitAny json{};
@@ -44,9 +46,10 @@ class Callee {
     schema_ = schema::parse(text_.c_str());
   }
 
-  /// Sets the schema of an op that was exported without a line. schema_fits() is false afterwards
-  /// if the op has a line of its own, if the types are not those of the C++ parameters, or if the
-  /// line has defaults.
+  /// Replaces the schema by that of `line`, for an op that was exported without a line.
+  /// schema_fits() is false afterwards if the op has a line of its own, if number or types of the
+  /// line's parameters are not those of the C++ parameters, or if the line has defaults. Call the
+  /// function once at most.
   void take_schema(std::string line) {
     const schema::Schema own_schema = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";
@@ -59,33 +62,36 @@ class Callee {
               declared.is_optional == has.is_optional && declared.default_text.size == 0;
     }
   }
-  /// Returns whether the line of take_schema() fits the function; true without such a line. Throws
-  /// nothing.
+  /// Returns whether the line of take_schema() matches the C++ function; true before take_schema().
+  /// Throws nothing.
   bool schema_fits() const { return fits_; }
 
   /// Returns the name of the op, valid as long as this object. Throws nothing.
   const std::string& name() const { return name_; }
-  /// Returns the schema line, valid until take_schema() and as long as this object; "" unless the
-  /// op reports its schema, as ops of KERNKIT_EXPORT do. Throws nothing.
+  /// Returns the schema line of take_schema(), otherwise that of the op's metadata, as ops of
+  /// KERNKIT_EXPORT have it; "" without both. The reference is valid as long as this object; a call
+  /// of take_schema() changes the text. Throws nothing.
   const std::string& schema_text() const { return text_; }
-  /// Returns the parsed schema line, whose positions count characters of schema_text(), valid as
-  /// long as this object. Throws nothing.
+  /// Returns the parsed form of schema_text(), whose positions count characters of that text from
+  /// 0, valid as long as this object; without parameters if the text is "". Throws nothing.
   const schema::Schema& schema() const { return schema_; }
-  /// Returns parameter i, counted from 0, valid as long as this object. The index is not checked.
-  /// Throws nothing.
+  /// Returns parameter i of the schema line, counted from 0, valid as long as this object. The
+  /// index is less than num_params(), which is not checked. Throws nothing.
   const schema::Param& param(size_t i) const { return schema_.params[i]; }
   /// Returns the number of parameters in the schema line. Throws nothing.
   size_t num_params() const { return static_cast<size_t>(schema_.num_params); }
-  /// Returns the name of parameter i, counted from 0, in the schema line. The index is not checked.
+  /// Returns the name of parameter i of the schema line, counted from 0. The index is less than
+  /// num_params(), which is not checked.
   std::string argument_name(size_t i) const {
     const schema::Span span = param(i).name;
     return text_.substr(static_cast<size_t>(span.begin), static_cast<size_t>(span.size));
   }
 
-  /// Calls the op through its C symbol with borrowed arguments and returns the outcome, which takes
-  /// the error from the host; without a host the outcome has no kind. Does not wait for work of a
-  /// device. Catches an Error or another std::exception that crosses the boundary; other exceptions
-  /// reach the caller.
+  /// Calls the op through its C symbol with borrowed arguments, in this thread, and returns the
+  /// outcome. If the op fails, the outcome takes the error out of the host's slot of the thread;
+  /// with an empty slot or without a host, Outcome::kind is "". Does not wait for work of a device.
+  /// An Error or another std::exception that crosses the C boundary becomes part of the outcome;
+  /// other exceptions reach the caller.
   Outcome call(const std::vector<KernkitAny>& args) const {
     Outcome outcome;
     KernkitAny result{};

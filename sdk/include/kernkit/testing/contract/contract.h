@@ -13,12 +13,13 @@
 namespace kernkit::testing::contract {
 
 /// An op, a call that it accepts, and its exemptions. Arguments are numbered in the schema's order,
-/// from 0, followed by the elements of lists. Functions throw only std::bad_alloc; those that
-/// return a number, a bool or a reference throw nothing.
+/// from 0, followed by the elements of lists, in order. An index is less than examples().size(),
+/// which is not checked. Functions throw only std::bad_alloc; those that return a number, a bool, a
+/// reference or a pointer throw nothing. Functions on parameters require that problem() is "".
 class Contract {
  public:
-  /// Takes the example: its arguments in the schema's order, of which those with defaults may be
-  /// missing at the end. problem() reports an example that does not match the schema.
+  /// Takes an op and the arguments of the example, in the schema's order; arguments with defaults
+  /// may be missing at the end. problem() reports an example that does not match the schema.
   Contract(Callee callee, const std::vector<Example>& examples,
            std::vector<Exemption> exemptions = {})
       : callee_(std::move(callee)),
@@ -40,21 +41,21 @@ class Contract {
 
   /// Returns the op, valid as long as this object.
   const Callee& callee() const { return callee_; }
-  /// Returns the number of arguments of the example; arguments with defaults may be missing.
+  /// Returns the number of arguments that the example has, without elements of lists and without
+  /// missing arguments.
   size_t num_arguments() const { return num_arguments_; }
-  /// Returns the examples of all arguments, None for missing ones, followed by the elements of
-  /// lists; valid as long as this object.
+  /// Returns the examples of all arguments, None for a missing argument, followed by the elements
+  /// of lists; valid as long as this object.
   const std::vector<Example>& examples() const { return examples_; }
   /// Returns the indices of the arguments and the list elements that are tensors in the example,
   /// ascending; valid as long as this object.
   const std::vector<size_t>& tensors() const { return tensors_; }
-  /// Returns the index of the parameter of argument i: for an element, that of its list. The index
-  /// is not checked.
+  /// Returns the index of the parameter of argument i: for an element, that of its list.
   size_t parameter_of(size_t i) const { return parameters_[i]; }
-  /// Returns whether argument i is an element of a list. The index is not checked.
+  /// Returns whether argument i is an element of a list.
   bool is_element(size_t i) const { return parameters_[i] != i; }
-  /// Returns the indices of the elements of the list with index `list`, in order; empty for other
-  /// arguments. The index is not checked.
+  /// Returns the indices of the elements of the list with index `list`, ascending; empty for other
+  /// arguments.
   std::vector<size_t> elements_of(size_t list) const {
     std::vector<size_t> elements;
     for (size_t i = list + 1; i < parameters_.size(); ++i) {
@@ -63,20 +64,21 @@ class Contract {
     return elements;
   }
   /// Returns whether the schema marks argument i as written, (a!) or (out!); for an element,
-  /// whether it marks the list. The index is not checked.
+  /// whether the schema marks the list.
   bool is_written(size_t i) const { return callee_.param(parameters_[i]).is_written; }
-  /// Returns whether argument i is written and its contents are compared: it is not scratch. The
-  /// index is not checked.
+  /// Returns whether is_written(i) and the contents are compared after a call, unlike those of
+  /// scratch.
   bool is_result(size_t i) const { return is_written(i) && !examples_[i].is_scratch(); }
-  /// Returns the name of argument i, as in a message: "x", "xs[1]". The index is not checked.
+  /// Returns the name of argument i as in a message: "x", or "xs[1]" for an element.
   std::string name_of(size_t i) const {
     std::string name = callee_.argument_name(parameters_[i]);
     if (!is_element(i)) return name;
     return name + "[" + std::to_string(i - elements_of(parameters_[i])[0]) + "]";
   }
 
-  /// Returns why the rules cannot be tried, or "": the op has no schema line, or the example does
-  /// not match it.
+  /// Returns "", or why the rules cannot be tried: the op has no schema line, the line of
+  /// with_schema() does not match the op, or the example has a wrong number of arguments, or a
+  /// tensor or list where the line has none.
   std::string problem() const {
     Message text;
     const std::string& op = callee_.name();
@@ -105,21 +107,22 @@ class Contract {
     return text.c_str();
   }
 
-  /// Returns the exemption of the op from the rule of this name, such as "Layouts", or null. The
-  /// contract owns the exemption. Only exemptions by without() count.
+  /// Returns the first exemption by without() from the rule of this name, such as "Layouts", or
+  /// null; valid as long as this object.
   const Exemption* excuse(const std::string& rule) const {
     for (const Exemption& exemption : exemptions_) {
       if (exemption.kind == Exemption::kWithout && exemption.rule == rule) return &exemption;
     }
     return nullptr;
   }
-  /// Returns whether the op has a CPU implementation: false with cuda_only().
+  /// Returns whether rules run the op on the CPU: false with cuda_only().
   bool runs_on_cpu() const { return !has(Exemption::kCudaOnly); }
-  /// Returns whether the op has a CUDA implementation: false with cpu_only().
+  /// Returns whether rules may run the op on a CUDA device: false with cpu_only().
   bool runs_on_cuda() const { return !has(Exemption::kCpuOnly); }
-  /// Returns whether the op works row by row: true with by_row().
+  /// Returns whether the op works row by row: whether an exemption is by_row().
   bool works_by_row() const { return has(Exemption::kByRow); }
-  /// Returns all exemptions and properties of the op, valid as long as this object.
+  /// Returns all exemptions and properties of the op, in the order of the constructor's argument;
+  /// valid as long as this object.
   const std::vector<Exemption>& exemptions() const { return exemptions_; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules on the work that a CUDA implementation enqueues: graphs, failures, uninitialised memory. On
-// a GPU: graphs.
+// a GPU: graphs. A rule makes its CudaTargets itself: none exists when the rule is called.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_target.h"
@@ -8,22 +8,25 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns the beginning of a violation, such as "scale() on cuda:1: ". Throws only std::bad_alloc.
+/// Returns the beginning of a violation, the op and the target: "scale() on cuda:1: ", "scale(): "
+/// for the CPU. Throws only std::bad_alloc.
 inline std::string begin_of(const Contract& contract, const Target& target) {
   return contract.callee().name() + "()" + target.suffix() + ": ";
 }
 
-/// Returns whether the op runs its example on a device; false for an op with cpu_only(). Rule
-/// RunsOnCuda reports the failure. Throws RuntimeError if CUDA fails.
+/// Runs the example on cuda:0 and returns whether the op accepts it; returns false without a call
+/// for an op with cpu_only(). Rule RunsOnCuda reports a rejection. Throws the errors of Call::run()
+/// and of CudaTarget.
 inline bool accepts_cuda(const Contract& contract) {
   if (!contract.runs_on_cuda()) return false;
   CudaTarget target;
   return Call(contract, target).run().accepted;
 }
 
-/// Rule Capture: checks that a call can be captured into a graph, writes nothing before the replay,
-/// and gives the results of a call when it is replayed with other inputs, twice. Adds each call,
-/// and its violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule Capture: checks that a call can be captured into a graph and writes nothing before the
+/// graph runs, and that the graph, run twice with other inputs, gives the results of a call. Adds
+/// the capture and each run of the graph, and their violations if there are any, to *verdict;
+/// nothing unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
 inline void is_captured(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -64,8 +67,9 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 }
 
 #if !defined(KERNKIT_ON_GPU)
-/// Returns the runtime calls of one call of the op, in order, after a first call. Throws
-/// RuntimeError if CUDA fails.
+/// Returns the calls of the simulator's runtime that the op makes in one call, in order, after a
+/// first call. `*target` is the target of `*call`. Deletes the earlier records of the runtime.
+/// Throws the errors of Call::run().
 inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaTarget* target) {
   (void)call->run();
   call->prepare();
@@ -77,9 +81,11 @@ inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaTarget* target)
   return calls;
 }
 
-/// Rule FailedLaunch: makes each launch, allocation and copy of a call fail in turn, and checks
-/// that the op raises a RuntimeError that names the CUDA error. Adds each call, and its violation
-/// if there is one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule FailedLaunch: for each call of a runtime function whose name begins with cudaLaunch or
+/// cudaMem (launches, copies, fills) that the op makes, calls the op with this call failing, and
+/// checks that the op raises a RuntimeError that names the CUDA error. Adds each call of the op,
+/// and its violation if there is one, to *verdict, except failures without an error in the host;
+/// nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<simulator::CudaCall> calls;
@@ -110,9 +116,10 @@ inline void reports_what_fails(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Rule EarlierErrors: checks that the op runs after an earlier failed call of the runtime, and
-/// leaves the error of that call to cudaGetLastError(). Adds each call, and its violation if there
-/// is one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule EarlierErrors: checks that the op accepts its example after a failed call of the runtime,
+/// and that cudaGetLastError() then still returns the error of that call. Adds both observations,
+/// and their violations if there are any, to *verdict; nothing unless accepts_cuda(). Throws the
+/// errors of Call::run().
 inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -132,9 +139,10 @@ inline void leaves_earlier_errors(const Contract& contract, Verdict* verdict) {
           : begin + "it cleared that error; expected that cudaGetLastError() still returns it");
 }
 
-/// Rule Uninitialised: checks that the results are the same for three values of the bytes of new
-/// memory. Adds each call, and its violation if there is one, to *verdict. Throws RuntimeError if
-/// CUDA fails.
+/// Rule Uninitialised: runs the example three times, with the bytes 0x00, 0xff and 0xa5 in
+/// uninitialised memory (CudaRuntime::set_poison()), and compares the results by difference(). Adds
+/// each result of each call, and its violation if there is one, to *verdict; nothing unless
+/// accepts_cuda(). Throws the errors of Call::run().
 inline void reads_what_was_written(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   std::vector<Call::Result> first;

@@ -14,14 +14,16 @@
 
 namespace kernkit::testing::contract {
 
-/// A CUDA device with a stream of the caller's. While a CudaTarget exists, it owns the runtime: use
-/// one object at a time, in one thread. The runtime of the simulator has three devices and runs
-/// kernels. Functions throw nothing unless stated.
+/// A CUDA device with a stream of the caller's, on a GPU or in the simulator, whose runtime then
+/// has three devices and runs kernels. Only one CudaTarget, and no other CudaRuntime, may exist at
+/// a time; use the object in one thread. Functions throw nothing unless stated.
 class CudaTarget : public Target {
  public:
-  /// Resets the runtime and creates the stream, and the pool of alloc_tensor(), 1 MiB, on the
-  /// device, counted from 0. With a `seed` other than 0, work runs later than its call. Throws
-  /// RuntimeError if CUDA fails.
+  /// Resets the simulator's runtime, and creates the stream and the pool of alloc_tensor(), 1 MiB,
+  /// on cuda:`device`. `seed` determines the order of blocks and threads, and with a `seed` other
+  /// than 0 work of streams runs later than the call that enqueues it (CudaRuntime::set_seed()); a
+  /// GPU ignores the seed. Leaves the current device unchanged. Throws RuntimeError if the device
+  /// does not exist or CUDA reports another error, and std::bad_alloc.
   explicit CudaTarget(int device = 0, unsigned seed = 0) : runtime(3), device_(device) {
     runtime.run_kernels(true);
     runtime.set_seed(seed);
@@ -30,7 +32,8 @@ class CudaTarget : public Target {
     KERNKIT_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&pool_), kPool));
     live_ = runtime.live();
   }
-  /// Destroys the stream and frees the pool, ignoring errors of CUDA. Never throws.
+  /// Destroys the stream and frees the pool, ignoring errors of CUDA, and resets the simulator's
+  /// runtime. Throws nothing.
   ~CudaTarget() override {
     (void)cudaStreamDestroy(stream_);
     (void)cudaFree(pool_);
@@ -38,36 +41,40 @@ class CudaTarget : public Target {
 
   CudaBackend::Runtime runtime;  ///< the runtime of the backend, which rules change and read
 
-  /// Returns the caller's stream, which does not synchronise with the default stream; valid as long
-  /// as this object.
+  /// Returns the caller's stream, which does not synchronise with the legacy default stream; valid
+  /// as long as this object.
   cudaStream_t stream() const { return stream_; }
   /// Returns the CUDA device of the constructor, such as {kDLCUDA, 1}.
   DLDevice device() const override { return {kDLCUDA, device_}; }
-  /// Returns uninitialised memory of cudaMalloc() on the device, which release() frees. Throws
-  /// RuntimeError if CUDA fails.
+  /// Returns `bytes` bytes of uninitialised memory of cudaMalloc() on the device, which release()
+  /// frees; null for 0 bytes. Leaves the current device unchanged. Throws RuntimeError if the
+  /// device has no memory left or CUDA reports another error.
   void* allocate(size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     void* memory = nullptr;
     KERNKIT_CUDA_CHECK(cudaMalloc(&memory, bytes));
     return memory;
   }
-  /// Frees memory of allocate(). Ignores errors of CUDA.
+  /// Frees memory of allocate() by cudaFree(), which waits for all streams (CUDA C++ Programming
+  /// Guide, Stream Ordered Memory Allocator). Ignores null, and errors of CUDA.
   void release(void* memory) override { (void)cudaFree(memory); }
-  /// Copies `bytes` bytes of the host to the device in the order of the stream. `from`, in pageable
-  /// memory, is no longer read after the return (CUDA Runtime API, API synchronization behavior).
-  /// Throws RuntimeError if CUDA fails.
+  /// Enqueues a copy of `bytes` bytes of the host to the device in the stream. The copy may read
+  /// `from` after the return, so that `from` stays valid and unchanged until the stream has run the
+  /// copy; download() and release() wait for this. Throws RuntimeError if CUDA fails.
   void upload(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     KERNKIT_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
   }
   /// Copies `bytes` bytes of the device to the host after the work of the stream, and waits for the
-  /// copy. Ignores errors of the copy. Throws RuntimeError if the device cannot be made current.
+  /// copy. Ignores errors of the copy and of earlier work, after which `to` may be unchanged.
+  /// Throws RuntimeError if the device cannot be made current.
   void download(void* to, const void* from, size_t bytes) override {
     const CUDADeviceGuard guard(device_);
     (void)cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
-  /// Closes `bytes` bytes to kernels from the stream's next work on; does nothing on a GPU.
+  /// Closes `bytes` bytes at `memory`, in memory of allocate(), to kernels from the stream's next
+  /// work on, without waiting; does nothing on a GPU. See kernkit_close_to_kernels().
   void poison(void* memory, size_t bytes) override { runtime.close(memory, bytes, stream_); }
   /// Waits for the device, ignoring errors of the wait, and opens the whole allocation around
   /// `memory`, whatever the size, to kernels; on a GPU only waits. Throws RuntimeError if the
@@ -77,20 +84,26 @@ class CudaTarget : public Target {
     (void)cudaDeviceSynchronize();
     runtime.open(memory, stream_);
   }
-  /// Sets the seed of the order of blocks and threads; does nothing on a GPU.
+  /// Sets the seed of the order of blocks and threads and of the delay of streams, from the next
+  /// work on; 0 is the ascending order. Does nothing on a GPU.
   void reorder(unsigned seed) override { runtime.set_seed(seed); }
   /// Makes the stream and the pool current for this thread, as a framework does before a call:
-  /// alloc_tensor() then takes CUDA memory from the pool, and fails with MemoryError when the pool
-  /// is used up. Throws RuntimeError without a host.
+  /// alloc_tensor() then takes CUDA memory from the pool, which never gets memory back, and fails
+  /// with MemoryError when less than the tensor's size is left. Call leave() before the next
+  /// enter(), in the same thread. Throws RuntimeError without a host, the host's error, and
+  /// std::bad_alloc.
   void enter() override {
     current_ = this;
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
-  /// Restores the stream and the allocator that were current before enter(). Never throws.
+  /// Restores the stream and the allocator that were current before enter(); does nothing without
+  /// an enter(). Does not wait.
   void leave() override { guards_.reset(); }
-  /// Deletes the records of the runtime and returns true if the target is in its initial state.
-  /// Returns false after a fault or an error, with another current device than device 0, and while
-  /// memory is allocated: the caller then makes a new target.
+  /// Deletes the records of the runtime's calls and launches, and returns whether the target is
+  /// otherwise in its initial state. Returns false after a fault, with a last error of this
+  /// thread's runtime, if device 0 is not current, if the number of objects (CudaRuntime::live())
+  /// differs from that after the constructor, or if the pool was used: the caller then makes a new
+  /// target. Throws only std::bad_alloc.
   bool renew() override {
     int current = 0;
     runtime.clear();
@@ -98,9 +111,9 @@ class CudaTarget : public Target {
            cudaGetDevice(&current) == cudaSuccess && current == 0 && runtime.live() == live_ &&
            used_ == 0;
   }
-  /// Returns the first fault of a kernel since the constructor, such as "scale: block [0, 0, 0],
-  /// thread [7, 0, 0]: ...", or ""; on a GPU the last error. Does not wait. Throws only
-  /// std::bad_alloc.
+  /// Returns the first of CudaRuntime::faults() since the constructor, such as "scale: block [0, 0,
+  /// 0], thread [7, 0, 0]: ..."; on a GPU this thread's last error of the runtime, which stays set.
+  /// "" if there is none. Does not wait. Throws only std::bad_alloc.
   std::string fault() override {
     const std::vector<std::string> faults = runtime.faults();
     return faults.empty() ? "" : faults[0];

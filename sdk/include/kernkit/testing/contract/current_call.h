@@ -10,7 +10,8 @@
 namespace kernkit::testing::contract {
 
 /// The text of the op's call in progress, for a signal handler. There is one object in a process:
-/// rules make one call at a time. A signal handler reads the first `size` characters of `text`.
+/// rules make one call at a time, in one thread. A signal handler reads the first `size` characters
+/// of `text`.
 struct CurrentCall {
   std::atomic<bool> is_watched{false};    ///< whether a CrashGuard exists
   std::atomic<bool> has_returned{false};  ///< whether a crash now is after the call, not in it
@@ -18,7 +19,8 @@ struct CurrentCall {
   char text[2048] = {};                   ///< beginning of Call::text(), without a terminating 0
   std::string variation;                  ///< change of the example, such as "with x on rocm:0"
 
-  /// Begins a call with this text, of which the first 2048 bytes are kept. Throws nothing.
+  /// Records the text of a call that begins, cut to 2048 bytes, and sets has_returned to false. A
+  /// signal handler may run meanwhile. Throws nothing.
   void begin(const std::string& call) {
     size = 0;
     const size_t length = std::min(call.size(), sizeof(text));
@@ -26,12 +28,12 @@ struct CurrentCall {
     has_returned = false;
     size = length;
   }
-  /// Ends the call; the text stays. Throws nothing.
+  /// Sets has_returned to true when the call has returned; the text stays. Throws nothing.
   void end() { has_returned = true; }
 };
 
-/// Returns the process's record of the call that runs, which exists until the end of the process.
-/// Throws nothing.
+/// Returns the only CurrentCall of the process, which exists until the end of the process. Throws
+/// nothing.
 inline CurrentCall& current_call() {
   static CurrentCall call;
   return call;

@@ -23,23 +23,26 @@ struct Elements {
 using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                       uint16_t, uint32_t, uint64_t, bool>;
 
-/// Returns whether the dtype is one of Numbers. Throws nothing.
+/// Returns whether the dtype, lanes included, is that of a type in Numbers. Throws nothing.
 inline bool is_number(DLDataType dtype) { return contains(Numbers{}, dtype); }
-/// Returns whether an element, with all its lanes, takes a whole number of bytes, unlike float4.
-/// Throws nothing.
+/// Returns whether an element with all its lanes takes a whole number of bytes, unlike a single
+/// float4_e2m1fn. Throws nothing.
 inline bool is_multiple_of_byte(DLDataType dtype) { return dtype_bits(dtype) % 8 == 0; }
-/// Returns the size of n >= 0 dense elements [bytes], with all lanes, rounded up. Overflow is not
-/// checked. Throws nothing.
+/// Returns the size of n >= 0 packed elements with all lanes, rounded up [bytes]. Neither a
+/// negative n nor overflow is checked. Throws nothing.
 inline size_t bytes_of(DLDataType dtype, int64_t n) {
   return (static_cast<size_t>(n) * dtype_bits(dtype) + 7) / 8;
 }
 
-/// The limits of a dtype's numbers; both are 0 for a dtype that is no number.
+/// Precision and range of a dtype's numbers; both are 0 for a dtype not in Numbers.
 struct NumberFormat {
-  double epsilon = 0;  ///< step of floats at 1, 2^-mantissa bits; 0 for integers
-  double largest = 0;  ///< largest integer; for floats other than double, the largest power of two
+  double epsilon = 0;  ///< distance from 1 to the next float, 2^-mantissa bits; 0 for integers
+  /// Largest integer, rounded to double, 1 for bool; largest double; for other floats, the largest
+  /// power of two.
+  double largest = 0;
 };
-/// Returns the limits of a dtype's numbers; 0 for a dtype that is no number. Throws nothing.
+/// Returns precision and range of a dtype's numbers; both are 0 for a dtype not in Numbers. Throws
+/// nothing.
 inline NumberFormat format_of(DLDataType dtype) {
   NumberFormat format;
   if (!is_number(dtype)) return format;
@@ -58,9 +61,9 @@ inline NumberFormat format_of(DLDataType dtype) {
   return format;
 }
 
-/// Returns element i, counted from 0 and not checked, as a number: exact, except for 64-bit
-/// integers beyond 2^53, which are rounded; 0 or 1 for a bool. Throws TypeError unless the dtype
-/// is_number().
+/// Returns element i in row-major order, counted from 0, as a number: the exact value, NaN or
+/// infinity; 64-bit integers beyond 2^53 are rounded to nearest, and a bool is 0 or 1. The index is
+/// not checked. Throws TypeError unless the dtype is_number().
 inline double number_at(const Elements& elements, size_t i) {
   double value = 0;
   dispatch(Numbers{}, elements.dtype, [&](auto tag) {
@@ -76,9 +79,11 @@ inline double number_at(const Elements& elements, size_t i) {
   return value;
 }
 
-/// Returns n elements with these values, at least one, repeated and rounded to the dtype: floats to
-/// nearest even, integers toward zero; the values must be in an integer's range. A bool is the
-/// parity of the value. A dtype that is no number gets the values as bytes. Throws only
+/// Returns n >= 0 elements; element i has the value values[i % values.size()], and `values` is not
+/// empty. Floats are rounded to nearest even, also to infinity. For an integer dtype the value is
+/// truncated, and must then be in the dtype's range; a bool is true for a value that is odd after
+/// truncation to int64_t. For a dtype not in Numbers the bytes of the elements, not the elements,
+/// get the values, which must then truncate to 0 to 255. Ranges are not checked. Throws only
 /// std::bad_alloc.
 inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<double>& values) {
   Elements elements{dtype, std::vector<unsigned char>(bytes_of(dtype, n))};
@@ -110,11 +115,12 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
 /// number. Throws only std::bad_alloc.
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
-/// Returns "" if the results are equal, otherwise "element 3 is 7, not 14", or that the dtype, the
-/// size or the bytes differ. Floats may differ by 4 units in the last place of the largest finite
-/// element of `expected`: another code path of an op may round differently. Two NaN are equal; an
-/// infinity equals only itself. Dtypes that are no numbers compare bytes. Throws only
-/// std::bad_alloc.
+/// Compares two results. Returns "" if they are equal, otherwise "element 3 is 7, not 14" for the
+/// first element that differs, in row-major order, or that the dtype, the number of elements or the
+/// bytes differ. Floats may differ by 4 NumberFormat::epsilon times the largest finite magnitude in
+/// `expected`: another code path of an op may round differently. NaN equals NaN, 0 equals -0, and
+/// an infinity equals only itself. Integers are compared as number_at() returns them, elements of a
+/// dtype not in Numbers as bytes. Throws only std::bad_alloc.
 inline std::string difference(const Elements& actual, const Elements& expected) {
   if (actual.dtype != expected.dtype || actual.bytes.size() != expected.bytes.size()) {
     return "it has another dtype or another number of elements";
@@ -142,21 +148,30 @@ inline std::string difference(const Elements& actual, const Elements& expected) 
   return "";
 }
 
-/// Returns difference() for results of different dtypes with as many elements. `epsilon` is that of
-/// the coarsest float in the calls: the numbers must be equal as far as the dtypes can hold them,
-/// up to 8 of the coarser epsilon, relative to the largest element, and 1 more for an integer,
-/// which loses the fraction. Elements of `expected` that are NaN, infinite or too large for the
-/// dtype of `actual`, or negative for an unsigned dtype, are not compared. "" if a dtype is no
-/// number, or a bool. Throws only std::bad_alloc.
+/// Compares results of different dtypes as numbers. Returns "", or "element 3 is 7, not 14" for the
+/// first element that differs, or that the numbers of elements differ. `epsilon` is
+/// NumberFormat::epsilon of the coarsest float in the calls. Two elements may differ by 8
+/// max(epsilon, epsilon of the dtype of `actual`) max(1, M), where M is the largest finite
+/// magnitude in `expected`, and by 1 more if the dtype of `actual` is an integer, which loses the
+/// fraction. Elements of `expected` are not compared if they are NaN or infinite, if their
+/// magnitude is half of NumberFormat::largest of the dtype of `actual` or more, or if they are
+/// negative and that dtype is unsigned. Returns "" if a dtype is bool or no number. Throws only
+/// std::bad_alloc.
 inline std::string difference_of_numbers(const Elements& actual, const Elements& expected,
                                          double epsilon) {
   const bool comparable = is_number(actual.dtype) && is_number(expected.dtype) &&
                           actual.dtype != dl_bool && expected.dtype != dl_bool;
   if (!comparable) return "";
   const size_t n = expected.bytes.size() * 8 / dtype_bits(expected.dtype);
+  if (actual.bytes.size() * 8 / dtype_bits(actual.dtype) != n) {
+    return "it has another number of elements";
+  }
   const NumberFormat format = format_of(actual.dtype);
   double largest = 1;
-  for (size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(number_at(expected, i)));
+  for (size_t i = 0; i < n; ++i) {
+    const double value = std::fabs(number_at(expected, i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
   const double slack = 8 * std::max(format.epsilon, epsilon) * largest;
   for (size_t i = 0; i < n; ++i) {
     const double actual_value = number_at(actual, i), expected_value = number_at(expected, i);

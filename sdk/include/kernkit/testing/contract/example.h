@@ -13,70 +13,71 @@
 
 namespace kernkit::testing {
 
-/// An argument of a call that an op accepts: a tensor made by example(), a list(), or any value
-/// that Any accepts, such as a number, a bool, a text, a dtype, a device, nullptr for None.
-/// Functions throw only std::bad_alloc unless stated; those that return a bool, a dtype or a
+/// An argument of a call that an op accepts: a tensor of example(), a list of list(), or a value
+/// from which Any is made, such as a number, a bool, a text, a dtype, a device, or nullptr for
+/// None. Functions throw only std::bad_alloc unless stated; those that return a bool, a dtype or a
 /// reference throw nothing.
 class Example {
  public:
-  /// The argument None, for an optional parameter. Throws nothing.
+  /// Makes the argument None, for an optional parameter. Throws nothing.
   Example(std::nullptr_t) {}  // NOLINT(runtime/explicit)
-  /// Takes a value that Any accepts, by Any's constructor. Throws RuntimeError for a text or bytes
-  /// without a host, and ValueError for an unsigned integer above 2^63 - 1.
+  /// Keeps a value, by Any's constructor. Throws RuntimeError for a text, bytes, a list or a tuple
+  /// without a host, the host's error, ValueError for an unsigned integer above 2^63 - 1, and
+  /// InternalError for an undefined Tensor or Function.
   template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Example> &&
                                           std::is_constructible_v<Any, T>,
                                       int> = 0>
   Example(T&& value) : value_(std::forward<T>(value)) {}  // NOLINT(runtime/explicit)
-  /// Makes a tensor of this dtype and shape [elements], which is not checked. It has no memory:
-  /// Call allocates.
+  /// Describes a tensor of this dtype and shape [elements], whose sizes are not negative; neither
+  /// is checked. Call allocates the memory.
   Example(DLDataType dtype, std::vector<int64_t> shape)
       : is_tensor_(true), dtype_(dtype), shape_(std::move(shape)) {}
-  /// Makes a list of these elements, which are not lists.
+  /// Makes a list of these elements, in order; none is a list, which is not checked.
   explicit Example(std::vector<Example> elements)
       : is_list_(true), elements_(std::move(elements)) {}
 
-  /// Returns a copy with these values of the elements, repeated to the tensor's size, for indices
-  /// or offsets. The numbers must be integers that every dtype holds. The default is integers from
-  /// 1 to 13.
+  /// Returns a copy of the tensor with these values of the elements in row-major order, repeated to
+  /// the tensor's size, for indices or offsets; an empty list restores the default, integers from 1
+  /// to 13. Rules also convert the values to other dtypes: use integers from 0 to 127.
   Example values(std::initializer_list<double> values) const {
     Example copy = *this;
     copy.values_ = values;
     return copy;
   }
-  /// Returns a copy that keeps the tensor in CPU memory, wherever the other tensors are.
+  /// Returns a copy of the tensor that is in CPU memory on every target.
   Example on_cpu() const {
     Example copy = *this;
     copy.stays_on_cpu_ = true;
     return copy;
   }
-  /// Returns a copy for scratch: the contents after the call are ignored, whether the op wrote them
-  /// or not.
+  /// Returns a copy of the tensor that is scratch: the contents after a call are not compared, and
+  /// the op need not write the tensor.
   Example scratch() const {
     Example copy = *this;
     copy.is_scratch_ = true;
     return copy;
   }
 
-  /// Returns whether scratch() made this object.
+  /// Returns whether the argument is scratch, see scratch().
   bool is_scratch() const { return is_scratch_; }
-  /// Returns whether example() made this object.
+  /// Returns whether the argument is a tensor.
   bool is_tensor() const { return is_tensor_; }
-  /// Returns whether list() made this object.
+  /// Returns whether the argument is a list.
   bool is_list() const { return is_list_; }
   /// Returns the elements of a list, valid as long as this object; empty for other arguments.
   const std::vector<Example>& elements() const { return elements_; }
-  /// Returns whether the tensor is on_cpu().
+  /// Returns whether the tensor is in CPU memory on every target, see on_cpu().
   bool stays_on_cpu() const { return stays_on_cpu_; }
   /// Returns the dtype of a tensor; {} for other arguments.
   DLDataType dtype() const { return dtype_; }
   /// Returns the sizes of a tensor [elements], valid as long as this object; empty for other
   /// arguments.
   const std::vector<int64_t>& shape() const { return shape_; }
-  /// Returns the values that the other values() set, valid as long as this object; empty for the
-  /// default.
+  /// Returns the values that the other values() set, valid as long as this object; empty if it set
+  /// none.
   const std::vector<double>& values() const { return values_; }
-  /// Returns the value, valid as long as this object, if it is neither a tensor nor a list,
-  /// otherwise None.
+  /// Returns the value of an argument that is no tensor and no list, otherwise None; valid as long
+  /// as this object.
   const Any& value() const { return value_; }
 
  private:
@@ -91,16 +92,17 @@ class Example {
   Any value_;
 };
 
-/// Returns a tensor of this shape [elements]: `example<float>(4, 33)`,
-/// `example<kernkit::bfloat16>(n, 2 * d)`; without sizes, a tensor of rank 0. T is a type that has
-/// a dtype, and the sizes are integers of at least 0. Throws only std::bad_alloc.
+/// Returns a tensor argument of this shape [elements]: `example<float>(4, 33)`,
+/// `example<kernkit::bfloat16>(n, 2 * d)`; without sizes, a tensor of rank 0. T has a dtype; the
+/// sizes are integers of at least 0, which is not checked. Throws only std::bad_alloc.
 template <class T, class... Sizes>
 Example example(Sizes... sizes) {
   return Example(dtype_of<T>, {static_cast<int64_t>(sizes)...});
 }
 
-/// Returns a list: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`. Each
-/// element is converted to an Example, with the errors of its constructors.
+/// Returns a list argument: `list(example<float>(4, 33), example<float>(4, 33))`, `list(1.5, 2.5)`;
+/// without elements, an empty list. Each element is converted to an Example. Throws the errors of
+/// Example's constructors.
 template <class... Elements>
 Example list(const Elements&... elements) {
   return Example(std::vector<Example>{Example(elements)...});

@@ -2,7 +2,7 @@
 // Writes the example of an op as a line of JSON, for tests that call the op by frameworks.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -13,8 +13,21 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns a JSON array of the texts that write(item) returns for the items; "[]" for none. Throws
-/// only std::bad_alloc and the exceptions of `write`.
+/// Returns a text as a JSON string, with quotes: quotes, backslashes and characters below U+0020
+/// are escaped (RFC 8259, section 7), other bytes are copied. Throws only std::bad_alloc.
+inline std::string json_string(const std::string& text) {
+  const auto write = [&](char* out) {
+    schema::detail::JsonText json(out);
+    json.put_string(text.data(), static_cast<int>(text.size()));
+    return json.size();
+  };
+  std::string json(write(nullptr), ' ');
+  write(json.data());
+  return json;
+}
+
+/// Returns a JSON array of the JSON values that write(item) returns for the items, in order; "[]"
+/// for no items. Throws only std::bad_alloc and the exceptions of `write`.
 template <class T, class Write>
 std::string json_list(const std::vector<T>& items, const Write& write) {
   std::string text = "[";
@@ -22,10 +35,12 @@ std::string json_list(const std::vector<T>& items, const Write& write) {
   return text + "]";
 }
 
-/// Returns an example as JSON: {"dtype": ..., "shape": [...], "values": [...], "cpu": ...,
-/// "scratch": true for scratch}, a list, a number, true, null; {"unknown": "description"} for
-/// values that JSON lacks. A float must be finite, because JSON has no other. Throws only
-/// std::bad_alloc.
+/// Returns an example as JSON. A tensor is an object: "dtype" is the name of the dtype, "shape" the
+/// sizes [elements], "values" the stated values (empty for the default of Example::values()), "cpu"
+/// whether the tensor stays in CPU memory; "scratch": true is present only for scratch. A list is
+/// an array; None, a bool, an int and a finite float are null, true or false, and numbers. Any
+/// other value is {"unknown": "<the value as in a message>"}. The stated values of a tensor must be
+/// finite. Throws only std::bad_alloc.
 inline std::string json_of(const Example& example) {
   const auto number = [](const auto& value) {
     Message text;
@@ -45,17 +60,16 @@ inline std::string json_of(const Example& example) {
     case kKernkitNone: return "null";
     case kKernkitBool: return value.cast<bool>() ? "true" : "false";
     case kKernkitInt: return number(value.cast<int64_t>());
-    case kKernkitFloat: return number(value.cast<double>());
-    default:
-      std::string what = number(value);
-      std::replace(what.begin(), what.end(), '"', '\'');
-      return "{\"unknown\": \"" + what + "\"}";
+    case kKernkitFloat:
+      if (std::isfinite(value.cast<double>())) return number(value.cast<double>());
+      [[fallthrough]];
+    default: return "{\"unknown\": " + json_string(number(value)) + "}";
   }
 }
 
-/// Returns the parsed form of a line as JSON, as in the metadata of an op
-/// (docs/calling-convention.md has the keys). A line with an error gives what was parsed before.
-/// Throws only std::bad_alloc.
+/// Returns the parsed form of the schema line `text` as a JSON object, as in the metadata of an op
+/// (docs/calling-convention.md has the keys). For a line with an error, the object has the
+/// parameters and results before the error. Throws only std::bad_alloc.
 inline std::string parsed_json(const std::string& text) {
   const auto line = std::make_unique<schema::ParsedLine>(schema::parse_line(text.c_str()));
   const schema::Schema& schema = line->schema;
@@ -67,10 +81,12 @@ inline std::string parsed_json(const std::string& text) {
   return json;
 }
 
-/// Rule Note: appends {"op", "schema", "parsed", "arguments"} of an op with a CUDA implementation
-/// to the file named by KERNKIT_EXAMPLES, for tests that call the op by frameworks. Does nothing
-/// without this variable, and ignores an error of the file. Leaves the verdict unchanged. Throws
-/// only std::bad_alloc.
+/// Rule Note: appends a JSON object on a line of its own to the file named by the environment
+/// variable KERNKIT_EXAMPLES, for tests that call the op by frameworks. "op" is the op's name,
+/// "schema" its schema line, "parsed" the object of parsed_json(), and "arguments" an array with
+/// json_of() of each argument of the example. Does nothing without this variable or for an op
+/// without CUDA implementation, ignores an error of the file, and leaves the verdict unchanged.
+/// Throws only std::bad_alloc.
 inline void note_example(const Contract& contract, Verdict*) {
   const char* path = std::getenv("KERNKIT_EXAMPLES");
   if (path == nullptr || !contract.runs_on_cuda()) return;
@@ -78,9 +94,9 @@ inline void note_example(const Contract& contract, Verdict*) {
       contract.examples().begin(),
       contract.examples().begin() + static_cast<ptrdiff_t>(contract.num_arguments()));
   std::ofstream(path, std::ios::app)
-      << "{\"op\": \"" << contract.callee().name() << "\", \"schema\": \""
-      << contract.callee().schema_text()
-      << "\", \"parsed\": " << parsed_json(contract.callee().schema_text())
+      << "{\"op\": " << json_string(contract.callee().name())
+      << ", \"schema\": " << json_string(contract.callee().schema_text())
+      << ", \"parsed\": " << parsed_json(contract.callee().schema_text())
       << ", \"arguments\": " << json_list(arguments, json_of) << "}\n";
 }
 

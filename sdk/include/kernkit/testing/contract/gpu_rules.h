@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an op's CUDA implementation on a GPU, which need no look into the runtime.
+// The rules of an op's CUDA implementation on a GPU, which use public functions of CUDA only. A
+// rule makes its CudaTarget itself: none exists when the rule is called.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_launch_rules.h"
@@ -8,8 +9,9 @@
 
 namespace kernkit::testing::contract::gpu {
 
-/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example. Adds each call, and
-/// its violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example without a fault. Adds
+/// the call, and its violation if there is one, to *verdict; nothing for an op with cpu_only().
+/// Throws the errors of Call::run() and of CudaTarget.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaTarget target;
@@ -20,8 +22,9 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
                                       "declares kernkit::testing::cpu_only()");
 }
 
-/// Calls after the inputs are uploaded, waits for all work of the device, and returns the outcome.
-/// Throws RuntimeError if CUDA fails.
+/// Runs `*call`, whose target is `*target`, as Call::run() does, and returns the outcome; waits for
+/// all work of the current device before and after the op. Throws RuntimeError if CUDA fails, and
+/// the errors of Call::run().
 inline Outcome run_settled(Call* call, CudaTarget* target) {
   call->prepare();
   KERNKIT_CUDA_CHECK(cudaDeviceSynchronize());
@@ -33,10 +36,11 @@ inline Outcome run_settled(Call* call, CudaTarget* target) {
   return outcome;
 }
 
-/// Rule CallersStream: uploads new inputs after a hold on the stream. If the op does not wait for
-/// them, or its work is not ordered before the copy of the results, the results differ. Checks also
-/// that the call does not wait. Adds each call, and its violation if there is one, to *verdict.
-/// Throws RuntimeError if CUDA fails.
+/// Rule CallersStream: calls the op while the caller's stream is held (Hold) before an upload of
+/// new inputs, and checks that the op returns before the stream continues, and that the results are
+/// those of a call afterwards: they differ if the op's work does not follow the upload in the
+/// stream. Adds both observations, and their violations if there are any, to *verdict; nothing
+/// unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -67,7 +71,8 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected work in the caller's stream");
 }
 
-/// Returns the rules of an op's CUDA implementation on a GPU. Throws only std::bad_alloc.
+/// Returns the rules of an op's CUDA implementation on a GPU, in the order of their tests. Throws
+/// only std::bad_alloc.
 inline std::vector<Rule> rules() {
   return {
       {"RunsOnCuda", "the CUDA implementation accepts the example", nullptr, runs_on_cuda},

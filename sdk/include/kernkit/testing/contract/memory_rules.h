@@ -6,8 +6,10 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns the variation in which tensor i has these strides [elements]; `how` describes them. The
-/// op must give the same results or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variation in which tensor i has these strides [elements], one for each dimension;
+/// `how` is an adjective for the layout in messages, such as "transposed". The op must give the
+/// same results (May::kGiveSameOrReject) or reject the call with ValueError. Throws only
+/// std::bad_alloc.
 inline Variation with_layout(const Contract& contract, size_t i, const char* how,
                              const std::vector<int64_t>& strides) {
   return {(Message().stream() << "with " << how << " " << contract.name_of(i).c_str()
@@ -19,9 +21,13 @@ inline Variation with_layout(const Contract& contract, size_t i, const char* how
           [=](Call& call) { call.arguments[i].strides = strides; }};
 }
 
-/// Returns the variations of rule Layouts: each tensor non-contiguous, reversed, broadcast and
-/// transposed. An op that does not accept a layout must reject the call with ValueError, not read
-/// the tensor as if it were dense. Throws only std::bad_alloc.
+/// Returns the variations of rule Layouts, each with other strides of one tensor. For each
+/// dimension: the strides of this and the earlier dimensions are doubled ("non-contiguous"), the
+/// stride is negated ("reversed"), and the stride is 0 ("broadcast"); for a dimension of size 1,
+/// the stride is 1000, which leaves the tensor contiguous. Then the last two dimensions are in
+/// column-major order ("transposed"), if both sizes are at least 2. The op must give the same
+/// results (May::kGiveSameOrReject) or reject the call with ValueError. Leaves out empty tensors,
+/// and tensors whose elements do not take whole bytes. Throws only std::bad_alloc.
 inline Variations layouts(const Contract& contract, Target& target) {
   Variations all;
   const Call call(contract, target);
@@ -54,8 +60,9 @@ inline Variations layouts(const Contract& contract, Target& target) {
   return all;
 }
 
-/// Calls make(name, indices) for each tensor if there are several, then for all tensors: "x",
-/// "every tensor". Makes no call for an op without tensors. Throws what `make` throws.
+/// Calls make(name, {i}) for each tensor i in ascending order if there are several tensors, and
+/// then make("every tensor", all indices). `name` is a std::string for messages, such as "x". Calls
+/// nothing for an op without tensors. Throws what `make` throws, and std::bad_alloc.
 template <class Make>
 void for_one_and_all(const Contract& contract, const Make& make) {
   const std::vector<size_t>& tensors = contract.tensors();
@@ -65,9 +72,11 @@ void for_one_and_all(const Contract& contract, const Make& make) {
   if (!tensors.empty()) make(std::string("every tensor"), tensors);
 }
 
-/// Returns the variations of rule NullStrides: tensors without strides, which are row-major in
-/// DLPack before 1.2. The op must accept each. None for an op that keeps its tensors, which accepts
-/// no borrowed tensors. Runs the op once, and throws the errors of Call::run().
+/// Returns the variations of rule NullStrides: one tensor, and then every tensor, is passed as a
+/// DLTensor* whose strides are NULL, which is row-major in DLPack before 1.2. The op must accept
+/// each and give the same results (May::kGiveSame). Runs the op once with DLTensor* that have
+/// strides; returns none if the op rejects these with TypeError, as an op that keeps its tensors
+/// does. Throws the errors of Call::run().
 inline Variations null_strides(const Contract& contract, Target& target) {
   Variations all;
   const auto pointers = [](const std::vector<size_t>& which, bool null) {
@@ -87,9 +96,10 @@ inline Variations null_strides(const Contract& contract, Target& target) {
   return all;
 }
 
-/// Returns the variations of rule ByteOffset: 8, 64 and 256 bytes of the address in byte_offset.
-/// The first element is at the same address: the op must accept the call. Throws only
-/// std::bad_alloc.
+/// Returns the variations of rule ByteOffset: for one tensor, and then for every tensor,
+/// byte_offset of the DLTensor is 8, 64 or 256, and data is as many bytes lower, so that the first
+/// element, at data + byte_offset (DLPack), keeps its address. The op must accept each and give the
+/// same results (May::kGiveSame). Throws only std::bad_alloc.
 inline Variations byte_offsets(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t bytes : {8, 64, 256}) {
@@ -104,9 +114,9 @@ inline Variations byte_offsets(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variations of rule Unaligned: tensors that begin 1, 2, 3, 5 and 8 elements after an
-/// aligned address. The op must give the same results or reject the call with ValueError. Throws
-/// only std::bad_alloc.
+/// Returns the variations of rule Unaligned: one tensor, and then every tensor, begins 1, 2, 3, 5
+/// or 8 elements after a multiple of 256 bytes. The op must give the same results
+/// (May::kGiveSameOrReject) or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations unaligned(const Contract& contract, const Target&) {
   Variations all;
   for (const int64_t first : {1, 2, 3, 5, 8}) {
@@ -121,9 +131,11 @@ inline Variations unaligned(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variation in which tensor i uses the memory of tensor `with`, `shift` elements from
-/// its first: "with y in the memory of x". The op must give the same results or reject the call
-/// with ValueError. Throws only std::bad_alloc.
+/// Returns the variation "with y in the memory of x": tensor i begins `shift` of its own elements
+/// after the first element of tensor `with`, before that element if `shift` is negative. Tensor i
+/// has less than 1 MiB, and `shift` is in [-8, 8]: both tensors then fit into the memory of tensor
+/// `with`. The op must give the same results as with separate memory (May::kGiveSameOrReject) or
+/// reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_t shift) {
   std::string offset = shift == 0 ? "" : ", " + std::to_string(shift) + " elements from its first";
   return {"with " + contract.name_of(i) + " in the memory of " + contract.name_of(with) + offset,
@@ -136,10 +148,12 @@ inline Variation sharing(const Contract& contract, size_t i, size_t with, int64_
           }};
 }
 
-/// Returns a variation for each pair of tensors that can share memory. If `one_is_written`, the op
-/// writes at least one tensor of the pair, otherwise the op writes neither. If `same`, both
-/// arguments are the same tensor, otherwise the first tensor begins up to one element before or
-/// after the second. Throws only std::bad_alloc.
+/// Returns variations of sharing() for each pair of tensors that can share memory: both are on the
+/// same device, and their elements take whole bytes. If `one_is_written`, the schema marks at least
+/// one tensor of the pair as written, which comes first; otherwise neither. If `same`, both tensors
+/// have the same dtype and shape and begin at the same element. Otherwise the first tensor begins
+/// one element before the second, one after (if the second has two elements), or, if dtypes or
+/// shapes differ, at the same address. Throws only std::bad_alloc.
 inline Variations sharings(const Contract& contract, bool one_is_written, bool same) {
   Variations all;
   const auto& examples = contract.examples();
@@ -166,20 +180,21 @@ inline Variations sharings(const Contract& contract, bool one_is_written, bool s
   }
   return all;
 }
-/// Returns the variations of rule PartialOverlap: an output that overlaps another tensor without
-/// being the same. The op must give the same results or reject the call with ValueError. Throws
-/// only std::bad_alloc.
+/// Returns the variations of rule PartialOverlap: an output that overlaps an input or another
+/// output and is not the same tensor, see sharings(). The op must give the same results as with
+/// separate memory or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations partial_overlaps(const Contract& contract, const Target&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/false);
 }
-/// Returns the variations of rule InPlace: an output that is one of the inputs. The op must give
-/// the same results or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variations of rule InPlace: an output that is the same tensor as an input or another
+/// output of the same dtype and shape. The op must give the same results as with separate memory or
+/// reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations in_place(const Contract& contract, const Target&) {
   return sharings(contract, /*one_is_written=*/true, /*same=*/true);
 }
-/// Returns the variations of rule SharedInputs: pairs of tensors that are only read, in the same or
-/// in overlapping memory. The op must give the same results or reject the call with ValueError.
-/// Throws only std::bad_alloc.
+/// Returns the variations of rule SharedInputs: two tensors that the schema does not mark as
+/// written are the same tensor, and then overlap, see sharings(). The op must give the same results
+/// as with separate memory or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations shared_inputs(const Contract& contract, const Target&) {
   Variations all = sharings(contract, false, true);
   for (Variation& more : sharings(contract, false, false)) all.push_back(std::move(more));

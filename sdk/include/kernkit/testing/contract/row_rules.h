@@ -6,17 +6,22 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns "" or the first result whose bytes differ from row `row`, counted from 0, of the result
-/// of `batch`, which has `rows` rows: "y has other bits in row 2". With rows = 1, compares whole
-/// results. Both calls have run. `rows` is at least 1. Throws only std::bad_alloc.
+/// Compares each result of `single` with row `row`, counted from 0, of the same result of `batch`.
+/// Returns "", or the first result that differs in a byte or in size, "y has other bits in row 2",
+/// or that `single` has another number of results. The results of `batch` have `rows` rows of whole
+/// bytes each; with rows = 1 and row = 0, whole results are compared. Both calls have run; 0 <= row
+/// < rows. Throws only std::bad_alloc.
 inline std::string other_bits(const Call& single, const Call& batch, int64_t row, int64_t rows) {
+  if (single.results().size() != batch.results().size()) {
+    return "it gives another number of results";
+  }
   for (size_t k = 0; k < batch.results().size(); ++k) {
     const std::vector<unsigned char>& batch_bytes = batch.results()[k].elements.bytes;
     const std::vector<unsigned char>& row_bytes = single.results()[k].elements.bytes;
-    const size_t begin = batch_bytes.size() / static_cast<size_t>(rows) * static_cast<size_t>(row);
-    const bool same = begin + row_bytes.size() <= batch_bytes.size() &&
+    const size_t size = batch_bytes.size() / static_cast<size_t>(rows);
+    const bool same = row_bytes.size() == size &&
                       std::equal(row_bytes.begin(), row_bytes.end(),
-                                 batch_bytes.begin() + static_cast<std::ptrdiff_t>(begin));
+                                 batch_bytes.begin() + static_cast<std::ptrdiff_t>(size) * row);
     if (!same) {
       return batch.results()[k].name + " has other bits" +
              (rows == 1 ? "" : " in row " + std::to_string(row));
@@ -25,9 +30,10 @@ inline std::string other_bits(const Call& single, const Call& batch, int64_t row
   return "";
 }
 
-/// Reduces the tensors that have as many rows as the first output, `rows`, to row `row`, counted
-/// from 0. The contents of these tensors are set, as Call::plain() sets them. `row` is less than
-/// `rows`. Throws only std::bad_alloc.
+/// Reduces each tensor of `call` whose first dimension has `rows` elements to index `row`, counted
+/// from 0, of that dimension: the size becomes 1, and Argument::contents keeps the bytes of that
+/// row. Call::plain() made the call, so that the contents are set, and a row has whole bytes; 0 <=
+/// row < rows. Throws only std::bad_alloc.
 inline void leave_row(Call* call, int64_t row, int64_t rows) {
   for (Argument& argument : call->arguments) {
     if (!argument.is_tensor || argument.shape.empty() || argument.shape[0] != rows) continue;
@@ -39,9 +45,12 @@ inline void leave_row(Call* call, int64_t row, int64_t rows) {
   }
 }
 
-/// Rule RowAlone: computes each row alone, and all rows again in other runs, on CUDA with another
-/// order of threads, and compares the bits with those of the batch. Adds each call, and its
-/// violation if there is one, to *verdict. Throws the errors of Call::run().
+/// Rule RowAlone, for ops with by_row(), on each target: runs the example, then all rows twice
+/// more, then each row alone, and compares the bits of the results with those of the first run. The
+/// rows are those of the first argument with a dimension that the schema marks as written; without
+/// such an argument, no row is computed alone. In the simulator, each call has another seed. Adds
+/// each call after the first, and its violation if there is one, to *verdict. Throws the errors of
+/// Call::run().
 inline void depends_on_the_row_alone(const Contract& contract, Verdict* verdict) {
   if (!contract.works_by_row()) return;
   for (const MakeTarget make_target : targets_of(contract)) {

@@ -17,19 +17,20 @@ struct Verdict {
   size_t tried = 0;
   std::vector<std::string> violations;  ///< one sentence without full stop for each violation
 
-  /// Counts a call, and keeps its violation unless it is "". Throws only std::bad_alloc.
+  /// Counts a call, and keeps its violation unless the text is "". Throws only std::bad_alloc.
   void add(const std::string& violation) {
     ++tried;
     if (!violation.empty()) violations.push_back(violation);
   }
 };
 
-/// A function that returns the CPU or a CUDA device for the calls of a rule.
+/// A function that makes the target, the CPU or a CUDA device, for the calls of a rule.
 using MakeTarget = std::unique_ptr<Target> (*)();
 
-/// Returns the targets where the op runs: the CPU and a CUDA device, as its exemptions and the
-/// program permit. Leaves out a target where the op rejects its example, which rules Example and
-/// RunsOnCuda report. Runs the example on each target, and throws the errors of Call::run().
+/// Returns functions that make the targets on which the op accepts its example: the CPU, except
+/// with cuda_only(), then in a program for CUDA a CUDA device, except with cpu_only(). Runs the
+/// example once on each; rules Example and RunsOnCuda report a rejection. No CudaTarget exists
+/// during the call. Throws the errors of Call::run() and of CudaTarget.
 inline std::vector<MakeTarget> targets_of(const Contract& contract) {
   std::vector<MakeTarget> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Target>(); });
@@ -49,7 +50,7 @@ inline std::vector<MakeTarget> targets_of(const Contract& contract) {
 /// A function that returns the variations of a rule on a target.
 using MakeVariations = Variations (*)(const Contract&, Target&);
 
-/// A rule of the contract and its test. Exactly one of the three function pointers is not null.
+/// A rule of the contract and its test. Exactly one of the three functions is not null.
 struct Rule {
   const char* name;                     ///< name of the test, such as "Layouts"
   const char* statement;                ///< the rule as a clause, for messages
@@ -59,9 +60,10 @@ struct Rule {
   void (*of_call)(const Call&, const Outcome&, const Variation&, Verdict*) = nullptr;
 };
 
-/// Calls visit(target, variation) for each variation of the example on each target, which is in its
-/// initial state and lives until the next call. NamedVariation names the variation during the
-/// visit. Throws the errors of Call::run(), and the exceptions of `make` and `visit`.
+/// Calls visit(target, variation) for each variation that make(contract, target) returns, in order,
+/// on each target of targets_of(). The target is in its initial state and may be destroyed after
+/// the visit. CurrentCall::variation has the variation's text during the visit. No CudaTarget
+/// exists at the call. Throws the errors of targets_of(), and the exceptions of `make` and `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Target& target, const Variation& variation)>& visit) {

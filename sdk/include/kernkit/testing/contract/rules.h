@@ -9,21 +9,22 @@
 
 namespace kernkit::testing::contract {
 
-/// Adapts a rule that does not change its target to MakeVariations. Returns the variations of the
-/// rule, and throws what `make` throws.
+/// Returns make(contract, target), for a rule that does not change the target: the instance is a
+/// MakeVariations. Throws what `make` throws.
 template <Variations (*make)(const Contract&, const Target&)>
 Variations at_any_target(const Contract& contract, Target& target) {
   return make(contract, target);
 }
 
-/// Returns one variation, which changes nothing: the op must accept the example. Throws only
-/// std::bad_alloc.
+/// Returns one variation, which changes nothing: the op must accept the example and give its
+/// results for dense and aligned tensors. Throws only std::bad_alloc.
 inline Variations example_itself(const Contract&, Target&) {
   return {{"with its example", May::kGiveSame, kind::ValueError, {}, [](Call&) {}}};
 }
 
-/// Returns the rules that try variations of the example, on the CPU and on CUDA devices; valid
-/// until the end of the process. Throws only std::bad_alloc, in the first call.
+/// Returns the rules that try variations of the example, on the CPU and on a CUDA device, in the
+/// order of their tests. The vector exists until the end of the process. Throws only
+/// std::bad_alloc, in the first call.
 inline const std::vector<Rule>& variation_rules() {
   static const std::vector<Rule> rules = {
       {"Count", "too many or too few arguments are a TypeError", at_any_target<wrong_counts>, {}},

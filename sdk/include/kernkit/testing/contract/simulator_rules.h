@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of an op's CUDA implementation in the simulator; those about where it runs are here.
+// The rules of an op's CUDA implementation in the simulator; cuda_launch_rules.h has more of them.
+// A rule makes its CudaTargets itself: none exists when the rule is called.
 #pragma once
 
 #include "kernkit/testing/contract/cuda_launch_rules.h"
@@ -7,9 +8,10 @@
 
 namespace kernkit::testing::contract {
 
-/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example and gives the results
-/// of the CPU implementation, if there is one. Adds each call, and its violation if there is one,
-/// to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule RunsOnCuda: checks that the CUDA implementation accepts the example and, except with
+/// cuda_only(), gives the results of the CPU implementation (difference()). Adds the call, and its
+/// violation if there is one, to *verdict; nothing for an op with cpu_only(), or if the CPU
+/// implementation rejects the example. Throws the errors of Call::run() and of CudaTarget.
 inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   if (!contract.runs_on_cuda()) return;
   CudaTarget target;
@@ -30,9 +32,11 @@ inline void runs_on_cuda(const Contract& contract, Verdict* verdict) {
   verdict->add(differs.empty() ? "" : begin + differs + "; expected what the CPU gives");
 }
 
-/// Rule CallersStream: checks that no kernel is launched on a default stream, and that the results
-/// are right while streams are delayed, with 13 seeds. Adds each call, and its violation if there
-/// is one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule CallersStream: runs the example with the seeds 0 to 12, of which all but 0 delay streams,
+/// and checks that no kernel is launched on a default stream and that the results are those of
+/// dense and aligned tensors. Adds each launch and each comparison, and their violations if there
+/// are any, to *verdict, and stops after a violation; nothing unless accepts_cuda(). Throws the
+/// errors of Call::run().
 inline void callers_stream(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (unsigned seed = 0; seed <= 12; ++seed) {
@@ -59,9 +63,12 @@ inline void callers_stream(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Rule TensorsDevice: checks that kernels run on the tensors' device whichever device is current,
-/// and that the caller's device stays current, also after a failed launch. Adds each call, and its
-/// violation if there is one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule TensorsDevice: calls the op with tensors on cuda:1 while cuda:0 is current, and on cuda:0
+/// while cuda:2 is current, each also with a failing cudaLaunchKernelExC(). Checks that the op
+/// accepts the calls without a failure, launches on the tensors' device only, and leaves the
+/// current device unchanged. Adds each observation, and its violation if there is one, to *verdict;
+/// nothing unless accepts_cuda(). Device 0 is current afterwards. Throws RuntimeError if CUDA
+/// fails, and the errors of Call::run().
 inline void tensors_device(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   const std::pair<int, int> cases[] = {{1, 0}, {0, 2}};
@@ -100,8 +107,8 @@ inline void tensors_device(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Returns the name of the first call whose function is in `names`; "" if there is none. Throws
-/// only std::bad_alloc.
+/// Returns the function of the first of `calls` whose function is one of `names`; "" if there is
+/// none. Throws only std::bad_alloc.
 inline std::string called(const std::vector<simulator::CudaCall>& calls,
                           const std::vector<std::string>& names) {
   for (const simulator::CudaCall& call : calls) {
@@ -110,8 +117,9 @@ inline std::string called(const std::vector<simulator::CudaCall>& calls,
   return "";
 }
 
-/// Returns the example, and the example with each output in place: the op may make other calls
-/// then. Throws only std::bad_alloc.
+/// Returns the unchanged example, and then the variations of in_place(), with which an op may call
+/// other functions of the runtime. Their texts are beginnings of a clause, "" and "with y in the
+/// memory of x, ". Throws only std::bad_alloc.
 inline Variations example_and_in_place(const Contract& contract) {
   Variations variations = in_place(contract, cpu_target());
   for (Variation& variation : variations) variation.what += ", ";
@@ -119,15 +127,16 @@ inline Variations example_and_in_place(const Contract& contract) {
   return variations;
 }
 
-/// Returns the violation for a forbidden call of the runtime: `begin`, the name `call`, and
-/// `expected`, a clause that begins with a semicolon; "" if `call` is "". Throws only
-/// std::bad_alloc.
+/// Returns the violation for a forbidden call of the runtime: `begin`, the name `call` of the
+/// called function, and `expected`, a clause that begins with a semicolon; "" if `call` is "".
+/// Throws only std::bad_alloc.
 inline std::string called_sentence(const std::string& begin, const std::string& call,
                                    const char* expected) {
   return call.empty() ? "" : begin + "it called " + call + expected;
 }
-/// Returns the violation for objects that three calls left, by CudaRuntime::live() before and
-/// after; "" if both are equal. Throws only std::bad_alloc.
+/// Returns the violation for objects of the runtime that three calls of the op left: `begin`, and
+/// both texts of CudaRuntime::live(), `before` and `after` the calls; "" if both are equal. Throws
+/// only std::bad_alloc.
 inline std::string left_sentence(const std::string& begin, const std::string& before,
                                  const std::string& after) {
   return before == after ? ""
@@ -135,9 +144,10 @@ inline std::string left_sentence(const std::string& begin, const std::string& be
                                before + "; expected that nothing is left";
 }
 
-/// Rule NoSynchronisation: checks that a call makes none of the runtime's calls that wait for the
-/// device. Adds each call, and its violation if there is one, to *verdict. Throws RuntimeError if
-/// CUDA fails.
+/// Rule NoSynchronisation: checks for each variation of example_and_in_place() that the op calls no
+/// function of the runtime that waits for the device or queries its progress: cuda*Synchronize,
+/// cudaStreamQuery, cudaEventQuery, cudaMemcpy, cudaMemset. Adds each call, and its violation if
+/// there is one, to *verdict; nothing unless accepts_cuda(). Throws the errors of Call::run().
 inline void does_not_synchronise(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
@@ -158,9 +168,10 @@ inline const std::vector<std::string> kAllocating = {"cudaMalloc",    "cudaMallo
                                                      "cudaHostAlloc", "cudaMallocManaged",
                                                      "cudaFree",      "cudaFreeHost"};
 
-/// Rule NoAllocation: checks that a call makes no call of kAllocating, and that three calls leave
-/// no object. Adds each call, and its violation if there is one, to *verdict. Throws RuntimeError
-/// if CUDA fails.
+/// Rule NoAllocation: checks for each variation of example_and_in_place() that the op calls no
+/// function of kAllocating, and that three calls leave no object of the runtime. Adds both
+/// observations, and their violations if there are any, to *verdict; nothing unless accepts_cuda().
+/// Throws RuntimeError if CUDA fails, and the errors of Call::run().
 inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   for (const Variation& variation : example_and_in_place(contract)) {
@@ -183,9 +194,10 @@ inline void does_not_allocate(const Contract& contract, Verdict* verdict) {
   }
 }
 
-/// Rule Scratch: checks that a captured call with tensors larger than before allocates nothing:
-/// memory that the op keeps between calls would grow. Adds each call, and its violation if there is
-/// one, to *verdict. Throws RuntimeError if CUDA fails.
+/// Rule Scratch: captures a call of the example with every size of the tensors four times as large,
+/// and checks that the op calls no function of kAllocating, as an op does whose own memory grows
+/// with the largest call. Adds the call, and its violation if there is one, to *verdict; nothing
+/// unless accepts_cuda(). Throws RuntimeError if CUDA fails, and the errors of Call::run().
 inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict) {
   if (!accepts_cuda(contract)) return;
   CudaTarget target;
@@ -207,7 +219,8 @@ inline void grows_nothing_in_a_graph(const Contract& contract, Verdict* verdict)
                                "; expected scratch from the caller or alloc_tensor()"));
 }
 
-/// Returns the rules of an op's CUDA implementation in the simulator. Throws only std::bad_alloc.
+/// Returns the rules of an op's CUDA implementation in the simulator, in the order of their tests.
+/// Throws only std::bad_alloc.
 inline std::vector<Rule> simulator_rules() {
   return {
       {"RunsOnCuda", "the CUDA and CPU implementations give the same results", nullptr,

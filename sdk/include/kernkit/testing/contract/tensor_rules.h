@@ -6,7 +6,7 @@
 
 namespace kernkit::testing::contract {
 
-/// Returns all common dtypes, and some that hardly any op supports: complex64, float8_e4m3fn,
+/// Returns the dtypes of Numbers, and some that hardly any op supports: complex64, float8_e4m3fn,
 /// float4_e2m1fn and float32 with two lanes. Throws only std::bad_alloc.
 inline std::vector<DLDataType> some_dtypes() {
   return {dl_float16,
@@ -28,13 +28,14 @@ inline std::vector<DLDataType> some_dtypes() {
           make_dtype(DTypeCode::kFloat, 32, 2)};
 }
 
-/// Returns dtype_name() as a string: "float32", "float16x4" with lanes, "dtype(code=99, bits=7)"
+/// Returns dtype_name() as a string: "float32", "float16x4" with 4 lanes, "dtype(code=99, bits=7)"
 /// for an unknown code. Throws only std::bad_alloc.
 inline std::string text_of(DLDataType dtype) { return dtype_name(dtype).c_str(); }
 
-/// Returns the variation in which these tensors have another dtype. `which` is not empty. The op
-/// must give the example's numbers, or for a dtype that is no number any result inside the tensors,
-/// or reject the call with TypeError. Throws only std::bad_alloc.
+/// Returns the variation in which the tensors with the indices `which` have the dtype `dtype`.
+/// `which` is not empty. The op must give the example's numbers (difference_of_numbers()), for a
+/// dtype not in Numbers stay inside the tensors (May::kStayInsideOrReject), or reject the call with
+/// TypeError. Throws only std::bad_alloc.
 inline Variation other_dtype(const Contract& contract, const std::vector<size_t>& which,
                              DLDataType dtype) {
   return {"with " + contract.name_of(which[0]) + (which.size() > 1 ? " and all like it" : "") +
@@ -45,9 +46,9 @@ inline Variation other_dtype(const Contract& contract, const std::vector<size_t>
           }};
 }
 
-/// Returns the variations of rule MixedDtypes: one of several tensors has another dtype, for each
-/// dtype of some_dtypes(). The permitted outcomes are those of other_dtype(). Throws only
-/// std::bad_alloc.
+/// Returns the variations of rule MixedDtypes, with the outcomes of other_dtype(): each tensor
+/// alone has each dtype of some_dtypes() other than its own. Returns none for an op with fewer than
+/// two tensors. Throws only std::bad_alloc.
 inline Variations mixed_dtypes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -59,9 +60,10 @@ inline Variations mixed_dtypes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variations of rule Dtypes: all tensors that have one dtype in the example have each
-/// dtype of some_dtypes(), with the outcomes of other_dtype(), and an unknown dtype, which the op
-/// must reject with TypeError. Throws only std::bad_alloc.
+/// Returns the variations of rule Dtypes: all tensors that have the same dtype in the example
+/// together have each dtype of some_dtypes(), with the outcomes of other_dtype(), and then a dtype
+/// of the unknown code 99 with 32 bits, which the op must reject with TypeError. Throws only
+/// std::bad_alloc.
 inline Variations dtypes(const Contract& contract, const Target&) {
   Variations all;
   std::vector<size_t> visited;
@@ -81,8 +83,9 @@ inline Variations dtypes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variation in which tensor i has this shape [elements]. The op must stay inside the
-/// tensors or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variation in which tensor i has this shape [elements], of sizes that are not
+/// negative, in memory of that size. The op must stay inside the tensors (May::kStayInsideOrReject)
+/// or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variation other_shape(const Contract& contract, size_t i,
                              const std::vector<int64_t>& shape) {
   return {(Message().stream() << "with " << contract.name_of(i).c_str() << " of shape "
@@ -92,8 +95,9 @@ inline Variation other_shape(const Contract& contract, size_t i,
           [=](Call& call) { call.arguments[i].shape = shape; }};
 }
 
-/// Returns the variation in which only the first `size` elements of list i are passed. The op must
-/// stay inside the tensors or reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variation in which only the first `size` elements of list i are passed, at most as
+/// many as the list has. The op must stay inside the tensors (May::kStayInsideOrReject) or reject
+/// the call with ValueError. Throws only std::bad_alloc.
 inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
   std::vector<size_t> about = contract.tensors();
   about.push_back(i);
@@ -102,9 +106,10 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
           [=](Call& call) { call.arguments[i].size = size; }};
 }
 
-/// Returns the variations of rule Shapes: one dimension more or fewer, one element more or fewer;
-/// for a list, one element fewer. The op must stay inside the tensors or reject the call with
-/// ValueError. Throws only std::bad_alloc.
+/// Returns the variations of rule Shapes: each tensor alone has an additional first dimension of
+/// size 1, lacks its first dimension, or has one element more or fewer in one dimension; each list
+/// of several elements alone lacks the last one. The op must stay inside the tensors
+/// (May::kStayInsideOrReject) or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations shapes(const Contract& contract, const Target&) {
   Variations all;
   for (const size_t i : contract.tensors()) {
@@ -129,9 +134,11 @@ inline Variations shapes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variations of rule ImpossibleShapes: negative sizes, and more elements than int64
-/// counts; the op must reject each with ValueError. Only the DLTensor claims these sizes. Throws
-/// only std::bad_alloc.
+/// Returns the variations of rule ImpossibleShapes: in the DLTensor of every tensor, the first size
+/// is -1; then the first two sizes are 2^32 each, so that int64_t cannot count the elements.
+/// Strides are NULL, and the memory is that of the example. The op must reject each with
+/// ValueError. Leaves out a variation for which a tensor has too few dimensions; returns none
+/// without tensors. Throws only std::bad_alloc.
 inline Variations impossible_shapes(const Contract& contract, const Target&) {
   Variations all;
   const auto with = [&](const char* what, const std::function<void(std::vector<int64_t>&)>& to) {
@@ -155,10 +162,11 @@ inline Variations impossible_shapes(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variations of rule Empty: each size of the example is 0, in all tensors that have
-/// the size, and then all sizes are. An empty tensor needs no memory. A list may be empty as well.
-/// The op must stay inside the tensors or reject the call with ValueError. Throws only
-/// std::bad_alloc.
+/// Returns the variations of rule Empty: each list alone is empty; then every size of all tensors
+/// is 0; then, for each different size of the example, each dimension of that size is 0 in all
+/// tensors. Each change of sizes comes twice, first with an address in DLTensor::data of empty
+/// tensors, then with NULL. The op must stay inside the tensors (May::kStayInsideOrReject) or
+/// reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations empties(const Contract& contract, const Target&) {
   Variations all;
   for (size_t i = 0; i < contract.num_arguments(); ++i) {
@@ -188,8 +196,9 @@ inline Variations empties(const Contract& contract, const Target&) {
   return all;
 }
 
-/// Returns the variation in which the DLTensor of these tensors claims another device; the op must
-/// reject the call with ValueError. Throws only std::bad_alloc.
+/// Returns the variation in which the DLTensors of the tensors with the indices `which` have the
+/// device `device`; their memory stays where it is. `which` is not empty. The op must reject the
+/// call with ValueError. Throws only std::bad_alloc.
 inline Variation on_device(const Contract& contract, const std::vector<size_t>& which,
                            DLDevice device) {
   const bool is_single = which.size() == 1 && contract.tensors().size() > 1;
@@ -200,8 +209,10 @@ inline Variation on_device(const Contract& contract, const std::vector<size_t>& 
           }};
 }
 
-/// Returns the variations of rule MixedDevices: one of several tensors claims another device, which
-/// the op must reject with ValueError. Throws only std::bad_alloc.
+/// Returns the variations of rule MixedDevices: the DLTensor of one tensor alone has another
+/// device, a CUDA device, rocm:0 or, if the target is a CUDA device, the CPU. The op must reject
+/// each with ValueError. Leaves out tensors with Example::on_cpu(); returns none for an op with
+/// fewer than two tensors. Throws only std::bad_alloc.
 inline Variations mixed_devices(const Contract& contract, const Target& target) {
   Variations all;
   std::vector<DLDevice> others = {{kDLCUDA, target.is_cpu() ? 0 : target.device().device_id + 1},
@@ -214,9 +225,10 @@ inline Variations mixed_devices(const Contract& contract, const Target& target) 
   return all;
 }
 
-/// Returns the variations of rule OtherDevices: all tensors claim a device for which the op has no
-/// code, which the op must reject with ValueError. None for a target on a CUDA device. Throws only
-/// std::bad_alloc.
+/// Returns the variations of rule OtherDevices: the DLTensors of all tensors have rocm:0, metal:0,
+/// vulkan:1, the unknown device type 99 or, in a build without CUDA, cuda:0. The op must reject
+/// each with ValueError. Returns none for a CUDA device as target and for an op without tensors.
+/// Throws only std::bad_alloc.
 inline Variations other_devices(const Contract& contract, const Target& target) {
   Variations all;
   if (!target.is_cpu() || contract.tensors().empty()) return all;

@@ -33,8 +33,8 @@ struct Variation {
 /// The variations of a rule.
 using Variations = std::vector<Variation>;
 
-/// Returns whether the text contains the name, which is not empty, as a word: no letter, digit or
-/// '_' precedes or follows the name. Throws nothing.
+/// Returns whether `text` contains `name` as a word: no ASCII letter, digit or '_' precedes or
+/// follows the name, which is not empty. Throws nothing.
 inline bool mentions(const std::string& text, const std::string& name) {
   const auto in_word = [&](size_t i) {
     return i < text.size() && schema::detail::is_name_char(text[i]);
@@ -45,8 +45,9 @@ inline bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Returns the names of arguments, given by index: "x", "x or y"; for elements, the names of their
-/// lists. "" for no argument. Throws only std::bad_alloc.
+/// Returns the names of arguments, given by index, in this order: "x", "x or y"; for an element,
+/// the name of its list. Each name appears once; "" for no arguments. Indices are not checked.
+/// Throws only std::bad_alloc.
 inline std::string names_of(const Contract& contract, const std::vector<size_t>& arguments) {
   std::string text;
   for (const size_t i : arguments) {
@@ -56,17 +57,17 @@ inline std::string names_of(const Contract& contract, const std::vector<size_t>&
   return text;
 }
 
-/// Returns whether the error of a rejected call has the kind that the variation expects; true for a
-/// failed call without an error, which rule CBoundary reports. A library without CUDA may reject a
-/// device by a RuntimeError. Throws only std::bad_alloc.
+/// Returns whether the error of a rejected call has the kind that the variation expects, or is the
+/// RuntimeError "... was built without CUDA ..." where a ValueError is expected. Also returns true
+/// for a failed call without an error, which rule CBoundary reports. Throws only std::bad_alloc.
 inline bool is_kind(const Outcome& outcome, const Variation& variation) {
   if (outcome.kind.empty() || outcome.kind == variation.kind) return true;
   return outcome.kind == kind::RuntimeError && variation.kind == std::string(kind::ValueError) &&
          outcome.message.find("was built without CUDA") != std::string::npos;
 }
 
-/// Returns the epsilon of the call's float with the fewest digits: 2^-10 for float16; 0 without
-/// floats. Throws nothing.
+/// Returns the largest NumberFormat::epsilon of the tensors among the arguments: 2^-10 if the float
+/// with the fewest digits is float16; 0 without floats. Throws nothing.
 inline double coarsest(const Call& call) {
   double epsilon = 0;
   for (const Argument& argument : call.arguments) {
@@ -75,9 +76,10 @@ inline double coarsest(const Call& call) {
   return epsilon;
 }
 
-/// Returns "" or the first difference between the results of two calls, which have run: "y: element
-/// 3 is 7, not 14", or another number of results. differ(actual, expected) returns "" or the
-/// difference of two Elements. Throws only std::bad_alloc and the exceptions of `differ`.
+/// Compares the results of two calls, which have run, in order. Returns "", or the name of the
+/// first result that differs and what `differ` returned, "y: element 3 is 7, not 14", or that the
+/// numbers of results differ. differ(actual, expected) returns "" or the difference of two Elements
+/// as a text. Throws only std::bad_alloc and the exceptions of `differ`.
 template <class Differ>
 std::string first_difference(const Call& actual, const Call& expected, const Differ& differ) {
   if (actual.results().size() != expected.results().size())
@@ -89,14 +91,16 @@ std::string first_difference(const Call& actual, const Call& expected, const Dif
   }
   return "";
 }
-/// Returns "" or the first difference between the results of two calls, which have run, as
-/// difference() compares them. Throws only std::bad_alloc.
+/// Compares the results of two calls, which have run, by difference(), as the other overload does.
+/// Throws only std::bad_alloc.
 inline std::string first_difference(const Call& actual, const Call& expected) {
   return first_difference(actual, expected, difference);
 }
 
-/// Changes `call` by the variation and runs it. Returns "" if the op's outcome is permitted,
-/// otherwise the outcome and the expected outcome. Throws the errors of Call::run().
+/// Changes `call`, the example of `contract` on `target`, by the variation and runs the call, and
+/// other calls for comparison. Returns "" if the outcome is one that Variation::may permits,
+/// otherwise a sentence with the outcome and the expected outcome. Does not check whether an error
+/// names an argument. Throws the errors of Call::run().
 inline std::string violation_of(const Contract& contract, Target& target,
                                 const Variation& variation, Call& call) {
   variation.change(call);
@@ -155,9 +159,10 @@ inline std::string violation_of(const Contract& contract, Target& target,
   return "";
 }
 
-/// Returns violation_of(), followed by a call with poisoned memory around the tensors if there is
-/// no violation: AddressSanitizer then reports reads of that memory, even if the op does not use
-/// what it reads. Throws the errors of Call::run().
+/// Returns violation_of() for the variation of the example. In a build with AddressSanitizer, if
+/// there is no violation and the call wrote nothing around the tensors, runs the call again with
+/// poisoned memory around them: AddressSanitizer reports an access and ends the process, even if
+/// the op ignores what it read. Throws the errors of Call::run().
 inline std::string violation(const Contract& contract, Target& target, const Variation& variation) {
   Call call(contract, target);
   std::string text = violation_of(contract, target, variation, call);

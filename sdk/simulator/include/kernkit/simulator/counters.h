@@ -11,25 +11,25 @@
 namespace kernkit::simulator {
 
 /// Traffic of warps to global memory. A request is one instruction of a warp with at least one
-/// active lane. A sector has 32 bytes (Nsight Compute Profiling Guide, Metrics). The functions
-/// throw nothing.
+/// active lane. A sector has 32 bytes (Nsight Compute Profiling Guide, Metrics). No function
+/// throws.
 struct GlobalTraffic {
   uint64_t requests = 0;        ///< instructions of warps that access global memory
-  uint64_t lanes = 0;           ///< active lanes, summed over all requests
+  uint64_t lanes = 0;           ///< active lanes, over all requests
   uint64_t bytes = 0;           ///< bytes requested by all lanes
   uint64_t sectors = 0;         ///< sectors moved [32 bytes]
-  uint64_t fewest_sectors = 0;  ///< sectors, had each request been contiguous
-  uint64_t unique_sectors = 0;  ///< distinct sectors, summed over launches; 0 for a line
+  uint64_t fewest_sectors = 0;  ///< sectors if the bytes of each request were contiguous
+  uint64_t unique_sectors = 0;  ///< distinct sectors of each launch; only set for a kernel
 
   /// Returns the size of the moved sectors, 32 bytes each [bytes].
   uint64_t moved_bytes() const { return 32 * sectors; }
-  /// Returns the ratio of superfluous to needed sectors: 0 is optimal; 4-byte loads with a stride
-  /// of at least 32 bytes have 7. Returns 0 without traffic.
+  /// Returns the sectors moved in excess of `fewest_sectors`, as a share of these: 0 is best; loads
+  /// of 4 bytes by all lanes with a stride of 32 bytes or more have 7. 0 without traffic.
   double excess() const {
     return fewest_sectors == 0 ? 0 : static_cast<double>(sectors) / fewest_sectors - 1;
   }
-  /// Returns the number of requests divided by the number that accesses of 16 bytes per lane need:
-  /// 1 is optimal; scalar loads of float have 4. Returns 0 without traffic.
+  /// Returns the number of requests relative to that for the same bytes in accesses of 16 bytes by
+  /// each of 32 lanes: 1 is best; loads of 4 bytes by all lanes have 4. 0 without traffic.
   double requests_ratio() const { return bytes == 0 ? 0 : 512.0 * requests / bytes; }
 };
 
@@ -37,21 +37,20 @@ struct GlobalTraffic {
 /// banks (CUDA C++ Programming Guide, Shared Memory).
 struct SharedTraffic {
   uint64_t requests = 0;           ///< instructions of warps that access shared memory
-  uint64_t lanes = 0;              ///< active lanes, summed over all requests
+  uint64_t lanes = 0;              ///< active lanes, over all requests
   uint64_t bytes = 0;              ///< bytes requested by all lanes
-  uint64_t wavefronts = 0;         ///< wavefronts, including those due to bank conflicts
-  uint64_t fewest_wavefronts = 0;  ///< wavefronts, had there been no bank conflict
+  uint64_t wavefronts = 0;         ///< wavefronts with the bank conflicts of the addresses
+  uint64_t fewest_wavefronts = 0;  ///< wavefronts without bank conflicts
 };
 
-/// Traffic of warps to local memory by PTX instructions. Register spills, which ptxas adds later,
-/// are not counted.
+/// Traffic of warps to local memory, as written in PTX: without the spills of ptxas.
 struct LocalTraffic {
   uint64_t requests = 0,  ///< instructions of warps that access local memory
-      lanes = 0,          ///< active lanes, summed over all requests
+      lanes = 0,          ///< active lanes, over all requests
       bytes = 0;          ///< bytes requested by all lanes
 };
 
-/// The counters of the PTX instructions of a kernel, or of a source line.
+/// The counters of some PTX instructions: those of a kernel, or of a source line.
 struct Counters {
   GlobalTraffic loads,         ///< loads of global memory
       stores,                  ///< stores to global memory
@@ -61,21 +60,20 @@ struct Counters {
       shared_atomics;          ///< atomics and reductions in shared memory
   LocalTraffic local;          ///< loads and stores of local memory
   uint64_t steps = 0;          ///< PTX instructions of warps, except branches, barriers and exits
-  uint64_t of_lanes = 0;  ///< active lanes, summed over `steps`: 32 per step without divergence
+  uint64_t of_lanes = 0;       ///< active lanes of these instructions: 32 each without divergence
 };
 
-/// The counters of one source line. A line that is inlined through several chains of call sites has
-/// one entry for each chain.
+/// The counters of one source line, for each chain of call sites by which the line was inlined.
 struct LineCounters {
   /// "scale.cu:12", or "pack.h:3 (inlined at row.h:7, scale.cu:12)" with every call site; "" when
   /// unknown.
   std::string place;
-  std::string file;   ///< path of the source file, as in the PTX
+  std::string file;   ///< path in the PTX
   int line = 0;       ///< line number, from 1; 0 when unknown
   Counters counters;  ///< counters of the line's instructions
 };
 
-/// The launches of a kernel with the same block size and dynamic shared memory.
+/// The launches of a kernel with blocks of one size.
 struct LaunchShape {
   uint64_t threads,          ///< threads of each block
       dynamic_shared_bytes;  ///< dynamic shared memory of each block [bytes]
@@ -89,47 +87,51 @@ struct KernelCounters {
   Counters counters;                ///< counters of all the kernel's instructions
   uint64_t unique_sectors = 0;      ///< distinct sectors of each launch, summed over the launches
   std::vector<LineCounters> lines;  ///< counters by file and line
-  std::vector<LaunchShape> shapes;  ///< launches by block size and shared memory
+  std::vector<LaunchShape> shapes;  ///< launches by the size of blocks
 };
 
-/// The expected global traffic of all launches of a kernel. over_budget() allows relative
-/// deviations, which require tensors of many sectors.
+/// Limits for the global traffic of all launches of a kernel together. The limits suit tensors of
+/// many sectors, because a tensor that does not fill its first and last sector has more.
 struct TrafficBudget {
   uint64_t read,         ///< bytes that all lanes load, by the op's formula
       written;           ///< bytes that all lanes store, by the op's formula
-  int load_bytes = 16,   ///< size of one load of a lane [bytes]
-      store_bytes = 16;  ///< size of one store of a lane [bytes]
-  /// Size of the arrays that are read [bytes], if some of their bytes are loaded repeatedly; 0
-  /// means `read`.
+  int load_bytes = 16,   ///< bytes of one load of a lane
+      store_bytes = 16;  ///< bytes of one store of a lane
+  /// Size of the arrays, if some bytes are read twice [bytes]; 0 means `read`.
   uint64_t arrays_read = 0;
 };
 
-/// Returns the first exceeded limit with the line that contributes most, such as "scale_kernel:
-/// loads: makes 64, expected at most 17 requests (scale.cu:20)"; "" if no limit is exceeded. Loads
-/// and stores may each access 1.01 times the bytes of `budget`, move 1.01 times the sectors needed,
-/// touch 1.01 times the sectors of the arrays, and make 1.05 times the requests needed. Atomics
-/// have no limit. Throws only std::bad_alloc.
+/// Returns "", or the first limit that the kernel exceeds and the source line with the largest
+/// share, "scale_kernel: loads: makes 64, expected at most 17 requests (scale.cu:20)". The limits,
+/// first of loads, then of stores, are in this order: 1.01 times the bytes of the budget; 1.01
+/// times `fewest_sectors`; 1.05 times the requests of 32 lanes that access `load_bytes` or
+/// `store_bytes` each, which are positive, for the bytes of the kernel; 1.01 times the sectors of
+/// the arrays as `unique_sectors`. Atomics have no limit. Throws only std::bad_alloc.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);
 
-/// Counts the traffic of kernels that are launched during the object's lifetime. The program must
-/// link kernkit::simulator_ptx. A grid whose blocks access each other's memory then runs on one
-/// processor. Several objects count independently.
+/// Counts the traffic of the PTX kernels that begin to run during its lifetime: a kernel in a
+/// delayed stream may begin later than its launch. The program links kernkit::simulator_ptx.
+/// Kernels whose blocks access each other's memory then run on one processor. Several objects count
+/// independently. While an object is created or destroyed, no kernel may run in another thread.
 class Counting {
  public:
-  /// Begins to count the kernels that are launched from now on, in every thread and on every
-  /// device, from 0.
+  /// Begins to count, from 0, the kernels that begin to run from now on, of every thread and on
+  /// every device. Does not wait for earlier launches. Throws only std::bad_alloc.
   Counting();
-  /// Ends counting. Later kernels run without instrumentation, unless another tool is active.
+  /// Ends counting, without waiting: kernels that were launched but have not begun are not counted.
+  /// Kernels that begin later run without instrumentation unless another tool is in use. Throws
+  /// nothing.
   ~Counting();
   Counting(const Counting&) = delete;
   Counting& operator=(const Counting&) = delete;
 
-  /// Returns a copy of the counters of each kernel that ran so far, ordered by name. Waits for the
-  /// current device only, and leaves an error of the device for the caller to read. Throws only
-  /// std::bad_alloc.
+  /// Waits for the current device, and not for other devices, and returns a copy of the counters of
+  /// each kernel that has run, ordered by name. An error of the wait becomes the thread's last
+  /// error. Throws only std::bad_alloc.
   std::vector<KernelCounters> kernels() const;
-  /// Waits like kernels(), and returns a copy of the counters of the only kernel that ran. Throws
-  /// std::logic_error if no kernel or several kernels ran.
+  /// Waits as kernels() does, and returns a copy of the counters of the only kernel, which may have
+  /// been launched several times. Throws std::logic_error if no kernel ran or kernels of several
+  /// names ran, and std::bad_alloc.
   KernelCounters kernel() const;
 
  private:
@@ -137,9 +139,10 @@ class Counting {
   std::unique_ptr<State> state_;
 };
 
-/// Runs `call`, waits for the current device, and returns the result of over_budget() for the
-/// counters of the only kernel that `call` launches. Throws std::logic_error if `call` launches no
-/// kernel or several kernels, and rethrows exceptions of `call`.
+/// Calls `call()`, waits for the current device, and returns "" or the exceeded limit of the only
+/// kernel that ran meanwhile, as over_budget() does for counters. Wait for earlier work before: a
+/// kernel that was launched earlier and begins meanwhile counts. Throws std::logic_error if no
+/// kernel ran or kernels of several names ran, std::bad_alloc, and the exceptions of `call`.
 ///
 ///     EXPECT_EQ(over_budget({n * d * s, n * d * s}, [&] { softmax(y, x); }), "");
 template <class Call>

@@ -9,29 +9,32 @@
 
 namespace kernkit::simulator {
 
-/// A use of undefined bits: a branch or an address that depends on the bits, or a store of the bits
-/// to global memory. A use has two source lines: its own, and the line that first read the bits.
+/// A pair of source lines at which lanes use undefined bits: a branch or an address that depends on
+/// undefined bits, or a store of undefined bits to global memory.
 struct UndefinedUse {
-  std::string sentence;  ///< report with both lines, for the lowest-numbered block
-  uint64_t count;        ///< number of such uses with these two lines, in all lanes
+  std::string sentence;  ///< report with both lines, for the block with the lowest number
+  uint64_t count;        ///< number of uses by lanes at these two lines
 };
 
-/// Reports uses of uninitialised bits by kernels that are launched during the object's lifetime.
-/// The bits come from registers, or from memory that was allocated during the lifetime. The program
-/// must link kernkit::simulator_ptx. Several objects may exist, each with its own record. Functions
-/// throw only std::bad_alloc.
+/// Reports uses of uninitialised bits of registers, of shared and local memory, and of global
+/// memory, by PTX kernels that begin to run during its lifetime. The program links
+/// kernkit::simulator_ptx. Several objects may exist, each with its own record. While an object is
+/// created or destroyed, no kernel may run in another thread. Functions throw only std::bad_alloc.
 class InitCheck {
  public:
-  /// Begins to record what allocations, copies and kernels write. Memory that was allocated earlier
-  /// counts as initialised.
+  /// Begins to record uses. Global memory that was allocated before the first InitCheck of the
+  /// process counts as initialised, and so does all global memory after a kernel that ran without
+  /// an InitCheck, or of whose grid only some blocks ran (CudaRuntime::sample_blocks()).
   InitCheck();
-  /// Stops recording, without waiting for kernels.
+  /// Ends the record, without waiting: kernels that were launched but have not begun are not
+  /// checked. Throws nothing.
   ~InitCheck();
   InitCheck(const InitCheck&) = delete;
   InitCheck& operator=(const InitCheck&) = delete;
 
-  /// Returns a copy of the uses so far, with one entry for each pair of lines. Does not wait for
-  /// kernels: synchronise the device first.
+  /// Returns a copy of the uses so far, with one entry for each kernel and pair of lines, that of
+  /// the use and that of the first read of the bits, ordered by kernel. Does not wait for kernels:
+  /// synchronise the device first.
   std::vector<UndefinedUse> uses() const;
 
  private:

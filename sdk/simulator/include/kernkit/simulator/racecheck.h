@@ -9,39 +9,43 @@
 
 namespace kernkit::simulator {
 
-/// Severity of a race, like compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
-/// the levels.
+/// Levels of reports, as compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
+/// them.
 enum class RaceLevel {
-  kInfo,  ///< stores of the same value; strong accesses that nothing orders
-  kWarn,  ///< lanes of a warp without __syncwarp(); accesses that lack only an acquire fence
+  kInfo,  ///< also stores of one value, and strong accesses that nothing orders
+  kWarn,  ///< also lanes of a warp without __syncwarp(), and orders that lack an acquire fence only
   kError  ///< unordered accesses of different warps, blocks, kernels or copies
 };
 /// The number of levels.
 inline constexpr int kRaceLevels = 3;
 
-/// Two unordered accesses to the same byte, at least one of which is a store.
+/// Two unordered accesses of different warps, blocks, kernels or copies to one byte, one of which
+/// stores.
 struct Race {
-  std::string sentence;                 ///< report with both lines, for the lowest-numbered block
-  uint64_t count;                       ///< number of such races at these two lines, in all lanes
-  RaceLevel level = RaceLevel::kError;  ///< most severe level of these races
+  std::string sentence;  ///< report with both lines, for the block with the lowest number
+  uint64_t count;        ///< number of accesses by lanes at these two lines
+  RaceLevel level = RaceLevel::kError;  ///< most severe level of these accesses
 };
 
-/// Reports races of kernels and copies during the object's lifetime, by the happens-before order of
-/// the PTX memory model (PTX ISA, Memory Consistency Model). The program must link
-/// kernkit::simulator_ptx. While an object exists, blocks run one after the other. Functions throw
-/// only std::bad_alloc.
+/// Reports races of PTX kernels and copies that begin to run during its lifetime, by the
+/// happens-before order of the PTX memory model (PTX ISA, Memory Consistency Model). The program
+/// links kernkit::simulator_ptx. Blocks then run on one processor. Several objects may exist, each
+/// with its own record. While an object is created or destroyed, no kernel may run in another
+/// thread. Functions throw only std::bad_alloc.
 class RaceCheck {
  public:
-  /// Begins to record accesses of kernels that are launched from now on. races() returns the races
-  /// of this level and of more severe levels. Several objects may exist, each with its own record.
+  /// Begins to record races of this level and of more severe levels (kInfo < kWarn < kError).
+  /// Accesses of kernels and copies that ended before take no part in races, unless another
+  /// RaceCheck recorded them.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
-  /// Stops recording, without waiting for kernels.
+  /// Ends the record, without waiting: kernels and copies that have not begun are not checked.
+  /// Throws nothing.
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;
   RaceCheck& operator=(const RaceCheck&) = delete;
 
-  /// Returns a copy of the races so far, with one entry for each pair of lines. Does not wait for
-  /// kernels: synchronise the device first.
+  /// Returns a copy of the races so far, with one entry for each kernel or copy and pair of lines,
+  /// ordered by the kernel's name. Does not wait for kernels: synchronise the device first.
   std::vector<Race> races() const;
 
  private:
