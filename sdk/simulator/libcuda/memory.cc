@@ -148,11 +148,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, s
   });
 }
 CUresult cuMemAllocManaged(CUdeviceptr* address, size_t size, unsigned flags) {
-  return call("cuMemAllocManaged", ApiScope::kUnsafe, [&] {
-    const bool is_valid = flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST;
-    if (size == 0 || !is_valid) return cudaErrorInvalidValue;
-    return core::allocate(pointer_to(address), size, cudaMemoryTypeManaged);
-  });
+  return call("cuMemAllocManaged", ApiScope::kUnsafe,
+              [&] { return core::allocate_managed(pointer_to(address), size, flags); });
 }
 CUresult cuMemAllocHost_v2(void** pointer, size_t size) {
   return call("cuMemAllocHost", ApiScope::kUnsafe, [&] {

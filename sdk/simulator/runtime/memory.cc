@@ -317,6 +317,11 @@ namespace core {
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type) {
   return simulator::allocate(pointer, size, type, thread_state().device);
 }
+cudaError_t allocate_managed(void** pointer, size_t size, unsigned flags) {
+  constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
+  if (size == 0 || (flags != kAttachGlobal && flags != kAttachHost)) return cudaErrorInvalidValue;
+  return allocate(pointer, size, cudaMemoryTypeManaged);
+}
 cudaError_t allocate_rows(void** pointer, size_t* pitch, size_t width, size_t height) {
   if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
   size_t size = 0;
@@ -408,9 +413,9 @@ cudaError_t cudaHostAlloc(void** pointer, size_t size, unsigned) {
   return call("cudaHostAlloc", ApiScope::kUnsafe,
               [&] { return core::allocate(pointer, size, cudaMemoryTypeHost); });
 }
-cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned) {
+cudaError_t cudaMallocManaged(void** pointer, size_t size, unsigned flags) {
   return call("cudaMallocManaged", ApiScope::kUnsafe,
-              [&] { return core::allocate(pointer, size, cudaMemoryTypeManaged); });
+              [&] { return core::allocate_managed(pointer, size, flags); });
 }
 cudaError_t cudaFree(void* pointer) {
   return call("cudaFree", ApiScope::kUnsafe, [&] { return core::free_memory(pointer); });

@@ -113,6 +113,21 @@ TEST_F(CudaCopies, PinnedAndManagedMemoryHaveBounds) {
   EXPECT_EQ(cudaFree(managed), cudaSuccess);
 }
 
+TEST_F(CudaCopies, ManagedMemoryHasASizeAndFlags) {
+  int host = 0;
+  void* managed = &host;
+  EXPECT_EQ(cudaMallocManaged(&managed, 0, cudaMemAttachGlobal), cudaErrorInvalidValue);
+  for (const unsigned flags : {0u, 3u, 4u}) {
+    EXPECT_EQ(cudaMallocManaged(&managed, 4, flags), cudaErrorInvalidValue) << flags;
+  }
+  EXPECT_EQ(managed, &host);  // a rejected call leaves the pointer alone
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  for (const unsigned flags : {1u, 2u}) {  // cudaMemAttachGlobal, cudaMemAttachHost
+    EXPECT_EQ(cudaMallocManaged(&managed, 4, flags), cudaSuccess) << flags;
+    EXPECT_EQ(cudaFree(managed), cudaSuccess);
+  }
+}
+
 TEST_F(CudaCopies, FreedMemory) {
   cudaFree(device_);
   EXPECT_EQ(

@@ -14,6 +14,9 @@ namespace kernkit::simulator::core {
 /// Allocates memory of the current device, managed memory or host memory, by `type`. Stores a null
 /// pointer for 0 bytes.
 cudaError_t allocate(void** pointer, size_t size, cudaMemoryType type);
+/// Allocates managed memory. Returns cudaErrorInvalidValue for 0 bytes, and for flags other than
+/// cudaMemAttachGlobal and cudaMemAttachHost.
+cudaError_t allocate_managed(void** pointer, size_t size, unsigned flags);
 /// Allocates rows of device memory, and stores the distance between rows in `*pitch` [bytes].
 cudaError_t allocate_rows(void** pointer, size_t* pitch, size_t width, size_t height);
 /// Allocates from the current pool of the stream's device, in the order of the stream.

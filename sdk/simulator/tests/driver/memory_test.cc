@@ -51,6 +51,20 @@ TEST_F(DriverMemory, AttributesOfPointers) {
   EXPECT_EQ(type, CU_MEMORYTYPE_HOST);
 }
 
+TEST_F(DriverMemory, AllocationsHaveASizeAndFlags) {
+  start();
+  CUdeviceptr address = 7;
+  void* host = nullptr;
+  EXPECT_EQ(cuMemAlloc(&address, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAllocHost(&host, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAllocManaged(&address, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAllocManaged(&address, 4, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemAllocManaged(&address, 4, CU_MEM_ATTACH_SINGLE), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(address, 7u);  // a rejected call leaves the address alone
+  ASSERT_EQ(cuMemAllocManaged(&address, 4, CU_MEM_ATTACH_HOST), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(address), CUDA_SUCCESS);
+}
+
 TEST_F(DriverMemory, FillsOfElements) {
   start();
   CUdeviceptr address = 0;
