@@ -35,8 +35,8 @@ inline Exemption without(std::string rule, std::string reason) {
 }
 /// States that an op has no CUDA implementation: no rule runs it on a CUDA device. Throws nothing.
 inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
-/// States that an op has no CPU implementation: its results are compared with its results for dense
-/// and aligned tensors. Throws nothing.
+/// States that an op has no CPU implementation: the results of its CUDA implementation are compared
+/// with those for dense and aligned tensors. Throws nothing.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
 /// States that an op works row by row. Row r of a tensor is its part at index r of the first

@@ -16,13 +16,16 @@
 namespace kernkit::testing {
 
 #if defined(KERNKIT_ON_GPU)
-/// The allocator of CUDA tensors: that of the backend, or CUDANDAlloc.
+/// The allocator of CUDA tensors: managed memory of the backend on a GPU, CUDANDAlloc in the
+/// simulator.
 using CudaAlloc = Gpu::CudaAlloc;
 #elif defined(KERNKIT_WITH_CUDA)
-/// The allocator of CUDA tensors: that of the backend, or CUDANDAlloc.
+/// The allocator of CUDA tensors: managed memory of the backend on a GPU, CUDANDAlloc in the
+/// simulator.
 using CudaAlloc = CUDANDAlloc;
 #else
-/// The allocator of CUDA tensors in a build without CUDA: it rejects their device by a ValueError.
+/// The allocator of CUDA tensors in a build without CUDA: it rejects a CUDA device with a
+/// ValueError.
 using CudaAlloc = CPUNDAlloc;
 #endif
 

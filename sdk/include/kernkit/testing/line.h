@@ -9,7 +9,8 @@
 
 #if defined(KERNKIT_CONTRACT_COMPILED)
 namespace kernkit::testing::contract {
-// Defined by the header below, or by the compiled rules, which take precedence.
+// Weak, so that the definition in the compiled rules takes precedence over the one in the header
+// below.
 [[gnu::weak]] bool register_tests(const char* op, KernkitFunction function,
                                   KernkitFunction metadata, std::vector<Item> (*items)(),
                                   const char* file, int line);
@@ -236,7 +237,8 @@ inline void items_are_computed_alone(const Contract& contract, Verdict* verdict)
     const bool is_param = v < schema.num_params;
     const schema::Param& value =
         is_param ? schema.params[v] : schema.returns[v - schema.num_params];
-    // With another tensor, or a run that is not first, no framework makes one call for a batch.
+    // A framework makes one call for a batch only if "..." comes first among the sizes of every
+    // tensor.
     if (value.type == schema::Type::kTensor && line.values[v].run != 0) return;
   }
   for (const MakeTarget make_target : targets_of(contract)) {

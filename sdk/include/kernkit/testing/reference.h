@@ -98,7 +98,7 @@ T round_to(double value) {
     constexpr uint32_t kSign = uint32_t{1} << (F::kExponentBits + F::kMantissaBits);
     constexpr uint32_t kInfinity = kSign - (uint32_t{1} << F::kMantissaBits);
     const double magnitude = std::fabs(value);
-    uint32_t below = 0;  // the largest pattern found whose value does not exceed the magnitude
+    uint32_t below = 0;  // largest pattern so far whose value is at most the magnitude
     uint32_t above = kInfinity;
     while (above - below > 1) {
       const uint32_t middle = below + (above - below) / 2;

@@ -21,7 +21,8 @@ struct Listed<To, types<T...>> {
 };
 }  // namespace detail
 
-/// An op's dtypes as another kind of list: `listed_in<::testing::Types, ScaleTypes>`.
+/// Converts the list of an op's dtypes to the list template `To`, as in
+/// `listed_in<::testing::Types, ScaleTypes>`.
 template <template <class...> class To, class List>
 using listed_in = typename detail::Listed<To, List>::type;
 

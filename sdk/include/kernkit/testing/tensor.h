@@ -44,7 +44,7 @@ class HostTensor {
   /// Allocates a tensor of this shape [elements] from `allocator`, of which a copy is kept, and
   /// sets each element to `fill`. An empty shape has one element, and a size of 0 none. Sizes and
   /// `placement.first` are not negative, and the memory has at most 2^63 - 1 bytes; neither is
-  /// checked. T has a dtype. Throws std::bad_alloc without memory, and the exceptions of
+  /// checked. T has a dtype. Throws std::bad_alloc if no memory is left, and the exceptions of
   /// `allocator.allocate`.
   explicit HostTensor(std::vector<int64_t> shape, Placement placement = {}, T fill = T(),
                       const TestMemory& allocator = kHostMemory)

@@ -10,15 +10,16 @@
 
 namespace kernkit::testing {
 
-/// Name of the measured library in rows, which kernkit_add_benchmarks() defines as
-/// KERNKIT_BENCHMARKED_LIBRARY.
+/// The name of the measured library in the names of benchmark rows. kernkit_add_benchmarks()
+/// defines the name as the macro KERNKIT_BENCHMARKED_LIBRARY.
 #if defined(KERNKIT_BENCHMARKED_LIBRARY)
 inline constexpr char kBenchmarked[] = KERNKIT_BENCHMARKED_LIBRARY;
 #else
 inline constexpr char kBenchmarked[] = "kernkit";
 #endif
 
-/// A function that adds arguments to rows: their names, and a row for each of their values.
+/// A function that adds the names of arguments to a benchmark, and a row for each set of their
+/// values.
 using BenchmarkSizes = void(::benchmark::internal::Benchmark* rows);
 
 namespace detail {

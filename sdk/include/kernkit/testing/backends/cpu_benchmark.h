@@ -32,7 +32,7 @@ void add_row(const char* first, const char* last, BenchmarkSizes* sizes, Body bo
   const std::string name = testing::detail::row_name<T>(first, last);
   auto* rows = ::benchmark::RegisterBenchmark(
       name.c_str(), [body](::benchmark::State& state) { body(type_tag<T>{}, state); });
-  rows->UseRealTime();  // processor time leaves out helper threads, and waiting
+  rows->UseRealTime();  // processor time excludes helper threads and waiting
   sizes(rows);
 }
 }  // namespace detail

@@ -31,7 +31,8 @@ class Gpu {
     return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error) + "\n";
   }
 
-  /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test reads what an op made.
+  /// Allocates managed memory for Tensor::FromNDAlloc(), so that a test can read a tensor that an
+  /// op returns.
   struct CudaAlloc {
     /// Sets `data` to uninitialised managed memory of the tensor's size, GetDataSize(), and of at
     /// least one byte, which FreeData() frees; the tensor's device is not read. Throws RuntimeError

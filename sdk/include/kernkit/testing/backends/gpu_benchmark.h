@@ -17,7 +17,7 @@ namespace kernkit::testing::gpu_benchmark {
 
 namespace detail {
 
-/// Time of one call with cold caches [seconds].
+/// Returns the time of one call of `call` with cold caches [seconds].
 template <class Call>
 double cold_time_of(const Call& call) {
   const auto on_stream = [&](cudaStream_t stream) {

@@ -25,7 +25,7 @@ class Simulator {
   /// kernels wrote after faults(). Throws nothing.
   static const TestMemory& memory() {
 #if defined(KERNKIT_ON_PTX)
-    return kManagedMemory;  // PTX accesses CUDA's memory only
+    return kManagedMemory;  // PTX can only access memory of CUDA
 #else
     return kHostMemory;
 #endif

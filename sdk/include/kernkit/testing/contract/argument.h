@@ -14,24 +14,24 @@ namespace kernkit::testing::contract {
 /// `shift` count elements. Functions throw nothing, except std::bad_alloc by those that return a
 /// vector; they read `dtype`, which has at least one bit, `shape` and `strides`.
 struct Argument {
-  Any value;                  ///< value, unless it is a tensor or a list
-  bool is_tensor = false;     ///< whether `value` is unused and the members below describe a tensor
-  bool is_list = false;       ///< whether `value` is unused and the elements follow as arguments
-  size_t size = 0;            ///< number of elements of a list that are passed, from the first
-  bool is_written = false;    ///< whether the schema marks the argument (a!) or (out!)
-  bool stays_on_cpu = false;  ///< whether the tensor is in CPU memory on every target
-  DLDataType dtype{};         ///< dtype of the tensor
+  Any value;                ///< value, unless the argument is a tensor or a list
+  bool is_tensor = false;   ///< whether the argument is a tensor, described by the members below
+  bool is_list = false;     ///< whether the argument is a list, whose elements follow as arguments
+  size_t size = 0;          ///< number of elements of a list that are passed, from the first
+  bool is_written = false;  ///< whether the schema marks the argument (a!) or (out!)
+  bool stays_on_cpu = false;     ///< whether the tensor is in CPU memory on every target
+  DLDataType dtype{};            ///< dtype of the tensor
   std::vector<int64_t> shape;    ///< sizes of the tensor
   std::vector<int64_t> strides;  ///< strides [elements]; empty: row-major
-  bool as_pointer = false;       ///< passed as a DLTensor*, otherwise as a tensor object
+  bool as_pointer = false;       ///< whether the tensor is passed as a DLTensor*, not as an object
   bool null_strides = false;     ///< whether DLTensor::strides is NULL
   int64_t first = 0;             ///< distance of the first element from a multiple of 256 bytes
   int64_t byte_offset = 0;       ///< part of the address in DLTensor::byte_offset [bytes]
   /// Index of the argument whose memory this tensor uses; -1 for memory of its own.
   int shares = -1;
-  int64_t shift = 0;                 ///< elements after the first element of that argument
-  std::vector<double> values;        ///< values of the elements, repeated
-  std::optional<Elements> contents;  ///< used instead of `values`
+  int64_t shift = 0;           ///< distance from the first element of that argument [elements]
+  std::vector<double> values;  ///< values of the elements, repeated
+  std::optional<Elements> contents;  ///< contents, if given instead of `values`
   /// Device in the DLTensor, if it differs from that of the memory.
   std::optional<DLDevice> claimed_device;
   /// Sizes in the DLTensor, if they differ from `shape`.

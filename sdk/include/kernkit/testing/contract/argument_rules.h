@@ -98,8 +98,8 @@ inline Variations wrong_types(const Contract& contract, const Target&) {
     const bool plain = !param.is_list || contract.is_element(i);
     const bool number = plain && (param.type == Type::kInt || param.type == Type::kFloat ||
                                   param.type == Type::kBool);
-    // A bool, an int and a float accept an int; only a float accepts 1.5. "no" is not a dtype's
-    // name.
+    // Parameters of type bool, int and float accept an int, and only a float accepts 1.5. "no" is
+    // not the name of a dtype, so that a dtype parameter rejects it.
     if (!(plain && param.type == Type::kTensor)) with("a tensor", becomes_tensor(i));
     if (!number) with("an int", becomes(i, Any(3)));
     if (!(plain && param.type == Type::kFloat)) with("a float", becomes(i, Any(1.5)));

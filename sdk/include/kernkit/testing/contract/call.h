@@ -161,7 +161,7 @@ class Call {
   const Contract& contract() const { return *contract_; }
 
  private:
-  // A prime number of values, different for each argument.
+  // Returns a prime number of values, which differ from those of other arguments.
   static std::vector<double> some_values(size_t argument, unsigned salt) {
     std::vector<double> values;
     for (size_t k = 0; k < 97; ++k) {
@@ -173,7 +173,7 @@ class Call {
 
   struct Memory {
     Target* target = nullptr;
-    // memory of the tensor; null for shared memory, or without a tensor
+    // memory that the argument owns, or null
     unsigned char* data = nullptr;
     int64_t origin = 0;  // offset of the first element
     std::vector<unsigned char> before, after;

@@ -14,7 +14,7 @@ namespace kernkit::testing::contract {
 /// The outcome of a call.
 struct Outcome {
   bool accepted = false;  ///< whether the op returned without an error
-  bool thrown = false;    ///< a C++ exception crossed the C boundary
+  bool thrown = false;    ///< whether a C++ exception crossed the C boundary
   std::string kind;       ///< "ValueError"; "" if the call failed and set no error
   std::string message;    ///< "scale(): x: ..."
   Any result;             ///< the returned value; None without a result

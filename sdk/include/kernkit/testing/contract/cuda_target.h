@@ -120,7 +120,7 @@ class CudaTarget : public Target {
   }
 
  private:
-  // The caller's framework: its stream, and memory from its pool.
+  // Sets the stream and the allocator of this thread, as the caller's framework does.
   struct Guards {
     Guards(DLDevice device, cudaStream_t caller)
         : stream(device, caller), allocator(kernkit::detail::allocate_with<FromPool>) {}

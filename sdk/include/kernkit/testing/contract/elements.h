@@ -19,7 +19,8 @@ struct Elements {
   std::vector<unsigned char> bytes;  ///< contents in row-major order, without gaps
 };
 
-/// The dtypes whose elements are read and written as numbers; other dtypes are bytes.
+/// The dtypes whose elements are read and written as numbers; elements of other dtypes are treated
+/// as bytes.
 using Numbers = types<float16, bfloat16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t,
                       uint16_t, uint32_t, uint64_t, bool>;
 

@@ -73,8 +73,8 @@ class Example {
   /// Returns the sizes of a tensor [elements], valid as long as this object; empty for other
   /// arguments.
   const std::vector<int64_t>& shape() const { return shape_; }
-  /// Returns the values that the other values() set, valid as long as this object; empty if it set
-  /// none.
+  /// Returns the values set by the other function values(), valid as long as this object; empty if
+  /// it set none.
   const std::vector<double>& values() const { return values_; }
   /// Returns the value of an argument that is no tensor and no list, otherwise None; valid as long
   /// as this object.

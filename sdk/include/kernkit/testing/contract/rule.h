@@ -71,7 +71,7 @@ inline void for_each_variation(
     std::unique_ptr<Target> target = make_target();
     for (const Variation& variation : make(contract, *target)) {
       if (!target->renew()) {
-        target.reset();  // first, because CUDA's runtime belongs to one target
+        target.reset();  // before make_target(), since only one target may own CUDA's runtime
         target = make_target();
       }
       const NamedVariation named(variation.what);

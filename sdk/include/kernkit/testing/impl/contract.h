@@ -105,7 +105,8 @@ class RuleTest : public ::testing::Test {
   int line_;
 };
 
-/// Registers Contract/<op>.<rule>; for the second example of the op, Contract/<op>/2.<rule>.
+/// Registers the tests Contract/<op>.<rule>; for the second example of the op,
+/// Contract/<op>/2.<rule>.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line) {

@@ -32,7 +32,8 @@ struct Crash {
   std::string text;  // "signal SIGSEGV in scale() with ..."
 };
 
-// Largest size of a line with the call's text [bytes]. A crash without a line would repeat.
+// Largest size of a line with the call's text [bytes]. If the line of a crash were lost, the next
+// process would crash again.
 inline constexpr size_t kMostText = 4096;
 inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";  // lines "<test>\t<text>"
 
@@ -87,7 +88,8 @@ struct CrashPlan {
   char crashes[1 << 16] = {};  // "KERNKIT_CONTRACT_CRASHES=..."
   size_t crashes_size = 0;
 
-  /// Appends to `crashes`, except for the last byte, which stays NUL.
+  /// Appends as much of a text to `crashes` as there is room for; the last byte of `crashes` stays
+  /// NUL.
   void append(const char* text, size_t size) {
     size = std::min(size, sizeof(crashes) - 1 - crashes_size);
     std::memcpy(crashes + crashes_size, text, size);

@@ -75,7 +75,7 @@ inline KernkitAny Call::argument_at(size_t i) {
   return argument.as_pointer ? AnyView(&tensor).get() : object_of(&tensors_[i]);
 }
 
-/// An array object of the host.
+/// Returns the list argument i as an array object of the host.
 inline KernkitAny Call::list_at(size_t i) {
   std::vector<KernkitAny> items;
   for (const size_t element : contract_->elements_of(i)) {
@@ -88,7 +88,7 @@ inline KernkitAny Call::list_at(size_t i) {
   return list;
 }
 
-/// A tensor object of the host, as a framework passes it.
+/// Returns a tensor as a tensor object of the host, as a framework passes tensors.
 inline KernkitAny Call::object_of(DLManagedTensorVersioned* tensor) {
   tensor->version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION};
   tensor->deleter = [](DLManagedTensorVersioned*) {};

@@ -39,7 +39,7 @@ inline void Call::prepare() {
     if (!argument.is_tensor || argument.shares < 0) continue;
     memories_[i].origin = memory_of(i).origin + argument.shift * argument.unit();
   }
-  // Memory shared by an output and an input holds the input.
+  // Fills outputs first, so that memory shared by an output and an input holds the input.
   for (const bool written : {true, false}) {
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].is_tensor && arguments[i].is_written == written) fill(i);
