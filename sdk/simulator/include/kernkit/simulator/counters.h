@@ -11,25 +11,27 @@
 namespace kernkit::simulator {
 
 /// Traffic of warps to global memory. A request is one instruction of a warp with at least one
-/// active lane. A sector has 32 bytes (Nsight Compute Profiling Guide, Metrics). No function
-/// throws.
+/// active lane. A sector has 32 bytes (Nsight Compute Profiling Guide, Metrics). The functions
+/// throw nothing.
 struct GlobalTraffic {
   uint64_t requests = 0;        ///< instructions of warps that access global memory
-  uint64_t lanes = 0;           ///< active lanes, over all requests
+  uint64_t lanes = 0;           ///< active lanes, summed over all requests
   uint64_t bytes = 0;           ///< bytes requested by all lanes
   uint64_t sectors = 0;         ///< sectors moved [32 bytes]
-  uint64_t fewest_sectors = 0;  ///< sectors if the bytes of each request were contiguous
-  uint64_t unique_sectors = 0;  ///< distinct sectors of each launch; only set for a kernel
+  uint64_t fewest_sectors = 0;  ///< sectors, had each request been contiguous
+  uint64_t unique_sectors = 0;  ///< distinct sectors, summed over launches; 0 for a line
 
   /// Returns the size of the moved sectors, 32 bytes each [bytes].
   uint64_t moved_bytes() const { return 32 * sectors; }
-  /// Returns the sectors moved in excess of `fewest_sectors`, as a share of these: 0 is best; loads
-  /// of 4 bytes by all lanes with a stride of 32 bytes or more have 7. 0 without traffic.
+  /// Returns the sectors moved in excess of `fewest_sectors`, divided by `fewest_sectors`: 0 is
+  /// optimal; loads of 4 bytes by all lanes with a stride of 32 bytes or more have 7. Returns 0
+  /// without traffic.
   double excess() const {
     return fewest_sectors == 0 ? 0 : static_cast<double>(sectors) / fewest_sectors - 1;
   }
-  /// Returns the number of requests relative to that for the same bytes in accesses of 16 bytes by
-  /// each of 32 lanes: 1 is best; loads of 4 bytes by all lanes have 4. 0 without traffic.
+  /// Returns the number of requests divided by the number for the same bytes in accesses of 16
+  /// bytes by each of 32 lanes: 1 is optimal; loads of 4 bytes by all lanes have 4. Returns 0
+  /// without traffic.
   double requests_ratio() const { return bytes == 0 ? 0 : 512.0 * requests / bytes; }
 };
 
@@ -37,20 +39,21 @@ struct GlobalTraffic {
 /// banks (CUDA C++ Programming Guide, Shared Memory).
 struct SharedTraffic {
   uint64_t requests = 0;           ///< instructions of warps that access shared memory
-  uint64_t lanes = 0;              ///< active lanes, over all requests
+  uint64_t lanes = 0;              ///< active lanes, summed over all requests
   uint64_t bytes = 0;              ///< bytes requested by all lanes
-  uint64_t wavefronts = 0;         ///< wavefronts with the bank conflicts of the addresses
-  uint64_t fewest_wavefronts = 0;  ///< wavefronts without bank conflicts
+  uint64_t wavefronts = 0;         ///< wavefronts, including those due to bank conflicts
+  uint64_t fewest_wavefronts = 0;  ///< wavefronts, had there been no bank conflict
 };
 
-/// Traffic of warps to local memory, as written in PTX: without the spills of ptxas.
+/// Traffic of warps to local memory by PTX instructions. Register spills, which ptxas adds later,
+/// are not counted.
 struct LocalTraffic {
   uint64_t requests = 0,  ///< instructions of warps that access local memory
-      lanes = 0,          ///< active lanes, over all requests
+      lanes = 0,          ///< active lanes, summed over all requests
       bytes = 0;          ///< bytes requested by all lanes
 };
 
-/// The counters of some PTX instructions: those of a kernel, or of a source line.
+/// The counters of the PTX instructions of a kernel, or of a source line.
 struct Counters {
   GlobalTraffic loads,         ///< loads of global memory
       stores,                  ///< stores to global memory
@@ -60,20 +63,21 @@ struct Counters {
       shared_atomics;          ///< atomics and reductions in shared memory
   LocalTraffic local;          ///< loads and stores of local memory
   uint64_t steps = 0;          ///< PTX instructions of warps, except branches, barriers and exits
-  uint64_t of_lanes = 0;       ///< active lanes of these instructions: 32 each without divergence
+  uint64_t of_lanes = 0;  ///< active lanes, summed over `steps`: 32 per step without divergence
 };
 
-/// The counters of one source line, for each chain of call sites by which the line was inlined.
+/// The counters of one source line. A line that is inlined through several chains of call sites has
+/// one entry for each chain.
 struct LineCounters {
   /// "scale.cu:12", or "pack.h:3 (inlined at row.h:7, scale.cu:12)" with every call site; "" when
   /// unknown.
   std::string place;
-  std::string file;   ///< path in the PTX
+  std::string file;   ///< path of the source file, as in the PTX
   int line = 0;       ///< line number, from 1; 0 when unknown
   Counters counters;  ///< counters of the line's instructions
 };
 
-/// The launches of a kernel with blocks of one size.
+/// The launches of a kernel with the same block size and dynamic shared memory.
 struct LaunchShape {
   uint64_t threads,          ///< threads of each block
       dynamic_shared_bytes;  ///< dynamic shared memory of each block [bytes]
@@ -87,24 +91,26 @@ struct KernelCounters {
   Counters counters;                ///< counters of all the kernel's instructions
   uint64_t unique_sectors = 0;      ///< distinct sectors of each launch, summed over the launches
   std::vector<LineCounters> lines;  ///< counters by file and line
-  std::vector<LaunchShape> shapes;  ///< launches by the size of blocks
+  std::vector<LaunchShape> shapes;  ///< launches by block size and shared memory
 };
 
 /// Limits for the global traffic of all launches of a kernel together. The limits suit tensors of
-/// many sectors, because a tensor that does not fill its first and last sector has more.
+/// many sectors, because a tensor that does not fill its first and last sector touches more sectors
+/// than its size requires.
 struct TrafficBudget {
   uint64_t read,         ///< bytes that all lanes load, by the op's formula
       written;           ///< bytes that all lanes store, by the op's formula
-  int load_bytes = 16,   ///< bytes of one load of a lane
-      store_bytes = 16;  ///< bytes of one store of a lane
-  /// Size of the arrays, if some bytes are read twice [bytes]; 0 means `read`.
+  int load_bytes = 16,   ///< size of one load of a lane [bytes]
+      store_bytes = 16;  ///< size of one store of a lane [bytes]
+  /// Size of the arrays that are read [bytes], if some of their bytes are loaded repeatedly; 0
+  /// means `read`.
   uint64_t arrays_read = 0;
 };
 
-/// Returns "", or the first limit that the kernel exceeds and the source line with the largest
-/// share, "scale_kernel: loads: makes 64, expected at most 17 requests (scale.cu:20)". The limits,
-/// first of loads, then of stores, are in this order: 1.01 times the bytes of the budget; 1.01
-/// times `fewest_sectors`; 1.05 times the requests of 32 lanes that access `load_bytes` or
+/// Returns "", or the first limit that the kernel exceeds and the source line that contributes
+/// most, such as "scale_kernel: loads: makes 64, expected at most 17 requests (scale.cu:20)". The
+/// limits, first of loads, then of stores, are in this order: 1.01 times the bytes of the budget;
+/// 1.01 times `fewest_sectors`; 1.05 times the requests of 32 lanes that access `load_bytes` or
 /// `store_bytes` each, which are positive, for the bytes of the kernel; 1.01 times the sectors of
 /// the arrays as `unique_sectors`. Atomics have no limit. Throws only std::bad_alloc.
 std::string over_budget(const KernelCounters& kernel, const TrafficBudget& budget);

@@ -9,11 +9,11 @@
 
 namespace kernkit::simulator {
 
-/// A pair of source lines at which lanes use undefined bits: a branch or an address that depends on
-/// undefined bits, or a store of undefined bits to global memory.
+/// A use of undefined bits: a branch or an address that depends on the bits, or a store of the bits
+/// to global memory. A use has two source lines: its own, and the line that first read the bits.
 struct UndefinedUse {
-  std::string sentence;  ///< report with both lines, for the block with the lowest number
-  uint64_t count;        ///< number of uses by lanes at these two lines
+  std::string sentence;  ///< report with both lines, for the lowest-numbered block
+  uint64_t count;        ///< number of such uses with these two lines, in all lanes
 };
 
 /// Reports uses of uninitialised bits of registers, of shared and local memory, and of global
@@ -26,7 +26,7 @@ class InitCheck {
   /// process counts as initialised, and so does all global memory after a kernel that ran without
   /// an InitCheck, or of whose grid only some blocks ran (CudaRuntime::sample_blocks()).
   InitCheck();
-  /// Ends the record, without waiting: kernels that were launched but have not begun are not
+  /// Stops recording, without waiting: kernels that were launched but have not begun are not
   /// checked. Throws nothing.
   ~InitCheck();
   InitCheck(const InitCheck&) = delete;

@@ -9,22 +9,21 @@
 
 namespace kernkit::simulator {
 
-/// Levels of reports, as compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
-/// them.
+/// Severity of a race, like compute-sanitizer's --racecheck-detect-level. docs/racecheck.md defines
+/// the levels.
 enum class RaceLevel {
-  kInfo,  ///< also stores of one value, and strong accesses that nothing orders
-  kWarn,  ///< also lanes of a warp without __syncwarp(), and orders that lack an acquire fence only
+  kInfo,  ///< stores of the same value; strong accesses that nothing orders
+  kWarn,  ///< lanes of a warp without __syncwarp(); accesses that lack only an acquire fence
   kError  ///< unordered accesses of different warps, blocks, kernels or copies
 };
 /// The number of levels.
 inline constexpr int kRaceLevels = 3;
 
-/// Two unordered accesses of different warps, blocks, kernels or copies to one byte, one of which
-/// stores.
+/// Two unordered accesses to the same byte, at least one of which is a store.
 struct Race {
-  std::string sentence;  ///< report with both lines, for the block with the lowest number
-  uint64_t count;        ///< number of accesses by lanes at these two lines
-  RaceLevel level = RaceLevel::kError;  ///< most severe level of these accesses
+  std::string sentence;                 ///< report with both lines, for the lowest-numbered block
+  uint64_t count;                       ///< number of such races at these two lines, in all lanes
+  RaceLevel level = RaceLevel::kError;  ///< most severe level of these races
 };
 
 /// Reports races of PTX kernels and copies that begin to run during its lifetime, by the
@@ -34,11 +33,11 @@ struct Race {
 /// thread. Functions throw only std::bad_alloc.
 class RaceCheck {
  public:
-  /// Begins to record races of this level and of more severe levels (kInfo < kWarn < kError).
-  /// Accesses of kernels and copies that ended before take no part in races, unless another
-  /// RaceCheck recorded them.
+  /// Begins to record races of this level and of more severe levels (kInfo < kWarn < kError). Races
+  /// with accesses of kernels and copies that have ended before are not reported, unless another
+  /// RaceCheck recorded the accesses.
   explicit RaceCheck(RaceLevel level = RaceLevel::kError);
-  /// Ends the record, without waiting: kernels and copies that have not begun are not checked.
+  /// Stops recording, without waiting: kernels and copies that have not begun are not checked.
   /// Throws nothing.
   ~RaceCheck();
   RaceCheck(const RaceCheck&) = delete;

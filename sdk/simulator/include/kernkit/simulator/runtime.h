@@ -18,8 +18,8 @@ struct CudaDevice {
   int compute_capability = 90;                   ///< compute capability, 90 for sm_90
   int sm_count = 132;                            ///< number of streaming multiprocessors (SMs)
   size_t memory = size_t{1} << 30;               ///< memory of the device [bytes]
-  int shared_memory_per_block_opt_in = 232448;   ///< most shared memory of a block [bytes]
-  int max_grid[3] = {2147483647, 65535, 65535};  ///< most blocks of a grid in x, y and z
+  int shared_memory_per_block_opt_in = 232448;   ///< maximum shared memory per block [bytes]
+  int max_grid[3] = {2147483647, 65535, 65535};  ///< maximum grid size in x, y and z [blocks]
 };
 
 /// A call of the CUDA runtime, recorded by CudaRuntime.
@@ -32,22 +32,22 @@ struct CudaCall {
 /// A kernel launch that the runtime accepted, recorded by CudaRuntime.
 struct CudaLaunch {
   std::string kernel;      ///< C++ name of the kernel; "" in a stripped program
-  dim3 grid;               ///< blocks of the grid
-  dim3 block;              ///< threads of a block
+  dim3 grid;               ///< size of the grid [blocks]
+  dim3 block;              ///< size of a block [threads]
   size_t shared_memory;    ///< dynamic shared memory [bytes]
   cudaStream_t stream;     ///< stream of the launch; null for the legacy default stream
   int device;              ///< current device at the launch
-  dim3 cluster;            ///< blocks of a cluster; 1, 1, 1 without clusters
+  dim3 cluster;            ///< size of a cluster [blocks]; 1, 1, 1 without clusters
   bool cooperative;        ///< whether the launch is cooperative: all blocks run at the same time
   bool overlaps_previous;  ///< whether the kernel may start before the previous kernel ends
   bool captured;           ///< whether the launch became a node of a graph
-  /// The bytes of each argument; empty for a structure in a launch compiled by nvcc, whose code
-  /// does not contain the size.
+  /// The bytes of each argument. Empty for a structure of unknown size: nvcc compiled the kernel,
+  /// and the simulator has not read its PTX.
   std::vector<std::vector<unsigned char>> arguments;
 
   /// Returns a copy of argument `i`, counted from 0; T is trivially copyable and the type of the
-  /// kernel's parameter, of which only the size is checked. Throws std::out_of_range unless the
-  /// launch has the argument and the argument has the size of T.
+  /// kernel's parameter; only the size is checked. Throws std::out_of_range if the launch has no
+  /// argument `i`, or if the argument does not have the size of T.
   template <class T>
   T argument(size_t i) const {
     const std::vector<unsigned char>& bytes = arguments.at(i);
@@ -68,9 +68,9 @@ enum class CudaFault {
 /// Controls the simulated runtime of this process, whose state the objects of this class share.
 ///
 /// Kernels run only after run_kernels(true). Memory of the devices is memory of this process; under
-/// AddressSanitizer the host may not access it. Work on streams runs at once, or later with a seed.
-/// Functions may be called from any thread, return copies, do not wait for work that has not begun,
-/// and throw only std::bad_alloc unless stated.
+/// AddressSanitizer the host may not access it. Work in a stream runs at once if the seed is 0, and
+/// possibly later otherwise. Functions may be called from any thread, return copies, do not wait
+/// for work that has not begun, and throw only std::bad_alloc unless stated.
 class CudaRuntime {
  public:
   /// Resets the runtime to these devices, numbered from 0: without memory in use, streams, events
@@ -93,11 +93,12 @@ class CudaRuntime {
   /// Returns the number of entries of calls() with this name of a function, such as "cudaMalloc"; 0
   /// for an unknown name.
   size_t count(const std::string& function) const;
-  /// Returns the launches that the runtime accepted since the reset or clear(), in order, also
-  /// those that were captured into a graph or whose kernels did not run. A launch of a graph adds
-  /// none.
+  /// Returns the launches that the runtime accepted since the reset or clear(), in order, including
+  /// launches that were captured into a graph and launches whose kernels did not run. Launching a
+  /// graph adds no launch.
   std::vector<CudaLaunch> launches() const;
-  /// Deletes the records of calls and launches. Faults, plans and settings stay. Throws nothing.
+  /// Deletes the records of calls and launches. Faults, planned failures and settings remain.
+  /// Throws nothing.
   void clear();
 
   /// Plans that the k-th call of `function` from now on (1 is the next call) has no effect and
@@ -116,14 +117,14 @@ class CudaRuntime {
   /// default is the version of the CUDA headers. Other functions of the runtime ignore the version.
   /// Throws nothing.
   void set_driver_version(int version);
-  /// Sets whether kernels whose turn in their stream comes from now on run; false by default:
-  /// launches are then only recorded. A CUDA thread runs until it waits for other threads, a block
-  /// until it waits for another block. Throws nothing.
+  /// Sets whether kernels run whose turn in their stream comes from now on. By default launches are
+  /// only recorded. A CUDA thread runs until it waits for other threads, and a block until it waits
+  /// for another block. Throws nothing.
   void run_kernels(bool run);
   /// Sets the seed for the order of blocks and threads and for the delay of streams, from the next
   /// work on; one seed gives one order. With seed 0, the default, blocks and threads start in
   /// ascending order, and streams have no delay. A program with kernkit::simulator_main prints the
-  /// seed if a test fails. With `spread`, as always with seed 0, large PTX grids whose blocks do
+  /// seed if a test fails. If `spread` is true or the seed is 0, large PTX grids whose blocks do
   /// not access each other's memory run on all processors. Throws nothing.
   void set_seed(unsigned seed, bool spread = false);
   /// Returns the seed of set_seed(); 0 by default. Throws nothing.
@@ -143,7 +144,7 @@ class CudaRuntime {
   /// aborted if the kernel cannot be stopped [s]; positive, 20 by default. Progress means that a
   /// CUDA thread starts, ends, synchronises at a barrier or a warp function, or changes memory by
   /// an atomic; a kernel in which threads neither start nor end is stopped after 15 times as long.
-  /// Time in which other processes have the processor does not count for a kernel. The limit also
+  /// Time in which other processes use the processor does not count for a kernel. The limit also
   /// holds for a function of cudaLaunchHostFunc() while the host waits for that function. Throws
   /// nothing.
   void set_watchdog(double seconds);
@@ -158,9 +159,8 @@ class CudaRuntime {
   /// Throws nothing.
   size_t races() const;
 
-  /// Returns the number of objects created and not released, on all devices, as a text: "2
-  /// allocations, 1 stream"; also events and graphs, to which executable graphs belong. "" for
-  /// none.
+  /// Returns the numbers of allocations, streams, events and graphs (including executable graphs)
+  /// that exist on all devices, such as "2 allocations, 1 stream"; "" if none exist.
   std::string live() const;
   /// Returns the memory of the device in use by allocations, without unused memory of memory pools
   /// [bytes]. Throws std::out_of_range for a device that does not exist, and nothing else.
