@@ -182,7 +182,7 @@ class Call {
     const int shares = arguments[i].shares;
     return memories_[shares < 0 ? i : static_cast<size_t>(shares)];
   }
-  /// The tensor that owns a byte of the memory.
+  /// The kind of tensor that has an element at a byte of the memory.
   enum Owner : char { kNoTensor, kRead, kWritten };
   std::vector<Owner> owners(const Memory& memory) const;
   void poison_around();

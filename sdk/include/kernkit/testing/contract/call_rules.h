@@ -12,8 +12,8 @@ namespace kernkit::testing::contract {
 
 /// Calls visit(call, outcome, variation) after each run of the example, and then of each variation
 /// of variation_rules(), on each target of targets_of(); leaves out rules from which the op is
-/// exempt. The arguments are valid during the visit. No CudaTarget exists at the call. Throws the
-/// errors of for_each_variation() and Call::run(), and the exceptions of `visit`.
+/// exempt. The arguments are valid during the visit. Call the function while no CudaTarget exists.
+/// Throws the errors of for_each_variation() and Call::run(), and the exceptions of `visit`.
 inline void for_each_call(const Contract& contract,
                           const std::function<void(const Call& call, const Outcome& outcome,
                                                    const Variation& variation)>& visit) {

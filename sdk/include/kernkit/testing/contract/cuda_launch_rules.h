@@ -67,9 +67,9 @@ inline void is_captured(const Contract& contract, Verdict* verdict) {
 }
 
 #if !defined(KERNKIT_ON_GPU)
-/// Returns the calls of the simulator's runtime that the op makes in one call, in order, after a
-/// first call. `*target` is the target of `*call`. Deletes the earlier records of the runtime.
-/// Throws the errors of Call::run().
+/// Runs `*call`, then calls the op again and returns the calls of the simulator's runtime that the
+/// op makes in this second call, in order. `*target` is the target of `*call`. Deletes the earlier
+/// records of the runtime. Throws the errors of Call::run().
 inline std::vector<simulator::CudaCall> calls_of(Call* call, CudaTarget* target) {
   (void)call->run();
   call->prepare();

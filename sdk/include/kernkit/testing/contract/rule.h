@@ -29,8 +29,8 @@ using MakeTarget = std::unique_ptr<Target> (*)();
 
 /// Returns functions that make the targets on which the op accepts its example: the CPU, except
 /// with cuda_only(), then in a program for CUDA a CUDA device, except with cpu_only(). Runs the
-/// example once on each; rules Example and RunsOnCuda report a rejection. No CudaTarget exists
-/// during the call. Throws the errors of Call::run() and of CudaTarget.
+/// example once on each; rules Example and RunsOnCuda report a rejection. Call the function while
+/// no CudaTarget exists. Throws the errors of Call::run() and of CudaTarget.
 inline std::vector<MakeTarget> targets_of(const Contract& contract) {
   std::vector<MakeTarget> all;
   if (contract.runs_on_cpu()) all.push_back([] { return std::make_unique<Target>(); });
@@ -62,8 +62,9 @@ struct Rule {
 
 /// Calls visit(target, variation) for each variation that make(contract, target) returns, in order,
 /// on each target of targets_of(). The target is in its initial state and may be destroyed after
-/// the visit. CurrentCall::variation has the variation's text during the visit. No CudaTarget
-/// exists at the call. Throws the errors of targets_of(), and the exceptions of `make` and `visit`.
+/// the visit. CurrentCall::variation has the variation's text during the visit. Call the function
+/// while no CudaTarget exists. Throws the errors of targets_of(), and the exceptions of `make` and
+/// `visit`.
 inline void for_each_variation(
     const Contract& contract, MakeVariations make,
     const std::function<void(Target& target, const Variation& variation)>& visit) {
