@@ -36,8 +36,7 @@ CUresult call_without_context(const char* function, const Work& work) {
 inline void* pointer_of(CUdeviceptr address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
-/// Returns a pointer to a device address as the pointer to a void* through which the core stores an
-/// address.
+/// Converts a pointer to a device address to the type through which the core stores an address.
 inline void** pointer_to(CUdeviceptr* address) { return reinterpret_cast<void**>(address); }
 inline const void* kernel_of(CUfunction function) { return function; }
 inline const void* kernel_of(CUkernel kernel) { return kernel; }

@@ -38,7 +38,7 @@ cudaError_t core::register_host_memory(void* memory, size_t size, unsigned flags
         cudaErrorNotSupported);
   }
   if (overlaps_allocation(memory, size)) return cudaErrorHostMemoryAlreadyRegistered;
-  if (is_reserved(memory)) return cudaErrorInvalidValue;  // memory that CUDA freed
+  if (is_reserved(memory)) return cudaErrorInvalidValue;  // memory that CUDA has freed
   Allocation registered{size, thread_state().device, cudaMemoryTypeHost, false,
                         ++state().allocated};
   registered.registered = true;

@@ -19,7 +19,7 @@ struct Specification {
   int reserved_shared_memory;  // shared memory that the driver reserves for each block [bytes]
   int float_per_double;        // ratio of the throughputs of float and double
 
-  /// Returns the most shared memory of a block [bytes].
+  /// Returns the maximum shared memory per block [bytes].
   int shared_memory_per_block_opt_in() const {
     return shared_memory_per_sm - reserved_shared_memory;
   }

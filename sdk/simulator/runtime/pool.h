@@ -14,7 +14,7 @@
 struct CUmemPoolHandle_st {
   int device;
   size_t max_size = 0;             // limit [bytes]; 0 means the device's whole memory
-  uint64_t release_threshold = 0;  // reserved memory that is kept when unused [bytes]
+  uint64_t release_threshold = 0;  // reserved memory up to which unused memory is kept [bytes]
   // Attributes for the reuse of freed memory, which have no effect.
   int follows_events = 1, is_opportunistic = 1, adds_dependencies = 1;
   size_t used = 0, used_high = 0;          // memory in use, and its maximum [bytes]

@@ -324,7 +324,7 @@ class Following {
   }
 
   // Handles votes and other operations whose result is the same in all lanes. A bit of a ballot's
-  // result is undefined if the source of its lane is.
+  // result is undefined if the source of the bit's lane is undefined.
   void of_warp() {
     Source a;
     take(operation_.src0, &a);

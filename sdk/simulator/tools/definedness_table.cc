@@ -60,7 +60,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
     plan.order = order_of(operation);
   }
   if (row.access != AccessKind::kNone && operation.bytes == 0) {
-    plan.rule = Definedness::kNone;  // the operation adds the frame's address for the next one
+    plan.rule = Definedness::kNone;  // the result is an address in the frame, which is defined
     add(&plan.results, {operation.dst});
     return plan;
   }

@@ -20,7 +20,7 @@ using WorkClock = std::map<const void*, uint64_t>;
 
 /// Records the order from now on.
 void keep_order();
-/// Stops recording, which would cost time, and removes the recorded order.
+/// Stops recording, to save time, and removes the recorded order.
 void forget_order();
 /// Returns the work that runs now in this thread.
 WorkId work_now();

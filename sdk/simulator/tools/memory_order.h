@@ -146,7 +146,7 @@ class BlockOrder {
   };
   struct Local {
     Released released;
-    uint64_t version;  // version of the location in LaunchOrder
+    uint64_t version;  // Location::version at the release
   };
   using Lanes = std::array<std::array<uint32_t, 32>, 32>;
 
@@ -164,7 +164,8 @@ class BlockOrder {
   std::vector<Clock> lenient_, by_cas_;
   std::vector<Fences> fences_{kMostWarps};
   std::vector<Fences> pending_{kMostWarps};  // found by reads, acquired by the next fence
-  std::map<uint64_t, Fences> own_releases_[kMostWarps];  // by release operations, by location
+  // What the warp's own release operations released, by location.
+  std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;
   std::unordered_map<uint64_t, Local> local_;  // releases for threads of the block, by location
   // For each warp and two lanes: first time of the second lane that the first lane has not

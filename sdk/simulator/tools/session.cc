@@ -203,7 +203,7 @@ void Session::end(const std::string& kernel, const std::string& sentence, const 
       findings_.size() + races_of_program_.findings().size() + uses_of_program_.findings().size();
   if (num_findings == written_) return;
   written_ = num_findings;
-  write();  // the process may be killed later
+  write();  // written now, since the process may be killed later
 }
 
 void Session::note_call(const char* function, cudaError_t error, const std::string& why) {

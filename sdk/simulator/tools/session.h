@@ -36,8 +36,8 @@ class Session : public Tools {
     auto& all = list_of(total);
     all.erase(std::remove(all.begin(), all.end(), total), all.end());
   }
-  /// Returns the hooks of all active tools for a launch; null if no tool is active. `work_clock` is
-  /// the argument `dependent` of KernelRaces.
+  /// Returns the hooks of all active tools for a launch; null if no tool is active. `work_clock`
+  /// becomes the argument `dependent` of KernelRaces.
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& work_clock) override;
   std::shared_ptr<void> work_clock() const override;

@@ -58,7 +58,7 @@ class UndefinedBits {
   std::vector<uint8_t> sizes_;  // size of each line's register [bytes per lane]; 0 for a predicate
   std::vector<uint8_t> states_, first_states_;
   std::vector<unsigned char> bits_;
-  std::vector<uint32_t> origins_;  // 32 origins for each line
+  std::vector<uint32_t> origins_;  // origin of each lane, 32 for each line
 };
 
 }  // namespace kernkit::simulator::ptx

@@ -39,7 +39,7 @@ class UndefinedUses {
   struct OriginAddress {
     Space space;
     uint64_t at;   // address within the space, or number of a lane
-    bool is_lane;  // whether `at` is a lane of the warp
+    bool is_lane;  // whether `at` is a lane, not an address
   };
   uint32_t add_origin(const Warp& warp, int lane, const Operation& operation,
                       const OriginAddress& address);

@@ -18,7 +18,7 @@ struct GlobalTraffic {
   uint64_t lanes = 0;           ///< active lanes, summed over all requests
   uint64_t bytes = 0;           ///< bytes requested by all lanes
   uint64_t sectors = 0;         ///< sectors moved [32 bytes]
-  uint64_t fewest_sectors = 0;  ///< sectors, had each request been contiguous
+  uint64_t fewest_sectors = 0;  ///< sectors that contiguous requests would move
   uint64_t unique_sectors = 0;  ///< distinct sectors, summed over launches; 0 for a line
 
   /// Returns the size of the moved sectors, 32 bytes each [bytes].
@@ -42,7 +42,7 @@ struct SharedTraffic {
   uint64_t lanes = 0;              ///< active lanes, summed over all requests
   uint64_t bytes = 0;              ///< bytes requested by all lanes
   uint64_t wavefronts = 0;         ///< wavefronts, including those due to bank conflicts
-  uint64_t fewest_wavefronts = 0;  ///< wavefronts, had there been no bank conflict
+  uint64_t fewest_wavefronts = 0;  ///< wavefronts that suffice without bank conflicts
 };
 
 /// Traffic of warps to local memory by PTX instructions. Register spills, which ptxas adds later,

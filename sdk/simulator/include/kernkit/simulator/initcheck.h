@@ -13,7 +13,7 @@ namespace kernkit::simulator {
 /// to global memory. A use has two source lines: its own, and the line that first read the bits.
 struct UndefinedUse {
   std::string sentence;  ///< report with both lines, for the lowest-numbered block
-  uint64_t count;        ///< number of such uses with these two lines, in all lanes
+  uint64_t count;        ///< number of uses with these two lines, counted for each lane
 };
 
 /// Reports uses of uninitialised bits of registers, of shared and local memory, and of global
