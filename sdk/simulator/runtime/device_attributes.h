@@ -13,8 +13,8 @@ namespace kernkit::simulator {
 /// Capability" and "Throughput of Native Arithmetic Instructions" of the CUDA programming guide.
 struct Specification {
   int capability;              // compute capability, 90 for sm_90
-  int max_threads_per_sm;      // most resident threads
-  int max_blocks_per_sm;       // most resident blocks
+  int max_threads_per_sm;      // maximum number of resident threads
+  int max_blocks_per_sm;       // maximum number of resident blocks
   int shared_memory_per_sm;    // shared memory [bytes]
   int reserved_shared_memory;  // shared memory that the driver reserves for each block [bytes]
   int float_per_double;        // ratio of the throughputs of float and double
