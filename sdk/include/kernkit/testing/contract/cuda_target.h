@@ -100,8 +100,8 @@ class CudaTarget : public Target {
   /// an enter(). Does not wait.
   void leave() override { guards_.reset(); }
   /// Deletes the records of the runtime's calls and launches, and returns whether the target is
-  /// otherwise in its initial state. Returns false after a fault, with a last error of this
-  /// thread's runtime, if device 0 is not current, if the number of objects (CudaRuntime::live())
+  /// otherwise in its initial state. Returns false after a fault, if this thread has a last error
+  /// of the runtime, if device 0 is not current, if the number of objects (CudaRuntime::live())
   /// differs from that after the constructor, or if the pool was used: the caller then makes a new
   /// target. Throws only std::bad_alloc.
   bool renew() override {

@@ -22,7 +22,7 @@ class Target {
 
   /// Returns the device of tensors, here the CPU.
   virtual DLDevice device() const { return {kDLCPU, 0}; }
-  /// Returns uninitialised memory of `bytes` bytes at a multiple of 256 bytes, which release()
+  /// Returns uninitialised memory of `bytes` > 0 bytes at a multiple of 256 bytes, which release()
   /// frees. Throws std::bad_alloc without memory; a CUDA device throws RuntimeError if CUDA fails.
   virtual void* allocate(size_t bytes) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
