@@ -37,8 +37,8 @@ inline const ::benchmark::State* last_timed = nullptr;
 /// `call` takes no argument, is copied, and enqueues its work in the current stream
 /// (get_cuda_stream()), which is that of gpu_clock(); the function waits for the work of each call.
 /// Three calls run untimed before the first iteration. The row must be one of add_rows(), which
-/// uses manual times. cuda:0 is the current device. Throws RuntimeError if CUDA fails or without a
-/// host, and the exceptions of `call`.
+/// uses manual times. cuda:0 must be the current device. Throws RuntimeError if CUDA fails or
+/// without a host, and the exceptions of `call`.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   detail::last_timed = &state;
