@@ -35,23 +35,22 @@ inline Exemption without(std::string rule, std::string reason) {
 }
 /// States that an op has no CUDA implementation: no rule runs it on a CUDA device. Throws nothing.
 inline Exemption cpu_only() { return {Exemption::kCpuOnly, "", ""}; }
-/// States that an op has no CPU implementation: the results of its CUDA implementation are compared
-/// with those for dense and aligned tensors. Throws nothing.
+/// States that an op has no CPU implementation: no rule runs it on the CPU, and RunsOnCuda compares
+/// no results with those of the CPU. Throws nothing.
 inline Exemption cuda_only() { return {Exemption::kCudaOnly, "", ""}; }
 
 /// States that an op works row by row. Row r of a tensor is its part at index r of the first
 /// dimension. Row r of each result depends only on row r of the arguments whose first dimension has
-/// the size of the first output's, and on the other arguments as a whole. The first output is the
-/// first argument with a dimension that the schema marks as written; a returned tensor does not
-/// count. Rule RowAlone then requires the same bits of a row alone, among other rows, and in every
-/// run. Throws nothing.
+/// the same size as that of the first output, and on the other arguments as a whole. The first
+/// output is the first argument with a dimension that the schema marks as written; a returned
+/// tensor does not count. Rule RowAlone then requires the same bits of a row alone, among other
+/// rows, and in every run. Throws nothing.
 inline Exemption by_row() { return {Exemption::kByRow, "", ""}; }
 
 /// Gives the schema line of an op that was exported without a line: `with_schema("(Tensor(a!) y,
 /// Tensor x) -> ()")`. The line marks the outputs. All tests of the op fail if the line's types are
-/// not those of the C++ parameters, if the line has defaults or a syntax error, or if the op has a
-/// line of its own. The op's errors may name an argument as in the line or by number
-/// ("argument_1"). Throws nothing.
+/// not those of the C++ parameters, if the line has defaults, or if the op has a line of its own.
+/// The op's errors may name an argument as in the line or by number ("argument 1"). Throws nothing.
 inline Exemption with_schema(std::string line) {
   return {Exemption::kWithSchema, "", std::move(line)};
 }
@@ -64,9 +63,8 @@ class Item {
   /// Takes an exemption, such as by_row(). Throws nothing.
   Item(Exemption exemption)  // NOLINT(runtime/explicit)
       : exemption_(std::move(exemption)), is_exemption_(true) {}
-  /// Takes an argument: an Example, or a value that Example accepts. Throws RuntimeError for a text
-  /// or bytes without a host, ValueError for an unsigned integer above 2^63 - 1, and
-  /// std::bad_alloc.
+  /// Takes an argument: an Example, or a value that Example accepts. Throws the errors of Example's
+  /// constructors.
   template <class T, std::enable_if_t<std::is_constructible_v<Example, T> &&
                                           !std::is_same_v<std::decay_t<T>, Item>,
                                       int> = 0>

@@ -66,9 +66,9 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 
 /// Throws the error for the first argument that does not match the schema line `text`, a line
 /// without errors that is parsed at run time: ValueError for a shape or a device, TypeError for a
-/// dtype. `values` has one entry for each parameter of the line, in order, and one more. If all
-/// arguments match, throws an Error with the message "the arguments do not match the schema line".
-/// See shapes::throw_shape_error().
+/// dtype. `values` has one entry for each parameter of the line, in order. If all arguments match,
+/// throws an Error with the message "the arguments do not match the schema line". See
+/// shapes::throw_shape_error().
 [[noreturn]] inline void throw_shape_error(const char* text, const shapes::CallValue* values) {
   const schema::ParsedLine parsed = schema::parse_line(text);
   const schema::Schema& line = parsed.schema;
@@ -262,9 +262,9 @@ inline std::vector<Rule> line_rules() {
 }
 
 /// Returns "", or contract.problem(), or the first violation of the first rule of line_rules() that
-/// the op breaks. If this test, or another rule's test of the op, crashed in an earlier process,
-/// returns the text of that crash and calls nothing. Call the function in a GoogleTest test, in the
-/// thread that runs the test. Throws the errors of Call::run().
+/// the op breaks. If this test crashed in an earlier process, returns the text of that crash and
+/// calls nothing. Call the function in a GoogleTest test, in the thread that runs the test. Throws
+/// the errors of Call::run().
 inline std::string line_failure(const Contract& contract) {
   const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
   const std::vector<Crash> crashes = earlier_crashes();

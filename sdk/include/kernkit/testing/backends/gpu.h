@@ -19,7 +19,7 @@ class Gpu {
   static constexpr DLDevice kDevice{kDLCUDA, 0};  ///< device of tensors: cuda:0
   /// Returns the allocator of tensors' memory, valid for the whole program: managed memory, which
   /// the host may read after faults() has waited for the device. Its allocate() throws RuntimeError
-  /// if CUDA fails.
+  /// if CUDA fails; this function throws nothing.
   static const TestMemory& memory() { return kManagedMemory; }
   /// Waits for the current device. Returns "", or the name and the text of an error and a line
   /// feed, "cudaErrorIllegalAddress: ...\n": the error of the wait or, if the wait succeeds, this

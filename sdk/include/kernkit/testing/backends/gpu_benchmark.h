@@ -37,8 +37,8 @@ inline const ::benchmark::State* last_timed = nullptr;
 /// `call` takes no argument, is copied, and enqueues its work in the current stream
 /// (get_cuda_stream()), which is that of gpu_clock(); the function waits for the work of each call.
 /// Three calls run untimed before the first iteration. The row must be one of add_rows(), which
-/// uses manual times. cuda:0 is the current device. Throws RuntimeError if CUDA fails or without a
-/// host, and the exceptions of `call`.
+/// uses manual times. cuda:0 must be the current device. Throws RuntimeError if CUDA fails or
+/// without a host, and the exceptions of `call`.
 template <class Call>
 void time_calls(::benchmark::State& state, Call call) {
   detail::last_timed = &state;
@@ -98,10 +98,10 @@ void add_rows(const char* op, types<T...>, BenchmarkSizes* sizes, Body body) {
 /// Adds a row `copy/<dtype>/cudaMemcpyAsync`, a copy within the memory of cuda:0, for each dtype of
 /// the list and each size, for comparison with the rows of add_rows(). `sizes` is that of
 /// add_rows(). `bytes(tag, state)` returns the number of bytes that the op reads and writes, an
-/// integer of at least 2: the copy reads one half, rounded down, and writes as many bytes. `bytes`
-/// is copied and called, as const, when the benchmarks run. A row is skipped with the reason if
-/// there is no CUDA device or CUDA fails. Call the function before benchmarks run. Throws
-/// std::bad_alloc and the exceptions of `sizes`.
+/// integer of at least 2: the copy reads one half, rounded down, and writes as many bytes, whose
+/// sum is the row's bytes. `bytes` is copied and called, as const, when the benchmarks run. A row
+/// is skipped with the reason if there is no CUDA device or CUDA fails. Call the function before
+/// benchmarks run. Throws std::bad_alloc and the exceptions of `sizes`.
 template <class... T, class Bytes>
 void add_memcpy_rows(types<T...>, BenchmarkSizes* sizes, Bytes bytes) {
   const auto body = [bytes](auto tag, ::benchmark::State& state) {

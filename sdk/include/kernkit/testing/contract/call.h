@@ -15,8 +15,8 @@ namespace kernkit::testing::contract {
 
 /// The arguments of one call in memory, which a rule may change before run(), and the results of
 /// the call. One call runs at a time in a process, see CurrentCall; use an object in one thread.
-/// Functions throw only std::bad_alloc unless stated. "The last run" is the last call of run(), or
-/// of prepare(), invoke() and collect() in this order.
+/// The program links kernkit::host. Functions throw only std::bad_alloc unless stated. "The last
+/// run" is the last call of run(), or of prepare(), invoke() and collect() in this order.
 class Call {
  public:
   /// Makes the arguments of the example for `target`, without memory for the tensors. prepare()
@@ -87,8 +87,8 @@ class Call {
   /// target current, calls the op (invoke()), waits for its work and reads the memory (collect()).
   /// Returns the outcome, which includes errors and std::exceptions of the op. With `poisoned`,
   /// memory around the tensors is poisoned during the call (Target::poison()). Throws
-  /// std::bad_alloc, RuntimeError without a host or if CUDA fails, the host's error if an
-  /// argument's object cannot be made, and exceptions of the op that are no std::exception.
+  /// std::bad_alloc, RuntimeError if CUDA fails, the host's error if an argument's object cannot be
+  /// made, and exceptions of the op that are no std::exception.
   Outcome run(bool poisoned = false) {
     prepare();
     if (poisoned) poison_around();
@@ -110,9 +110,8 @@ class Call {
   /// that an output and an input share holds the input. Throws RuntimeError if CUDA fails.
   void prepare();
   /// Second step of run(), after prepare() and between target().enter() and leave(): calls the op
-  /// and returns its outcome, without waiting for work of a device. Throws RuntimeError without a
-  /// host, the host's error if an argument's object cannot be made, and exceptions of the op that
-  /// are no std::exception.
+  /// and returns its outcome, without waiting for work of a device. Throws the host's error if an
+  /// argument's object cannot be made, and exceptions of the op that are no std::exception.
   Outcome invoke();
   /// Third step of run(), after invoke(): waits for the work of the target's stream, and copies the
   /// memory and the results to the host. `*outcome` is that of invoke(); a fault of the target

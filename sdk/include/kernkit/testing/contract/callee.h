@@ -47,9 +47,9 @@ class Callee {
   }
 
   /// Replaces the schema by that of `line`, for an op that was exported without a line.
-  /// schema_fits() is false afterwards if the op has a line of its own, if number or types of the
-  /// line's parameters are not those of the C++ parameters, or if the line has defaults. Call the
-  /// function once at most.
+  /// schema_fits() is false afterwards if the op has a line of its own with parameters, if number
+  /// or types of the line's parameters are not those of the C++ parameters, or if the line has
+  /// defaults. Call the function once at most.
   void take_schema(std::string line) {
     const schema::Schema own_schema = schema_;
     const bool is_unnamed = num_params() == 0 || argument_name(0) == "argument_1";

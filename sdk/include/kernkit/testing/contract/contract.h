@@ -15,7 +15,8 @@ namespace kernkit::testing::contract {
 /// An op, a call that it accepts, and its exemptions. Arguments are numbered in the schema's order,
 /// from 0, followed by the elements of lists, in order. An index is less than examples().size(),
 /// which is not checked. Functions throw only std::bad_alloc; those that return a number, a bool, a
-/// reference or a pointer throw nothing. Functions on parameters require that problem() is "".
+/// reference or a pointer throw nothing. is_written(), is_result() and name_of() require that
+/// problem() is "".
 class Contract {
  public:
   /// Takes an op and the arguments of the example, in the schema's order; arguments with defaults

@@ -16,7 +16,7 @@ namespace kernkit::testing::contract {
 
 /// A CUDA device with a stream of the caller's, on a GPU or in the simulator, whose runtime then
 /// has three devices and runs kernels. Only one CudaTarget, and no other CudaRuntime, may exist at
-/// a time; use the object in one thread. Functions throw nothing unless stated.
+/// a time; use the object in one thread. Functions throw only std::bad_alloc unless stated.
 class CudaTarget : public Target {
  public:
   /// Resets the simulator's runtime, and creates the stream and the pool of alloc_tensor(), 1 MiB,
@@ -56,7 +56,7 @@ class CudaTarget : public Target {
     return memory;
   }
   /// Frees memory of allocate() by cudaFree(), which waits for all streams (CUDA C++ Programming
-  /// Guide, Stream Ordered Memory Allocator). Ignores null, and errors of CUDA.
+  /// Guide, Stream Ordered Memory Allocator). Ignores null, and errors of CUDA. Throws nothing.
   void release(void* memory) override { (void)cudaFree(memory); }
   /// Enqueues a copy of `bytes` bytes of the host to the device in the stream. The copy may read
   /// `from` after the return, so that `from` stays valid and unchanged until the stream has run the
@@ -97,11 +97,11 @@ class CudaTarget : public Target {
     guards_ = std::make_unique<Guards>(device(), stream_);
   }
   /// Restores the stream and the allocator that were current before enter(); does nothing without
-  /// an enter(). Does not wait.
+  /// an enter(). Does not wait. Throws nothing.
   void leave() override { guards_.reset(); }
   /// Deletes the records of the runtime's calls and launches, and returns whether the target is
-  /// otherwise in its initial state. Returns false after a fault, with a last error of this
-  /// thread's runtime, if device 0 is not current, if the number of objects (CudaRuntime::live())
+  /// otherwise in its initial state. Returns false after a fault, if this thread has a last error
+  /// of the runtime, if device 0 is not current, if the number of objects (CudaRuntime::live())
   /// differs from that after the constructor, or if the pool was used: the caller then makes a new
   /// target. Throws only std::bad_alloc.
   bool renew() override {

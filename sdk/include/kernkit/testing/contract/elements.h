@@ -38,8 +38,8 @@ inline size_t bytes_of(DLDataType dtype, int64_t n) {
 /// Precision and range of a dtype's numbers; both are 0 for a dtype not in Numbers.
 struct NumberFormat {
   double epsilon = 0;  ///< distance from 1 to the next float, 2^-mantissa bits; 0 for integers
-  /// Largest integer, rounded to double, 1 for bool; largest double; for other floats, the largest
-  /// power of two.
+  /// Largest value of an integer, as a double, and of float64; 1 for bool; for other floats, the
+  /// largest power of two.
   double largest = 0;
 };
 /// Returns precision and range of a dtype's numbers; both are 0 for a dtype not in Numbers. Throws
@@ -112,8 +112,8 @@ inline Elements make_elements(DLDataType dtype, int64_t n, const std::vector<dou
   return elements;
 }
 
-/// Returns the number in decimal with 15 digits, or with 17 if 15 do not read back as the same
-/// number. Throws only std::bad_alloc.
+/// Returns the number in decimal with at most 15 digits, or 17 if 15 do not read back as the same
+/// number; "inf" or "nan" for special values. Throws only std::bad_alloc.
 inline std::string text_of(double value) { return (Message().stream() << value).c_str(); }
 
 /// Compares two results. Returns "" if they are equal, otherwise "element 3 is 7, not 14" for the

@@ -13,8 +13,8 @@
 namespace kernkit::testing::contract {
 
 /// The device of a call's tensors, and the copies of bytes to and from the device. This class is
-/// the CPU; CudaTarget is a CUDA device. Use a target in one thread. Functions throw nothing unless
-/// stated, except std::bad_alloc by those that return a text.
+/// the CPU; CudaTarget is a CUDA device. Use a target in one thread. Functions throw only
+/// std::bad_alloc unless stated.
 class Target {
  public:
   /// Destroys the target, after each Call that uses it was destroyed.
@@ -22,16 +22,15 @@ class Target {
 
   /// Returns the device of tensors, here the CPU.
   virtual DLDevice device() const { return {kDLCPU, 0}; }
-  /// Returns uninitialised memory of `bytes` bytes at a multiple of 256 bytes, which release()
-  /// frees. Throws std::bad_alloc if no memory is left; a CUDA device throws RuntimeError if CUDA
-  /// fails.
+  /// Returns uninitialised memory of `bytes` > 0 bytes at a multiple of 256 bytes, which release()
+  /// frees. Throws std::bad_alloc without memory; a CUDA device throws RuntimeError if CUDA fails.
   virtual void* allocate(size_t bytes) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
   }
   /// Frees memory of allocate(), for a CUDA device after the work of all streams; ignores null and
-  /// errors of CUDA.
+  /// errors of CUDA. Throws nothing.
   virtual void release(void* memory) { std::free(memory); }
   /// Copies `bytes` bytes of the host to memory of the target, before all work that the op enqueues
   /// later in the caller's stream. On a CUDA device the copy may read `from` after the return:
@@ -57,11 +56,10 @@ class Target {
   /// and the host's error.
   virtual void enter() {}
   /// Restores the stream and the allocator that were current before enter(). Does nothing on the
-  /// CPU.
+  /// CPU. Throws nothing.
   virtual void leave() {}
   /// Returns whether the target is in its initial state, as the CPU always is; otherwise the caller
-  /// makes a new target. A CUDA device deletes the records of its runtime, and may throw
-  /// std::bad_alloc.
+  /// makes a new target. A CUDA device deletes the records of its runtime.
   virtual bool renew() { return true; }
   /// Sets the seed for the order of blocks and threads of later kernels and the delay of streams in
   /// the simulator (CudaRuntime::set_seed()). Does nothing on the CPU and on a GPU.

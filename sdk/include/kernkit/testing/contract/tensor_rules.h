@@ -108,7 +108,7 @@ inline Variation shorter_list(const Contract& contract, size_t i, size_t size) {
 
 /// Returns the variations of rule Shapes: each tensor alone has an additional first dimension of
 /// size 1, lacks its first dimension, or has one element more or fewer in one dimension; each list
-/// of several elements alone lacks the last one. The op must stay inside the tensors
+/// of several elements alone lacks its last element. The op must stay inside the tensors
 /// (May::kStayInsideOrReject) or reject the call with ValueError. Throws only std::bad_alloc.
 inline Variations shapes(const Contract& contract, const Target&) {
   Variations all;

@@ -21,6 +21,8 @@
 
 namespace kernkit::testing::contract {
 
+/// Returns the rules of this program, in the order of their tests: cpu_rules(), then those of the
+/// simulator or of a GPU in a program for CUDA. Throws only std::bad_alloc.
 inline std::vector<Rule> all_rules() {
   std::vector<Rule> rules = cpu_rules();
 #if defined(KERNKIT_ON_GPU)
@@ -31,6 +33,9 @@ inline std::vector<Rule> all_rules() {
   return rules;
 }
 
+/// Returns the contract of an op with these arguments and exemptions, in order. `function` and
+/// `metadata` are the op's symbols, see Callee. Contract::problem() reports arguments that do not
+/// match the op's line. Throws the errors of Callee's constructor.
 inline Contract make_contract(const char* op, KernkitFunction function, KernkitFunction metadata,
                               const std::vector<Item>& items) {
   std::vector<Example> examples;
@@ -43,11 +48,14 @@ inline Contract make_contract(const char* op, KernkitFunction function, KernkitF
   return Contract(std::move(callee), examples, std::move(exemptions));
 }
 
-/// The report of one rule to GoogleTest: the reason of a failure, the reason of a skip, or nothing.
+/// The report of one rule to GoogleTest. At most one text is not "".
 struct Report {
-  std::string failure;
-  std::string skipped;
+  std::string failure;  ///< reason of a failure; "" without a failure
+  std::string skipped;  ///< reason of a skip; "" for a rule that was tried
 };
+/// Tries a rule with the op of a contract and returns the report. Contract::problem() and an
+/// exemption from an unknown rule are failures, and an exemption from this rule a skip, without a
+/// call of the op. A failure has at most five violations. Throws the errors of try_rule().
 inline Report report_of(const Rule& rule, const Contract& contract) {
   Report report{contract.problem(), ""};
   const std::vector<Rule> rules = all_rules();
@@ -81,9 +89,15 @@ inline Report report_of(const Rule& rule, const Contract& contract) {
 /// A rule as a GoogleTest test.
 class RuleTest : public ::testing::Test {
  public:
+  /// Makes the test of a rule. `make` returns the contract, and is called when the test runs.
+  /// Failures are reported at `file`, which must outlive the test, and `line`. Throws only
+  /// std::bad_alloc.
   RuleTest(Rule rule, std::function<Contract()> make, const char* file, int line)
       : rule_(rule), make_(std::move(make)), file_(file), line_(line) {}
 
+  /// Tries the rule and reports to GoogleTest. After a crash of the op in an earlier process,
+  /// reports the crash in the test that crashed, and skips the other tests of the op. Throws the
+  /// errors of `make` and report_of().
   void TestBody() override {
     const std::string test = name_of(*::testing::UnitTest::GetInstance()->current_test_info());
     const std::vector<Crash> crashes = earlier_crashes();
@@ -105,8 +119,7 @@ class RuleTest : public ::testing::Test {
   int line_;
 };
 
-/// Registers the tests Contract/<op>.<rule>; for the second example of the op,
-/// Contract/<op>/2.<rule>.
+// Registers Contract/<op>.<rule>; for the second example of the op, Contract/<op>/2.<rule>.
 KERNKIT_CONTRACT_INLINE bool register_tests(const char* op, KernkitFunction function,
                                             KernkitFunction metadata, std::vector<Item> (*items)(),
                                             const char* file, int line) {

@@ -28,15 +28,18 @@ namespace kernkit::testing::contract {
 
 /// A test that a signal ended in an earlier process.
 struct Crash {
-  std::string test;  // "Contract/scale.Layouts"
-  std::string text;  // "signal SIGSEGV in scale() with ..."
+  std::string test;  ///< "Contract/scale.Layouts"
+  std::string text;  ///< "signal SIGSEGV in scale() with ..."
 };
 
-// Largest size of a line with the call's text [bytes]. If the line of a crash were lost, the next
-// process would crash again.
+/// Space that a further line of the environment variable needs at most [bytes]. Without the line
+/// the crash would repeat.
 inline constexpr size_t kMostText = 4096;
-inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";  // lines "<test>\t<text>"
+/// The environment variable with the earlier crashes, in lines "<test>\t<text>".
+inline constexpr char kCrashes[] = "KERNKIT_CONTRACT_CRASHES";
 
+/// Returns the crashes that the environment variable kCrashes lists, in order; none without the
+/// variable. A line without a tab gives a crash with an empty text. Throws only std::bad_alloc.
 inline std::vector<Crash> earlier_crashes() {
   std::vector<Crash> crashes;
   const char* variable = std::getenv(kCrashes);
@@ -51,17 +54,20 @@ inline std::vector<Crash> earlier_crashes() {
   return crashes;
 }
 
+/// Returns the full name of a test: "Contract/scale.Layouts". Throws only std::bad_alloc.
 inline std::string name_of(const ::testing::TestInfo& test) {
   return std::string(test.test_suite_name()) + "." + test.name();
 }
-/// "scale" for "Contract/scale.Layouts" and "Contract/scale/2.Layouts"; "" for other tests.
+/// Returns the op in the full name of a contract test: "scale" for "Contract/scale.Layouts" and
+/// "Contract/scale/2.Layouts"; "" for other tests. Throws only std::bad_alloc.
 inline std::string op_of(const std::string& test) {
   const std::string begin = "Contract/";
   if (test.rfind(begin, 0) != 0) return "";
   return test.substr(begin.size(), test.find_first_of("/.", begin.size()) - begin.size());
 }
 
-/// Returns the crash of this test, or of another rule of its op; null if there is none.
+/// Returns the first crash of the test with this full name, otherwise the first crash of another
+/// contract test of its op, otherwise null; valid as long as `crashes`. Throws only std::bad_alloc.
 inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::string& test) {
   for (const Crash& crash : crashes) {
     if (crash.test == test) return &crash;
@@ -72,8 +78,8 @@ inline const Crash* crash_of(const std::vector<Crash>& crashes, const std::strin
   return nullptr;
 }
 
-/// Everything that the handler needs, prepared before a signal arrives: the handler allocates
-/// nothing.
+/// The data of the signal handler, prepared before a signal arrives: the handler allocates nothing.
+/// Functions throw nothing and call only functions that a signal handler may call.
 struct CrashPlan {
   static constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
   static constexpr size_t kCount = sizeof(kSignals) / sizeof(*kSignals);
@@ -88,16 +94,17 @@ struct CrashPlan {
   char crashes[1 << 16] = {};  // "KERNKIT_CONTRACT_CRASHES=..."
   size_t crashes_size = 0;
 
-  /// Appends as much of a text to `crashes` as there is room for; the last byte of `crashes` stays
-  /// NUL.
+  /// Appends `size` bytes to `crashes`, as many as fit before the last byte, which stays NUL.
   void append(const char* text, size_t size) {
     size = std::min(size, sizeof(crashes) - 1 - crashes_size);
     std::memcpy(crashes + crashes_size, text, size);
     crashes_size += size;
   }
+  /// Appends a text that ends with NUL to `crashes`, as far as it fits.
   void append(const char* text) { append(text, std::strlen(text)); }
 
-  /// Prints "kernkit: <test>: <how> in scale() ...", and keeps the line for the next process.
+  /// Prints "kernkit: <test>: <how> in scale() ..." on stderr, "after" in place of "in" if the call
+  /// has returned, and appends the line to `crashes` for the next process.
   void print(const char* how) {
     CurrentCall& call = current_call();
     append(test.data(), test.size());
@@ -112,13 +119,14 @@ struct CrashPlan {
     write_error(": ", 2);
     write_error(crashes + begin, crashes_size - begin);
   }
+  /// Writes `size` bytes to stderr, ignoring errors.
   static void write_error(const char* text, size_t size) {
     const ssize_t written = write(STDERR_FILENO, text, size);
     static_cast<void>(written);
   }
 
-  /// Replaces the process by a new run of the program. Returns if can_continue is false or execve()
-  /// fails.
+  /// Replaces the process by a new run of the program with `arguments` and `environment`, and with
+  /// no signal blocked. Returns if can_continue is false or execve() fails.
   void continue_in_new_process() const {
     if (!can_continue) return;
     sigset_t none;
@@ -127,11 +135,14 @@ struct CrashPlan {
     execve(program.c_str(), arguments.data(), environment.data());
   }
 };
+/// Returns the only CrashPlan of the process, which exists until the end of the process. The first
+/// call is not made by a signal handler. Throws nothing.
 inline CrashPlan& crash_plan() {
   static CrashPlan plan;
   return plan;
 }
 
+/// Returns a text for one of CrashPlan::kSignals, such as "signal SIGSEGV". Throws nothing.
 inline const char* signal_name(int signal) {
   switch (signal) {
     case SIGSEGV: return "signal SIGSEGV";
@@ -142,12 +153,16 @@ inline const char* signal_name(int signal) {
   }
 }
 
-/// Returns whether a CrashGuard exists and a call was made; false in a child of the process.
+/// Returns whether a CrashGuard exists and a call of the op was made since its constructor; false
+/// in a child process. `plan` is that of crash_plan(). Throws nothing.
 inline bool is_in_test(const CrashPlan& plan) {
   const CurrentCall& call = current_call();
   return call.is_watched && call.size > 0 && plan.process == getpid();
 }
 
+/// Handles a signal of CrashPlan::kSignals: during a test prints the call and, unless another
+/// handler was installed before, continues in a new process. If the process was not replaced,
+/// restores the earlier handler, which gets the signal again. Throws nothing.
 inline void on_crash(int signal, siginfo_t* info, void*) {
   CrashPlan& plan = crash_plan();
   size_t i = 0;
@@ -165,7 +180,8 @@ inline void on_crash(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0) raise(signal);  // a faulting instruction raises the signal again
 }
 
-/// The death callback of a sanitizer, called after its report.
+/// Handles the death callback of a sanitizer, after its report: during a test prints the call
+/// unless on_crash() has printed it, and continues in a new process. Throws nothing.
 inline void on_death() {
   CrashPlan& plan = crash_plan();
   if (!is_in_test(plan)) return;
@@ -173,9 +189,12 @@ inline void on_death() {
   plan.continue_in_new_process();
 }
 
-/// Handles signals during the lifetime of the object, which is one test, and names the call.
+/// Handles the signals of CrashPlan::kSignals during the lifetime of the object, which is one test.
+/// Use one object at a time, in the thread that runs the test.
 class CrashGuard {
  public:
+  /// Prepares crash_plan() for the current GoogleTest test, and installs on_crash() and on_death().
+  /// Throws only std::bad_alloc.
   CrashGuard() {
     prepare();
     CurrentCall& call = current_call();
@@ -200,6 +219,7 @@ class CrashGuard {
   }
   CrashGuard(const CrashGuard&) = delete;
   CrashGuard& operator=(const CrashGuard&) = delete;
+  /// Restores the signal handlers that the constructor replaced. Throws nothing.
   ~CrashGuard() {
     for (size_t i = 0; i < CrashPlan::kCount; ++i) {
       sigaction(CrashPlan::kSignals[i], &crash_plan().before[i], nullptr);
@@ -251,8 +271,8 @@ class CrashGuard {
     plan.environment.push_back(nullptr);
   }
 
-  /// The filter without the tests that ran and did not fail. The current test stays: it reports its
-  /// crash.
+  // Returns the filter without the tests that ran and did not fail. The current test stays: it
+  // reports its crash. Sets *is_last to false if another test remains.
   static std::string filter_of_remaining(const ::testing::TestInfo& current, bool* is_last) {
     std::string completed;
     const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();

@@ -94,9 +94,8 @@ struct KernelCounters {
   std::vector<LaunchShape> shapes;  ///< launches by block size and shared memory
 };
 
-/// Limits for the global traffic of all launches of a kernel together. The limits suit tensors of
-/// many sectors, because a tensor that does not fill its first and last sector touches more sectors
-/// than its size requires.
+/// Limits for the global traffic of all launches of a kernel together. The limits suit large
+/// tensors: the partly used sectors at the ends of a small tensor exceed them.
 struct TrafficBudget {
   uint64_t read,         ///< bytes that all lanes load, by the op's formula
       written;           ///< bytes that all lanes store, by the op's formula

@@ -88,7 +88,7 @@ class CudaRuntime {
   /// Returns the calls of the runtime's and the driver's API since the reset or clear(), in the
   /// order in which they ended, except functions that read or describe an error, such as
   /// cudaGetLastError() and cudaGetErrorName(), and except the calls by which nvcc's code registers
-  /// kernels. Calls of several threads are in an unspecified order.
+  /// kernels.
   std::vector<CudaCall> calls() const;
   /// Returns the number of entries of calls() with this name of a function, such as "cudaMalloc"; 0
   /// for an unknown name.

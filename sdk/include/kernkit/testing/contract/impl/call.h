@@ -2,6 +2,8 @@
 // Calls of the op, and its results.
 #pragma once
 
+#include <algorithm>
+
 #include "kernkit/testing/contract/call.h"
 
 namespace kernkit::testing::contract {
@@ -128,11 +130,26 @@ inline void Call::take(const Any& result, const std::string& name) {
   const KernkitAny& any = result.get();
   if (any.type_index == kKernkitTensor) {
     const TensorView tensor = AnyView(any).cast<TensorView>();
-    Elements elements{tensor.dtype(), {}};
-    elements.bytes.resize(bytes_of(tensor.dtype(), tensor.numel()));
+    Argument layout;
+    layout.dtype = tensor.dtype();
+    for (const int64_t size : tensor.sizes()) layout.shape.push_back(size);
+    for (const int64_t stride : tensor.strides()) layout.strides.push_back(stride);
+    const std::vector<int64_t> offsets = layout.offsets();
+    int64_t low = 0, high = 0;  // the range of the elements, from the first element [bytes]
+    for (const int64_t offset : offsets) {
+      low = std::min(low, offset);
+      high = std::max(high, offset + layout.unit());
+    }
+    std::vector<unsigned char> memory(static_cast<size_t>(high - low));
     Target& from = is_cpu(tensor.device()) ? cpu_target() : *target_;
-    if (!elements.bytes.empty()) {
-      from.download(elements.bytes.data(), tensor.data_ptr(), elements.bytes.size());
+    if (!memory.empty()) {
+      from.download(memory.data(), static_cast<const char*>(tensor.data_ptr()) + low,
+                    memory.size());
+    }
+    Elements elements{tensor.dtype(), {}};
+    for (const int64_t offset : offsets) {
+      const auto unit = memory.begin() + (offset - low);
+      elements.bytes.insert(elements.bytes.end(), unit, unit + layout.unit());
     }
     results_.push_back({name, std::move(elements)});
   } else if (any.type_index == kKernkitFloat || any.type_index == kKernkitInt) {
