@@ -5,8 +5,9 @@ recording.
 Lists, shapes and results that are objects require a host: the package apache-tvm-ffi.
 """
 
-import contextlib
 import ctypes
+import importlib
+import importlib.util
 import mmap
 import pathlib
 from typing import Any, List, NamedTuple, Optional
@@ -121,11 +122,9 @@ class _Arguments:
         return result
 
     def _set_object(self, out: _Any, value: Value) -> None:
-        try:
-            import tvm_ffi
-        except ImportError:
-            raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi") from None
-        library = ctypes.CDLL(tvm_ffi.libinfo.find_libtvm_ffi())
+        library = load_host()
+        if library is None:
+            raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi")
         make = "ffi.Shape" if value.type == "shape" else "ffi.Array"
         items = [Value("", "int", number) for number in value.value] if value.type == "shape" else value.value
         arguments = (_Any * max(len(items), 1))()
@@ -174,10 +173,21 @@ def _error_of(library: ctypes.CDLL) -> str:
     return f"{kind}: {message}"
 
 
+def load_host() -> Optional[ctypes.CDLL]:
+    """The library of the package apache-tvm-ffi, the host of lists and of results that are objects; None if the package is not
+    installed. The package itself is not imported, since it imports PyTorch if it can."""
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is None or spec.origin is None:
+        return None
+    path = pathlib.Path(spec.origin).parent / "lib/libtvm_ffi.so"
+    if not path.is_file():  # another version of the package
+        path = pathlib.Path(importlib.import_module("tvm_ffi").libinfo.find_libtvm_ffi())
+    return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
+
+
 def call(recording: Recording, path: pathlib.Path) -> Outcome:
     """Calls the op of the library at `path`. The op can end the process."""
-    with contextlib.suppress(ImportError):  # the host, for results that are objects
-        import tvm_ffi  # noqa: F401
+    load_host()
     arguments = _Arguments(recording)
     try:
         library = ctypes.CDLL(str(path.resolve()))
