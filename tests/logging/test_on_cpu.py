@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kernkit replay --on-cpu` repeats a call with CUDA tensors without a GPU, also under the tools of `kernkit sanitize`."""
 
+import json
 import os
 import subprocess
 import sys
@@ -83,3 +84,15 @@ def test_a_fault_of_a_kernel_remains_in_a_smaller_call(root, runtime, recorded, 
     assert {(storage.device, storage.size) for storage in recording.read(new).storages} == {((2, 0), 4)}
     found = kernkit(root, "replay", new, *replay)
     assert found.returncode == 1 and sentence(4) in found.stderr, found.stderr
+
+
+@pytest.mark.all
+def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
+    library, report = called.library("called_cuda_ops"), tmp_path / "counters.json"
+    made = kernkit(root, "counters", "--runtime", runtime, "--json", report, "--library", library, recorded)
+    (kernel,) = json.loads(report.read_text())["kernels"]
+    assert made.returncode == 1 and kernel["kernel"] == "shift_kernel" and kernel["launches"] == 1, made.stderr
+    without = kernkit(root, "counters", recorded)
+    assert (without.returncode, without.stderr) == (3, f"kernkit: {recorded} is a recorded call; add --library LIB.so before the folder\n")
+    program = kernkit(root, "counters", "--library", library, sys.executable)
+    assert program.returncode == 3 and "is no recorded call, a folder of KERNKIT_RECORD; leave out the option" in program.stderr

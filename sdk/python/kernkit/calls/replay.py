@@ -57,8 +57,12 @@ class Memory:
         self.mapped = mmap.mmap(-1, shift + storage.size)
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.mapped)) + shift
         self.shift, self.size = shift, storage.size
-        if storage.content is not None:
-            self.mapped[shift : shift + storage.size] = storage.content
+        self.write(storage.content)
+
+    def write(self, content: Optional[bytes]) -> None:
+        """Writes the content of the memory, unless it was not recorded."""
+        if content is not None:
+            self.mapped[self.shift : self.shift + self.size] = content
 
     def content(self) -> bytes:
         return self.mapped[self.shift : self.shift + self.size]
@@ -185,27 +189,59 @@ def load_host() -> Optional[ctypes.CDLL]:
     return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 
 
+class PreparedCall:
+    """A recorded call with its arguments in memory."""
+
+    def __init__(self, recording: Recording, path: pathlib.Path) -> None:
+        load_host()
+        self._recording = recording
+        self._arguments = _Arguments(recording)
+        try:
+            self._library = ctypes.CDLL(str(path.resolve()))
+            self._function = getattr(self._library, "__tvm_ffi_" + recording.op)
+            self._nothing = self._library["kernkit_last_error"]
+        except (OSError, AttributeError) as problem:
+            raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {problem}") from None
+        self._result = _Any()
+        self._call = (None, self._arguments.array, len(recording.arguments), ctypes.byref(self._result))
+
+    @property
+    def memory(self) -> List[Any]:
+        return self._arguments.memory
+
+    def restore(self) -> None:
+        """Writes the recorded values again."""
+        for memory, storage in zip(self._arguments.memory, self._recording.storages):
+            memory.write(storage.content)
+
+    def repeat(self) -> None:
+        """Makes the call, whose result is ignored and, if it is an object, never released."""
+        self._result.type_index = _NONE
+        self._function(*self._call)
+
+    def nothing(self) -> None:
+        """Calls a function of the library that does nothing, with the same arguments."""
+        self._nothing(*self._call)
+
+    def run(self) -> Outcome:
+        """Makes the call. The op can end the process."""
+        self._result.type_index = _NONE
+        code = self._function(*self._call)
+        error = _error_of(self._library) if code != 0 else None
+        result, value, has_value = self._result, None, True
+        if result.type_index == _FLOAT:
+            value = result.v.f64
+        elif result.type_index in (_INT, _BOOL):
+            value = result.v.i64
+        elif result.type_index != _NONE:
+            has_value = False
+        try:
+            contents = [memory.content() for memory in self._arguments.memory]
+        except UserError as fault:  # of a kernel
+            return Outcome(error or f"CUDA: {fault}", value, has_value, [])
+        return Outcome(error, value, has_value, contents)
+
+
 def call(recording: Recording, path: pathlib.Path) -> Outcome:
     """Calls the op of the library at `path`. The op can end the process."""
-    load_host()
-    arguments = _Arguments(recording)
-    try:
-        library = ctypes.CDLL(str(path.resolve()))
-        function = getattr(library, "__tvm_ffi_" + recording.op)
-    except (OSError, AttributeError) as problem:
-        raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {problem}") from None
-    result = _Any()
-    code = function(None, arguments.array, len(recording.arguments), ctypes.byref(result))
-    error = _error_of(library) if code != 0 else None
-    value, has_value = None, True
-    if result.type_index == _FLOAT:
-        value = result.v.f64
-    elif result.type_index in (_INT, _BOOL):
-        value = result.v.i64
-    elif result.type_index != _NONE:
-        has_value = False
-    try:
-        contents = [memory.content() for memory in arguments.memory]
-    except UserError as fault:  # of a kernel
-        return Outcome(error or f"CUDA: {fault}", value, has_value, [])
-    return Outcome(error, value, has_value, contents)
+    return PreparedCall(recording, path).run()
