@@ -8,9 +8,9 @@
 #include "kernkit/any_view.h"
 #include "kernkit/bytes.h"
 #include "kernkit/expect.h"
-#include "kernkit/export.h"
 #include "kernkit/function.h"
 #include "kernkit/optional.h"
+#include "kernkit/shapes/export.h"
 
 namespace {
 
@@ -56,6 +56,42 @@ void crash(TensorView y, TensorView x, int64_t signal) {
 }
 void ignore(TensorView) {}
 
+/// y = x[:, :d] * x[:, d:] + weight, with planted faults: a call with an x above 1000 aborts, and
+/// in one of the two libraries the product of negative numbers is wrong.
+void gated(TensorView y, TensorView x, TensorView weight) {
+  const int64_t d = y.size(1);
+  for (int64_t i = 0; i < y.size(0); ++i) {
+    for (int64_t j = 0; j < d; ++j) {
+      const auto at = [](TensorView t, int64_t row, int64_t column) {
+        return t.data<const float>()[row * t.stride(0) + column * t.stride(1)];
+      };
+      const float a = at(x, i, j), b = at(x, i, d + j);
+      if (a > 1000) (void)raise(SIGABRT);
+      float product = a * b;
+#if defined(KERNKIT_TEST_PLANTED)
+      if (a < 0 && b < 0) product = -product;
+#endif
+      y.data<float>()[i * y.stride(0) + j * y.stride(1)] =
+          product + weight.data<const float>()[j * weight.stride(0)];
+    }
+  }
+}
+
+/// y = the sums of the rows of x, with the same planted fault.
+void row_sums(TensorView y, TensorView x) {
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    float sum = 0;
+    for (int64_t j = 0; j < x.size(1); ++j) {
+      const float value = x.data<const float>()[i * x.stride(0) + j * x.stride(1)];
+#if defined(KERNKIT_TEST_PLANTED)
+      if (value < 0) continue;
+#endif
+      sum += value;
+    }
+    y.data<float>()[i * y.stride(0)] = sum;
+  }
+}
+
 }  // namespace
 
 KERNKIT_EXPORT(add_to, "(Tensor(a!) y, Tensor x, float factor=1.0) -> ()", "y += x * factor.",
@@ -69,3 +105,9 @@ KERNKIT_EXPORT(fail, "(Tensor x) -> ()", "Fails.", fail)
 KERNKIT_EXPORT(crash, "(Tensor(a!) y, Tensor x, int signal) -> ()",
                "Copies one number and raises a signal.", crash)
 KERNKIT_EXPORT(ignore, "(Tensor x) -> ()", "Does nothing.", ignore)
+KERNKIT_EXPORT(
+    gated,
+    "(Tensor(out!) y[n, d]: float32, Tensor x[n, 2*d]: float32, Tensor weight[d]: float32) -> ()",
+    "y = x[:, :d] * x[:, d:] + weight.", gated)
+KERNKIT_EXPORT(row_sums, "(Tensor(out!) y[n]: float32, Tensor x[n, d]: float32) -> ()",
+               "y = the sums of the rows of x.", row_sums)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kernkit replay --on-cpu` repeats a call with CUDA tensors without a GPU, also under the tools of `kernkit sanitize`."""
 
+import json
 import os
 import subprocess
 import sys
@@ -39,21 +40,59 @@ def kernkit(root, *arguments, **settings):
     return subprocess.run([sys.executable, "-m", "kernkit", *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.all
-def test_a_recorded_fault_of_a_kernel_is_found_at_its_line(root, runtime, tmp_path):
-    library, folder = called.library("called_cuda_ops"), tmp_path / "calls"
+LINE = 1 + (called.ROOT / "tests/logging/shift.cu").read_text().split("  // the last thread reads past the end")[0].count("\n")
+
+
+@pytest.fixture(scope="module")
+def recorded(root, runtime, tmp_path_factory):
+    """A recording of shift()."""
+    folder = tmp_path_factory.mktemp("recorded") / "calls"
+    library = called.library("called_cuda_ops")
     made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", CALL, library, KERNKIT_RECORD=str(folder))
-    line = 1 + (root / "tests/logging/shift.cu").read_text().split("  // the last thread reads past the end")[0].count("\n")
-    sentence = f"Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of 512 bytes (shift.cu:{line})"
-    assert made.returncode == 0 and sentence in made.stderr, made.stderr
+    assert made.returncode == 0 and sentence(512) in made.stderr, made.stderr
     (path,) = folder.iterdir()
-    call = recording.read(path)
+    return path
+
+
+def sentence(size):
+    return f"Invalid __global__ read of size 4 bytes, 0 bytes after an allocation of {size} bytes (shift.cu:{LINE})"
+
+
+@pytest.mark.all
+def test_a_recorded_fault_of_a_kernel_is_found_at_its_line(root, runtime, recorded):
+    call = recording.read(recorded)
     assert [storage.content for storage in call.storages if storage.content != bytes(512)] == [bytes(range(128)) * 4]
-    replay = ("replay", path, "--library", library, "--runtime", runtime)
+    replay = ("replay", recorded, "--library", called.library("called_cuda_ops"), "--runtime", runtime)
     for option in (["--on-cpu"], ["--tool", "memcheck"]):
         found = kernkit(root, *replay, *option)
-        assert found.returncode == 1 and sentence in found.stdout + found.stderr, found.stderr
+        assert found.returncode == 1 and sentence(512) in found.stdout + found.stderr, found.stderr
         ending = 'this call with the error "CUDA: cuCtxSynchronize() failed: CUDA_ERROR_ILLEGAL_ADDRESS"'
         assert f"shift: the recorded call ended with no error, {ending}" in found.stdout
     without_gpu = kernkit(root, *replay[:-2])
     assert without_gpu.returncode == 3 and ("add --on-cpu to repeat the call without a GPU" in without_gpu.stderr or "cuInit" in without_gpu.stderr)
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("option", [["--on-cpu"], ["--tool", "memcheck,racecheck"]])
+def test_a_fault_of_a_kernel_remains_in_a_smaller_call(root, runtime, recorded, tmp_path, option):
+    replay = ("--library", called.library("called_cuda_ops"), "--runtime", runtime, *option)
+    new = tmp_path / "smaller"
+    made = kernkit(root, "replay", recorded, *replay, "--minimize", new)
+    assert made.returncode == 0, made.stderr
+    assert "; y [128] -> [1], x [128] -> [1]; " in made.stdout and made.stdout.endswith(f"{new} has the call\n")
+    assert len(option) == 1 or f"shift: memcheck: shift_kernel: block [0, 0, 0], thread [0, 0, 0]: {sentence(4)}" in made.stdout
+    assert {(storage.device, storage.size) for storage in recording.read(new).storages} == {((2, 0), 4)}
+    found = kernkit(root, "replay", new, *replay)
+    assert found.returncode == 1 and sentence(4) in found.stderr, found.stderr
+
+
+@pytest.mark.all
+def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
+    library, report = called.library("called_cuda_ops"), tmp_path / "counters.json"
+    made = kernkit(root, "counters", "--runtime", runtime, "--json", report, "--library", library, recorded)
+    (kernel,) = json.loads(report.read_text())["kernels"]
+    assert made.returncode == 1 and kernel["kernel"] == "shift_kernel" and kernel["launches"] == 1, made.stderr
+    without = kernkit(root, "counters", recorded)
+    assert (without.returncode, without.stderr) == (3, f"kernkit: {recorded} is a recorded call; add --library LIB.so before the folder\n")
+    program = kernkit(root, "counters", "--library", library, sys.executable)
+    assert program.returncode == 3 and "is no recorded call, a folder of KERNKIT_RECORD; leave out the option" in program.stderr

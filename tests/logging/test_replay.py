@@ -12,7 +12,7 @@ import sys
 import called
 import pytest
 from kernkit import cli
-from kernkit.calls import recording
+from kernkit.calls import recording, writing
 from kernkit.errors import UserError
 
 
@@ -55,6 +55,9 @@ def test_every_type_of_argument_and_every_layout_replays_to_the_same_bits(folder
     for path in paths:
         library = "called_ops_again" if path.name.startswith("typed") else "called_ops"
         assert replay(path, library=library) == 0, (path / "call.json").read_text()
+        call = recording.read(path)
+        writing.write(call, folder.parent / path.name)
+        assert repr(recording.read(folder.parent / path.name)._replace(folder=path)) == repr(call)
     lines = capfd.readouterr().out.splitlines()
     assert sorted(lines) == sorted(["add_to: equal: y"] * 6 + ["add_to: equal: nothing is compared"] + ["kinds: equal: y, result"] * 2
                                    + ["fail: equal: the error", "typed_sum: equal: argument_1, result"])  # fmt: skip

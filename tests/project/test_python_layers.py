@@ -121,7 +121,6 @@ def test_a_build_needs_no_package(root):
     assert packages_of("def f():\n    from elftools.elf import elffile\n    import json") == {"elftools"}
     hooks = {"copies", "manifest"}  # modules of project/ that the template's hook imports
     users = {name: packages - hooks for name, packages in by_module.items() if packages - hooks}
-    assert users.pop("calls.replay") == {"tvm_ffi"}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
     assert {name.split(".")[0] for name in users} == {"on_gpu", "torch_cuda"}  # run by users, not by a build
 

@@ -2,7 +2,7 @@
 """Memory of CUDA devices by the driver's API, for repeated calls: of a GPU, or of kernkit's runtime without a GPU."""
 
 import ctypes
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from ..errors import UserError
 
@@ -41,15 +41,20 @@ class DeviceMemory:
 
     _ALIGNMENT = 256
 
-    def __init__(self, driver: Driver, index: int, address: int, size: int, content: Any) -> None:
+    def __init__(self, driver: Driver, index: int, address: int, size: int, content: Optional[bytes]) -> None:
         self.driver, self.index, self.size = driver, index, size
         shift = address % self._ALIGNMENT
         allocated = ctypes.c_uint64()
         driver.use(index)
         driver.call("cuMemAlloc_v2", ctypes.byref(allocated), ctypes.c_size_t(shift + size))
         self.base = allocated.value + shift
-        data = content if content is not None else bytes(size)
-        driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.base), data, ctypes.c_size_t(size))
+        self.write(content if content is not None else bytes(size))
+
+    def write(self, content: Optional[bytes]) -> None:
+        """Writes the content of the memory, unless it was not recorded."""
+        if content is not None:
+            self.driver.use(self.index)
+            self.driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.base), content, ctypes.c_size_t(self.size))
 
     def content(self) -> bytes:
         """The bytes after the call. UserError if a kernel of the call failed."""

@@ -6,7 +6,7 @@ import math
 import struct
 from typing import Iterator, List, Optional, Tuple
 
-from .recording import Recording, Value
+from .recording import Recording, Value, tensors_of
 from .replay import Outcome
 
 _FORMATS = {(2, 16): "e", (2, 32): "f", (2, 64): "d", (0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q",
@@ -26,9 +26,9 @@ def _number(data: bytes, at: int, value: Value) -> Optional[float]:
 
 
 def _offsets(value: Value, begin: int) -> Iterator[Tuple[Tuple[int, ...], int]]:
-    """(index, offset in the storage [bytes]) of each element."""
+    """(index, offset in the storage [bytes]) of the first element of each row: of each index of all dimensions but the last."""
     size, strides = value.item_bits() // 8, value.all_strides()
-    for index in itertools.product(*map(range, value.shape)):
+    for index in itertools.product(*map(range, value.shape[:-1])):
         yield index, value.address - begin + size * sum(i * stride for i, stride in zip(index, strides))
 
 
@@ -43,27 +43,25 @@ def _is_close(a: Optional[float], b: Optional[float], tolerance: float) -> bool:
 def _compare(value: Value, begin: int, recorded: bytes, now: bytes, tolerance: float) -> Optional[str]:
     """How many elements of a tensor differ, or None."""
     size = max(value.item_bits() // 8, 1)
-    count, different, first = 0, 0, ""
-    for index, at in _offsets(value, begin):
-        count += 1
-        old, new = recorded[at : at + size], now[at : at + size]
-        if old == new:
+    length = value.shape[-1] if value.shape else 1
+    step = size * value.all_strides()[-1] if value.shape else size
+    different, first = 0, ""
+    for row, begin_of_row in _offsets(value, begin):
+        if step == size and recorded[begin_of_row : begin_of_row + size * length] == now[begin_of_row : begin_of_row + size * length]:
             continue
-        a, b = _number(recorded, at, value), _number(now, at, value)
-        if tolerance > 0 and _is_close(a, b, tolerance):
-            continue
-        different += 1
-        if different == 1:
-            first = f"[{', '.join(map(str, index))}] was {a if a is not None else old.hex()} and is {b if b is not None else new.hex()}"
-    return f"{value.name}: {different} of {count} elements differ: {first}" if different else None
-
-
-def _tensors(values: List[Value]) -> Iterator[Value]:
-    for value in values:
-        if value.type == "list":
-            yield from _tensors(value.value)
-        elif value.type == "tensor" and value.storage is not None:
-            yield value
+        for i in range(length):
+            at = begin_of_row + i * step
+            old, new = recorded[at : at + size], now[at : at + size]
+            if old == new:
+                continue
+            a, b = _number(recorded, at, value), _number(now, at, value)
+            if tolerance > 0 and _is_close(a, b, tolerance):
+                continue
+            different += 1
+            if different == 1:
+                index = [*row, i] if value.shape else []
+                first = f"[{', '.join(map(str, index))}] was {a if a is not None else old.hex()} and is {b if b is not None else new.hex()}"
+    return f"{value.name}: {different} of {value.num_elements()} elements differ: {first}" if different else None
 
 
 def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[List[str], List[str]]:
@@ -76,9 +74,8 @@ def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[L
     differences, compared = [], []
     if results.error is not None:
         return [], ["the error"]
-    for value in _tensors(recording.arguments):
-        assert value.storage is not None
-        if value.is_written and value.storage in results.written:
+    for value in tensors_of(recording.arguments):
+        if value.is_written and value.storage is not None and value.storage in results.written:
             begin = recording.storages[value.storage].address
             recorded, now = results.written[value.storage], outcome.storages[value.storage]
             if recorded != now and (problem := _compare(value, begin, recorded, now, tolerance)):

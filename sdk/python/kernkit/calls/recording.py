@@ -6,7 +6,7 @@ A recording is untrusted input: every member is checked before it is used, and n
 
 import json
 import pathlib
-from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from ..errors import UserError
 from . import safetensors
@@ -39,6 +39,7 @@ class Value(NamedTuple):
     address: int = 0  # of the element with index 0, at the recorded call
     byte_offset: int = 0
     is_written: bool = False
+    is_object: bool = False  # whether the argument was an object of the host, which an op can keep
     storage: Optional[int] = None  # index among the storages; None for a tensor without elements
 
     def all_strides(self) -> Tuple[int, ...]:
@@ -76,7 +77,17 @@ class Recording(NamedTuple):
     arguments: List[Value]
     storages: List[Storage]
     skipped: Optional[str]  # why no values were recorded
-    results: Optional[Results]  # None: the call did not return
+    results: Optional[Results]  # None: the call did not return, or its results are unknown
+    is_part: bool = False  # whether `kernkit replay --minimize` made the tensors smaller
+
+
+def tensors_of(values: Sequence[Value]) -> Iterator[Value]:
+    """The tensors among the values, including elements of lists."""
+    for value in values:
+        if value.type == "list":
+            yield from tensors_of(value.value)
+        elif value.type == "tensor":
+            yield value
 
 
 class _Damaged(Exception):
@@ -124,7 +135,7 @@ def _tensor(name: str, node: Dict[str, Any], storages: List[Storage]) -> Value:
     strides = None if node["strides"] is None else _numbers(node["strides"], len(shape), -(2**63), 2**63)
     address = _integer(node["address"], 0, 2**64)
     value = Value(name, "tensor", None, shape, strides, _dtype(node["dlpack_dtype"]), _device(node["device"]), address,
-                  _integer(node["byte_offset"], 0, 2**64), node["is_written"] is True)  # fmt: skip
+                  _integer(node["byte_offset"], 0, 2**64), node["is_written"] is True, node.get("is_object") is True)  # fmt: skip
     if value.num_elements() == 0:
         return value
     reach = [(size - 1) * stride for size, stride in zip(shape, value.all_strides())]
@@ -225,6 +236,7 @@ def read(folder: pathlib.Path) -> Recording:
         skipped = _text(node["skipped"]) if "skipped" in node else None
         path = folder / "results.json"
         results = _results(folder, storages)
-        return Recording(folder, _text(node["op"]), _text(node["schema"]), _text(node["library"]), arguments, storages, skipped, results)
+        return Recording(folder, _text(node["op"]), _text(node["schema"]), _text(node["library"]), arguments, storages, skipped, results,
+                         node.get("is_part") is True)  # fmt: skip
     except (_Damaged, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UserError(f"{path} is damaged: {error!r}" if isinstance(error, KeyError) else f"{path} is damaged: {error}") from None

@@ -5,8 +5,9 @@ recording.
 Lists, shapes and results that are objects require a host: the package apache-tvm-ffi.
 """
 
-import contextlib
 import ctypes
+import importlib
+import importlib.util
 import mmap
 import pathlib
 from typing import Any, List, NamedTuple, Optional
@@ -56,8 +57,12 @@ class Memory:
         self.mapped = mmap.mmap(-1, shift + storage.size)
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.mapped)) + shift
         self.shift, self.size = shift, storage.size
-        if storage.content is not None:
-            self.mapped[shift : shift + storage.size] = storage.content
+        self.write(storage.content)
+
+    def write(self, content: Optional[bytes]) -> None:
+        """Writes the content of the memory, unless it was not recorded."""
+        if content is not None:
+            self.mapped[self.shift : self.shift + self.size] = content
 
     def content(self) -> bytes:
         return self.mapped[self.shift : self.shift + self.size]
@@ -121,11 +126,9 @@ class _Arguments:
         return result
 
     def _set_object(self, out: _Any, value: Value) -> None:
-        try:
-            import tvm_ffi
-        except ImportError:
-            raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi") from None
-        library = ctypes.CDLL(tvm_ffi.libinfo.find_libtvm_ffi())
+        library = load_host()
+        if library is None:
+            raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi")
         make = "ffi.Shape" if value.type == "shape" else "ffi.Array"
         items = [Value("", "int", number) for number in value.value] if value.type == "shape" else value.value
         arguments = (_Any * max(len(items), 1))()
@@ -174,28 +177,71 @@ def _error_of(library: ctypes.CDLL) -> str:
     return f"{kind}: {message}"
 
 
+def load_host() -> Optional[ctypes.CDLL]:
+    """The library of the package apache-tvm-ffi, the host of lists and of results that are objects; None if the package is not
+    installed. The package itself is not imported, since it imports PyTorch if it can."""
+    spec = importlib.util.find_spec("tvm_ffi")
+    if spec is None or spec.origin is None:
+        return None
+    path = pathlib.Path(spec.origin).parent / "lib/libtvm_ffi.so"
+    if not path.is_file():  # another version of the package
+        path = pathlib.Path(importlib.import_module("tvm_ffi").libinfo.find_libtvm_ffi())
+    return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
+
+
+class PreparedCall:
+    """A recorded call with its arguments in memory."""
+
+    def __init__(self, recording: Recording, path: pathlib.Path) -> None:
+        load_host()
+        self._recording = recording
+        self._arguments = _Arguments(recording)
+        try:
+            self._library = ctypes.CDLL(str(path.resolve()))
+            self._function = getattr(self._library, "__tvm_ffi_" + recording.op)
+            self._nothing = self._library["kernkit_last_error"]
+        except (OSError, AttributeError) as problem:
+            raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {problem}") from None
+        self._result = _Any()
+        self._call = (None, self._arguments.array, len(recording.arguments), ctypes.byref(self._result))
+
+    @property
+    def memory(self) -> List[Any]:
+        return self._arguments.memory
+
+    def restore(self) -> None:
+        """Writes the recorded values again."""
+        for memory, storage in zip(self._arguments.memory, self._recording.storages):
+            memory.write(storage.content)
+
+    def repeat(self) -> None:
+        """Makes the call, whose result is ignored and, if it is an object, never released."""
+        self._result.type_index = _NONE
+        self._function(*self._call)
+
+    def nothing(self) -> None:
+        """Calls a function of the library that does nothing, with the same arguments."""
+        self._nothing(*self._call)
+
+    def run(self) -> Outcome:
+        """Makes the call. The op can end the process."""
+        self._result.type_index = _NONE
+        code = self._function(*self._call)
+        error = _error_of(self._library) if code != 0 else None
+        result, value, has_value = self._result, None, True
+        if result.type_index == _FLOAT:
+            value = result.v.f64
+        elif result.type_index in (_INT, _BOOL):
+            value = result.v.i64
+        elif result.type_index != _NONE:
+            has_value = False
+        try:
+            contents = [memory.content() for memory in self._arguments.memory]
+        except UserError as fault:  # of a kernel
+            return Outcome(error or f"CUDA: {fault}", value, has_value, [])
+        return Outcome(error, value, has_value, contents)
+
+
 def call(recording: Recording, path: pathlib.Path) -> Outcome:
     """Calls the op of the library at `path`. The op can end the process."""
-    with contextlib.suppress(ImportError):  # the host, for results that are objects
-        import tvm_ffi  # noqa: F401
-    arguments = _Arguments(recording)
-    try:
-        library = ctypes.CDLL(str(path.resolve()))
-        function = getattr(library, "__tvm_ffi_" + recording.op)
-    except (OSError, AttributeError) as problem:
-        raise UserError(f"{path} cannot be loaded, or has no op {recording.op}: {problem}") from None
-    result = _Any()
-    code = function(None, arguments.array, len(recording.arguments), ctypes.byref(result))
-    error = _error_of(library) if code != 0 else None
-    value, has_value = None, True
-    if result.type_index == _FLOAT:
-        value = result.v.f64
-    elif result.type_index in (_INT, _BOOL):
-        value = result.v.i64
-    elif result.type_index != _NONE:
-        has_value = False
-    try:
-        contents = [memory.content() for memory in arguments.memory]
-    except UserError as fault:  # of a kernel
-        return Outcome(error or f"CUDA: {fault}", value, has_value, [])
-    return Outcome(error, value, has_value, contents)
+    return PreparedCall(recording, path).run()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads files of safetensors: a size, a JSON object that describes the entries, and their bytes."""
+"""Reads and writes files of safetensors: a size, a JSON object that describes the entries, and their bytes."""
 
 import json
 import pathlib
 import struct
-from typing import Any, Dict
+from typing import Any, Dict, List, Mapping, Tuple
 
 from ..errors import UserError
 
@@ -31,3 +31,18 @@ def read(path: pathlib.Path) -> Dict[str, bytes]:
         return entries
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
         raise UserError(f"{path} is no file of safetensors: {error}") from None
+
+
+def write(path: pathlib.Path, entries: Mapping[str, Tuple[str, List[int], bytes]]) -> None:
+    """Writes {entry: (dtype, shape, bytes)} to a new file."""
+    header: Dict[str, Any] = {"__metadata__": {"format": "kernkit"}}
+    at = 0
+    for name, (dtype, shape, content) in entries.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(content)]}
+        at += len(content)
+    text = json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    text += b" " * (-len(text) % 8)
+    with open(path, "xb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for _, _, content in entries.values():
+            file.write(content)

@@ -2,8 +2,10 @@
 """Count the memory traffic of a program's kernels, without a GPU: the same numbers in every run.
 
     kernkit counters [--lines] [--json FILE] [--html FILE] [--resources FILE] PROGRAM ARGUMENTS...
+    kernkit counters --library LIB.so FOLDER
 
 The program is one that `kernkit run` runs, or that links kernkit::simulator_ptx, as a library's tests do.
+A folder of KERNKIT_RECORD is a recorded call, which is repeated with the library, as by `kernkit replay --on-cpu`.
 The exit code is the program's.
 """
 
@@ -12,6 +14,7 @@ import json
 import pathlib
 import sys
 
+from ..errors import UserError
 from ..simulator import counters, program, resources
 
 
@@ -22,10 +25,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resources", type=pathlib.Path, metavar="FILE",
                         help="a library, program, object file or PTX file; adds registers, spills and occupancy, which ptxas reports for its PTX")  # fmt: skip
     parser.add_argument("--architecture", metavar="sm_80", help="architecture for which ptxas compiles (default: the architecture of the PTX)")
+    parser.add_argument("--library", type=pathlib.Path, metavar="LIB.so", help="the library whose op is called, if PROGRAM is a recorded call")
     program.add_arguments(parser)
 
 
+def _make_call(arguments: argparse.Namespace) -> None:
+    """Replaces a recorded call, as the program, by the command that repeats the call."""
+    if not pathlib.Path(arguments.program, "call.json").is_file():
+        if arguments.library:
+            raise UserError(f"--library: {arguments.program} is no recorded call, a folder of KERNKIT_RECORD; leave out the option")
+        return
+    if not arguments.library:
+        raise UserError(f"{arguments.program} is a recorded call; add --library LIB.so before the folder")
+    arguments.arguments = ["-m", __package__.partition(".")[0], "replay", "--here", arguments.program, "--library", str(arguments.library)]
+    arguments.program = sys.executable
+
+
 def run(arguments: argparse.Namespace) -> int:
+    _make_call(arguments)
     usage = resources.resource_usage(arguments.resources, arguments.architecture) if arguments.resources else {}
     code, results = program.run_with_tools(arguments, ["counters"])
     kernels = counters.summed([kernel for result in results for kernel in result["kernels"]])

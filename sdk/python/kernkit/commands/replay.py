@@ -6,6 +6,10 @@ offsets, alignment and shared memory of the recorded call. The call runs in a pr
 
 --on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
 they run under the tools of `kernkit sanitize`, which report errors with the lines of the kernel.
+--minimize repeats the call with smaller tensors, and writes the smallest call that still fails. Sizes with one name in the
+schema line change together; in a line without sizes, equal sizes change together.
+--bench measures the time of the call and of a copy of as many bytes, on the CPU or on a GPU, and writes a file for
+`kernkit report` and `kernkit compare`. Each round is a new process. The fastest of three means of a round counts.
 Exit code 1: the results differ, or the call ends its process.
 """
 
@@ -14,11 +18,17 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
+import time
 import traceback
+from typing import List, Optional
 
-from ..binaries.ops import op_of_line, read_lines
-from ..calls import differences, recording, replay
+from ..bench import collection, machine, measurements
+from ..binaries.ops import op_of_line, read_lines, read_parsed
+from ..calls import differences, minimize, recording, replay, timing, trial, writing
 from ..errors import UserError
+from ..parsed_line import read_op
+from ..schema import Op, SchemaError
 from ..sdk import without_component
 
 try:
@@ -41,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on-cpu", action="store_true", help="run kernels by their PTX on the CPU, without a GPU")
     parser.add_argument("--tool", metavar="TOOLS", help="the tools of `kernkit sanitize`, as in memcheck,racecheck; implies --on-cpu")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="FILE", help="with --on-cpu: the libcudart.so.13 of `kernkit run`")
+    parser.add_argument("--minimize", type=pathlib.Path, metavar="NEW", help="write the smallest call that fails in the same way to this new folder")
+    parser.add_argument("--bench", type=pathlib.Path, metavar="RUN.json", help="measure the time of the call, and write the rows to this file")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="with --bench: the number of rounds (default: %(default)s)")
     parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
                         help="largest accepted difference of recorded and replayed numbers, relative to the larger magnitude or to 1 (default: 0, equal bits)")
@@ -59,7 +72,8 @@ def _repeat(call: recording.Recording, library: pathlib.Path, tolerance: float) 
     outcome = replay.call(call, library)
     if call.results is None:
         ending = f"fails with {outcome.error}" if outcome.error else "succeeds"
-        print(f"{call.op}: the recorded call did not return; this call {ending}")
+        recorded = "the results of this part of a recorded call are unknown" if call.is_part else "the recorded call did not return"
+        print(f"{call.op}: {recorded}; this call {ending}")
         return 1
     different, compared = differences.compare(call, outcome, tolerance)
     for line in different:
@@ -88,16 +102,71 @@ def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: f
     return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
-def _on_cpu(arguments: argparse.Namespace) -> int:
-    """Runs this command again under `kernkit run` or `kernkit sanitize`."""
+def _command(arguments: argparse.Namespace) -> List[str]:
+    """The command under which kernels run without a GPU, with its options; empty without --on-cpu."""
+    if not (arguments.on_cpu or arguments.tool):
+        return []
     if sanitize is None:
         raise UserError(without_component("ptx"))
-    command = ["sanitize", "--tool", arguments.tool] if arguments.tool else ["run"]
+    command = ["sanitize", "--tool", ",".join(sanitize.tools_of(arguments.tool))] if arguments.tool else ["run"]
+    return [*command, "--runtime", str(arguments.runtime)] if arguments.runtime else command
+
+
+def _op(call: recording.Recording, library: pathlib.Path) -> Optional[Op]:
+    """The op with its parsed schema line; None for a library without parsed lines."""
+    try:
+        parsed = read_parsed(library)
+        return read_op(call.op, call.op + call.schema, parsed[call.op]) if call.op in parsed else None
+    except SchemaError as error:
+        raise UserError(f"{library}: {error}") from error
+
+
+def _minimize(call: recording.Recording, arguments: argparse.Namespace) -> int:
+    if arguments.minimize.exists():
+        raise UserError(f"--minimize: {arguments.minimize} exists; name a folder that does not exist")
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
+        runner = trial.Runner(arguments.library, _command(arguments), pathlib.Path(folder))
+        smaller = minimize.minimize(call, runner, _op(call, arguments.library), arguments.tolerance)
+    writing.write(smaller.recording, arguments.minimize)
+    shapes = ", ".join(f"{old.name} {list(old.shape)} -> {list(new.shape)}" for old, new in smaller.shapes)
+    print(f"{call.op}: {smaller.failure.text}")
+    print(f"{call.op}: {smaller.num_calls} calls; {shapes or 'no size can be smaller'}; {arguments.minimize} has the call")
+    return 0
+
+
+def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
+    if arguments.on_cpu or arguments.tool:
+        raise UserError("--bench: the time of a kernel that runs on the CPU by its PTX is not that of a GPU; leave out --on-cpu and --tool, or "
+                        "count the kernel's memory traffic by kernkit counters")  # fmt: skip
+    if arguments.rounds < 1:
+        raise UserError("--rounds must be 1 or more")
+    about, collector, overheads = machine.context(), collection.Collector(), []
+    begin, busy, own = time.monotonic(), machine.busy_seconds(), machine.own_seconds()
+    for _ in range(arguments.rounds):
+        round_of_rows = timing.measure(call, arguments.library, arguments.tolerance)
+        collector.add("replay", {"context": {}, "rows": round_of_rows["rows"]})
+        overheads.append(round_of_rows["overhead"])
+    elapsed = time.monotonic() - begin
+    others = machine.busy_seconds() - busy - (machine.own_seconds() - own)
+    about.update(rounds=arguments.rounds, seconds=round(elapsed), busy_with_others=round(max(0.0, others) / elapsed / (os.cpu_count() or 1), 3),
+                 programs=[f"kernkit replay {call.op} --bench"], options=[], sources={}, call_overhead_ns=round(min(overheads)))  # fmt: skip
+    rows = list(collector.rows.values())
+    measurements.save(measurements.Run(about, rows), arguments.bench)
+    for row in rows:
+        text = row.reason or f"{measurements.format_value(row)} {measurements.format_spread(row)}"
+        print(f"{row.name}: {text}")
+    wrong = any(row.reason for row in rows)
+    if not wrong:
+        print(f"A time includes {round(min(overheads))} ns in which Python makes the call. {arguments.bench} has the rows.")
+    return 1 if wrong else 0
+
+
+def _on_cpu(arguments: argparse.Namespace) -> int:
+    """Runs this command again under `kernkit run` or `kernkit sanitize`."""
+    command = _command(arguments)
     again = [sys.executable, "-m", __package__.partition(".")[0], "replay", "--here", str(arguments.folder), "--library", str(arguments.library),
              "--tolerance", repr(arguments.tolerance)]  # fmt: skip
     parser = argparse.ArgumentParser()
-    if arguments.runtime:
-        command += ["--runtime", str(arguments.runtime)]
     module = sanitize if arguments.tool else run_command
     module.add_arguments(parser)
     return int(module.run(parser.parse_args([*command[1:], *again])))
@@ -106,18 +175,22 @@ def _on_cpu(arguments: argparse.Namespace) -> int:
 def run(arguments: argparse.Namespace) -> int:
     call = recording.read(arguments.folder)
     _check_line(call, arguments.library)
-    if arguments.on_cpu or arguments.tool:
+    if arguments.minimize:
+        return _minimize(call, arguments)
+    if (arguments.on_cpu or arguments.tool) and not arguments.bench:
         return _on_cpu(arguments)
     for storage in call.storages:
         if storage.device[0] not in (1, 2, 3):
             raise UserError(f"{arguments.folder} has tensors on a device of a type that is not supported; supported: the CPU and CUDA")
     if any(storage.content is None for storage in call.storages):
         print(f"{call.op}: values were not recorded ({call.skipped or 'KERNKIT_RECORD_VALUES'}); they are 0 in this call")
+    if arguments.bench:
+        return _bench(call, arguments)
     if arguments.here:
         return _repeat(call, arguments.library, arguments.tolerance)
     code = _in_a_process(call, arguments.library, arguments.tolerance)
     if code < 0:
-        ended = "did not return either" if call.results is None else "returned"
+        ended = "returned" if call.results else "has other sizes" if call.is_part else "did not return either"
         print(f"{call.op}: {signal.Signals(-code).name} ended the process of this call; the recorded call {ended}")
         return 1
     return code

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sizes of a recorded call that change together: by the names in the op's schema line, or because they are equal."""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..schema import Expression, Op, Size
+from .recording import Value, tensors_of
+
+Axis = Tuple[int, int]  # number of a tensor in tensors_of(), and index of a dimension
+Interval = Tuple[int, int]  # first index and number of indices
+State = Dict[str, Interval]  # the part of each size that remains
+
+
+class Selection(NamedTuple):
+    """What remains of a call."""
+
+    runs: Dict[Axis, List[Interval]]  # of each dimension that is not whole
+    numbers: Dict[int, int]  # {index of an int argument: its new value}
+
+
+class Sizes:
+    """Names for all sizes of a call. Dimensions and int arguments with the same name change together.
+
+    A name is one of the schema line, "x[1]" for a size that the line leaves open, or "=128" for sizes of 128 elements of
+    tensors without sizes in the line. With `follow`, int arguments of the value 128 change with "=128"."""
+
+    def __init__(self, arguments: Sequence[Value], op: Optional[Op], follow: bool = False) -> None:
+        self._tensors = list(tensors_of(arguments))
+        self._axes: Dict[Axis, Expression] = {}
+        self._factors: Dict[Axis, int] = {}
+        self._run: List[str] = []
+        self._numbers: Dict[int, str] = {}
+        self.values: Dict[str, int] = {}
+        parameters = op.parameters if op else []
+        named = {size.name for parameter in parameters for size in parameter.shape or ()}
+        for i, value in enumerate(arguments):
+            if value.type == "int" and i < len(parameters) and value.value > 0 and parameters[i].name in _names_of(op):
+                self.values[parameters[i].name] = value.value
+                self._numbers[i] = parameters[i].name
+        number = 0
+        for i, argument in enumerate(arguments):
+            shape = parameters[i].shape if i < len(parameters) else None
+            for value in tensors_of([argument]):
+                self._add_tensor(number, value, shape, named)
+                number += 1
+        self._check()
+        for number, value in enumerate(self._tensors):
+            for axis, size in enumerate(value.shape):
+                if (number, axis) not in self._axes and value.storage is not None:
+                    self._add(number, axis, self._equal(size), size)
+        if follow:
+            for i, value in enumerate(arguments):
+                if value.type == "int" and f"={value.value}" in self.values and i not in self._numbers:
+                    self._numbers[i] = f"={value.value}"
+                    self.can_follow = True
+
+    can_follow = False  # whether an int argument that is no size of the line changes
+
+    def whole(self) -> State:
+        return {name: (0, value) for name, value in self.values.items()}
+
+    def select(self, state: State) -> Optional[Selection]:
+        """None if the schema line has no sizes for this part, such as d/8 for 12 elements of d."""
+        values = {name: length for name, (_, length) in state.items()}
+        runs: Dict[Axis, List[Interval]] = {}
+        for (number, axis), expression in self._axes.items():
+            size = self._tensors[number].shape[axis]
+            new = self._evaluate(expression, values)
+            if new is None or not 0 < new <= size:
+                return None
+            if new == size:
+                continue
+            factor = self._factors.get((number, axis))
+            if factor is not None:
+                name = next(iter(_names_in(expression)))
+                start, length = state[name]
+                runs[number, axis] = [(block * self.values[name] + start, length) for block in range(factor)]
+                continue
+            shares = [start * size // self.values[name] for name in _names_in(expression) for start, _ in [state[name]]]
+            runs[number, axis] = [(min(max(shares, default=0), size - new), new)]
+        return Selection(runs, {i: values[name] for i, name in self._numbers.items() if values[name] != self.values[name]})
+
+    def _add(self, number: int, axis: int, name: str, value: int, factor: int = 1) -> None:
+        self.values.setdefault(name, value)
+        self._axes[number, axis] = name if factor == 1 else ("*", str(factor), name)
+        self._factors[number, axis] = factor
+
+    def _add_tensor(self, number: int, value: Value, shape: Optional[Tuple[Size, ...]], named: "set[str]") -> None:
+        if shape is None or value.storage is None:
+            return
+        num_run = value_rank = len(value.shape)
+        num_run -= sum(size.kind != "run" for size in shape)
+        if num_run < 0 or (num_run > 0 and not any(size.kind == "run" for size in shape)):
+            return
+        axis = 0
+        for size in shape:
+            if size.kind == "run":
+                self._run = [f"...[{k}]" for k in range(num_run)]
+                for name in self._run:
+                    self._add(number, axis, name, value.shape[axis])
+                    axis += 1
+                continue
+            if size.kind == "any":
+                self._add(number, axis, f"{value.name}[{axis}]", value.shape[axis])
+            elif size.kind == "scaled" and size.name not in self._numbers.values():
+                self._add(number, axis, size.name, value.shape[axis] // size.factor, size.factor)
+            else:
+                self._axes[number, axis] = size.expression
+            axis += 1
+        assert axis == value_rank
+
+    def _check(self) -> None:
+        """Leaves out the sizes of the line that are not those of the call."""
+        for (number, axis), expression in list(self._axes.items()):
+            if self._evaluate(expression, self.values) != self._tensors[number].shape[axis]:
+                del self._axes[number, axis]
+                self._factors.pop((number, axis), None)
+
+    def _equal(self, size: int) -> str:
+        names = [name for name, value in self.values.items() if value == size and not name.startswith("=")]
+        return names[0] if len(names) == 1 else f"={size}"
+
+    def _evaluate(self, expression: Expression, values: Dict[str, int]) -> Optional[int]:
+        if isinstance(expression, str):
+            return int(expression) if expression.isdigit() else values.get(expression)
+        operation, *operands = expression
+        if operation == "numel":
+            product = 1
+            for name in self._run:
+                product *= values[name]
+            return product
+        numbers = [self._evaluate(operand, values) for operand in operands]
+        a, b = numbers[0], numbers[-1]
+        if a is None or b is None or (operation in ("/", "ceil_div", "round_up") and b == 0):
+            return None
+        if operation == "/":
+            return a // b if a % b == 0 else None
+        results = {"()": a, "+": a + b, "-": a - b, "*": a * b}
+        if operation in results:
+            return results[operation]
+        return -(-a // b) * (b if operation == "round_up" else 1)
+
+
+def _names_in(expression: Expression) -> "set[str]":
+    if isinstance(expression, str):
+        return set() if expression.isdigit() else {expression}
+    return {name for operand in expression[1:] for name in _names_in(operand)}
+
+
+def _names_of(op: Optional[Op]) -> "set[str]":
+    """All names in the sizes of a schema line."""
+    values = [*op.parameters, *op.results] if op else []
+    sizes = [size for value in values for size in value.shape or ()]
+    return {name for size in sizes for name in ({size.name} if size.kind == "scaled" else _names_in(size.expression))} - {""}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the time of a recorded call, as rows of benchmarks."""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import tempfile
+import time
+import traceback
+from typing import Any, Callable, Dict, Optional
+
+from ..errors import UserError
+from . import differences, replay
+from .device import DeviceMemory, Driver
+from .dtypes import dtype_name
+from .recording import Recording, tensors_of
+
+_REPETITIONS = 3
+_SECONDS = 0.02  # least time of a repetition
+_MOST_CALLS = 1 << 20  # of a repetition
+
+
+def _bytes_of(recording: Recording) -> int:
+    """The bytes that a call reads and writes, if it reads each tensor once that it does not only write, and writes each
+    written tensor once."""
+    only_written = set(re.findall(r"\(out!\) (\w+)", recording.schema))
+    total = 0
+    for value in tensors_of(recording.arguments):
+        passes = 2 if value.is_written and value.name not in only_written else 1
+        total += passes * value.num_elements() * value.item_bits() // 8
+    return total
+
+
+def name_of(recording: Recording) -> str:
+    """The name of the row: the op, the dtype and the shape of the first tensor, and the bytes."""
+    first = next(tensors_of(recording.arguments), None)
+    parts = [recording.op]
+    if first is not None:
+        parts += [dtype_name(*first.dtype), "x".join(map(str, first.shape)) or "scalar"]
+    return "/".join([*parts, "kernkit", f"bytes:{_bytes_of(recording)}"])
+
+
+def _best(call: Callable[[], Any], wait: Callable[[], Any], begin: Callable[[], Any]) -> float:
+    """The smallest mean time of a call [ns]. `begin` is called before each repetition, and `wait` at its end."""
+    count, best = 1, float("inf")
+    repetitions = 0
+    while repetitions < _REPETITIONS:
+        begin()
+        wait()
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        wait()
+        seconds = time.perf_counter() - start
+        if seconds < _SECONDS and count < _MOST_CALLS:
+            count = min(max(2 * count, int(1.2 * count * _SECONDS / max(seconds, 1e-7))), _MOST_CALLS)
+            continue
+        repetitions += 1
+        best = min(best, 1e9 * seconds / count)
+    return best
+
+
+def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
+    """{"rows": the rows of one round, "overhead": the time of a call of nothing by ctypes [ns]}."""
+    call = replay.PreparedCall(recording, library)
+    name, size = name_of(recording), _bytes_of(recording)
+    outcome = call.run()
+    problem: Optional[str] = None
+    if outcome.error is not None:
+        problem = outcome.error
+    elif recording.results is not None:
+        different, _ = differences.compare(recording, outcome, tolerance)
+        problem = different[0] if different else None
+    if problem is not None:
+        return {"rows": [{"name": name, "reason": problem}], "overhead": 0}
+    driver = next((memory.driver for memory in call.memory if isinstance(memory, DeviceMemory)), None)
+    device = next((memory.index for memory in call.memory if isinstance(memory, DeviceMemory)), 0)
+
+    def wait() -> None:
+        if driver is not None:
+            driver.use(device)
+            driver.call("cuCtxSynchronize")
+
+    rows = [{"name": name, "bytes": size, "samples": [_best(call.repeat, wait, call.restore)]}]
+    if size >= 2:
+        rows.append({"name": f"copy/{'memmove' if driver is None else 'cuMemcpyDtoD'}/bytes:{size}", "bytes": size,
+                     "samples": [_best(_copy(size // 2, driver, device), wait, lambda: None)]})  # fmt: skip
+    return {"rows": rows, "overhead": _best(call.nothing, lambda: None, lambda: None)}
+
+
+def _copy(size: int, driver: Optional[Driver], device: int) -> Callable[[], Any]:
+    """A function that copies as many bytes as half the bytes of a call."""
+    if driver is None:
+        source, target = ctypes.create_string_buffer(b"\x01" * size, size), ctypes.create_string_buffer(size)
+        return lambda: ctypes.memmove(target, source, size)
+    memory = [DeviceMemory(driver, device, 0, size, None) for _ in range(2)]
+    driver.use(device)
+    function = driver.library.cuMemcpyDtoDAsync_v2
+    arguments = ctypes.c_uint64(memory[0].base), ctypes.c_uint64(memory[1].base), ctypes.c_size_t(size), None
+    return lambda: function(*arguments)
+
+
+def measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
+    """The rows of one round, measured in a new process. UserError: the call cannot be made, or ends its process."""
+    with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
+        file = pathlib.Path(folder) / "rows.json"
+        child = os.fork()
+        if child == 0:
+            try:
+                file.write_text(json.dumps(_measure(recording, library, tolerance)))
+            except UserError as error:
+                file.write_text(json.dumps({"problem": str(error)}))
+            except BaseException:
+                traceback.print_exc()
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        if os.WIFSIGNALED(status) or not file.is_file():
+            raise UserError(f"{recording.op}: the call ended its process, so that its time cannot be measured")
+        result: Dict[str, Any] = json.loads(file.read_text())
+    if "problem" in result:
+        raise UserError(result["problem"])
+    return result

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repeats a call in a process of its own, also under `kernkit run` or `kernkit sanitize`, and reports how the call ended."""
+
+import faulthandler
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ..errors import UserError
+from . import recording, replay, safetensors, writing
+
+
+class Trial(NamedTuple):
+    """How a repeated call ended."""
+
+    signal: Optional[int]  # that ended the process; SIGALRM: the process was ended after its limit of time
+    outcome: Optional[replay.Outcome]  # None: the call did not return
+    findings: Tuple[Dict[str, Any], ...]  # of the tools
+    seconds: float
+
+
+def _write(folder: pathlib.Path, outcome: replay.Outcome) -> None:
+    safetensors.write(folder / "memory.safetensors", {str(i): ("U8", [len(data)], data) for i, data in enumerate(outcome.storages)})
+    value = outcome.value if outcome.value is None or isinstance(outcome.value, int) else float(outcome.value).hex()
+    (folder / "outcome.json").write_text(json.dumps({"error": outcome.error, "value": value, "has_value": outcome.has_value}))
+
+
+def _read(folder: pathlib.Path) -> Optional[replay.Outcome]:
+    if not (folder / "outcome.json").is_file():
+        return None
+    node = json.loads((folder / "outcome.json").read_text())
+    if "problem" in node:
+        raise UserError(node["problem"])
+    memory = safetensors.read(folder / "memory.safetensors")
+    value = float.fromhex(node["value"]) if isinstance(node["value"], str) else node["value"]
+    return replay.Outcome(node["error"], value, node["has_value"], [memory[str(i)] for i in range(len(memory))])
+
+
+def _call(call: recording.Recording, library: pathlib.Path, results: pathlib.Path) -> None:
+    """Makes the call in this process, and writes its outcome into a folder."""
+    try:
+        _write(results, replay.call(call, library))
+    except UserError as problem:
+        (results / "outcome.json").write_text(json.dumps({"problem": str(problem)}))
+
+
+class Runner:
+    """Repeats calls of an op. `command`: the command of kernkit under which the process runs, with its options, as in
+    ["sanitize", "--tool", "memcheck"]; empty for calls without a simulator. `folder`: an empty folder for files."""
+
+    def __init__(self, library: pathlib.Path, command: List[str], folder: pathlib.Path) -> None:
+        self.library, self.command, self.folder = library, command, folder
+        self.seconds: Optional[float] = None  # limit of time of a call
+        self.count = 0
+
+    def run(self, call: recording.Recording) -> Trial:
+        self.count += 1
+        results = self.folder / "results"
+        results.mkdir()
+        begin = time.monotonic()
+        number, findings = (self._run_program if self.command else self._run_fork)(call, results)
+        trial = Trial(number, _read(results), findings, time.monotonic() - begin)
+        shutil.rmtree(results)
+        if self.seconds is None:
+            self.seconds = 10 + 10 * trial.seconds
+        return trial
+
+    def _run_fork(self, call: recording.Recording, results: pathlib.Path) -> Tuple[Optional[int], Tuple[Dict[str, Any], ...]]:
+        child = os.fork()
+        if child == 0:
+            code = 0
+            try:
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, 1)
+                os.dup2(nothing, 2)
+                faulthandler.disable()
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                _call(call, self.library, results)
+            except BaseException:
+                traceback.print_exc()
+                code = 1
+            os._exit(code)
+        deadline = None if self.seconds is None else time.monotonic() + self.seconds
+        pause = 0.0005
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return (os.WTERMSIG(status) if os.WIFSIGNALED(status) else None), ()
+            if deadline is not None and time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return signal.SIGALRM, ()
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.05)
+
+    def _run_program(self, call: recording.Recording, results: pathlib.Path) -> Tuple[Optional[int], Tuple[Dict[str, Any], ...]]:
+        package = __package__.partition(".")[0]
+        candidate = self.folder / "candidate"
+        writing.write(call, candidate)
+        report = results / "report.json"
+        options = ["--json", str(report)] if self.command[0] == "sanitize" else []
+        command = [sys.executable, "-m", package, *self.command, *options, sys.executable, "-m", __name__, str(candidate), str(self.library), str(results)]
+        path = os.pathsep.join([str(pathlib.Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              start_new_session=True) as process:  # fmt: skip
+            try:
+                text = process.communicate(timeout=self.seconds)[1].decode(errors="replace")
+                number = -process.returncode if process.returncode < 0 else None
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                text, number = "", signal.SIGALRM
+        shutil.rmtree(candidate)
+        findings: Tuple[Dict[str, Any], ...] = ()
+        if report.is_file():
+            node = json.loads(report.read_text())
+            findings = tuple(node["findings"])
+            if node["program_exitcode"] > 128:
+                number = node["program_exitcode"] - 128
+        if process.returncode == 3 and not findings and not (results / "outcome.json").is_file():
+            raise UserError(text.strip().rpartition("kernkit: ")[2] or "kernkit cannot repeat the call")
+        return number, findings
+
+
+if __name__ == "__main__":
+    _call(recording.read(pathlib.Path(sys.argv[1])), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
