@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 
+#include "kernkit/logging/impl/earlier_calls.h"
 #include "kernkit/logging/impl/log.h"
 #include "kernkit/logging/impl/recorder.h"
+#include "kernkit/logging/impl/sync.h"
 #include "kernkit/logging/impl/trace.h"
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
@@ -39,6 +41,15 @@ class Hook {
     const int code = is_plain ? plain(call, result) : observed(call, result);
     if (traced != 0) trace_.end(traced, code);
     return code;
+  }
+
+  /// Appends the last calls to a message. Before the first call there are none.
+  static void append_earlier_calls(Message& text) {
+    if (const Hook* hook = made()) {
+      append_earlier(text, hook->trace_);
+    } else {
+      text << "; no earlier call";
+    }
   }
 
  private:
@@ -75,8 +86,9 @@ class Hook {
     return code;
   }
 
-  static int plain(const Call& call, KernkitAny* result) {
-    return call.site->function(detail::hooked_self(), call.args, call.num_args, result);
+  int plain(const Call& call, KernkitAny* result) const {
+    const int code = call.site->function(detail::hooked_self(), call.args, call.num_args, result);
+    return code == 0 && is_synced_ ? wait_for_work(call, result) : code;
   }
 
   /// Returns the name of the library's file without folders.
@@ -90,6 +102,7 @@ class Hook {
   Log log_;
   Trace trace_;
   Recorder recorder_;
+  const bool is_synced_ = is_synced();
 };
 
 }  // namespace kernkit::logging
@@ -99,7 +112,14 @@ namespace kernkit::detail {
 unsigned char call_hook = 0;
 
 // Runs when the library is loaded, so that no call reads the byte while another thread writes it.
-[[gnu::constructor]] static void read_call_hook() { call_hook = logging::is_requested() ? 1 : 0; }
+[[gnu::constructor]] static void read_call_hook() {
+  using namespace logging;
+  call_hook = is_observed() || is_synced() ? 1 : 0;
+}
+
+void append_earlier_calls(Message& text) noexcept {
+  if (call_hook != 0) logging::Hook::append_earlier_calls(text);
+}
 
 int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
                 KernkitAny* result) noexcept {
