@@ -7,6 +7,7 @@
 
 #include "kernkit/logging/impl/earlier_calls.h"
 #include "kernkit/logging/impl/log.h"
+#include "kernkit/logging/impl/nvtx.h"
 #include "kernkit/logging/impl/recorder.h"
 #include "kernkit/logging/impl/sync.h"
 #include "kernkit/logging/impl/trace.h"
@@ -53,7 +54,11 @@ class Hook {
   }
 
  private:
-  Hook() : log_(library_name()), trace_(library_name()), recorder_(library_name()) {
+  Hook()
+      : log_(library_name()),
+        trace_(library_name()),
+        recorder_(library_name()),
+        ranges_(library_name()) {
     __atomic_store_n(&made(), this, __ATOMIC_RELEASE);
     (void)pthread_atfork(nullptr, nullptr, after_fork);
   }
@@ -87,8 +92,11 @@ class Hook {
   }
 
   int plain(const Call& call, KernkitAny* result) const {
-    const int code = call.site->function(detail::hooked_self(), call.args, call.num_args, result);
-    return code == 0 && is_synced_ ? wait_for_work(call, result) : code;
+    ranges_.begin(call);
+    int code = call.site->function(detail::hooked_self(), call.args, call.num_args, result);
+    if (code == 0 && is_synced_) code = wait_for_work(call, result);
+    ranges_.end();
+    return code;
   }
 
   /// Returns the name of the library's file without folders.
@@ -102,6 +110,7 @@ class Hook {
   Log log_;
   Trace trace_;
   Recorder recorder_;
+  Ranges ranges_;
   const bool is_synced_ = is_synced();
 };
 
@@ -114,7 +123,7 @@ unsigned char call_hook = 0;
 // Runs when the library is loaded, so that no call reads the byte while another thread writes it.
 [[gnu::constructor]] static void read_call_hook() {
   using namespace logging;
-  call_hook = is_observed() || is_synced() ? 1 : 0;
+  call_hook = is_observed() || is_synced() || is_profiled() ? 1 : 0;
 }
 
 void append_earlier_calls(Message& text) noexcept {
