@@ -5,6 +5,8 @@
 #   KERNKIT_CUDA      AUTO, ON or OFF: whether CUDA files are compiled; AUTO: if nvcc is found
 #   KERNKIT_WERROR    ON: warnings are errors; OFF by default
 #   KERNKIT_CALL_HOOK ON: calls can be logged, traced and recorded; OFF removes the code
+#   KERNKIT_LINEINFO  ON: CUDA code has the lines of its source files (nvcc's -lineinfo); OFF removes
+#                     the lines and the paths of the files from the library
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitCudaWheel.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/KernkitIdentity.cmake")
@@ -15,6 +17,21 @@ set(KERNKIT_CUDA "AUTO" CACHE STRING "Compile CUDA files: AUTO (when nvcc is fou
 set_property(CACHE KERNKIT_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(KERNKIT_WERROR "Warnings are errors" OFF)
 option(KERNKIT_CALL_HOOK "Calls can be logged, traced and recorded" ON)
+option(KERNKIT_LINEINFO "CUDA code has the lines of its source files" ON)
+
+# Lets tools name the source line of a kernel's fault. nvcc warns if -G, which includes the lines,
+# is given as well.
+function(_kernkit_line_information target)
+  set(flags "${CMAKE_CUDA_FLAGS}")
+  foreach(config IN ITEMS ${CMAKE_BUILD_TYPE} ${CMAKE_CONFIGURATION_TYPES})
+    string(TOUPPER "${config}" config)
+    string(APPEND flags " ${CMAKE_CUDA_FLAGS_${config}}")
+  endforeach()
+  if(KERNKIT_LINEINFO AND NOT " ${flags} " MATCHES " (-G|--device-debug) ")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-lineinfo>")
+  endif()
+endfunction()
+
 # A library's code is compiled with KERNKIT_COMPILED and with the definitions of this function.
 function(_kernkit_hook_definitions out)
   set(definitions "")
@@ -255,6 +272,7 @@ function(kernkit_add_library name)
     CXX_EXTENSIONS OFF CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
   _kernkit_compile_options(${name}_objects)
   _kernkit_place_code(${name}_objects)
+  _kernkit_line_information(${name}_objects)
   # Lets the linker drop functions that no op of this library calls.
   set(sections -ffunction-sections -fdata-sections)
   list(JOIN sections "," sections_list)

@@ -27,6 +27,13 @@ def test_without_a_setting_nothing_is_printed():
     assert called.run("ops.add_to(y, x, 2.0)", KERNKIT_LOG="", KERNKIT_TRACE="").stderr == ""
 
 
+def test_a_library_without_the_hook_ignores_the_settings(tmp_path):
+    called.library("unhooked_ops")
+    settings = {"KERNKIT_LOG": "args", "KERNKIT_TRACE": str(tmp_path / "trace"), "KERNKIT_RECORD": str(tmp_path / "calls")}
+    result = called.run("ops = load('unhooked_ops'); ops.add_to(y, x, 2.0); print(y[1, 2], ops.typed_sum(x, 2))", **settings)
+    assert (result.stdout, result.stderr, list(tmp_path.iterdir())) == ("10.0 1.0\n", "", [])
+
+
 def test_names():
     text = called.run("ops.add_to(y, x, 2.0); ops.ignore(x)", KERNKIT_LOG="names").stderr
     assert_lines(text, "#1 add_to" + TAIL, f"#1 {OK} in libcalled_ops\\.so", "#2 ignore" + TAIL, "#2 .*")

@@ -77,6 +77,12 @@ def test_the_ring_keeps_the_last_calls(file):
     assert content.calls[-1].op == "add_to"
 
 
+def test_functions_written_for_tvm_ffi_are_in_the_trace(file):
+    called.run("load('called_ops_again').typed_sum(x, 6)", KERNKIT_TRACE=str(file))
+    (call,) = trace.read(file).calls
+    assert (call.op, call.arguments, call.state) == ("typed_sum", "argument_1=float32[2, 3] cpu, argument_2=6", "ok")
+
+
 def test_threads_libraries_and_processes_share_a_ring(file):
     code = """
 both = ops, load("called_ops_again")

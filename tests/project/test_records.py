@@ -84,6 +84,18 @@ def test_no_row_kernel_is_below_085_of_pytorch():
     assert [(cell["op"], cell["dtype"], cell["shape"], cell["threads"], cell["set"]) for cell in below] == [BEYOND_CACHES]
 
 
+def test_the_costs_of_the_hook(monkeypatch):
+    """A traced call takes at most 60 ns. The page has the times, and the sizes with and without the lines of kernels."""
+    monkeypatch.syspath_prepend(str(CPU.parents[1] / "python"))
+    import hook_costs
+
+    record = json.loads((CPU / "hook_amd_25_17.json").read_text())
+    page = (CPU.parents[2] / "docs/my-kernel-crashed.md").read_text()
+    assert record["rows"]["call hook/trace"] <= 60
+    assert hook_costs.table_of_calls(record) in page and hook_costs.table_of_sizes(record) in page
+    assert record["processor"] == "AMD family 25 model 17" and "AMD processor (family 25, model 17)" in page
+
+
 TEN_SIZES = [size * KIB for size in (4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 524288)]
 
 

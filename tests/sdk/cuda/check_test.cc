@@ -43,7 +43,7 @@ TEST(CudaCheck, ErrorOfEarlierWork) {
   EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }),
             "RuntimeError: cudaDeviceSynchronize() failed: cudaErrorIllegalAddress: an illegal "
             "memory access was encountered; it comes from earlier work on the device, not from "
-            "this call");
+            "this call; to find the launch, set KERNKIT_SYNC=1");
   EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }), "nothing");
 }
 
@@ -53,7 +53,7 @@ TEST(CudaCheck, LostContext) {
   const char* lost =
       "RuntimeError: cudaDeviceSynchronize() failed: cudaErrorIllegalAddress: an illegal memory "
       "access was encountered; it comes from earlier work on the device, not from this call; the "
-      "CUDA context is lost: restart the process";
+      "CUDA context is lost: restart the process; to find the launch, set KERNKIT_SYNC=1";
   EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }), lost);
   EXPECT_EQ(error_of([] { KERNKIT_CUDA_CHECK(cudaDeviceSynchronize()); }), lost);
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);

@@ -307,7 +307,7 @@ TEST_F(CudaLaunchTest, AsynchronousErrorIsNotBlamedOnTheLaunch) {
   EXPECT_EQ(launch_error({1, 1}),
             "RuntimeError: cudaLaunchKernelExC(kernels::fill, grid [1, 1, 1], block [1, 1, 1]) "
             "failed: cudaErrorMisalignedAddress: misaligned address; it comes from earlier work on "
-            "the device, not from this call");
+            "the device, not from this call; to find the launch, set KERNKIT_SYNC=1");
   EXPECT_EQ(launch_error({1, 1}), "nothing");
 }
 

@@ -50,7 +50,12 @@ TEST_F(CudaSync, WaitsForEachLaunch) {
   EXPECT_EQ(runtime.count("cudaStreamSynchronize"), 2u);
 }
 
-TEST_F(CudaSync, NamesTheKernelAndItsArguments) {
+const char* const kDump =
+    "; to find the kernel's line by cuda-gdb, set CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1 and "
+    "CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,skip_global_memory,"
+    "skip_shared_memory,skip_local_memory,skip_constbank_memory";
+
+TEST_F(CudaSync, NamesTheKernelItsArgumentsAndTheNextSetting) {
   runtime.fail("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
   const std::string text = launch();
   const std::string expected =
@@ -59,7 +64,11 @@ TEST_F(CudaSync, NamesTheKernelAndItsArguments) {
           "arguments ((12 bytes), -3, 4, 0.5, ") +
       (Message().stream() << static_cast<const void*>(nullptr)).c_str() +
       ") failed: cudaErrorIllegalAddress: an illegal memory access was encountered";
-  EXPECT_EQ(text.substr(0, expected.size()), expected);
+  EXPECT_EQ(text, expected + kDump);
+  setenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION", "1", 1);
+  runtime.fail("cudaStreamSynchronize", 1, cudaErrorIllegalAddress);
+  EXPECT_EQ(launch(), expected);
+  unsetenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
 }
 
 TEST_F(CudaSync, NeverWhileCapturing) {

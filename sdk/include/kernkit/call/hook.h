@@ -7,6 +7,7 @@
 
 #include "kernkit/abi/abi.h"
 #include "kernkit/base/cold.h"
+#include "kernkit/errors/message.h"
 #include "kernkit/schema/schema.h"
 
 namespace kernkit::detail {
@@ -25,9 +26,14 @@ struct CallSite {
 inline void* hooked_self() { return reinterpret_cast<void*>(uintptr_t{0xff}); }
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
-/// Not 0 if an environment variable requests the log, the trace or recordings. The value is set
-/// when the library is loaded, and constant from then on.
+/// Not 0 if an environment variable requests the log, the trace, recordings, or another work of the
+/// hook. The value is set when the library is loaded, and constant from then on.
 extern KERNKIT_LOCAL unsigned char call_hook;
+
+/// Appends the last three calls before the call of this thread to the message of a CUDA error:
+/// "; earlier calls, the last one first: #2 scale(x=float32[4] cuda:0), #1 ...". Appends nothing if
+/// no environment variable requests the hook, which then knows no calls.
+[[gnu::cold]] KERNKIT_LOCAL void append_earlier_calls(Message& text) noexcept;
 
 /// Calls the function of a call site, and logs, traces or records the call. Returns what the
 /// function returns: a failure of the hook changes no call.

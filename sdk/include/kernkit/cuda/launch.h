@@ -50,8 +50,6 @@ int64_t static_shared_memory(const void* kernel, int device);
                                                  int device);
 [[noreturn, gnu::cold]] void throw_launch_error(cudaError_t error, const LaunchConfig& config,
                                                 const void* kernel);
-/// True if KERNKIT_SYNC=1 is set in the environment; read once.
-bool sync_each_launch();
 [[gnu::cold]] void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
                                const Argument* arguments, size_t count);
 

@@ -2,6 +2,7 @@
 // Messages of CUDA errors.
 #pragma once
 
+#include "kernkit/call/hook.h"
 #include "kernkit/cuda/check.h"
 
 namespace kernkit::cuda {
@@ -64,14 +65,44 @@ KERNKIT_COLD void append_architecture(Message& text) {
        << "; rebuild with -DCMAKE_CUDA_ARCHITECTURES=" << major << minor;
 }
 
-}  // namespace detail
+KERNKIT_COLD bool sync_each_launch() {
+  static const bool is_set = [] {
+    const char* value = getenv("KERNKIT_SYNC");
+    return value != nullptr && strcmp(value, "1") == 0;
+  }();
+  return is_set;
+}
 
-KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, SourceLocation location) {
+// Appends the last calls if the hook is on.
+KERNKIT_COLD void append_calls([[maybe_unused]] Message& text) {
+#if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
+  kernkit::detail::append_earlier_calls(text);
+#endif
+}
+
+// Appends the environment variables that find the kernel of an asynchronous error.
+KERNKIT_COLD void append_settings(Message& text) {
+  const char* dump = getenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
+  if (!sync_each_launch()) {
+    text << "; to find the launch, set KERNKIT_SYNC=1";
+  } else if (dump == nullptr || strcmp(dump, "1") != 0) {
+    text << "; to find the kernel's line by cuda-gdb, set CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1 and "
+            "CUDA_COREDUMP_GENERATION_FLAGS=skip_nonrelocated_elf_images,skip_global_memory,"
+            "skip_shared_memory,skip_local_memory,skip_constbank_memory";
+  }
+#if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
+  if (kernkit::detail::call_hook == 0)
+    text << "; to find the earlier calls, set KERNKIT_TRACE=FILE";
+#endif
+}
+
+[[noreturn]] KERNKIT_COLD void throw_error(cudaError_t error, const char* call,
+                                           SourceLocation location, bool is_own_work) {
   (void)cudaGetLastError();
   Message text;
   text << call << " failed: " << cudaGetErrorName(error) << ": " << cudaGetErrorString(error);
-  if (detail::is_asynchronous(error)) {
-    text << "; it comes from earlier work on the device, not from this call";
+  if (is_asynchronous(error)) {
+    if (!is_own_work) text << "; it comes from earlier work on the device, not from this call";
     // An error that another call returns as well is permanent.
     size_t free = 0;
     size_t total = 0;
@@ -79,12 +110,25 @@ KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, SourceLo
       text << "; the CUDA context is lost: restart the process";
     }
   } else if (error == cudaErrorInsufficientDriver || error == cudaErrorUnsupportedPtxVersion) {
-    detail::append_driver(text);
+    append_driver(text);
   } else if (error == cudaErrorNoKernelImageForDevice) {
-    detail::append_architecture(text);
+    append_architecture(text);
   }
+  append_calls(text);
+  if (is_asynchronous(error)) append_settings(text);
   (void)cudaGetLastError();
   throw Error(kind::RuntimeError, text.c_str(), location);
+}
+
+KERNKIT_COLD void throw_error_of_own_work(cudaError_t error, const char* call,
+                                          SourceLocation location) {
+  throw_error(error, call, location, true);
+}
+
+}  // namespace detail
+
+KERNKIT_COLD void throw_cuda_error(cudaError_t error, const char* call, SourceLocation location) {
+  detail::throw_error(error, call, location, false);
 }
 
 }  // namespace kernkit::cuda

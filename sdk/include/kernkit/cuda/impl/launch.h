@@ -138,14 +138,6 @@ KERNKIT_COLD void throw_launch_error(cudaError_t error, const LaunchConfig& conf
   throw_cuda_error(error, call.c_str(), KERNKIT_HERE);
 }
 
-KERNKIT_COLD bool sync_each_launch() {
-  static const bool is_set = [] {
-    const char* value = getenv("KERNKIT_SYNC");
-    return value != nullptr && strcmp(value, "1") == 0;
-  }();
-  return is_set;
-}
-
 template <class T>
 T read(const void* value) {
   T result;
@@ -193,7 +185,7 @@ KERNKIT_COLD void synchronize(cudaStream_t stream, const LaunchConfig& config, c
   text << ", arguments (";
   for (size_t i = 0; i < count; ++i) append_argument(i == 0 ? text : text << ", ", arguments[i]);
   text << ")";
-  throw_cuda_error(error, text.c_str(), KERNKIT_HERE);
+  throw_error_of_own_work(error, text.c_str(), KERNKIT_HERE);
 }
 
 }  // namespace kernkit::cuda::detail

@@ -5,8 +5,11 @@
 
 #include <dlfcn.h>
 
+#include "kernkit/logging/impl/earlier_calls.h"
 #include "kernkit/logging/impl/log.h"
+#include "kernkit/logging/impl/nvtx.h"
 #include "kernkit/logging/impl/recorder.h"
+#include "kernkit/logging/impl/sync.h"
 #include "kernkit/logging/impl/trace.h"
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
@@ -41,8 +44,21 @@ class Hook {
     return code;
   }
 
+  /// Appends the last calls to a message. Before the first call there are none.
+  static void append_earlier_calls(Message& text) {
+    if (const Hook* hook = made()) {
+      append_earlier(text, hook->trace_);
+    } else {
+      text << "; no earlier call";
+    }
+  }
+
  private:
-  Hook() : log_(library_name()), trace_(library_name()), recorder_(library_name()) {
+  Hook()
+      : log_(library_name()),
+        trace_(library_name()),
+        recorder_(library_name()),
+        ranges_(library_name()) {
     __atomic_store_n(&made(), this, __ATOMIC_RELEASE);
     (void)pthread_atfork(nullptr, nullptr, after_fork);
   }
@@ -75,8 +91,12 @@ class Hook {
     return code;
   }
 
-  static int plain(const Call& call, KernkitAny* result) {
-    return call.site->function(detail::hooked_self(), call.args, call.num_args, result);
+  int plain(const Call& call, KernkitAny* result) const {
+    ranges_.begin(call);
+    int code = call.site->function(detail::hooked_self(), call.args, call.num_args, result);
+    if (code == 0 && is_synced_) code = wait_for_work(call, result);
+    ranges_.end();
+    return code;
   }
 
   /// Returns the name of the library's file without folders.
@@ -90,6 +110,8 @@ class Hook {
   Log log_;
   Trace trace_;
   Recorder recorder_;
+  Ranges ranges_;
+  const bool is_synced_ = is_synced();
 };
 
 }  // namespace kernkit::logging
@@ -99,7 +121,14 @@ namespace kernkit::detail {
 unsigned char call_hook = 0;
 
 // Runs when the library is loaded, so that no call reads the byte while another thread writes it.
-[[gnu::constructor]] static void read_call_hook() { call_hook = logging::is_requested() ? 1 : 0; }
+[[gnu::constructor]] static void read_call_hook() {
+  using namespace logging;
+  call_hook = is_observed() || is_synced() || is_profiled() ? 1 : 0;
+}
+
+void append_earlier_calls(Message& text) noexcept {
+  if (call_hook != 0) logging::Hook::append_earlier_calls(text);
+}
 
 int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
                 KernkitAny* result) noexcept {

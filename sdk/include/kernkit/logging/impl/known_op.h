@@ -40,6 +40,16 @@ inline void append_name(Message& out, const Call& call, int32_t i) {
   }
 }
 
+/// Appends "scale(y=float32[4, 33] cuda:0, factor=2.0)".
+inline void append_call(Message& out, const Call& call) {
+  out << call.site->name << "(";
+  for (int32_t i = 0; i < call.num_args; ++i) {
+    append_name(i == 0 ? out : out << ", ", call, i);
+    append_value(out << "=", call.args[i]);
+  }
+  out << ")";
+}
+
 /// Returns the device of the first tensor that is not in the host's memory; the CPU if there is
 /// none.
 inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {

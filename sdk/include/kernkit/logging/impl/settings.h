@@ -114,8 +114,18 @@ struct LogSettings {
   }
 };
 
+/// Returns whether KERNKIT_SYNC=1 requests that each call waits for its work on CUDA devices.
+inline bool is_synced() {
+#if defined(KERNKIT_WITH_CUDA)
+  const char* value = variable("KERNKIT_SYNC");
+  return value != nullptr && strcmp(value, "1") == 0;
+#else
+  return false;
+#endif
+}
+
 /// Returns whether an environment variable requests the log, the trace or recordings.
-inline bool is_requested() {
+inline bool is_observed() {
   for (const char* name : {"KERNKIT_LOG", "KERNKIT_TRACE", "KERNKIT_RECORD"}) {
     if (variable(name) != nullptr) return true;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace: a ring of the last calls in a mapped file, which stays readable after abort() and
-// SIGKILL. A call makes no system call.
+// SIGKILL. A call makes no system call. Without KERNKIT_TRACE the ring is in memory, for the
+// messages of CUDA errors.
 //
 // `kernkit calls FILE` reads the file (sdk/python/kernkit/calls/trace.py), in the byte order of the
 // machine. The libraries of a process, and processes that fork() makes, share one ring.
@@ -161,6 +162,7 @@ class Trace {
   /// Opens the file of KERNKIT_TRACE. `library` is the name of this library's file.
   explicit Trace(const char* library) : library_(library), path_(kept(variable("KERNKIT_TRACE"))) {
     if (path_ != nullptr) open_file();
+    if (header_ == nullptr) open_memory();
   }
 
   bool is_open() const { return header_ != nullptr; }
@@ -170,6 +172,7 @@ class Trace {
     if (!is_open()) return -1;
     const uint32_t index = __atomic_fetch_add(&header_->next_op, 1, __ATOMIC_RELAXED);
     if (index >= TraceHeader::kOps) {
+      if (path_ == nullptr) return -1;
       report(Cause::kTraceOps, Message().stream()
                                    << "KERNKIT_TRACE: " << path_ << " has no room for more than "
                                    << TraceHeader::kOps << " ops; calls of other ops are left out");
@@ -229,6 +232,34 @@ class Trace {
 
   void after_fork() { ++generation_; }
 
+  /// Calls `visit(call, op)` with copies of the last calls before the call of this thread, the last
+  /// one first, until `visit` returns false.
+  template <class Visit>
+  void for_each_earlier_call(const Visit& visit) const {
+    if (!is_open()) return;
+    const ThreadIds ids = thread_ids();
+    bool is_earlier = false;  // the call of this thread was passed, or this thread has no call
+    const uint64_t count = __atomic_load_n(&header_->next_call, __ATOMIC_ACQUIRE);
+    const uint64_t oldest = count > TraceHeader::kCalls ? count - TraceHeader::kCalls : 0;
+    for (uint64_t index = count; index > oldest; --index) {
+      const TraceCall& entry = calls()[(index - 1) % TraceHeader::kCalls];
+      // Another thread may replace the entry while it is copied.
+      const bool is_complete = __atomic_load_n(&entry.number, __ATOMIC_ACQUIRE) == index;
+      const TraceCall call = entry;
+      __atomic_thread_fence(__ATOMIC_ACQUIRE);
+      if (!is_complete || __atomic_load_n(&entry.number, __ATOMIC_RELAXED) != index) continue;
+      const bool is_running = call.state == static_cast<uint8_t>(TraceState::kRunning);
+      if (!is_earlier && is_running && call.tid == ids.tid && call.pid == ids.pid) {
+        is_earlier = true;
+        continue;
+      }
+      if (call.op >= TraceHeader::kOps) continue;
+      const TraceOp& op = ops()[call.op];
+      if (__atomic_load_n(&op.is_complete, __ATOMIC_ACQUIRE) == 0) continue;
+      if (!visit(call, op)) return;
+    }
+  }
+
  private:
   ThreadIds thread_ids() const {
     static thread_local ThreadIds ids;
@@ -276,6 +307,12 @@ class Trace {
     (void)flock(lock, LOCK_EX);
     if (!join(name.c_str())) create(name.c_str());
     close(lock);
+  }
+
+  void open_memory() {
+    void* memory =
+        mmap(nullptr, kTraceBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) header_ = static_cast<TraceHeader*>(memory);
   }
 
   bool map(int file) {
