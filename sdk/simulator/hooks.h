@@ -103,6 +103,8 @@ class LaunchHooks {
   /// Returns whether threads continue after an invalid access, which is left out, so that later
   /// accesses are seen. The launch returns the error of the first invalid access.
   virtual bool continues_after_faults() const { return false; }
+  /// Returns the seed of the order of blocks and threads. `of_program` is the seed of the runtime.
+  virtual unsigned seed(unsigned of_program) const { return of_program; }
 };
 
 /// A launch that begins, for Tools::begin().
@@ -115,6 +117,7 @@ struct LaunchStart {
   size_t dynamic_shared_bytes;  ///< dynamic shared memory of a block [bytes]
   bool runs_all_blocks;         ///< false if only some blocks run, see CudaRuntime::sample_blocks()
   int device;                   ///< number of the device
+  uint64_t number;              ///< result of Tools::number_launch(); 0 for a launch by a kernel
 };
 
 /// The tools of the process, which register themselves.
@@ -125,6 +128,9 @@ class Tools {
   /// Returns the work that is ordered before a launch, which may overlap earlier work of its
   /// stream. Called in the launching thread; the result is passed to begin() when the launch runs.
   virtual std::shared_ptr<void> work_clock() const = 0;
+  /// Returns the number of a launch by the host: 1 for the first call. Runs of a graph share the
+  /// number of the call that made the node. Called in the launching thread.
+  virtual uint64_t number_launch() = 0;
   /// Returns hooks for a launch, whose kernel is then instrumented; null if no tool is on.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                              const std::shared_ptr<void>& work_clock) = 0;
