@@ -109,6 +109,8 @@ class LaunchHooks {
   /// Returns whether invalid accesses are skipped and their threads continue, so that the tool also
   /// checks later accesses. The launch then ends with the error of the first invalid access.
   virtual bool continues_after_faults() const { return false; }
+  /// Returns the seed of the order of blocks and threads. `of_program` is the seed of the runtime.
+  virtual unsigned seed(unsigned of_program) const { return of_program; }
 };
 
 /// The launch that Tools::begin() receives.
@@ -121,6 +123,7 @@ struct LaunchStart {
   size_t dynamic_shared_bytes;  ///< dynamic shared memory of a block [bytes]
   bool runs_all_blocks;         ///< false if only some blocks run, see CudaRuntime::sample_blocks()
   int device;                   ///< number of the device
+  uint64_t number;              ///< result of Tools::number_launch(); 0 for a launch by a kernel
 };
 
 /// Interface to the tools, which register themselves in `tools` if they are linked.
@@ -132,6 +135,9 @@ class Tools {
   /// overlap earlier work of its stream. Called in the launching thread; begin() receives the
   /// record when the launch runs.
   virtual std::shared_ptr<void> work_clock() const = 0;
+  /// Returns the number of a launch by the host: 1 for the first call. Runs of a graph share the
+  /// number of the call that made the node. Called in the launching thread.
+  virtual uint64_t number_launch() = 0;
   /// Returns the hooks for a launch, whose instrumented kernel then runs; null if no tool is
   /// active.
   virtual std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,

@@ -59,7 +59,7 @@ def findings_of(program, *name, level="error"):
     arguments = argparse.Namespace(program=str(program), arguments=list(name), runtime=str(RUNTIME), seed=None, devices=None, capability=None,
                                    nvcc_options="")
     levels = {"KERNKIT_RACECHECK_DETECT_LEVEL": level, "KERNKIT_SYNCCHECK_DETECT_LEVEL": level}
-    code, results = run_with_tools(arguments, list(sanitize.TOOLS), levels)
+    code, results = run_with_tools(arguments, list(sanitize.DEFAULT_TOOLS), levels)
     assert code == 0
     return [finding for result in results for finding in result["findings"]]
 
@@ -101,7 +101,7 @@ def test_planted_faults(program):
 
 def test_there_are_enough_faults():
     assert len(FAULTS) > 70  # the number in docs/tools.md
-    assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.TOOLS)
+    assert {tool_of for _, tools, *_ in FAULTS.values() for tool_of in tools} == set(sanitize.DEFAULT_TOOLS)
 
 
 def row(name, findings):

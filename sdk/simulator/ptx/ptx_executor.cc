@@ -95,6 +95,7 @@ class MemoryOfModule : public DeviceMemory {
     const std::string variable = image_.location_of(address);
     return variable.empty() ? allocated_memory().location_of(address) : variable;
   }
+  std::string variable_at(uint64_t address) const override { return image_.variable_at(address); }
 
  private:
   const Image& image_;
@@ -135,20 +136,22 @@ struct GridOfKernel {
   uint32_t shared_bytes;            // dynamic shared memory [bytes]
   const unsigned char* parameters;  // parameter memory
   bool is_cooperative;
+  uint64_t number;  // see LaunchStart::number
 };
 
 // Runs a grid, and adds the launches of its threads to `children`.
 ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
                            const std::shared_ptr<void>& work_clock, ptx::ChildLaunches* children) {
-  const Settings& settings = execution_settings();
+  Settings settings = execution_settings();
   Image& image = *loaded(module).image;
   const MemoryOfModule memory(image, *children);
   std::unique_ptr<ptx::LaunchHooks> hooks;
   if (ptx::tools != nullptr) {
     const bool runs_all_blocks = sample(one.grid, settings) == 0;
     hooks = ptx::tools->begin({one.kernel, image.module(), one.name, one.grid, one.block,
-                               one.shared_bytes, runs_all_blocks, module.device},
+                               one.shared_bytes, runs_all_blocks, module.device, one.number},
                               work_clock);
+    if (hooks != nullptr) settings.seed = hooks->seed(settings.seed);
   }
   const ptx::Launch of_grid{hooks != nullptr ? one.kernel.instrumented->kernel : one.kernel,
                             image.module(),
@@ -184,7 +187,8 @@ ptx::PtxResult run_child(const DeviceModule& module, const ptx::ChildLaunch& lau
                            {1, 1, 1},
                            launch.shared_bytes,
                            launch.parameters.get(),
-                           false};
+                           false,
+                           0};
     return run_grid_of(module, one, nullptr, children);
   } catch (const ptx::UnsupportedPtx& rejection) {
     return {name + " cannot run: " + rejection.what(), cudaErrorNotSupported, "program"};
@@ -198,7 +202,7 @@ dim3 cluster_of(const ptx::Function& function, const CudaLaunch& launch) {
 }
 
 std::string run(const DeviceModule& module, const std::string& mangled, const CudaLaunch& launch,
-                const std::shared_ptr<void>& work_clock, cudaError_t* error) {
+                const std::shared_ptr<void>& work_clock, uint64_t number, cudaError_t* error) {
   const ptx::Kernel& kernel = loaded(module).image->kernel(mangled);
   const std::vector<unsigned char> parameters = parameters_of(kernel, launch);
   const dim3 cluster = cluster_of(loaded(module).image->module().functions.at(mangled), launch);
@@ -216,7 +220,8 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                            cluster,
                            static_cast<uint32_t>(launch.shared_memory),
                            parameters.data(),
-                           launch.cooperative};
+                           launch.cooperative,
+                           number};
   ptx::PtxResult result = run_grid_of(module, first, work_clock, &children);
   // The launches of a grid precede the launches that the grid's caller made later.
   std::vector<ptx::ChildLaunch> waiting;
@@ -272,9 +277,10 @@ class PtxExecutor : public KernelExecutor {
   GridRun prepare(const KernelInfo& kernel, std::shared_ptr<const CudaLaunch> launch) override {
     std::shared_ptr<void> work_clock;
     if (launch->overlaps_previous && ptx::tools != nullptr) work_clock = ptx::tools->work_clock();
+    const uint64_t number = ptx::tools != nullptr ? ptx::tools->number_launch() : 0;
     return [module = module_here(kernel.module), mangled = kernel.mangled,
-            launch = std::move(launch), work_clock](cudaError_t* error) {
-      return run(module, mangled, *launch, work_clock, error);
+            launch = std::move(launch), work_clock, number](cudaError_t* error) {
+      return run(module, mangled, *launch, work_clock, number, error);
     };
   }
 

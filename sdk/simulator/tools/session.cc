@@ -12,6 +12,7 @@
 
 #include "kernkit/simulator/initcheck.h"
 #include "kernkit/simulator/racecheck.h"
+#include "platform/environment.h"
 #include "runtime/forked_process.h"
 #include "runtime/queue.h"
 #include "runtime/state.h"
@@ -89,6 +90,10 @@ struct HooksOfLaunch : LaunchHooks {
     return std::any_of(all.begin(), all.end(),
                        [](auto& tool) { return tool->continues_after_faults(); });
   }
+  unsigned seed(unsigned of_program) const override {
+    for (auto& tool : all) of_program = tool->seed(of_program);
+    return of_program;
+  }
   std::vector<std::unique_ptr<LaunchHooks>> all;
 };
 
@@ -116,6 +121,10 @@ Session::Session() {
   if (is_requested("initcheck")) {
     Written::of_process().keep();
     init_ledgers_.push_back(&uses_of_program_);
+  }
+  if (is_requested("determinism")) {
+    outputs_ = std::make_unique<LaunchOutputs>(folder_, std::getenv("KERNKIT_DESCRIBED_LAUNCH"),
+                                               simulator::number_of("KERNKIT_SEED", 0));
   }
   if (is_requested("synccheck") && is_warn(std::getenv("KERNKIT_SYNCCHECK_DETECT_LEVEL"))) {
     sync_ledgers_.push_back(&barriers_of_program_);
@@ -160,7 +169,8 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool records_writes = launch.runs_all_blocks && !init_ledgers_.empty();
   if (!records_writes) Written::of_process().forget();
-  if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !records_writes) {
+  if (totals_.empty() && race_ledgers_.empty() && sync_ledgers_.empty() && !records_writes &&
+      outputs_ == nullptr) {
     return nullptr;
   }
   const Kernel& kernel = launch.kernel;
@@ -181,6 +191,7 @@ std::unique_ptr<LaunchHooks> Session::begin(const LaunchStart& launch,
   if (records_writes) {
     hooks->all.push_back(std::make_unique<InitWatch>(*kernel.instrumented, init_ledgers_));
   }
+  if (outputs_ != nullptr) hooks->all.push_back(outputs_->begin(launch, kernel.instrumented));
   if (!sync_ledgers_.empty()) hooks->all.push_back(std::make_unique<EndedThreads>(sync_ledgers_));
   return hooks;
 }

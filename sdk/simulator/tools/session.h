@@ -14,6 +14,7 @@
 #include "ptx/machine/block.h"
 #include "ptx/machine/grid.h"
 #include "tools/counts.h"
+#include "tools/determinism.h"
 #include "tools/ended_threads.h"
 #include "tools/findings.h"
 #include "tools/happens_before.h"
@@ -41,6 +42,7 @@ class Session : public Tools {
   std::unique_ptr<LaunchHooks> begin(const LaunchStart& launch,
                                      const std::shared_ptr<void>& work_clock) override;
   std::shared_ptr<void> work_clock() const override;
+  uint64_t number_launch() override { return ++launches_; }
   /// Returns the ledgers that record races.
   std::vector<RaceLedger*> race_ledgers() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -73,6 +75,8 @@ class Session : public Tools {
   RaceLedger races_of_program_;
   InitLedger uses_of_program_;
   SyncLedger barriers_of_program_;
+  std::unique_ptr<LaunchOutputs> outputs_;  // null if the tool determinism is off
+  uint64_t launches_ = 0;                   // number of launches by the host
   std::vector<Finding> findings_;
 };
 

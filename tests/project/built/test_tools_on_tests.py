@@ -8,7 +8,7 @@ from cuda_tools import build
 from kernkit.commands import sanitize
 from kernkit.simulator.program import TOOLS_FOLDER, run_with_tools
 
-TOOLS = [*sanitize.TOOLS, "counters"]
+TOOLS = [*sanitize.DEFAULT_TOOLS, "counters"]
 # A filter that excludes tests of faults, tests that read before a wait or read bytes that nothing stored, tests of the tools, and a test that needs more
 # processors than the tools use.
 OF_FAULTS = "*Faults*:PtxBulkCopies.TensorLoads:PtxBulkCopyOrder.*:PtxExecution.AsynchronousCopiesLandAtTheirWait:PtxMatrix.LdmatrixBeforeTheWait:PtxDependentLaunches.*:PtxGraphMemory.*:PtxInit*:PtxUnsupportedForms.*:Ptx*Races.*:PtxMemoryModel.*:PtxCounters.*:PtxGrid.BlocksOverAllProcessors"

@@ -209,6 +209,28 @@ def test_findings_of_several_seeds_are_merged(run, tmp_path):
     assert findings[0]["sentence"] in run("sanitize", "--tool", "racecheck", "--seed", str(seed), kernel="unordered").stderr
 
 
+def test_a_race_that_only_some_seeds_have(run):
+    """With seed 0 block 0 comes first, and has no store. A finding names the first seed with the race."""
+    assert run("sanitize", "--tool", "racecheck", kernel="elected").returncode == 0
+    result = run("sanitize", "--tool", "racecheck", "--seeds", "5", kernel="elected")
+    first, last = line_of("the first block of most orders"), line_of("the last block")
+    assert result.returncode == 1, result.stderr
+    (seed,) = set(re.findall(r"with nothing between that orders them \(seed (\d)\)", result.stderr))
+    assert seed != "0" and f"(tools.cu:{last}) and Write access by block" in result.stderr and f"(tools.cu:{first})" in result.stderr
+    result = run("sanitize", "--tool", "racecheck", "--seed", seed, kernel="elected")
+    assert result.returncode == 1 and "with nothing between that orders them" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("kernel, tool_of", [("outside", "memcheck"), ("diverged", "synccheck"), ("unwritten", "initcheck")])
+def test_faults_of_several_seeds_are_merged(run, kernel, tool_of):
+    """The first thread with the fault depends on the seed, and the line does not."""
+    result = run("sanitize", "--seeds", "3", kernel=kernel)
+    assert result.returncode == 1 and "kernkit sanitize: 1 finding (" in result.stderr, result.stderr
+    assert re.search(rf"^{tool_of}: {kernel}: .*\(tools.cu:\d+\) \(seed 0\) \(3 times\)$", result.stderr, re.MULTILINE), result.stderr
+    for line in re.findall("^kernkit sanitize: incomplete: .*", result.stderr, re.MULTILINE):
+        assert line.endswith(("and the rest of it did not run", "its invalid accesses were left out")), result.stderr
+
+
 def test_lanes_of_a_warp_at_the_level_of_warnings(run):
     assert run("sanitize", kernel="lanes").returncode == 0
     result = run("sanitize", "--racecheck-detect-level", "warn", kernel="lanes")

@@ -8,28 +8,33 @@ If the program succeeds and a tool has findings, the exit code is that of --erro
 """
 
 import argparse
+import contextlib
 import fnmatch
 import json
 import os
 import pathlib
+import re
 import sys
 from typing import Any, Dict, List, Tuple
 
 from ..errors import UserError
-from ..simulator import program
+from ..simulator import determinism, program
 
-TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+DEFAULT_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+TOOLS = (*DEFAULT_TOOLS, "determinism")
 LEVELS = ("info", "warn", "error")  # of findings, the least severe first
 Finding = Dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tool", default=",".join(TOOLS), metavar="TOOLS", help="comma-separated list of tools (default: %(default)s)")
+    parser.add_argument("--tool", default=",".join(DEFAULT_TOOLS), metavar="TOOLS",
+                        help=f"comma-separated list of tools: {', '.join(TOOLS)} (default: %(default)s)")  # fmt: skip
     parser.add_argument("--racecheck-detect-level", choices=("info", "warn", "error"), default="error",
                         help="warn adds lanes of a warp without __syncwarp() and accesses that lack an acquire fence only; info adds "
                         "stores of one value and unordered strong accesses (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=1, metavar="N",
-                        help="run the program N times, with N seeds from --seed on, and merge the findings (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--seeds", type=int, metavar="N",
+                        help="run the program N times, with N seeds from --seed on, and merge the findings (default: 1, with "
+                        "determinism 4)")  # fmt: skip
     parser.add_argument("--synccheck-detect-level", choices=("warn", "error"), default="error",
                         help="warn also reports barriers that open after threads of the block have ended (default: %(default)s)")  # fmt: skip
     parser.add_argument("--error-exitcode", type=int, default=1, metavar="N", help="exit code if a tool has findings (default: %(default)s)")
@@ -54,12 +59,18 @@ def level_of(finding: Finding) -> int:
     return LEVELS.index(finding.get("level", "error"))
 
 
+def without_numbers(sentence: str) -> str:
+    """A sentence without the numbers of threads and bytes, which differ between seeds; numbers of lines remain."""
+    return re.sub(r"\d+(?![^(]*\))", "N", sentence)
+
+
 def merged(findings: List[Finding]) -> List[Finding]:
     """The findings of several processes and runs. Each sentence is kept once, and each race of two lines with the sentence of
-    the first run that has the most severe level."""
+    the first run that has the most severe level. Sentences of several seeds that differ in numbers only are one."""
     by_key: Dict[str, Finding] = {}
     for finding in findings:
-        key = finding["tool"] + (finding.get("pair") or finding["sentence"])
+        sentence = without_numbers(finding["sentence"]) if "seed" in finding else finding["sentence"]
+        key = finding["tool"] + (finding.get("pair") or sentence)
         entry = by_key.setdefault(key, {**finding, "count": 0})
         count = entry["count"] + finding["count"]
         if level_of(finding) > level_of(entry):
@@ -102,7 +113,7 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
 
 def incomplete(code: int, results: List[Any], findings: List[Finding], tools: List[str]) -> List[str]:
     """Messages about kernels that did not run or whose findings are incomplete. The exit code is then not 0."""
-    sentences = {finding["sentence"] for finding in findings}
+    sentences = {without_numbers(finding["sentence"]) for finding in findings}
 
     def rest_of(sentence: str) -> str:
         left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck goes on after an invalid access
@@ -110,8 +121,8 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
 
     stopped = [sentence for result in results for sentence in result["stopped"]]
     failed = sum(result["not_run"] for result in results)
-    lines = [f"{rest_of(sentence)}: {sentence}" for sentence in stopped if sentence not in sentences]
-    lines += dict.fromkeys(rest_of(sentence) for sentence in stopped if sentence in sentences)
+    lines = [f"{rest_of(sentence)}: {sentence}" for sentence in stopped if without_numbers(sentence) not in sentences]
+    lines += dict.fromkeys(rest_of(sentence) for sentence in stopped if without_numbers(sentence) in sentences)
     if failed:
         lines.append(f"{failed} {'launch' if failed == 1 else 'launches'} after a stopped kernel did not run")
     cut_off = sum(not result["ended"] for result in results)
@@ -121,25 +132,48 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
     return lines
 
 
+def without_seed(sentence: str) -> str:
+    return re.sub(r" \(seed \d+\)$", "", sentence)
+
+
 def run_with_seeds(arguments: argparse.Namespace, tools: List[str], settings: Dict[str, str]) -> Tuple[int, List[Any]]:
-    """The first exit code that is not 0, or 0, and the reports of all runs. Findings of several runs name their seed."""
-    if arguments.seeds < 1:
-        raise UserError(f"--seeds: expected 1 or more, found {arguments.seeds}")
-    if arguments.seeds == 1:
+    """The first exit code that is not 0, or 0, and the reports of all runs. Findings of several runs name their seed. With
+    the tool determinism, the first launch whose output differs is a finding of the last report."""
+    compares = "determinism" in tools
+    seeds = (4 if compares else 1) if arguments.seeds is None else arguments.seeds
+    if seeds < 1 + compares:
+        raise UserError(f"--seeds: expected {1 + compares} or more{' with determinism' * compares}, found {seeds}")
+    if seeds == 1:
         return program.run_with_tools(arguments, tools, settings)
     first = arguments.seed or os.environ.get("KERNKIT_SEED") or "0"
     if not first.isdecimal():
         raise UserError(f'--seed: expected a number, found "{first}"')
-    code, results = 0, []
-    for seed in range(int(first), int(first) + arguments.seeds):
-        arguments.seed = str(seed)
-        code_of_run, reports = program.run_with_tools(arguments, tools, settings)
-        code = code or code_of_run
-        for report in reports:
-            for finding in report["findings"]:
-                finding["seed"] = seed
-        results += reports
+    code, results, runs = 0, [], []
+    with determinism.fixed_addresses() if compares else contextlib.nullcontext():
+        for seed in range(int(first), int(first) + seeds):
+            arguments.seed = str(seed)
+            code_of_run, reports = program.run_with_tools(arguments, tools, settings)
+            code = code or code_of_run
+            for report in reports:
+                report["stopped"] = [without_seed(sentence) for sentence in report["stopped"]]
+                for finding in report["findings"]:
+                    finding.update(seed=seed, sentence=without_seed(finding["sentence"]))
+            results += reports
+            runs.append((seed, [report.get("launches", "") for report in reports]))
+        if compares:
+            print(f"kernkit sanitize: {determinism.compared_text(runs)}", file=sys.stderr)
+        difference = determinism.first_difference(runs) if compares else None
+        if difference is not None:
+            finding = determinism.explained(difference, lambda seed, launch: described(arguments, seed, launch))
+            results[-1]["findings"].append(finding)
     return code, results
+
+
+def described(arguments: argparse.Namespace, seed: int, launch: str) -> List[Any]:
+    """The reports of a run in which determinism describes a launch, and racecheck looks for races at every level."""
+    arguments.seed = str(seed)
+    settings = {"KERNKIT_DESCRIBED_LAUNCH": launch, "KERNKIT_RACECHECK_DETECT_LEVEL": LEVELS[0]}
+    return program.run_with_tools(arguments, ["determinism", "racecheck"], settings, is_silent=True)[1]
 
 
 def text_of(finding: Finding) -> str:
@@ -167,6 +201,8 @@ def run(arguments: argparse.Namespace) -> int:
                                               "warnings": warnings, "findings": findings}, indent=1) + "\n")  # fmt: skip
     for finding in findings[: arguments.print_limit]:
         print(text_of(finding), file=sys.stderr)
+        for cause in finding.get("causes", []):
+            print(f"{finding['tool']}:   {cause}", file=sys.stderr)
     if len(findings) > arguments.print_limit:
         print(f"{len(findings) - arguments.print_limit} more findings are not printed, see --print-limit", file=sys.stderr)
     for line in missing:

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -197,14 +198,20 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
     return found, environment
 
 
-def run_with_tools(arguments: argparse.Namespace, tools: List[str],
-                   settings: Optional[Dict[str, str]] = None) -> Tuple[int, List[Any]]:  # fmt: skip
-    """The program's exit code, and the reports of the tools for each process in which a kernel ran."""
+def run_with_tools(arguments: argparse.Namespace, tools: List[str], settings: Optional[Dict[str, str]] = None,
+                   is_silent: bool = False) -> Tuple[int, List[Any]]:  # fmt: skip
+    """The program's exit code, and the reports of the tools for each process in which a kernel ran, in the order of the
+    processes' numbers. The members "launches" and "outputs" are the texts of the tool determinism. `is_silent`: the
+    program's output is dropped."""
     found, environment = prepared(arguments, with_tools=True)
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder, **(settings or {})})
-        code = programs.run([arguments.program, *arguments.arguments], executable=found, env=environment).returncode
-        results = [json.loads(file.read_text()) for file in sorted(pathlib.Path(folder).glob("*.json"))]
+        output = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} if is_silent else {}
+        code = programs.run([arguments.program, *arguments.arguments], executable=found, env=environment, **output).returncode
+        results = []
+        for file in sorted(pathlib.Path(folder).glob("*.json"), key=lambda path: int(path.stem)):
+            texts = {name: path.read_text() for name in ("launches", "outputs") if (path := file.with_suffix(f".{name}")).is_file()}
+            results.append({**json.loads(file.read_text()), **texts})
     return (128 - code if code < 0 else code), results
 
 

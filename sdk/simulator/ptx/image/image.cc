@@ -92,6 +92,14 @@ Range Image::range_of(uint64_t address) const {
   return {};
 }
 
+std::string Image::variable_at(uint64_t address) const {
+  for (const auto& [name, placement] : placements_) {
+    const uint64_t offset = address - reinterpret_cast<uint64_t>(placement.at);
+    if (offset < placement.variable->size) return name_of_variable(placement.variable->name);
+  }
+  return "";
+}
+
 std::string Image::location_of(uint64_t address) const {
   const Variable* nearest = nullptr;
   uint64_t least = kMostGap;

@@ -37,6 +37,8 @@ class Image : public Addresses {
   /// Describes an address outside of all variables by the preceding variable: "0 bytes past the end
   /// of variable table (400 bytes)"; "" far from all variables.
   std::string location_of(uint64_t address) const;
+  /// Returns the name of the variable around an address; "" outside of variables.
+  std::string variable_at(uint64_t address) const;
   /// The counter of grid.sync().
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
