@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace kernkit::simulator {
 
@@ -64,6 +65,30 @@ struct Module;
 struct Operation;
 struct Warp;
 
+/// Bytes that a bulk copy accesses.
+struct CopiedBytes {
+  enum Kind : uint8_t { kReads, kWrites, kReduces } kind;
+  Block* block;  // block in whose shared memory the bytes are; null for global memory
+  uint64_t at;   // offset in shared memory [bytes], or address
+  uint32_t bytes;
+};
+
+/// A bulk copy that a lane issues.
+struct IssuedCopy {
+  uint64_t number;  // number of the copy among the copies of the issuing block
+  int lane;
+  bool in_group;      // whether a bulk group of the thread completes the copy, instead of mbarriers
+  uint32_t mbarrier;  // offset of the mbarriers in shared memory [bytes]
+  std::vector<CopiedBytes> bytes;
+};
+
+/// An mbarrier at which bytes arrive, or for whose phase a warp has waited.
+struct MbarrierPhase {
+  Block& block;     // block in whose shared memory the mbarrier is
+  uint32_t at;      // offset in shared memory [bytes]
+  uint64_t phases;  // number of completed phases, which increases also from object to object
+};
+
 /// A tool's hooks for the blocks that one OS thread runs, one block after the other.
 class BlockHooks {
  public:
@@ -91,9 +116,24 @@ class BlockHooks {
   /// of shared memory. `from` is the source address in global memory; 0 for any other source, whose
   /// bytes count as initialised.
   virtual void copied_into_shared(uint32_t /*at*/, uint32_t /*bytes*/, uint64_t /*from*/) {}
-  /// Called when a bulk copy stored `bytes` bytes from offset `from` of shared memory at the
-  /// address `at` in global memory.
-  virtual void copied_into_global(uint64_t /*at*/, uint32_t /*bytes*/, uint32_t /*from*/) {}
+  /// Called when a bulk copy, which a lane issued, stored `bytes` bytes of shared memory at `at` in
+  /// global memory.
+  virtual void copied_into_global(const Warp& /*warp*/, int /*lane*/,
+                                  const Operation& /*operation*/, uint64_t /*at*/,
+                                  uint32_t /*bytes*/, uint32_t /*from*/) {}
+  /// Called when a lane of the block issues a bulk copy.
+  virtual void issues(const Warp& /*warp*/, const Operation& /*operation*/,
+                      const IssuedCopy& /*copy*/) {}
+  /// Called for the issuing block when the bytes of a copy in shared memory of the block `to` have
+  /// landed, before they count at the mbarrier.
+  virtual void lands(uint64_t /*copy*/, const Block& /*to*/, const MbarrierPhase& /*mbarrier*/) {}
+  /// Called when bytes, or arrivals of cp.async, counted at an mbarrier of the block.
+  virtual void counted(uint32_t /*mbarrier*/) {}
+  /// Called when a warp found that a phase of an mbarrier has completed.
+  virtual void waited(const Warp& /*warp*/, const Operation& /*operation*/,
+                      const MbarrierPhase& /*mbarrier*/) {}
+  /// Called when all threads of the block have ended.
+  virtual void ends() {}
 };
 
 /// A tool's hooks for a launch.

@@ -17,7 +17,7 @@ LIST = ROOT / "sdk/simulator/tests/ptx/forms.txt"
 PAGE = ROOT / "docs/instructions.md"
 UNSUPPORTED = ROOT / "sdk/simulator/tests/ptx/unsupported_forms.txt"
 PROGRAM = ROOT / "build/release/bin/ptx_test"
-WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit", "PtxMbarrierFaults", "PtxBulkCopyFaults", "PtxClusterFaults")  # tests of unsupported forms, or of faults
+WRONG = ("PtxFaults", "PtxHeapFaults", "PtxMatrixFaults", "PtxVariableFaults", "PtxUnsupportedForms", "PtxInit", "PtxMbarrierFaults", "PtxBulkCopyFaults", "PtxClusterFaults", "PtxAsyncMistakes", "PtxAsyncInit")  # tests of unsupported forms, or of faults
 MACHINE = ("PtxInstructionTable", "PtxGrid", "PtxCounters", "PtxRaces", "PtxBulkCopyOrder")  # tests of the simulator's own behaviour
 
 

@@ -51,11 +51,63 @@ void keep_own_block(const Warp& warp, const Operation& operation, Touched* all, 
   }
 }
 
+// Splits accesses to shared memory by the block that has the memory, and converts the addresses to
+// offsets. Returns the number of entries.
+int split_by_block(const Warp& warp, const Operation& operation, Touched* all, int count) {
+  const Block& own = *warp.block;
+  for (int i = 0; i < count; ++i) all[i].rank = own.rank;
+  if (operation.address_size == 0 && operation.space != Space::kGeneric) return count;
+  const int first_count = count;
+  for (int i = 0; i < first_count; ++i) {
+    if (all[i].space != Space::kShared) continue;
+    const uint32_t lanes = all[i].lanes;
+    for (uint32_t remaining = lanes; remaining != 0; remaining &= remaining - 1) {
+      const int lane = __builtin_ctz(remaining);
+      const auto rank = static_cast<uint32_t>(all[i].at[lane] >> kRankShift);
+      const uint64_t at = all[i].at[lane] & kInBlock;
+      all[i].at[lane] = at;
+      if (rank == own.rank) continue;
+      all[i].lanes &= ~kLane[lane];
+      if (rank >= own.cluster->size()) continue;  // the access is a fault
+      int k = first_count;
+      while (k < count && all[k].rank != rank) ++k;
+      if (k == count) {
+        all[count].space = Space::kShared;
+        all[count].rank = rank;
+        all[count++].lanes = 0;
+      }
+      all[k].lanes |= kLane[lane];
+      all[k].at[lane] = at;
+    }
+  }
+  return count;
+}
+
+int find_all(Warp& warp, const Operation& operation, Touched* all) {
+  alignas(64) uint64_t addresses[32];
+  read_addresses(warp, operation, addresses);
+  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
+  return split(operation, addresses, warp.mask & rows, all);
+}
+bool is_of_wmma(const Operation& operation) {
+  return operation.members != kNone && operation.src0 != kNone;
+}
+
 }  // namespace
+
+int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all) {
+  if (warp.block->cluster->size() == 1) return find_touched(warp, operation, all);
+  if (is_of_wmma(operation)) {
+    const int count = find_touched(warp, operation, all);
+    for (int i = 0; i < count; ++i) all[i].rank = warp.block->rank;
+    return count;
+  }
+  return split_by_block(warp, operation, all, find_all(warp, operation, all));
+}
 
 int find_touched(Warp& warp, const Operation& operation, Touched* all) {
   alignas(64) uint64_t addresses[32];
-  if (operation.members != kNone && operation.src0 != kNone) {  // the operation is wmma
+  if (is_of_wmma(operation)) {
     const int accesses = static_cast<int>(Fragment::unpack(operation.target).accesses());
     for (int i = 0; i < accesses; ++i) {
       read_addresses(warp, operation, static_cast<uint32_t>(i), addresses);
@@ -63,9 +115,7 @@ int find_touched(Warp& warp, const Operation& operation, Touched* all) {
     }
     return accesses;
   }
-  read_addresses(warp, operation, addresses);
-  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
-  const int count = split(operation, addresses, warp.mask & rows, all);
+  const int count = find_all(warp, operation, all);
   keep_own_block(warp, operation, all, count);
   return count;
 }

@@ -10,13 +10,17 @@ struct Touched {
   Space space = Space::kGlobal;
   uint32_t lanes = 0;  // mask of the lanes with addresses in this space
   uint64_t at[32];     // address of each lane; an offset, except in global memory
+  uint32_t rank = 0;   // rank of the block that has the shared memory, see find_touched_of_all()
 };
 
 /// Writes to `all` one Touched per address space that the lanes access (generic addresses may be in
-/// several spaces), and for wmma one Touched per access. Returns the number of entries, at most
+/// several spaces), and for wmma one Touched per access. Accesses to the shared memory of another
+/// block of the cluster are left out. Returns the number of entries, at most
 /// kMostTouched.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
-inline constexpr int kMostTouched = 16;
+inline constexpr int kMostTouched = 24;
+/// The same, with one Touched for each block of the cluster whose shared memory the lanes access.
+int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all);
 /// Returns the load from the source address of a cp.async. lanes_that_load() returns the mask of
 /// the lanes that load at least one byte rather than only fill with zeros.
 Operation source_of(const Operation& copy);

@@ -90,7 +90,7 @@ BitPlan plan_of(const Kernel& kernel, const Operation& operation) {
       const std::vector<uint32_t>& all = kernel.lists[operation.more];
       const uint32_t count = WarpgroupProduct::unpack(operation.offset).registers;
       for (uint32_t i = 0; i < count; ++i) add(&plan.results, {all[i]});
-      plan.rule = Definedness::kNone;
+      add(&plan.selectors, {operation.src0, operation.src1});
       return plan;
     }
     case Definedness::kArrive:

@@ -94,6 +94,11 @@ const char* GlobalCells::access_text(const AccessRecord& record) const {
                                          "Allocation"};
   const InstrumentedKernel* instrumented = launch(record.launch).instrumented.get();
   if (instrumented == nullptr) return kOfCalls[record.operation];
+  if (record.is_async()) {
+    return record.kind == AccessKind::kLoad    ? "Async read access"
+           : record.kind == AccessKind::kStore ? "Async write access"
+                                               : "Async reduction";
+  }
   return ptx::access_text(record.kind);
 }
 std::string GlobalCells::line_text(const AccessRecord& record) const {

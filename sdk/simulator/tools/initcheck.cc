@@ -37,6 +37,7 @@ class InitWatch::OfBlock : public BlockHooks {
       case Definedness::kMatrix:
       case Definedness::kFragment:
       case Definedness::kArrive:
+      case Definedness::kSums:
       case Definedness::kCopy: {
         const char* what = plan.rule == Definedness::kAtomic                ? kUpdates
                            : plan.stores || plan.rule == Definedness::kCopy ? kStores
@@ -57,8 +58,9 @@ class InitWatch::OfBlock : public BlockHooks {
   void copied_into_shared(uint32_t at, uint32_t bytes, uint64_t from) override {
     memory_.copy_into_shared(at, bytes, from);
   }
-  void copied_into_global(uint64_t at, uint32_t bytes, uint32_t from) override {
-    memory_.copy_into_global(at, bytes, from);
+  void copied_into_global(const Warp& warp, int lane, const Operation& operation, uint64_t at,
+                          uint32_t bytes, uint32_t from) override {
+    memory_.copy_into_global(warp, lane, operation, at, bytes, from);
   }
 
   void decides(Warp& warp, const Operation& operation, uint32_t lanes) override {

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "ptx/machine/cluster.h"
 #include "ptx/machine/fault.h"
+#include "ptx/machine/matrix_descriptor.h"
+#include "ptx/simd/fragment_layout.h"
 #include "schedule/schedule.h"
 #include "tools/accesses.h"
+#include "tools/async_operations.h"
 #include "tools/pending_copies.h"
 #include "tools/race_verdict.h"
 
@@ -46,6 +50,19 @@ KernelRaces::Traits KernelRaces::traits_of(const Operation& operation, const Ori
   }
   if (origin.has_effect(Effect::kWaitsForGrids)) traits.does = Traits::kWaitsForGrids;
   if (origin.has_effect(Effect::kReleasesGrids)) traits.does = Traits::kReleasesGrids;
+  static constexpr struct {
+    Effect effect;
+    Traits::Does does;
+  } kEffects[] = {{Effect::kFencesProxies, Traits::kFencesProxies},
+                  {Effect::kFencesInits, Traits::kFencesInits},
+                  {Effect::kCommitsCopies, Traits::kCommitsBulkCopies},
+                  {Effect::kWaitsForCopies, Traits::kWaitsForBulkCopies},
+                  {Effect::kIssuesProducts, Traits::kIssuesProducts},
+                  {Effect::kCommitsProducts, Traits::kCommitsProducts},
+                  {Effect::kWaitsForProducts, Traits::kWaitsForProducts}};
+  for (const auto& item : kEffects) {
+    if (origin.has_effect(item.effect)) traits.does = item.does;
+  }
   traits.fence_scope = origin.fence_scope();
   if (traits.fence_scope != ThreadScope::kNone) traits.does = Traits::kFences;
   traits.access = origin.access;
@@ -56,6 +73,8 @@ KernelRaces::Traits KernelRaces::traits_of(const Operation& operation, const Ori
   traits.element_bytes = element_bytes_of(origin.type);
   traits.is_cas = origin.access == AccessKind::kAtomic && operation.src2 != kNone;
   traits.is_reduction = std::string_view(origin.instruction->name) == "red";
+  traits.is_mbarrier =
+      traits.completes_copies || std::string_view(origin.instruction->name) == "mbarrier";
   return traits;
 }
 
@@ -65,6 +84,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       : all_(all),
         block_(block),
         of_lanes_(all.least_ <= RaceLevel::kWarn),
+        has_products_(all.products_.any()),
         order_(all.order_),
         warps_(block.warps.size()),
         old_(size_t{kMostTouched} * 32 * kMostBytes) {
@@ -72,8 +92,13 @@ class KernelRaces::OfBlock : public BlockHooks {
       warp.records.resize(all.num_accesses_);
       warp.shared_records.resize(all.num_accesses_);
     }
+    all_.blocks_[&block] = this;
+    if (all_.is_async_) order_.note_barriers();
   }
-  ~OfBlock() override { end_block(); }
+  ~OfBlock() override {
+    end_block();
+    all_.blocks_.erase(&block_);
+  }
 
   void starts() override {
     end_block();
@@ -87,7 +112,15 @@ class KernelRaces::OfBlock : public BlockHooks {
                    (block_.index.y / cluster.y +
                     uint64_t{grid.y / cluster.y} * (block_.index.z / cluster.z));
     order_.start(number_, of_lanes_);
-    for (OfWarp& warp : warps_) warp.copies = {};
+    for (OfWarp& warp : warps_) {
+      warp.copies = {};
+      warp.products.clear();
+      warp.product_group = 0;
+    }
+    async_.start();
+    inits_.clear();
+    phases_.clear();
+    foreign_.clear();
     shared_cells_.reset(block_.shared.size());
     shared_records_.resize(1);
     readers_.resize(1);
@@ -99,23 +132,32 @@ class KernelRaces::OfBlock : public BlockHooks {
   void arrives(const Warp& warp, uint32_t barrier, bool only) override {
     order_.arrive(warp.number, barrier, only);
     if (barrier != Block::kClusterBarrier) return;
-    if (is_of_cluster(barrier)) all_.order_.join_cluster(cluster_, order_.clock(warp.number));
+    if (is_of_cluster(barrier)) {
+      all_.order_.join_cluster(cluster_, order_.clock(warp.number), order_.fenced(warp.number));
+    }
     order_.tick(warp.number);  // accesses between barrier.cluster.arrive and wait are unordered
   }
   void opens(uint32_t barrier) override {
-    if (is_of_cluster(barrier)) order_.acquire_at_barrier(barrier, all_.order_.cluster(cluster_));
+    if (is_of_cluster(barrier)) {
+      order_.acquire_at_barrier(barrier, all_.order_.cluster(cluster_),
+                                all_.order_.fenced_of_cluster(cluster_));
+    }
     order_.open(barrier);
   }
 
   void before(Warp& warp, const Operation& operation) override {
     const Traits& traits = all_.traits_[operation.number];
     touched_count_ = 0;
+    if (has_products_ && all_.products_.names(operation.number)) check_registers(warp, operation);
     if (traits.does == Traits::kNothing) return;
     if (traits.does != Traits::kAccesses) return note(warp, operation, traits);
     if (traits.completes_copies) wait_for_all_copies(warp);
     if (traits.access == AccessKind::kCopy) check_source(warp, operation, traits);
-    touched_count_ = find_touched(warp, operation, touched_);
+    touched_count_ = find_touched_of_all(warp, operation, touched_);
     for (int i = 0; i < touched_count_; ++i) {
+      if (traits.is_mbarrier && touched_[i].space == Space::kShared) {
+        check_order_of_inits(warp, operation, traits, touched_[i]);
+      }
       if (traits.access == AccessKind::kLoad) {
         check(warp, operation, traits, traits.access, touched_[i], nullptr);
       } else {
@@ -132,9 +174,79 @@ class KernelRaces::OfBlock : public BlockHooks {
     for (int i = 0; i < touched_count_; ++i) {
       check(warp, operation, traits, traits.access, touched_[i],
             &old_[size_t{32} * kMostBytes * i]);
+      if (!traits.is_mbarrier || touched_[i].space != Space::kShared) continue;
+      each_lane_of(touched_[i], [&](int lane) {
+        note_mbarrier(warp, operation, traits, static_cast<uint32_t>(touched_[i].at[lane]));
+      });
     }
   }
   void leaves_out(Warp& warp, const Operation& operation) override { after(warp, operation); }
+
+  void issues(const Warp& warp, const Operation& operation, const IssuedCopy& copy) override {
+    if (of_lanes_) order_.tick(warp.number);
+    if (!copy.in_group) check_init(warp, operation, copy);
+    uint32_t of_reads = 0, of_writes = 0;  // completions of a copy in a group
+    if (copy.in_group) {
+      const unsigned thread = warp.number * 32 + static_cast<unsigned>(copy.lane);
+      AsyncOperations::Groups& groups = async_.groups(thread);
+      groups.issued = groups.closed + 1;
+      groups.operation = operation.number;
+      of_reads = all_.order_.add_completion(CompletionKey::of_groups(number_, thread, true),
+                                            groups.issued);
+      of_writes = all_.order_.add_completion(CompletionKey::of_groups(number_, thread, false),
+                                             groups.issued);
+    }
+    Now now{};
+    AccessRecord record{};
+    const CopiedBytes* previous = nullptr;
+    for (const CopiedBytes& bytes : copy.bytes) {
+      if (previous == nullptr || previous->block != bytes.block || previous->kind != bytes.kind) {
+        uint32_t completion = bytes.kind == CopiedBytes::kReads ? of_reads : of_writes;
+        if (!copy.in_group) {
+          // A read of global memory completes with the write to shared memory of the last block.
+          if (bytes.block != nullptr || previous == nullptr) {
+            last_completion_ =
+                all_.order_.add_completion(CompletionKey::of_mbarrier(number_, copy.mbarrier),
+                                           LaunchOrder::Completion::kPending);
+            async_.add(copy.number, {bytes.block, last_completion_});
+          }
+          completion = last_completion_;
+        }
+        record = async_record(warp, operation, kind_of(bytes.kind), completion);
+        memory_ = bytes.block == nullptr ? this : &all_.of_block(*bytes.block);
+        now = begin_async(bytes.block != nullptr, record, static_cast<unsigned>(copy.lane));
+        ordered_ = 0;
+      }
+      previous = &bytes;
+      now.record = &record;
+      if (bytes.block != nullptr) {
+        check_bytes<true>(&now, bytes.at, bytes.bytes);
+      } else {
+        check_bytes<false>(&now, bytes.at, bytes.bytes);
+      }
+    }
+    memory_ = this;
+  }
+  void lands(uint64_t copy, const Block& to, const MbarrierPhase& mbarrier) override {
+    const uint64_t key =
+        CompletionKey::of_mbarrier(all_.of_block(mbarrier.block).number_, mbarrier.at);
+    async_.land(copy, to, [&](uint32_t completion) {
+      all_.order_.complete(completion, key, static_cast<uint32_t>(mbarrier.phases + 1));
+    });
+  }
+  void counted(uint32_t mbarrier) override { note_phase(mbarrier); }
+  void waited(const Warp& warp, const Operation& operation,
+              const MbarrierPhase& mbarrier) override {
+    const Traits& traits = all_.traits_[operation.number];
+    note_phase(mbarrier.at);
+    order_.acquire(warp.number, phases_[mbarrier.at].released, traits);
+    order_.complete(warp.number, CompletionKey::of_mbarrier(number_, mbarrier.at),
+                    static_cast<uint32_t>(mbarrier.phases));
+  }
+  void ends() override {
+    check_groups();
+    check_foreign();
+  }
 
  private:
   struct OfWarp {
@@ -142,6 +254,20 @@ class KernelRaces::OfBlock : public BlockHooks {
     // the same time of its clock, the record is used again.
     std::vector<uint32_t> records, shared_records;
     PendingCopies copies;
+    std::vector<ProductRegisters::Issued> products;      // products without a wait
+    uint32_t product_group = 0, product_completion = 0;  // of the last product
+  };
+  // The number of completed phases of an mbarrier when its releases were last recorded, and what
+  // had been released then.
+  struct Phase {
+    uint64_t phases = 0;
+    BlockOrder::Fences released;
+  };
+  // The initialisation of an mbarrier.
+  struct Init {
+    AccessRecord record;
+    uint32_t id;
+    bool is_fenced;
   };
   // The access that is checked now: of one lane, to one cell.
   struct Now {
@@ -151,9 +277,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     uint64_t at;
     bool reported = false;  // whether a race of this access was reported
   };
-  // The reads of a word of shared memory by each warp: first, for all warps, a read that no later
-  // read is ordered after; then, for all warps, the last read.
-  using Readers = std::array<uint32_t, 2 * kMostWarps>;
+  // The reads of a word of shared memory by each warp of the cluster: first, for all warps, a read
+  // that no later read is ordered after; then, for all warps, the last read.
+  using Readers = std::vector<uint32_t>;
   // Flag: RaceCell::last_read is an index of readers_.
   static constexpr uint32_t kList = uint32_t{1} << 31;
 
@@ -161,7 +287,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   bool is_of_cluster(uint32_t barrier) const {
     return barrier == Block::kClusterBarrier && block_.cluster->size() > 1;
   }
-  void note(const Warp& warp, const Operation& operation, const Traits& traits) {
+  void note(Warp& warp, const Operation& operation, const Traits& traits) {
     OfWarp& state = warps_[warp.number];
     switch (traits.does) {
       case Traits::kFences: return order_.fence(warp.number, traits);
@@ -177,8 +303,292 @@ class KernelRaces::OfBlock : public BlockHooks {
       case Traits::kWaitsForCopies:
         return wait_for_copies(warp, static_cast<uint64_t>(operation.offset));
       case Traits::kWaitsForAllCopies: return wait_for_all_copies(warp);
+      case Traits::kFencesProxies:
+        if ((operation.mode & kFencesShared) != 0) fence_inits(warp);
+        return order_.fence_proxies(warp.number, operation.mode);
+      case Traits::kFencesInits: return fence_inits(warp);
+      case Traits::kCommitsBulkCopies:
+        each_bit(warp.mask, [&](int lane) { ++async_.groups(thread_of(warp, lane)).closed; });
+        return;
+      case Traits::kWaitsForBulkCopies:
+        each_bit(warp.mask, [&](int lane) { wait_for_groups(warp, lane, operation); });
+        return;
+      case Traits::kIssuesProducts: return issue_product(warp, operation);
+      case Traits::kCommitsProducts: ++async_.product_groups(warp.number); return;
+      case Traits::kWaitsForProducts: return wait_for_products(warp, operation);
       default: return;
     }
+  }
+  template <class Visit>
+  static void each_bit(uint32_t mask, const Visit& visit) {
+    for (uint32_t remaining = mask; remaining != 0; remaining &= remaining - 1) {
+      visit(__builtin_ctz(remaining));
+    }
+  }
+  template <class Visit>
+  static void each_lane_of(const Touched& touched, const Visit& visit) {
+    each_bit(touched.lanes, visit);
+  }
+  static unsigned thread_of(const Warp& warp, int lane) {
+    return warp.number * 32 + static_cast<unsigned>(lane);
+  }
+
+  // Asynchronous operations:
+  static AccessKind kind_of(CopiedBytes::Kind kind) {
+    return kind == CopiedBytes::kReads    ? AccessKind::kLoad
+           : kind == CopiedBytes::kWrites ? AccessKind::kStore
+                                          : AccessKind::kAtomic;
+  }
+  AccessRecord async_record(const Warp& warp, const Operation& operation, AccessKind kind,
+                            uint32_t completion) const {
+    return {all_.launch_,
+            operation.number,
+            number_,
+            completion,
+            static_cast<uint8_t>(warp.number),
+            kind,
+            ThreadScope::kNone,
+            AccessRecord::kAsync};
+  }
+  // Adds a record to the records of a space.
+  Now begin_async(bool is_shared, const AccessRecord& record, unsigned lane) {
+    uint32_t index;
+    if (is_shared) {
+      index = add_shared(record);
+    } else {
+      index = all_.cells_.add(record);
+    }
+    return {&record, GlobalCells::with_lane(index, static_cast<int>(lane)), lane, 0};
+  }
+  uint32_t add_shared(const AccessRecord& record) {
+    memory_->shared_records_.push_back(record);
+    const auto index = static_cast<uint32_t>(memory_->shared_records_.size() - 1);
+    if (memory_ != this || (record.is_async() && record.kind == AccessKind::kStore)) {
+      memory_->foreign_.push_back(index);
+    }
+    return index;
+  }
+  // Compares an access of an asynchronous operation. Adjacent bytes are compared in pieces, since
+  // cells are adjacent within a page only.
+  template <bool kShared>
+  void check_bytes(Now* now, uint64_t at, uint32_t bytes) {
+    constexpr uint64_t kPiece = 256;
+    for (uint64_t next; bytes != 0; at = next) {
+      next = std::min(at + bytes, (at / kPiece + 1) * kPiece);
+      const auto count = static_cast<uint32_t>(next - at);
+      bytes -= count;
+      unsigned shift = RaceCells::shift_of(at, count);
+      RaceCell* cell;
+      if constexpr (kShared) {
+        if (!is_valid(Space::kShared, at, count)) return;
+        cell = memory_->shared_cells_.at(at, shift);
+        shift = memory_->shared_cells_.shift();
+      } else {
+        cell = all_.cells_.at(at, &shift);
+      }
+      const uint32_t step = 1u << shift;
+      for (now->at = at; now->at < next; ++cell) {
+        const uint64_t cell_at = now->at;
+        if (now->record->kind == AccessKind::kLoad) {
+          load<kShared>(cell, now);
+        } else {
+          store<kShared>(cell, now, 0, step);
+        }
+        now->at = cell_at + step;
+      }
+    }
+  }
+  void wait_for_groups(const Warp& warp, int lane, const Operation& operation) {
+    const unsigned thread = thread_of(warp, lane);
+    AsyncOperations::Groups& groups = async_.groups(thread);
+    const auto pending = static_cast<uint32_t>(std::min<int64_t>(operation.offset, groups.closed));
+    const uint32_t complete = groups.closed - pending;
+    groups.read = std::max(groups.read, complete);
+    order_.complete(warp.number, CompletionKey::of_groups(number_, thread, true), complete);
+    if (operation.mode == kOnlyReads) return;
+    order_.complete(warp.number, CompletionKey::of_groups(number_, thread, false), complete);
+  }
+  // A warp multiplies its 16 rows of A, and reads all of B.
+  void issue_product(Warp& warp, const Operation& operation) {
+    if (warp.mask != Warp::kAll) return;  // the operation is a fault
+    if (of_lanes_) order_.tick(warp.number);
+    OfWarp& state = warps_[warp.number];
+    const uint32_t group = async_.product_groups(warp.number) + 1;
+    state.products.push_back({&operation, group});
+    if (state.product_group != group) {
+      state.product_group = group;
+      state.product_completion =
+          all_.order_.add_completion(CompletionKey::of_products(number_, warp.number), group);
+    }
+    const auto p = WarpgroupProduct::unpack(operation.offset);
+    const AccessRecord record =
+        async_record(warp, operation, AccessKind::kLoad, state.product_completion);
+    Now now = begin_async(true, record, 0);
+    ordered_ = 0;
+    const auto read = [&](uint32_t descriptor, bool transposed, uint32_t first, uint32_t count) {
+      const MatrixDescriptor matrix(warp.lanes<uint64_t>(descriptor)[0]);
+      each_unit(matrix, transposed, first, count, [&](uint32_t at, uint32_t, uint32_t) {
+        check_bytes<true>(&now, at, MatrixDescriptor::kUnit);
+      });
+    };
+    constexpr uint32_t kRows = 16;
+    if (p.a_in_registers == 0) {
+      read(operation.src0, p.a_transposed != 0, warp.number % kWarpsOfGroup * kRows, kRows);
+    }
+    read(operation.src1, p.b_transposed != 0, 0, 8u * p.columns);
+  }
+  void wait_for_products(const Warp& warp, const Operation& operation) {
+    const uint32_t closed = async_.product_groups(warp.number);
+    const auto pending = static_cast<uint32_t>(std::min<int64_t>(operation.offset, closed));
+    order_.complete(warp.number, CompletionKey::of_products(number_, warp.number),
+                    closed - pending);
+    auto& products = warps_[warp.number].products;
+    products.erase(std::remove_if(products.begin(), products.end(),
+                                  [&](const auto& item) { return item.group <= closed - pending; }),
+                   products.end());
+  }
+  void check_registers(const Warp& warp, const Operation& operation) {
+    const auto& products = warps_[warp.number].products;
+    if (products.empty()) return;
+    const Operation* product = all_.products_.find(operation, products);
+    if (product == nullptr) return;
+    const std::string earlier = line_text(product->number), line = line_text(operation.number);
+    add_finding(RaceLevel::kError, "wgmma.mma_async" + earlier, "access to a register" + line,
+                location_text(block_, thread_of(warp, 0)) + "Access to a register" + line +
+                    " of wgmma.mma_async" + earlier + ", with no wgmma.wait_group between");
+  }
+  // Records the initialisation of an mbarrier, or the end of a phase by an arrival.
+  void note_mbarrier(const Warp& warp, const Operation& operation, const Traits& traits,
+                     uint32_t at) {
+    if (traits.access != AccessKind::kStore) return memory_->note_phase(at);
+    const AccessRecord record{all_.launch_,
+                              operation.number,
+                              number_,
+                              order_.time(warp.number),
+                              static_cast<uint8_t>(warp.number),
+                              traits.access};
+    inits_[at] = {record, GlobalCells::with_lane(0, __builtin_ctz(warp.mask)), false};
+    phases_[at] = {block_.mbarriers.phases(at), {}};
+  }
+  void note_phase(uint32_t at) {
+    const uint64_t phases = block_.mbarriers.phases(at);
+    Phase& phase = phases_[at];
+    if (phases == phase.phases) return;
+    phase.phases = phases;
+    phase.released = order_.released_at(location_in(*this, at));
+  }
+  // A fence counts for all initialisations that happened before it in the cluster.
+  void fence_inits(const Warp& warp) {
+    for (auto& [at, init] : inits_) {
+      init.is_fenced =
+          init.is_fenced || init.record.warp == warp.number ||
+          order_.has_acquired(warp.number, init.record.block, init.record.warp, init.record.time);
+    }
+  }
+  // An initialisation must happen before every use. The cells of the object have later accesses
+  // only.
+  void check_order_of_inits(const Warp& warp, const Operation& operation, const Traits& traits,
+                            const Touched& touched) {
+    if (traits.access == AccessKind::kStore) return;
+    choose_memory(touched);
+    each_bit(touched.lanes, [&](int lane) {
+      const auto at = static_cast<uint32_t>(touched.at[lane]);
+      const auto init = memory_->inits_.find(at);
+      if (init == memory_->inits_.end()) return;
+      const AccessRecord now{all_.launch_,
+                             operation.number,
+                             number_,
+                             order_.time(warp.number),
+                             static_cast<uint8_t>(warp.number),
+                             traits.access,
+                             traits.scope};
+      report_init(init->second, now, GlobalCells::with_lane(0, lane), at);
+    });
+  }
+  void report_init(const Init& init, const AccessRecord& now, uint32_t id, uint32_t at) {
+    const AccessRecord& before = init.record;
+    if (before.block == now.block && before.warp == now.warp) return;
+    if (order_.has_acquired(now.warp, before.block, before.warp, before.time)) return;
+    const std::string bytes = " at byte " + std::to_string(at) + " of shared memory";
+    add_finding(RaceLevel::kError, all_.cells_.pair_of("", before, now),
+                start_text(now, id) + all_.cells_.race_text(before, init.id, now, bytes) +
+                    text_of(RaceReason::kBarrier));
+  }
+  // Bytes of a copy count at mbarriers by the async proxy.
+  void check_init(const Warp& warp, const Operation& operation, const IssuedCopy& copy) {
+    const auto found = inits_.find(copy.mbarrier);
+    if (found == inits_.end()) return;
+    const Init& init = found->second;
+    const AccessRecord now =
+        async_record(warp, operation, AccessKind::kAtomic, LaunchOrder::Completion::kPending);
+    const uint32_t id = GlobalCells::with_lane(0, copy.lane);
+    report_init(init, now, id, copy.mbarrier);
+    if (init.is_fenced) return;
+    const std::string bytes = " at byte " + std::to_string(copy.mbarrier) + " of shared memory";
+    add_finding(RaceLevel::kWarn, all_.cells_.pair_of("", init.record, now),
+                start_text(now, id) + all_.cells_.race_text(init.record, init.id, now, bytes) +
+                    ", with no fence.mbarrier_init or fence.proxy.async between");
+  }
+  // Bulk copies read the shared memory of the block, which the block gives up when it ends.
+  void check_groups() {
+    if (all_.least_ > RaceLevel::kWarn) return;
+    for (const auto& [thread, groups] : async_.all_groups()) {
+      if (groups.issued <= groups.read) continue;
+      const std::string line = line_text(groups.operation);
+      add_finding(RaceLevel::kWarn, "end of the block", "bulk copy" + line,
+                  location_text(block_, thread) + "the block ends, and a bulk copy" + line +
+                      " may still read its shared memory; expected cp.async.bulk.wait_group.read "
+                      "before the end");
+    }
+  }
+  // Accesses of other blocks and copies into the block's shared memory must happen before its end.
+  void check_foreign() {
+    for (const uint32_t index : foreign_) {
+      const AccessRecord& record = shared_records_[index];
+      bool is_ordered = false;
+      for (unsigned w = 0; w < warps_.size() && !is_ordered; ++w) {
+        is_ordered = record.is_async()
+                         ? has_completed(w, record)
+                         : order_.has_acquired(w, record.block, record.warp, record.time);
+      }
+      if (is_ordered) continue;
+      const GlobalCells& cells = all_.cells_;
+      const std::string line = line_text(record.operation);
+      const bool is_own = record.block == number_;
+      add_finding(RaceLevel::kError, "end of the block", cells.access_text(record) + line,
+                  location_text(block_, 0) + "the block ends, and nothing orders an earlier " +
+                      cells.access_text(record) + " to its shared memory by " +
+                      (is_own ? std::string()
+                              : cells.location_text(record, GlobalCells::with_lane(0, 0))
+                                    .substr(0, cells.location_text(record, 0).find(", thread"))) +
+                      (is_own ? "warp " + std::to_string(record.warp) : "") + line +
+                      " before the end");
+    }
+  }
+  bool has_completed(unsigned warp, const AccessRecord& record) const {
+    const LaunchOrder::Completion& completion = all_.order_.completion(record.time);
+    return completion.time != LaunchOrder::Completion::kPending &&
+           order_.has_completed(warp, completion.key, completion.time);
+  }
+  std::string line_text(uint32_t operation) const {
+    return all_.instrumented_->line_text(operation);
+  }
+  std::string start_text(const AccessRecord& now, uint32_t id) const {
+    return kernel_name() + ": " + all_.cells_.location_text(now, id) + ": ";
+  }
+  const std::string& kernel_name() const { return all_.cells_.launch(all_.launch_).kernel; }
+  void add_finding(RaceLevel level, const std::string& first, const std::string& second,
+                   const std::string& sentence) {
+    add_finding(level, FindingLedger::Pair{kernel_name(), first, second}, sentence);
+  }
+  void add_finding(RaceLevel level, FindingLedger::Pair pair, const std::string& sentence) {
+    if (level < all_.least_) return;
+    std::get<0>(pair) = kernel_name();
+    FindingCount& finding = all_.races_.at(level)[pair];
+    if (++finding.count > 1 && finding.block <= number_) return;
+    finding.block = number_;
+    finding.level = level;
+    finding.sentence = sentence;
   }
   void wait_for_all_copies(const Warp& warp) {
     warps_[warp.number].copies.commit(warp.mask);
@@ -214,7 +624,8 @@ class KernelRaces::OfBlock : public BlockHooks {
   // Returns whether the bytes of an access are in one allocation, or in the block's shared memory.
   bool is_valid(Space space, uint64_t at, uint32_t bytes) {
     if (space == Space::kShared) {
-      return at <= block_.shared.size() && block_.shared.size() - at >= bytes;
+      const std::vector<unsigned char>& shared = memory_->block_.shared;
+      return at <= shared.size() && shared.size() - at >= bytes;
     }
     if (at < range_.begin || at >= range_.end) range_ = block_.launch.memory.range_of(at);
     return at >= range_.begin && at < range_.end && range_.end - at >= bytes;
@@ -226,11 +637,12 @@ class KernelRaces::OfBlock : public BlockHooks {
     return at >= range.begin && at < range.end;
   }
   const unsigned char* memory_at(Space space, uint64_t at) const {
-    return space == Space::kShared ? &block_.shared[at]
+    return space == Space::kShared ? &memory_->block_.shared[at]
                                    : reinterpret_cast<const unsigned char*>(at);
   }
   void keep_old(Touched* touched, uint32_t bytes, unsigned char* old) {
     if (touched->space != Space::kShared && touched->space != Space::kGlobal) return;
+    choose_memory(*touched);
     for (uint32_t remaining = touched->lanes; remaining != 0; remaining &= remaining - 1) {
       const int lane = __builtin_ctz(remaining);
       if (!is_valid(touched->space, touched->at[lane], bytes)) continue;
@@ -241,11 +653,18 @@ class KernelRaces::OfBlock : public BlockHooks {
 
   void check(Warp& warp, const Operation& operation, const Traits& traits, AccessKind kind,
              const Touched& touched, const unsigned char* old) {
+    choose_memory(touched);
     if (touched.space == Space::kGlobal) {
       check_in<false>(warp, operation, traits, kind, touched, old);
     } else if (touched.space == Space::kShared) {
       check_in<true>(warp, operation, traits, kind, touched, old);
     }
+  }
+
+  // Makes the functions for shared memory access the memory of the block that the lanes access.
+  void choose_memory(const Touched& touched) {
+    const bool is_other = touched.space == Space::kShared && touched.rank != block_.rank;
+    memory_ = is_other ? &all_.of_block(block_.cluster->block(touched.rank)) : this;
   }
 
   // Returns the number of the record for the operation that the warp runs now.
@@ -264,6 +683,7 @@ class KernelRaces::OfBlock : public BlockHooks {
                            traits.element_bytes};
     OfWarp& state = warps_[warp.number];
     if constexpr (kShared) {
+      if (memory_ != this) return add_shared(now);
       uint32_t& last = state.shared_records[traits.number];
       if (!is_copy && last < shared_records_.size() && shared_records_[last] == now) return last;
       last = static_cast<uint32_t>(shared_records_.size());
@@ -281,7 +701,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   }
   template <bool kShared>
   const AccessRecord& record_of(uint32_t id) const {
-    if constexpr (kShared) return shared_records_[id >> 5];
+    if constexpr (kShared) return memory_->shared_records_[id >> 5];
     return all_.cells_.instruction(id);
   }
 
@@ -301,8 +721,8 @@ class KernelRaces::OfBlock : public BlockHooks {
       RaceCell* cell;
       if constexpr (kShared) {
         if (!is_valid(Space::kShared, at, bytes)) continue;
-        cell = shared_cells_.at(at, shift);
-        shift = shared_cells_.shift();
+        cell = memory_->shared_cells_.at(at, shift);
+        shift = memory_->shared_cells_.shift();
       } else {
         if ((at < range_.begin || at >= range_.end) && !is_valid(Space::kGlobal, at, bytes) &&
             is_of_heap(at)) {
@@ -314,7 +734,9 @@ class KernelRaces::OfBlock : public BlockHooks {
       bool continues = false;
       if (traits.is_strong()) {
         continues = follows_strongly<kShared>(*cell, now_record);
-        if (continues && traits.reads() && order_.any_released()) {
+        // A wait for a phase acquires if the phase has completed, see waited().
+        const bool reads = traits.reads() && !(traits.is_mbarrier && kind == AccessKind::kLoad);
+        if (continues && reads && order_.any_released()) {
           order_.read(warp.number, location<kShared>(at), traits);
         }
       }
@@ -350,8 +772,12 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
   }
   template <bool kShared>
-  static uint64_t location(uint64_t at) {
-    return kShared ? BlockOrder::shared_location(at) : at;
+  uint64_t location(uint64_t at) const {
+    return kShared ? location_in(*memory_, at) : at;
+  }
+  static uint64_t location_in(const OfBlock& memory, uint64_t at) {
+    return memory.block_.cluster->size() == 1 ? BlockOrder::shared_location(at)
+                                              : BlockOrder::cluster_location(memory.number_, at);
   }
   // Returns the index of the first byte that differs; `bytes` if all bytes are equal.
   static uint32_t first_difference(const unsigned char* a, const unsigned char* b, uint32_t bytes) {
@@ -381,8 +807,34 @@ class KernelRaces::OfBlock : public BlockHooks {
     return last != 0 && are_morally_strong(record_of<kShared>(last), now);
   }
 
-  // Returns the verdict on two conflicting accesses.
+  // Returns the verdict on two conflicting accesses. Ordered accesses by two proxies also need a
+  // fence.
+  template <bool kShared>
   RaceVerdict judge(const AccessRecord& before, uint32_t before_id, const Now& now_access) const {
+    const AccessRecord& now = *now_access.record;
+    if (before.is_async() && before.launch == now.launch) return judge_async(before, now);
+    if (!now.is_async()) return judge_order(before, before_id, now_access);
+    const bool both_update = before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic;
+    if (both_update) return {RaceVerdict::kSilent};
+    const RaceVerdict order = judge_order(before, before_id, now_access);
+    if (order.kind != RaceVerdict::kOrdered || before.launch != now.launch) return order;
+    if (order_.is_fenced(now.warp, kShared, before.block, before.warp, before.time)) return {};
+    const bool is_warn = before.kind == AccessKind::kLoad ||
+                         order_.is_before_barrier(now.warp, before.block, before.warp, before.time);
+    return {is_warn ? RaceVerdict::kWarn : RaceVerdict::kError, RaceReason::kProxies};
+  }
+  // `before` is by the async proxy: its completion orders it before later accesses by any proxy.
+  RaceVerdict judge_async(const AccessRecord& before, const AccessRecord& now) const {
+    if (has_completed(now.warp, before)) return {};
+    if (before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic) {
+      return {RaceVerdict::kSilent};
+    }
+    const uint64_t key = all_.order_.completion(before.time).key;
+    const bool is_product = CompletionKey::kind(key) == CompletionKey::kProducts;
+    return {RaceVerdict::kError, is_product ? RaceReason::kProducts : RaceReason::kCopy};
+  }
+  RaceVerdict judge_order(const AccessRecord& before, uint32_t before_id,
+                          const Now& now_access) const {
     const AccessRecord& now = *now_access.record;
     const bool strong = are_morally_strong(before, now);
     if (strong && before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic) {
@@ -416,7 +868,8 @@ class KernelRaces::OfBlock : public BlockHooks {
   RaceVerdict judge_lanes(const AccessRecord& before, uint32_t before_id, const Now& now,
                           bool strong) const {
     if (before.time == AccessRecord::kPending) return {RaceVerdict::kError, RaceReason::kCopy};
-    if (!of_lanes_ || before.time == now.record->time ||
+    const uint32_t time = now.record->is_async() ? order_.time(before.warp) : now.record->time;
+    if (!of_lanes_ || before.time == time ||
         order_.lane_has_acquired(before.warp, now.lane, before_id & 31, before.time)) {
       return {};
     }
@@ -445,7 +898,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   RaceVerdict compare(uint32_t before, Now* now, const Adjust& adjust) {
     if (before >> 5 == ordered_) return {};
     const AccessRecord& record = record_of<kShared>(before);
-    RaceVerdict verdict = judge(record, before, *now);
+    RaceVerdict verdict = judge<kShared>(record, before, *now);
     if (verdict.kind == RaceVerdict::kOrdered) {
       const bool same_warp = record.warp == now->record->warp && record.block == number_ &&
                              record.launch == all_.launch_;
@@ -466,7 +919,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   }
   template <bool kShared>
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>>& same_value() {
-    if constexpr (kShared) return same_value_;
+    if constexpr (kShared) return memory_->same_value_;
     return all_.same_value_;
   }
   // Returns whether the warp of `access` is one of the warps that stored the same value in the word
@@ -488,8 +941,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     };
     if (cell->written != 0) compare<kShared>(cell->written, now, adjust);
     if (cell->also_written != 0) compare<kShared>(cell->also_written, now, adjust);
+    std::vector<Readers>& all_readers = memory_->readers_;
     if (kShared && (cell->last_read & kList) != 0) {
-      return add_reader(&readers_[cell->last_read & ~kList], now->id, *now);
+      return add_reader(&all_readers[cell->last_read & ~kList], now->id, *now);
     }
     if (cell->first_read >> 5 == now->id >> 5 && cell->first_read != 0) {
       if (of_lanes_) cell->last_read = now->id;
@@ -500,11 +954,10 @@ class KernelRaces::OfBlock : public BlockHooks {
       return;
     }
     if (kShared && cell->last_read != 0 && !is_read_before<kShared>(cell->last_read, *now)) {
-      const auto list = static_cast<uint32_t>(readers_.size());
-      readers_.emplace_back();
-      readers_.back().fill(0);
+      const auto list = static_cast<uint32_t>(all_readers.size());
+      all_readers.emplace_back(2 * num_readers());
       for (const uint32_t id : {cell->first_read, cell->last_read, now->id}) {
-        add_reader(&readers_[list], id, *now);
+        add_reader(&all_readers[list], id, *now);
       }
       cell->last_read = list | kList;
       return;
@@ -515,6 +968,9 @@ class KernelRaces::OfBlock : public BlockHooks {
   bool is_read_before(uint32_t read, const Now& now) {
     if (read >> 5 == ordered_) return true;
     const AccessRecord& record = record_of<kShared>(read);
+    if (record.is_async() && record.launch == all_.launch_) {
+      return has_completed(now.record->warp, record);
+    }
     if (record.time == AccessRecord::kPending) return false;
     // Only the order of the two reads matters here, not the level of a conflict.
     if (record.launch != all_.launch_) {
@@ -525,11 +981,13 @@ class KernelRaces::OfBlock : public BlockHooks {
     }
     return order_.has_acquired(now.record->warp, record.block, record.warp, record.time);
   }
+  size_t num_readers() const { return size_t{kMostWarps} * block_.cluster->size(); }
   void add_reader(Readers* all, uint32_t id, const Now& now) {
-    const unsigned warp = shared_records_[id >> 5].warp;
+    const AccessRecord& record = record_of<true>(id);
+    const size_t warp = record.warp + size_t{kMostWarps} * (record.block % block_.cluster->size());
     uint32_t& first = (*all)[warp];
     const bool replaces = first == 0 || (id == now.id && is_read_before<true>(first, now));
-    (replaces ? first : (*all)[kMostWarps + warp]) = id;
+    (replaces ? first : (*all)[num_readers() + warp]) = id;
   }
 
   // Checks a store to a cell of `bytes` bytes. `first` is the index of the first byte that the
@@ -541,7 +999,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       return;
     }
     const uint64_t at = now->at;
-    const bool is_store = now->record->kind == AccessKind::kStore;
+    const bool is_store = now->record->kind == AccessKind::kStore && !now->record->is_async();
     const bool same = is_store && first == bytes;
     uint32_t kept = 0;
     now->at = at + (is_store && !same ? first : 0);
@@ -549,7 +1007,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       if (before == 0) continue;
       const RaceVerdict verdict =
           compare<kShared>(before, now, [&](const AccessRecord& record, RaceVerdict* found) {
-            if (!same || record.kind != AccessKind::kStore) return;
+            if (!same || record.kind != AccessKind::kStore || record.is_async()) return;
             found->kind = std::min(found->kind, RaceVerdict::kInfo);
             add_writer<kShared>(at, record);
             add_writer<kShared>(at, *now->record);
@@ -570,7 +1028,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     };
     compare_read(cell->first_read);
     if (kShared && (cell->last_read & kList) != 0) {
-      for (const uint32_t reader : readers_[cell->last_read & ~kList]) compare_read(reader);
+      for (const uint32_t reader : memory_->readers_[cell->last_read & ~kList])
+        compare_read(reader);
     } else {
       compare_read(cell->last_read);
     }
@@ -597,9 +1056,11 @@ class KernelRaces::OfBlock : public BlockHooks {
       what = before.is_strong() && now.is_strong() ? "; both are strong accesses"
                                                    : "; all stores are of one value";
     }
+    const std::string of_block =
+        memory_ == this ? "" : " of block " + index_text(memory_->block_.index);
     const std::string bytes =
         kShared
-            ? " at byte " + std::to_string(now_access.at) + " of shared memory"
+            ? " at byte " + std::to_string(now_access.at) + " of shared memory" + of_block
             : GlobalCells::bytes_text(now_access.at, block_.launch.memory.range_of(now_access.at));
     race.sentence = kernel + ": " + cells.location_text(now, now_access.id) + ": " +
                     cells.race_text(before, before_id, now, bytes) + text_of(verdict.reason) + what;
@@ -607,8 +1068,16 @@ class KernelRaces::OfBlock : public BlockHooks {
 
   KernelRaces& all_;
   Block& block_;
-  const bool of_lanes_;  // whether races between lanes of a warp are reported
+  const bool of_lanes_;      // whether races between lanes of a warp are reported
+  const bool has_products_;  // whether the kernel has products of wgmma
   BlockOrder order_;
+  OfBlock* memory_ = this;  // the block whose shared memory the current access is to
+  AsyncOperations async_;
+  std::map<uint32_t, Init> inits_;              // by offset of the mbarrier
+  std::unordered_map<uint32_t, Phase> phases_;  // likewise
+  // Records of accesses by other blocks, and of bulk copies that write shared memory.
+  std::vector<uint32_t> foreign_;
+  uint32_t last_completion_ = 0;
   std::vector<OfWarp> warps_;
   RaceCells shared_cells_;
   std::vector<AccessRecord> shared_records_{1};
@@ -632,12 +1101,16 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
     : instrumented_(std::move(instrumented)),
       ledgers_(std::move(ledgers)),
       least_(least_level(ledgers_)),
-      cells_(GlobalCells::of_process()) {
+      cells_(GlobalCells::of_process()),
+      products_(instrumented_->kernel) {
   const Kernel& kernel = instrumented_->kernel;
   traits_.reserve(kernel.code.size());
   for (const Operation& operation : kernel.code) {
     traits_.push_back(traits_of(operation, kernel.origins[operation.number]));
     if (traits_.back().does == Traits::kAccesses) traits_.back().number = num_accesses_++;
+    const Origin& origin = kernel.origins[operation.number];
+    is_async_ = is_async_ || origin.has_effect(Effect::kIssuesCopies) ||
+                origin.has_effect(Effect::kIssuesProducts);
   }
   LaunchRecord launch{start.name, instrumented_, work_now(), start.grid, start.block, start.device};
   launch.previous = previous_work();
@@ -652,9 +1125,11 @@ KernelRaces::KernelRaces(std::shared_ptr<const InstrumentedKernel> instrumented,
 }
 KernelRaces::~KernelRaces() { races_.add_to(ledgers_); }
 
-// Replaces scope `cluster` by scope `gpu`, for clusters of several blocks.
+// Replaces scope `cluster` by scope `gpu`, for clusters of several blocks, and also the scope of
+// mbarriers without a scope.
 void KernelRaces::widen_scopes() {
   for (Traits& traits : traits_) {
+    if (traits.is_mbarrier && traits.is_strong()) traits.scope = ThreadScope::kDevice;
     for (ThreadScope* scope : {&traits.scope, &traits.fence_scope}) {
       if (*scope == ThreadScope::kCluster) *scope = ThreadScope::kDevice;
     }

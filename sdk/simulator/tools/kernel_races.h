@@ -15,6 +15,7 @@
 #include "tools/findings.h"
 #include "tools/global_cells.h"
 #include "tools/memory_order.h"
+#include "tools/product_registers.h"
 
 namespace kernkit::simulator::ptx {
 
@@ -41,13 +42,22 @@ class KernelRaces : public LaunchHooks {
       kReleasesGrids,
       kCommits,
       kWaitsForCopies,
-      kWaitsForAllCopies
+      kWaitsForAllCopies,
+      kFencesProxies,
+      kFencesInits,
+      kCommitsBulkCopies,
+      kWaitsForBulkCopies,
+      kIssuesProducts,
+      kCommitsProducts,
+      kWaitsForProducts
     } does = kNothing;
+    bool is_mbarrier = false;       // whether the access is to an mbarrier object
     bool completes_copies = false;  // whether the access is cp.async.mbarrier.arrive
     uint32_t number = 0;            // number among the operations that access memory
   };
   static Traits traits_of(const Operation& operation, const Origin& origin);
   void widen_scopes();
+  OfBlock& of_block(const Block& block) const { return *blocks_.at(&block); }
 
   std::shared_ptr<const InstrumentedKernel> instrumented_;
   std::vector<Traits> traits_;  // traits of each operation
@@ -58,6 +68,9 @@ class KernelRaces : public LaunchHooks {
   uint32_t launch_;
   bool may_overlap_ = false;  // whether the previous kernel in the stream may still run
   LaunchOrder order_;
+  bool is_async_ = false;  // whether the kernel has bulk copies or products of wgmma
+  ProductRegisters products_;
+  std::unordered_map<const Block*, OfBlock*> blocks_;  // hooks of each block
   // By address of a word of global memory: the warps, by key_of(), that stored the same value
   // there.
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;

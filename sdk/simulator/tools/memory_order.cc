@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/memory_order.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace kernkit::simulator::ptx {
@@ -12,6 +13,8 @@ void BlockOrder::start(uint64_t block, bool lanes) {
     strict_[w].block = block;
     strict_[w].times[w] = 1;
     fences_[w] = pending_[w] = {};
+    fenced_[w] = {};
+    at_barrier_[w] = nullptr;
     own_releases_[w].clear();
   }
   is_lenient_ = false;
@@ -54,6 +57,7 @@ void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
   if (is_lenient_) arrivals.lenient.join(lenient_[warp]);
   arrivals.fences.narrow.add(fences_[warp].narrow);
   arrivals.fences.wide.add(fences_[warp].wide);
+  arrivals.fenced.add(fenced_[warp]);
   if (only) {
     tick(warp);
   } else {
@@ -64,12 +68,16 @@ void BlockOrder::arrive(unsigned warp, uint32_t barrier, bool only) {
 void BlockOrder::open(uint32_t barrier) {
   const Barrier arrivals = std::move(barriers_[barrier]);
   barriers_.erase(barrier);
+  const SharedClock all =
+      notes_barriers_ ? std::make_shared<const Clock>(arrivals.strict) : nullptr;
   for (uint32_t remaining = arrivals.waiting; remaining != 0; remaining &= remaining - 1) {
     const auto warp = static_cast<unsigned>(__builtin_ctz(remaining));
     strict_[warp].join(arrivals.strict);
     if (is_lenient_) lenient_[warp].join(arrivals.lenient);
     fences_[warp].narrow.add(arrivals.fences.narrow);
     fences_[warp].wide.add(arrivals.fences.wide);
+    fenced_[warp].add(arrivals.fenced);
+    at_barrier_[warp] = all;
     tick(warp);
     synchronise(warp, UINT32_MAX);
   }
@@ -79,6 +87,7 @@ Released BlockOrder::now(unsigned warp) const {
   Released all;
   all.strict = std::make_shared<Clock>(strict_[warp]);
   all.lenient = is_lenient_ ? std::make_shared<Clock>(lenient_[warp]) : all.strict;
+  all.fenced = fenced_[warp];
   return all;
 }
 
@@ -91,6 +100,22 @@ void BlockOrder::note_fence(unsigned warp, ThreadScope scope) {
 void BlockOrder::acquire(unsigned warp, const Released& released) {
   if (released.strict != nullptr) strict_[warp].join(*released.strict);
   if (is_lenient_ && released.lenient != nullptr) lenient_[warp].join(*released.lenient);
+  fenced_[warp].add(released.fenced);
+}
+
+void BlockOrder::fence_proxies(unsigned warp, uint8_t spaces) {
+  const auto clock = std::make_shared<const Clock>(strict_[warp]);
+  if ((spaces & kFencesGlobal) != 0) fenced_[warp].global = joined(fenced_[warp].global, clock);
+  if ((spaces & kFencesShared) != 0) fenced_[warp].shared = joined(fenced_[warp].shared, clock);
+  tick(warp);
+}
+
+void BlockOrder::complete(unsigned warp, uint64_t key, uint32_t time) {
+  for (Clock* clock : {&strict_[warp], is_lenient_ ? &lenient_[warp] : nullptr}) {
+    if (clock == nullptr) continue;
+    uint32_t& entry = clock->remote[key];
+    entry = std::max(entry, time);
+  }
 }
 
 void BlockOrder::fence(unsigned warp, const OrderTraits& traits) {
@@ -108,7 +133,10 @@ void BlockOrder::fence(unsigned warp, const OrderTraits& traits) {
 }
 
 void BlockOrder::read(unsigned warp, uint64_t key, const OrderTraits& traits) {
-  if (traits.is_reduction) return;
+  if (!traits.is_reduction) acquire(warp, released_at(key), traits);
+}
+
+BlockOrder::Fences BlockOrder::released_at(uint64_t key) const {
   Fences found;
   const auto local = local_.find(key);
   const auto wide = (key & kOfShared) == 0 ? all_.locations_.find(key) : all_.locations_.end();
@@ -117,21 +145,26 @@ void BlockOrder::read(unsigned warp, uint64_t key, const OrderTraits& traits) {
       ((key & kOfShared) != 0 || (has_wide && wide->second.version == local->second.version))) {
     found.narrow = local->second.released;
   }
-  if (has_wide && traits.scope >= ThreadScope::kDevice) found.wide = wide->second.released;
-  if (found.narrow.is_empty() && found.wide.is_empty()) return;
+  if (has_wide) found.wide = wide->second.released;
+  return found;
+}
+
+void BlockOrder::acquire(unsigned warp, const Fences& found, const OrderTraits& traits) {
+  const bool is_wide = traits.scope >= ThreadScope::kDevice;
+  if (found.narrow.is_empty() && (!is_wide || found.wide.is_empty())) return;
   if (traits.acquires) {
     acquire(warp, found.narrow);
-    acquire(warp, found.wide);
+    if (is_wide) acquire(warp, found.wide);
     return;
   }
   begin_lenient();
   for (const Released* released : {&found.narrow, &found.wide}) {
-    if (released->lenient == nullptr) continue;
+    if (released->lenient == nullptr || (released == &found.wide && !is_wide)) continue;
     lenient_[warp].join(*released->lenient);
     if (traits.is_cas) by_cas_[warp].join(*released->lenient);
   }
   pending_[warp].narrow.add(found.narrow);
-  pending_[warp].wide.add(found.wide);
+  if (is_wide) pending_[warp].wide.add(found.wide);
 }
 
 void BlockOrder::write(unsigned warp, uint64_t key, const OrderTraits& traits, bool continues) {

@@ -29,13 +29,24 @@ struct OrderTraits {
   bool is_strong() const { return scope != ThreadScope::kNone; }
 };
 
+/// Accesses by the generic proxy that fence.proxy.async orders before accesses by the async proxy.
+struct ProxyClocks {
+  SharedClock global, shared;  // of accesses to global and shared memory
+  void add(const ProxyClocks& other) {
+    global = joined(global, other.global);
+    shared = joined(shared, other.shared);
+  }
+};
+
 /// The clocks that release patterns on a location have released. `lenient` also includes clocks
 /// that the releasing warps got by strong reads without an acquire fence.
 struct Released {
   SharedClock strict, lenient;
+  ProxyClocks fenced;
   void add(const Released& other) {
     strict = joined(strict, other.strict);
     lenient = joined(lenient, other.lenient);
+    fenced.add(other.fenced);
   }
   bool is_empty() const { return strict == nullptr; }
 };
@@ -53,10 +64,28 @@ class LaunchOrder {
     const auto entry = fences_.find(key_of(block, warp));
     return entry == fences_.end() ? FenceTimes{} : entry->second;
   }
+  /// The completion of an asynchronous operation: `time` is kPending until the time is determined.
+  struct Completion {
+    static constexpr uint32_t kPending = UINT32_MAX;
+    uint64_t key;
+    uint32_t time;
+  };
+  /// Adds a completion and returns its index.
+  uint32_t add_completion(uint64_t key, uint32_t time) {
+    completions_.push_back({key, time});
+    return static_cast<uint32_t>(completions_.size() - 1);
+  }
+  const Completion& completion(uint32_t index) const { return completions_[index]; }
+  void complete(uint32_t index, uint64_t key, uint32_t time) { completions_[index] = {key, time}; }
+
   /// Adds the clock of a warp that arrives at the barrier of a cluster of several blocks.
-  void join_cluster(uint64_t number, const Clock& clock) { clusters_[number].join(clock); }
+  void join_cluster(uint64_t number, const Clock& clock, const ProxyClocks& fenced) {
+    clusters_[number].join(clock);
+    fenced_[number].add(fenced);
+  }
   /// Returns the join of the clocks of all warps that have arrived at the barrier of a cluster.
   const Clock& cluster(uint64_t number) { return clusters_[number]; }
+  const ProxyClocks& fenced_of_cluster(uint64_t number) { return fenced_[number]; }
 
  private:
   friend class BlockOrder;
@@ -67,6 +96,8 @@ class LaunchOrder {
   std::unordered_map<uint64_t, Location> locations_;  // locations by address of global memory
   std::unordered_map<uint64_t, FenceTimes> fences_;   // fence times by key_of() of the warp
   std::unordered_map<uint64_t, Clock> clusters_;      // clocks by number of the cluster
+  std::unordered_map<uint64_t, ProxyClocks> fenced_;  // fences by number of the cluster
+  std::vector<Completion> completions_;
 };
 
 /// The order of one block's warps, while the block runs. An operation happened before the
@@ -106,12 +137,48 @@ class BlockOrder {
   void arrive(unsigned warp, uint32_t barrier, bool only);
   void open(uint32_t barrier);
   /// Joins the clock that a barrier releases with a clock of warps of other blocks.
-  void acquire_at_barrier(uint32_t barrier, const Clock& clock) {
+  void acquire_at_barrier(uint32_t barrier, const Clock& clock, const ProxyClocks& fenced) {
     barriers_[barrier].strict.join(clock);
     if (is_lenient_) barriers_[barrier].lenient.join(clock);
+    barriers_[barrier].fenced.add(fenced);
   }
+  const ProxyClocks& fenced(unsigned warp) const { return fenced_[warp]; }
   const Clock& clock(unsigned warp) const { return strict_[warp]; }
   void fence(unsigned warp, const OrderTraits& traits);
+  /// fence.proxy.async, for the spaces of a mask of ProxySpaces.
+  void fence_proxies(unsigned warp, uint8_t spaces);
+  /// Returns whether such a fence is between an access by the generic proxy, which happened before,
+  /// and the current operation.
+  bool is_fenced(unsigned warp, bool is_shared, uint64_t block, unsigned other,
+                 uint32_t time) const {
+    const ProxyClocks& fenced = fenced_[warp];
+    const SharedClock& clock = is_shared ? fenced.shared : fenced.global;
+    return clock != nullptr && clock->has(block, other, time);
+  }
+  /// Returns whether a barrier of the block or cluster is between an access and the current
+  /// operation.
+  bool is_before_barrier(unsigned warp, uint64_t block, unsigned other, uint32_t time) const {
+    const SharedClock& clock = at_barrier_[warp];
+    return clock != nullptr && clock->has(block, other, time);
+  }
+  /// The warp has waited for completions of an object, see CompletionKey.
+  void complete(unsigned warp, uint64_t key, uint32_t time);
+  bool has_completed(unsigned warp, uint64_t key, uint32_t time) const {
+    const auto entry = strict_[warp].remote.find(key);
+    return entry != strict_[warp].remote.end() && entry->second >= time;
+  }
+  /// Makes barriers count for is_before_barrier() from now on.
+  void note_barriers() { notes_barriers_ = true; }
+
+  /// Releases of fences, for later strong writes: `narrow` for threads of the block, `wide` for
+  /// all.
+  struct Fences {
+    Released narrow, wide;
+  };
+  /// Returns what was released at the location `key`.
+  Fences released_at(uint64_t key) const;
+  /// Acquires what was released at a location, by a strong read with these traits.
+  void acquire(unsigned warp, const Fences& found, const OrderTraits& traits);
 
   /// Returns whether anything was released. Otherwise no read can acquire, and no write can
   /// continue a chain of updates.
@@ -129,19 +196,19 @@ class BlockOrder {
   bool is_after_earlier_work(unsigned warp) const {
     return strict_[warp].remote.count(kEarlierWork) != 0;
   }
+  /// Returns the location key of a byte of the shared memory of a block of a cluster.
+  static uint64_t cluster_location(uint64_t block, uint64_t offset) {
+    return offset | block << 20 | kOfCluster;
+  }
   /// Returns the location key of a byte of the block's shared memory.
   static uint64_t shared_location(uint64_t offset) { return offset | kOfShared; }
 
  private:
-  static constexpr uint64_t kOfShared = uint64_t{1} << 63;
-  // What fences have prepared for release by later strong writes: `narrow` to threads of the block,
-  // `wide` to all threads.
-  struct Fences {
-    Released narrow, wide;
-  };
+  static constexpr uint64_t kOfShared = uint64_t{1} << 63, kOfCluster = uint64_t{1} << 62;
   struct Barrier {
     Clock strict, lenient;
     Fences fences;
+    ProxyClocks fenced;
     uint32_t waiting = 0;
   };
   struct Local {
@@ -163,6 +230,9 @@ class BlockOrder {
   bool is_lenient_ = false;
   std::vector<Clock> lenient_, by_cas_;
   std::vector<Fences> fences_{kMostWarps};
+  std::vector<ProxyClocks> fenced_{kMostWarps};
+  bool notes_barriers_ = false;
+  std::vector<SharedClock> at_barrier_{kMostWarps};  // what each warp acquired at its last barrier
   std::vector<Fences> pending_{kMostWarps};  // found by reads, acquired by the next fence
   // What the warp's own release operations released, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];

@@ -20,6 +20,8 @@ enum class RaceReason : uint8_t {
   kFenceScope,  // a wider scope of the first block's fence, which has block scope
   kAcquire,     // only an acquire fence
   kMixed,       // equal sizes of the strong accesses, which overlap in part
+  kProducts,    // order after products of wgmma that no warp has waited for
+  kProxies,     // only a fence between accesses by two proxies
 };
 inline const char* text_of(RaceReason reason) {
   switch (reason) {
@@ -33,6 +35,8 @@ inline const char* text_of(RaceReason reason) {
       return ", with a fence of scope cta between, and the threads are in different blocks";
     case RaceReason::kAcquire: return ", with no acquire fence between that orders them";
     case RaceReason::kMixed: return ", which overlap in part: no access is atomic for the other";
+    case RaceReason::kProducts: return ", with no wgmma.wait_group between that orders them";
+    case RaceReason::kProxies: return ", with no fence.proxy.async between";
     default: return ", with nothing between that orders them";
   }
 }

@@ -70,8 +70,25 @@ class HooksOfBlock : public BlockHooks {
   void copied_into_shared(uint32_t at, uint32_t bytes, uint64_t from) override {
     for (auto& tool : all) tool->copied_into_shared(at, bytes, from);
   }
-  void copied_into_global(uint64_t at, uint32_t bytes, uint32_t from) override {
-    for (auto& tool : all) tool->copied_into_global(at, bytes, from);
+  void copied_into_global(const Warp& warp, int lane, const Operation& operation, uint64_t at,
+                          uint32_t bytes, uint32_t from) override {
+    for (auto& tool : all) tool->copied_into_global(warp, lane, operation, at, bytes, from);
+  }
+  void issues(const Warp& warp, const Operation& operation, const IssuedCopy& copy) override {
+    for (auto& tool : all) tool->issues(warp, operation, copy);
+  }
+  void lands(uint64_t copy, const Block& to, const MbarrierPhase& mbarrier) override {
+    for (auto& tool : all) tool->lands(copy, to, mbarrier);
+  }
+  void counted(uint32_t mbarrier) override {
+    for (auto& tool : all) tool->counted(mbarrier);
+  }
+  void waited(const Warp& warp, const Operation& operation,
+              const MbarrierPhase& mbarrier) override {
+    for (auto& tool : all) tool->waited(warp, operation, mbarrier);
+  }
+  void ends() override {
+    for (auto& tool : all) tool->ends();
   }
   std::vector<std::unique_ptr<BlockHooks>> all;
 };

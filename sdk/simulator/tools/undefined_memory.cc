@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ptx/machine/access.h"
+#include "ptx/machine/matrix_descriptor.h"
 #include "ptx/machine/window.h"
 #include "ptx/simd/fragment_layout.h"
 
@@ -282,14 +283,85 @@ void UndefinedMemory::copy_into_shared(uint32_t at, uint32_t bytes, uint64_t fro
   });
 }
 
-// Marks bytes in global memory as initialised where their source bytes in shared memory are. An
-// uninitialised source byte leaves the state of its destination unchanged.
-void UndefinedMemory::copy_into_global(uint64_t at, uint32_t bytes, uint32_t from) {
+// Bytes count as written after the report.
+void UndefinedMemory::copy_into_global(const Warp& warp, int lane, const Operation& operation,
+                                       uint64_t at, uint32_t bytes, uint32_t from) {
   const WrittenPiece target = Written::of_process().piece_around(at);
   each_unit(at, bytes, [&](uint32_t i, uint32_t count) {
-    if (target.holds(at + i, count) && !any_of(&shared_.bits[from + i], count))
-      target.write(at + i, count);
+    Lane source{};
+    if (read(warp, operation, Space::kShared, lane, from + i, count, &source)) {
+      uint32_t first = 0;
+      while (source.bits[first] == 0) ++first;
+      uses_.add_at(warp, lane, operation, kStores, source.origin, at + i + first);
+    }
+    if (target.holds(at + i, count)) target.write(at + i, count);
   });
+}
+
+// An element of D is undefined if any bit of its row of A, its column of B or, with scale-d, its
+// element of C is.
+void UndefinedMemory::warpgroup(Warp& warp, const Operation& operation, UndefinedBits* bits) {
+  if (warp.mask != Warp::kAll) return;  // the operation is a fault
+  constexpr uint32_t kRows = 16, kMostColumns = 256;
+  const auto p = WarpgroupProduct::unpack(operation.offset);
+  const uint32_t* const registers = block_.launch.kernel.lists[operation.more].data();
+  struct Line {
+    bool is_undefined = false;
+    uint32_t origin = 0;
+  };
+  Line rows[kRows], columns[kMostColumns];
+  const auto read_tile = [&](uint32_t descriptor, bool transposed, uint32_t first, uint32_t count,
+                             Line* lines) {
+    each_unit(MatrixDescriptor(warp.lanes<uint64_t>(descriptor)[0]), transposed, first, count,
+              [&](uint32_t at, uint32_t line, uint32_t byte) {
+                Lane unit{};
+                if (!read(warp, operation, Space::kShared, 0, at, MatrixDescriptor::kUnit, &unit))
+                  return;
+                if (!transposed) {
+                  lines[line - first] = {true, unit.origin};
+                  return;
+                }
+                for (uint32_t i = 0; i < 8; ++i) {
+                  if ((unit.bits[2 * i] | unit.bits[2 * i + 1]) == 0) continue;
+                  lines[byte / 2 - first + i] = {true, unit.origin};
+                }
+              });
+  };
+  if (p.a_in_registers != 0) {
+    for (uint32_t r = 0; r < 4; ++r) {
+      const uint32_t at = registers[p.registers + r];
+      if (!bits->any(at)) continue;
+      Undefined undefined;
+      bits->read(at, &undefined);
+      for (uint32_t l = 0; l < 32; ++l) {
+        if (undefined.bits[l] != 0) rows[l / 4 + r % 2 * 8] = {true, undefined.origins[l]};
+      }
+    }
+  } else {
+    read_tile(operation.src0, p.a_transposed != 0, warp.number % kWarpsOfGroup * kRows, kRows,
+              rows);
+  }
+  read_tile(operation.src1, p.b_transposed != 0, 0, 8u * p.columns, columns);
+  const uint32_t scale = warp.predicate(operation.src2);
+  const bool keeps = ((operation.negated ? ~scale : scale) & 1) != 0;
+  const uint32_t halves = p.d == Element::kF16 ? 2 : 1;  // elements of a register
+  for (uint32_t r = 0; r < p.registers; ++r) {
+    Undefined sums;
+    if (keeps && bits->any(registers[r])) bits->read(registers[r], &sums);
+    for (uint32_t l = 0; l < 32; ++l) {
+      for (uint32_t half = 0; half < halves; ++half) {
+        const uint32_t element = halves * r + half;
+        const Line& row = rows[l / 4 + element / 2 % 2 * 8];
+        const Line& column = columns[element / 4 * 8 + l % 4 * 2 + element % 2];
+        const uint64_t ones = halves == 1 ? UINT32_MAX : uint64_t{0xffff} << 16 * half;
+        if ((sums.bits[l] & ones) != 0) sums.bits[l] |= ones;
+        if (!row.is_undefined && !column.is_undefined) continue;
+        if (sums.bits[l] == 0) sums.origins[l] = row.is_undefined ? row.origin : column.origin;
+        sums.bits[l] |= ones;
+      }
+    }
+    bits->write(warp, registers[r], sums);
+  }
 }
 
 // Each lane has the address of a row, and two elements of each matrix, see matrix.cc.
@@ -388,6 +460,7 @@ void UndefinedMemory::access(const BitPlan& plan, Warp& warp, const Operation& o
     case Definedness::kMatrix: return matrix(plan, warp, operation, bits);
     case Definedness::kFragment: return fragment(plan, warp, operation, bits);
     case Definedness::kArrive: return change(plan, warp, operation);
+    case Definedness::kSums: return warpgroup(warp, operation, bits);
     default: return copy(warp, operation);
   }
 }

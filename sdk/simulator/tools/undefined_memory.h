@@ -27,9 +27,10 @@ class UndefinedMemory {
   /// Records a bulk copy of `bytes` bytes to offset `at` of shared memory, from the address `from`
   /// of global memory; if `from` is 0, the copied bytes are initialised.
   void copy_into_shared(uint32_t at, uint32_t bytes, uint64_t from);
-  /// Records a bulk copy of `bytes` bytes from offset `from` of shared memory to the address `at`
-  /// of global memory.
-  void copy_into_global(uint64_t at, uint32_t bytes, uint32_t from);
+  /// Records a bulk copy, which a lane issued, of `bytes` bytes of shared memory into global memory
+  /// at `at`. Uninitialised bytes are reported.
+  void copy_into_global(const Warp& warp, int lane, const Operation& operation, uint64_t at,
+                        uint32_t bytes, uint32_t from);
 
  private:
   static constexpr uint32_t kMostBytes = 32;  // largest access of a lane [bytes]
@@ -59,6 +60,7 @@ class UndefinedMemory {
   void update(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
   void copy(Warp& warp, const Operation& operation);
   void matrix(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
+  void warpgroup(Warp& warp, const Operation& operation, UndefinedBits* bits);
   void fragment(const BitPlan& plan, Warp& warp, const Operation& operation, UndefinedBits* bits);
 
   // The undefined bits of a warp's pending cp.async copies.

@@ -44,7 +44,7 @@ enum class Definedness : uint8_t {
   kBallot,   // An undefined predicate of a lane makes that lane's bit of the result undefined.
   kVote,     // The result is undefined unless a lane with a defined predicate decides it.
   kWarp,     // Any undefined bit of any lane makes every bit undefined.
-  kSums,     // The registers of wgmma's D are defined.
+  kSums,     // The rule of kProduct for wgmma, whose A and B are in memory.
   kProduct,  // An element is undefined if its row of A, column of B or element of C is.
   kNone,     // The results are defined.
   // Rules for accesses to memory.
@@ -81,7 +81,21 @@ enum class Effect : uint8_t {
   kCall,
   kWaitsForGrids,  // effect of griddepcontrol.wait
   kReleasesGrids,  // effect of griddepcontrol.launch_dependents
+  // Effects of asynchronous operations:
+  kFencesProxies,    // fence.proxy.async; Operation::mode has the spaces, see ProxySpaces
+  kFencesInits,      // fence.mbarrier_init
+  kIssuesCopies,     // bulk copy
+  kCommitsCopies,    // cp.async.bulk.commit_group
+  kWaitsForCopies,   // cp.async.bulk.wait_group; the mode kOnlyReads is .read
+  kIssuesProducts,   // wgmma.mma_async
+  kCommitsProducts,  // wgmma.commit_group
+  kWaitsForProducts  // wgmma.wait_group
 };
+
+/// The spaces of a fence.proxy.async, as a mask.
+enum ProxySpaces : uint8_t { kFencesGlobal = 1, kFencesShared = 2 };
+/// The mode of a cp.async.bulk.wait_group that waits only until the sources have been read.
+inline constexpr uint8_t kOnlyReads = 1;
 
 /// The list in ptx/simd/ that has the loops of a row's forms: loops that are compiled a second
 /// time, as SIMD code for AVX2. Forms of other types run the code for every processor.

@@ -316,33 +316,40 @@ constexpr Instruction kAsynchronousCopy[] = {
     Instruction("cp",
                 "async bulk shared::cluster|shared::cta global ~mbarrier::complete_tx::bytes "
                 "multicast::cluster? L2::cache_hint?",
-                bulk_copy),
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction("cp", "async bulk shared::cluster ~shared::cta ~mbarrier::complete_tx::bytes",
-                bulk_copy),
-    Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy),
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
+    Instruction("cp", "async bulk global ~shared::cta bulk_group L2::cache_hint?", bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction(
         "cp",
         "reduce async bulk global ~shared::cta bulk_group L2::cache_hint? %reduction noftz? "
         "u32|s32|u64|s64|b32|b64|f16|bf16|f32|f64",
-        bulk_copy),
+        bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction("cp",
                 "async bulk tensor %dimensions shared::cluster|shared::cta global ~tile? "
                 "~mbarrier::complete_tx::bytes multicast::cluster? L2::cache_hint?",
-                bulk_copy),
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction("cp",
                 "async bulk tensor %dimensions global ~shared::cta ~tile? bulk_group "
                 "L2::cache_hint?",
-                bulk_copy),
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction("cp",
                 "reduce async bulk tensor %dimensions global ~shared::cta %reduction ~tile? "
                 "bulk_group L2::cache_hint?",
-                bulk_copy),
+                bulk_copy)
+        .has(Effect::kIssuesCopies),
     Instruction("cp", "~async ~bulk ~prefetch ~L2 ~global ~L2::cache_hint?", hint),
     Instruction("cp",
                 "~async ~bulk ~prefetch ~tensor ~%dimensions ~L2 ~global ~tile? ~L2::cache_hint?",
                 hint),
-    Instruction("cp", "async bulk commit_group", bulk_copy),
-    Instruction("cp", "async bulk wait_group ~read?", bulk_copy),
+    Instruction("cp", "async bulk commit_group", bulk_copy).has(Effect::kCommitsCopies),
+    Instruction("cp", "async bulk wait_group read?", bulk_copy).has(Effect::kWaitsForCopies),
 };
 
 // Control Flow Instructions
@@ -373,8 +380,9 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
     Instruction("membar", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~sc|acq_rel|acquire|release? ~%scope", fence).has(Effect::kFence),
-    Instruction("fence", "~mbarrier_init ~release ~cluster", hint),
-    Instruction("fence", "~proxy ~async ~global|shared::cta|shared::cluster?", hint),
+    Instruction("fence", "~mbarrier_init ~release ~cluster", hint).has(Effect::kFencesInits),
+    Instruction("fence", "~proxy ~async global|shared::cta|shared::cluster?", proxy_fence)
+        .has(Effect::kFencesProxies),
     Instruction("mbarrier", "init shared|shared::cta? b64", mbarrier)
         .accesses(AccessKind::kStore, Definedness::kStore),
     Instruction("mbarrier", "inval shared|shared::cta? b64", mbarrier)
@@ -492,12 +500,17 @@ constexpr Instruction kWarpLevelMatrixMultiplyAccumulate[] = {
 constexpr Instruction kWarpgroupLevelMatrixMultiplyAccumulate[] = {
     Instruction("wgmma", "mma_async sync aligned %wgmma_shape f16|f32 %factor %factor", wgmma)
         .defines(Definedness::kSums)
+        .has(Effect::kIssuesProducts)
         .simd(Simd::kMatrices),
     Instruction("wgmma", "mma_async sync aligned %wgmma_shape satfinite? s32 s8|u8 s8|u8", wgmma)
-        .defines(Definedness::kSums),
+        .defines(Definedness::kSums)
+        .has(Effect::kIssuesProducts),
     Instruction("wgmma", "mma_async sync aligned %wgmma_shape s32 b1 b1 and popc", wgmma)
-        .defines(Definedness::kSums),
-    Instruction("wgmma", "fence|commit_group|wait_group sync aligned", wgmma),
+        .defines(Definedness::kSums)
+        .has(Effect::kIssuesProducts),
+    Instruction("wgmma", "fence sync aligned", wgmma),
+    Instruction("wgmma", "commit_group sync aligned", wgmma).has(Effect::kCommitsProducts),
+    Instruction("wgmma", "wait_group sync aligned", wgmma).has(Effect::kWaitsForProducts),
 };
 
 // Video Instructions

@@ -127,6 +127,7 @@ Run trap(Decoder& d);
 Run bar(Decoder& d);
 Run nanosleep(Decoder& d);
 Run fence(Decoder& d);
+Run proxy_fence(Decoder& d);
 Run hint(Decoder& d);
 // calls.cc
 Run call(Decoder& d);

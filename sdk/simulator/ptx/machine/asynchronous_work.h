@@ -19,6 +19,8 @@ class AsynchronousWork {
     queue_.clear();
     groups_.clear();
   }
+  /// Returns a number for a copy, in ascending order.
+  uint64_t next_number() { return ++numbers_; }
   /// Adds work that no group contains.
   void add(std::function<void()> work) { queue_.push_back({std::move(work), 0, 0, false}); }
   /// Adds work to the open bulk group of a thread.
@@ -62,6 +64,7 @@ class AsynchronousWork {
   }
 
   std::deque<Entry> queue_;
+  uint64_t numbers_ = 0;
   std::unordered_map<unsigned, uint64_t> groups_;  // number of each thread's open group
 };
 

@@ -134,6 +134,7 @@ Block::Stop Block::run() {
       all_ended &= warp.live == 0;
     }
     if (all_ended) {
+      if (hooks != nullptr) hooks->ends();
       complete_asynchronous();
       return Stop::kEnded;
     }
@@ -261,7 +262,29 @@ void Block::open_cluster_barrier() {
   }
 }
 
+bool Block::has_products(const Warp& warp, const Operation& wait) const {
+  const auto pending = static_cast<uint64_t>(wait.offset);
+  const unsigned first = warp.number / kWarpsOfGroup * kWarpsOfGroup;
+  for (unsigned i = first; i < first + kWarpsOfGroup && i < warps.size(); ++i) {
+    if (warps[i].live != 0 && warps[i].product_groups + pending < warp.product_groups) return false;
+  }
+  return true;
+}
+
+void Block::commit_products(Warp& warp) {
+  ++warp.product_groups;
+  retry_products(warp);
+}
+
+void Block::retry_products(const Warp& warp) {
+  const unsigned first = warp.number / kWarpsOfGroup * kWarpsOfGroup;
+  for (unsigned i = first; i < first + kWarpsOfGroup && i < warps.size(); ++i) {
+    warps[i].retry_products();
+  }
+}
+
 void Block::end(Warp& warp, uint32_t lanes) {
+  if (warp.product_groups != 0) retry_products(warp);
   cluster->end(static_cast<unsigned>(__builtin_popcount(lanes)));
   live_ -= static_cast<unsigned>(__builtin_popcount(lanes));
   for (uint32_t remaining = in_use_; remaining != 0; remaining &= remaining - 1) {
@@ -306,8 +329,10 @@ std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& op
   const auto at = static_cast<uint32_t>(addresses[lane] & kInBlock);
   MbarrierState state;
   const std::string why = mbarriers.read(at, &state);
-  return " for the mbarrier at byte " + std::to_string(at) + " of shared memory (" +
-         (why.empty() ? Mbarriers::missing_text(state) : why) + ")";
+  return " for phase " + std::to_string(mbarriers.phase_of(at)) + " of the mbarrier at byte " +
+         std::to_string(at) + " of shared memory (" +
+         (why.empty() ? Mbarriers::missing_text(state) : why) +
+         mbarriers.lapped_text(at, warp.number) + ")";
 }
 
 // Uses the wording of reports for kernels compiled for the CPU.

@@ -77,6 +77,12 @@ struct Block {
   /// Marks lanes of a warp as ended, which may open barriers.
   void end(Warp& warp, uint32_t lanes);
 
+  /// Returns whether all warps of a warpgroup have committed the groups of products for which a
+  /// wgmma.wait_group of one of its warps waits. Ended warps do not count.
+  bool has_products(const Warp& warp, const Operation& wait) const;
+  /// Commits a group of products of a warp, which may let other warps of its warpgroup continue.
+  void commit_products(Warp& warp);
+
   /// Lets the threads that wait at barrier.cluster continue.
   void open_cluster_barrier();
   bool has_ended() const { return live_ == 0; }
@@ -111,6 +117,7 @@ struct Block {
   void retry_waits();
   bool continue_after_stall();
   void leave_barrier(uint32_t number);
+  void retry_products(const Warp& warp);
   std::string mbarrier_text(const Warp& warp, int lane, const Operation& operation) const;
 
   std::unique_ptr<unsigned char[]> memory_;

@@ -52,7 +52,7 @@ std::string Mbarriers::init(uint32_t at, uint32_t count) {
     return object_text(at) + " is initialised already; expected mbarrier.inval before this use";
   }
   if (live == nullptr) {
-    live_.push_back({at, 0});
+    live_.push_back({at, 0, completed_, completed_});
     live = &live_.back();
   }
   state = {};
@@ -70,9 +70,8 @@ std::string Mbarriers::invalidate(uint32_t at) {
 }
 
 std::string Mbarriers::read(uint32_t at, MbarrierState* state) const {
-  const auto live = std::find_if(live_.begin(), live_.end(),
-                                 [at](const Live& object) { return object.at == at; });
-  if (live == live_.end()) {
+  const Live* live = live_at(at);
+  if (live == nullptr) {
     return object_text(at) + " is not initialised; expected mbarrier.init before this use";
   }
   uint64_t word = 0;
@@ -80,6 +79,43 @@ std::string Mbarriers::read(uint32_t at, MbarrierState* state) const {
   if (word != live->word) return object_text(at) + " was overwritten after mbarrier.init";
   *state = MbarrierState::unpack(word);
   return "";
+}
+
+const Mbarriers::Live* Mbarriers::live_at(uint32_t at) const {
+  const auto live = std::find_if(live_.begin(), live_.end(),
+                                 [at](const Live& object) { return object.at == at; });
+  return live == live_.end() ? nullptr : &*live;
+}
+
+uint64_t Mbarriers::phases(uint32_t at) const {
+  const Live* live = live_at(at);
+  return live == nullptr ? 0 : live->phases;
+}
+
+uint64_t Mbarriers::phase_of(uint32_t at) const {
+  const Live* live = live_at(at);
+  return live == nullptr ? 0 : live->phases - live->first;
+}
+
+void Mbarriers::note_wait(uint32_t at, unsigned warp) {
+  for (Live& object : live_) {
+    if (object.at != at) continue;
+    if (object.waited.size() <= warp) object.waited.resize(warp + 1, object.first);
+    object.waited[warp] = object.phases;
+  }
+}
+
+// A wait by parity is for the first phase of this parity that the warp has not waited for. The
+// phase was missed if the following phase has completed, too: the object then has the parity of a
+// phase that is incomplete.
+std::string Mbarriers::lapped_text(uint32_t at, unsigned warp) const {
+  const Live* live = live_at(at);
+  if (live == nullptr) return "";
+  const uint64_t waited = warp < live->waited.size() ? live->waited[warp] - live->first : 0;
+  const uint64_t now = live->phases - live->first;
+  if (now < waited + 2) return "";
+  return ", phases " + std::to_string(waited) + " to " + std::to_string(now - 1) +
+         " completed since the thread's last wait: the thread was lapped";
 }
 
 // Stores null for an offset without an object.
@@ -96,6 +132,7 @@ void Mbarriers::keep(Live* live, MbarrierState state) {
     ++state.phase;
     state.pending = state.expected;
     ++completed_;
+    ++live->phases;
   }
   live->word = state.pack();
   std::memcpy(shared_ + live->at, &live->word, sizeof(live->word));
@@ -151,11 +188,16 @@ std::string Mbarriers::missing_text(const MbarrierState& state) {
   if (state.pending != 0) {
     text = std::to_string(state.pending) + " of " + count_text(state.expected, "arrival");
   }
-  if (state.bytes != 0) {
+  if (state.bytes > 0) {
     if (!text.empty()) text += " and ";
     text += std::to_string(state.bytes) + " bytes";
   }
-  return text + " missing";
+  if (!text.empty()) text += " missing";
+  if (state.bytes < 0) {
+    text += (text.empty() ? "" : ", ") + std::to_string(-int64_t{state.bytes}) +
+            " bytes more than expected";
+  }
+  return text;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -45,6 +45,17 @@ class Mbarriers {
   /// Returns "" if an object at the offset can be used, and stores its state.
   std::string read(uint32_t at, MbarrierState* state) const;
 
+  /// Returns the number of phases of the object at an offset that have completed, counted from any
+  /// number at mbarrier.init on; 0 without an object.
+  uint64_t phases(uint32_t at) const;
+  /// Returns the number of the object's current phase, from 0 at mbarrier.init.
+  uint64_t phase_of(uint32_t at) const;
+  /// Records that a warp has waited for the phase before the current phase of the object.
+  void note_wait(uint32_t at, unsigned warp);
+  /// Describes the phases that completed since the last wait of a warp, if the warp waits for a
+  /// phase that follows them: " although phases 1 and 2 completed ..."; "" otherwise.
+  std::string lapped_text(uint32_t at, unsigned warp) const;
+
   /// Changes when a phase of any object completes.
   uint64_t completed_phases() const { return completed_; }
   /// Describes what the current phase lacks: "1 of 4 arrivals and 16 bytes missing".
@@ -53,8 +64,12 @@ class Mbarriers {
  private:
   struct Live {
     uint32_t at;
-    uint64_t word;  // the last state, to find stores to the object's memory
+    uint64_t word;                      // the last state, to find stores to the object's memory
+    uint64_t first;                     // number of the object's first phase
+    uint64_t phases;                    // number of the current phase
+    std::vector<uint64_t> waited = {};  // for each warp, phases that it has waited for
   };
+  const Live* live_at(uint32_t at) const;
   std::string find(uint32_t at, MbarrierState* state, Live** live);
   void keep(Live* live, MbarrierState state);
 

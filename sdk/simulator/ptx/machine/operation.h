@@ -29,6 +29,9 @@ enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 inline constexpr uint32_t kNone = UINT32_MAX;
 /// The mode of a kWarpSync operation that only synchronises, even lanes at different operations.
 inline constexpr uint8_t kOnlySynchronises = 255;
+/// The mode of a kWarpSync operation that also waits until the other warps of the warpgroup have
+/// committed the groups of products for which the warp waits.
+inline constexpr uint8_t kWaitsForProducts = 254;
 
 struct Operation {
   Run run = nullptr;

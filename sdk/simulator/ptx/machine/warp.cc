@@ -46,6 +46,7 @@ void Warp::start(uint32_t threads) {
   next_part = kNone;
   runs_early = false;
   times_out = in_cluster_barrier = 0;
+  product_groups = 0;
   parts.clear();
   copies.clear();
   const uint32_t frame = block->launch.kernel.frame;
@@ -177,6 +178,10 @@ void Warp::sync_warp(const Operation& operation, uint32_t arrived) {
       suspend(Part::kSynchronises, group, here);
       continue;
     }
+    if (operation.mode == kWaitsForProducts && !block->has_products(*this, operation)) {
+      suspend(Part::kWaitsForWarpgroup, group, here);
+      continue;
+    }
     mask = group;
     operation.run(*this, operation);
     steps_passed.add();
@@ -259,6 +264,12 @@ void Warp::wait_for_cluster(const Operation& operation, uint32_t arrived) {
 void Warp::retry_waits() {
   for (Part& part : parts) {
     if (part.state == Part::kTriesToWait) part.state = Part::kReady;
+  }
+}
+
+void Warp::retry_products() {
+  for (Part& part : parts) {
+    if (part.state == Part::kWaitsForWarpgroup) part.state = Part::kReady;
   }
 }
 

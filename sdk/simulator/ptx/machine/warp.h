@@ -18,7 +18,8 @@ namespace kernkit::simulator::ptx {
 
 struct Block;
 
-inline constexpr unsigned kMostWarps = 32;  // most warps of a block
+inline constexpr unsigned kMostWarps = 32;    // most warps of a block
+inline constexpr unsigned kWarpsOfGroup = 4;  // warps of a warpgroup
 
 /// The bit of each lane in a mask.
 alignas(64) inline constexpr uint32_t kLane[32] = {
@@ -38,7 +39,14 @@ __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
 }  // namespace KERNKIT_PTX_TARGET
 
 struct Part {
-  enum State : uint8_t { kReady, kSynchronises, kWaits, kTriesToWait, kWaitsForCluster } state;
+  enum State : uint8_t {
+    kReady,
+    kSynchronises,
+    kWaits,
+    kTriesToWait,
+    kWaitsForCluster,
+    kWaitsForWarpgroup
+  } state;
   uint32_t pc;
   uint32_t mask;
   uint32_t barrier;  // number of the barrier, for kWaits
@@ -75,6 +83,7 @@ struct alignas(64) Warp {
   uint32_t times_out = 0;           // lanes whose next mbarrier.try_wait does not wait
   uint32_t in_cluster_barrier = 0;  // lanes between barrier.cluster.arrive and wait
   uint64_t cluster_phase[32] = {};  // phase of barrier.cluster in which each lane arrived
+  uint64_t product_groups = 0;      // number of groups of wgmma that the warp has committed
   std::vector<Part> parts;          // parts that do not run
   std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 
@@ -111,6 +120,9 @@ struct alignas(64) Warp {
   bool is_ready() const;
   /// Lets lanes that wait for a phase of an mbarrier test the phase again.
   void retry_waits();
+  /// Lets lanes that wait for products of the warpgroup test again whether the products are
+  /// complete.
+  void retry_products();
   /// Lets lanes that wait for a phase continue without the phase, as after the time limit of
   /// mbarrier.try_wait, unless the program only repeats the wait. Returns whether lanes continue.
   bool time_out_waits();

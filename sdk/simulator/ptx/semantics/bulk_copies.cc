@@ -52,10 +52,16 @@ struct BulkCopy {
     return shared_location(warp,
                            find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
-  // Counts bytes at the mbarrier, or at the mbarrier with the same offset in another block.
-  void complete_bytes(Block& target, uint32_t bytes) const {
+  BlockHooks* hooks() const { return block().hooks.get(); }
+  // Counts the bytes that landed in the block `to` at the mbarrier, or at the mbarrier with the
+  // same offset in another block.
+  void complete_bytes(uint64_t number, const Block& to, Block& target, uint32_t bytes) const {
+    if (hooks() != nullptr) {
+      hooks()->lands(number, to, {target, mbarrier.at, target.mbarriers.phases(mbarrier.at)});
+    }
     const std::string why = target.mbarriers.complete(mbarrier.at, bytes);
     if (!why.empty()) fail(why);
+    if (target.hooks != nullptr) target.hooks->counted(mbarrier.at);
   }
 };
 
@@ -94,9 +100,43 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
   }
   std::vector<Target> targets;
   for (uint32_t rank = 0; rank < cluster.size(); ++rank) {
-    if ((mask >> rank & 1) != 0) targets.push_back({&cluster.block(rank), &cluster.block(rank)});
+    if ((mask >> rank & 1) == 0) continue;
+    Block& block = cluster.block(rank);
+    if (block.has_ended()) {
+      copy.fail(
+          "the copy is for block " + std::to_string(rank) + " of the cluster, which has ended",
+          cudaErrorIllegalAddress);
+    }
+    targets.push_back({&block, &block});
   }
   return targets;
+}
+
+// Describes a copy to tools. `each(visit)` calls visit(offset in shared memory, address in global
+// memory or 0, bytes) for each piece of the copy; `shared` has the blocks whose shared memory the
+// copy accesses.
+template <class Each>
+void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& shared, bool in_group,
+           CopiedBytes::Kind of_shared, CopiedBytes::Kind of_global, const Each& each) {
+  if (copy.hooks() == nullptr) return;
+  IssuedCopy issued{number, copy.lane, in_group, copy.mbarrier.at, {}};
+  for (Block* block : shared) {
+    each([&](uint32_t at, uint64_t, uint32_t bytes) {
+      issued.bytes.push_back({of_shared, block, at, bytes});
+    });
+  }
+  each([&](uint32_t, uint64_t address, uint32_t bytes) {
+    if (address != 0) issued.bytes.push_back({of_global, nullptr, address, bytes});
+  });
+  copy.hooks()->issues(copy.warp, copy.operation, issued);
+}
+std::vector<Block*> blocks_of(const std::vector<Target>& targets) {
+  std::vector<Block*> blocks;
+  for (const Target& target : targets) blocks.push_back(target.to);
+  return blocks;
+}
+CopiedBytes::Kind kind_of_store(const Operation& operation) {
+  return (operation.mode & 15) != 0 ? CopiedBytes::kReduces : CopiedBytes::kWrites;
 }
 
 uint32_t size_of_copy(const BulkCopy& copy) {
@@ -125,7 +165,13 @@ void load_bulk(Warp& warp, const Operation& operation) {
                      bytes, kUnit, Touch::kLoads);
     }
     const std::vector<Target> targets = targets_of(copy, to);
-    copy.block().asynchronous.add([copy, bytes, to, source, targets] {
+    const uint64_t number = copy.block().asynchronous.next_number();
+    const bool is_global = operation.mode != kFromShared;
+    issue(copy, number, blocks_of(targets), false, CopiedBytes::kWrites, CopiedBytes::kReads,
+          [&](const auto& visit) {
+            visit(to.at, is_global ? reinterpret_cast<uint64_t>(source) : 0, bytes);
+          });
+    copy.block().asynchronous.add([copy, bytes, to, source, targets, number] {
       const bool is_global = copy.operation.mode != kFromShared;
       for (const Target& target : targets) {
         std::memcpy(target.to->shared.data() + to.at, source, bytes);
@@ -133,7 +179,7 @@ void load_bulk(Warp& warp, const Operation& operation) {
           target.to->hooks->copied_into_shared(to.at, bytes,
                                                is_global ? reinterpret_cast<uint64_t>(source) : 0);
         }
-        copy.complete_bytes(*target.counts, bytes);
+        copy.complete_bytes(number, *target.to, *target.counts, bytes);
       }
     });
   });
@@ -148,10 +194,13 @@ void store_bulk(Warp& warp, const Operation& operation) {
     const SharedLocation from = copy.shared(operation.list[kShared], bytes, kUnit, Touch::kLoads);
     unsigned char* target =
         find_bytes(warp, copy.lane, operation, to, bytes, kUnit, Touch::kStores);
+    issue(copy, 0, {from.block}, true, CopiedBytes::kReads, kind_of_store(operation),
+          [&](const auto& visit) { visit(from.at, reinterpret_cast<uint64_t>(target), bytes); });
     copy.block().asynchronous.add_to_group(copy.thread(), [copy, bytes, target, from] {
       reduce(copy.operation.mode, target, from.block->shared.data() + from.at, bytes);
       if (from.block->hooks != nullptr) {
-        from.block->hooks->copied_into_global(reinterpret_cast<uint64_t>(target), bytes, from.at);
+        from.block->hooks->copied_into_global(copy.warp, copy.lane, copy.operation,
+                                              reinterpret_cast<uint64_t>(target), bytes, from.at);
       }
     });
   });
@@ -265,7 +314,10 @@ void load_tensor(Warp& warp, const Operation& operation) {
     const SharedLocation to = find_box(copy, box, Touch::kStores);
     check_elements(copy, box, Touch::kLoads);
     const std::vector<Target> targets = targets_of(copy, to);
-    copy.block().asynchronous.add([copy, box, to, targets] {
+    const uint64_t number = copy.block().asynchronous.next_number();
+    issue(copy, number, blocks_of(targets), false, CopiedBytes::kWrites, CopiedBytes::kReads,
+          [&](const auto& visit) { each_piece(to.at, box, visit); });
+    copy.block().asynchronous.add([copy, box, to, targets, number] {
       for (const Target& target : targets) {
         unsigned char* const shared = target.to->shared.data();
         each_piece(to.at, box, [&](uint32_t at, uint64_t from, uint32_t count) {
@@ -276,7 +328,7 @@ void load_tensor(Warp& warp, const Operation& operation) {
           }
           if (target.to->hooks != nullptr) target.to->hooks->copied_into_shared(at, count, from);
         });
-        copy.complete_bytes(*target.counts, box.map.box_bytes());
+        copy.complete_bytes(number, *target.to, *target.counts, box.map.box_bytes());
       }
     });
   });
@@ -289,13 +341,18 @@ void store_tensor(Warp& warp, const Operation& operation) {
     const Box box = read_box(copy);
     const SharedLocation from = find_box(copy, box, Touch::kLoads);
     check_elements(copy, box, Touch::kStores);
+    issue(copy, 0, {from.block}, true, CopiedBytes::kReads, kind_of_store(operation),
+          [&](const auto& visit) { each_piece(from.at, box, visit); });
     copy.block().asynchronous.add_to_group(copy.thread(), [copy, box, from] {
       const unsigned char* const shared = from.block->shared.data();
       const uint8_t reduction = reduction_of(copy.operation.mode, box.map.type);
       each_piece(from.at, box, [&](uint32_t at, uint64_t to, uint32_t count) {
         if (to == 0) return;
         reduce(reduction, reinterpret_cast<unsigned char*>(to), shared + at, count);
-        if (from.block->hooks != nullptr) from.block->hooks->copied_into_global(to, count, at);
+        if (from.block->hooks != nullptr) {
+          from.block->hooks->copied_into_global(copy.warp, copy.lane, copy.operation, to, count,
+                                                at);
+        }
       });
     });
   });
@@ -342,6 +399,7 @@ Run decode_group(Decoder& d) {
   if (!d.has("wait_group")) return nullptr;
   d.need_operands(1);
   d.operation.offset = static_cast<int64_t>(d.operand(0).bits);
+  d.operation.mode = d.has("read") ? kOnlyReads : 0;
   return d.operand(0).kind == Operand::kInteger ? wait_for_bulk_groups : nullptr;
 }
 

@@ -118,6 +118,14 @@ Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
   return in_block ? nothing : sync_blocks;
 }
+// fence.proxy.async{.space}, which acts on tools only.
+Run proxy_fence(Decoder& d) {
+  const std::string_view space = d.one_of({"global", "shared::cta", "shared::cluster"});
+  d.operation.mode = space.empty()       ? kFencesGlobal | kFencesShared
+                     : space == "global" ? kFencesGlobal
+                                         : kFencesShared;
+  return nothing;
+}
 // Performance hints and griddepcontrol, whose effect the tools read from the instruction table.
 Run hint(Decoder&) { return nothing; }
 

@@ -96,8 +96,17 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
     warp.block->asynchronous.add([&warp, &operation, &all, lane, at, copies] {
       warp.copies.complete_first(lane, copies);
       check(warp, lane, operation, all.arrive(at, 1, false));
+      if (warp.block->hooks != nullptr) warp.block->hooks->counted(at);
     });
   });
+}
+
+// Records that the phase before the current phase has completed for a warp. An object that a wait
+// names is in the shared memory of the block.
+void note_wait(Warp& warp, const Operation& operation, Mbarriers& all, uint32_t at) {
+  Block& block = *warp.block;
+  all.note_wait(at, warp.number);
+  if (block.hooks != nullptr) block.hooks->waited(warp, operation, {block, at, all.phases(at)});
 }
 
 // PTX ISA: a wait for a state or a parity is for the current or the preceding phase.
@@ -113,7 +122,9 @@ void test(Warp& warp, const Operation& operation) {
         check(warp, lane, operation,
               "the parity is " + std::to_string(phase) + "; expected 0 or 1");
       }
-      if ((now.phase & 1) != phase) complete |= kLane[lane];
+      if ((now.phase & 1) == phase) return;
+      note_wait(warp, operation, all, at);
+      complete |= kLane[lane];
       return;
     }
     phase = MbarrierState::unpack(warp.lanes<uint64_t>(operation.src1)[lane]).phase;
@@ -123,6 +134,7 @@ void test(Warp& warp, const Operation& operation) {
             "the state is of an earlier phase; expected a state of the current or the preceding "
             "phase");
     }
+    note_wait(warp, operation, all, at);
     complete |= kLane[lane];
   });
   warp.set_predicate(operation.dst_predicate, complete);

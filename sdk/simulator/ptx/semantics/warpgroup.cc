@@ -52,8 +52,14 @@ int64_t immediate(Decoder& d, size_t i, int64_t first, int64_t second) {
   return value;
 }
 
-// A product is complete when its instruction has executed, so that fences and waits do nothing.
+// A product of a warp is complete when its instruction has executed, so that a fence does nothing.
+// A wait returns when the other warps of the warpgroup have executed the products as well.
 void need_warp(Warp& warp, const Operation& operation) { need_full_warp(warp, operation); }
+
+void commit(Warp& warp, const Operation& operation) {
+  need_full_warp(warp, operation);
+  warp.block->commit_products(warp);
+}
 
 // wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 d, a, b, scale-d, scale-a, scale-b{, transposed
 // a}{, transposed b}; a is a descriptor or a vector of registers.
@@ -104,7 +110,20 @@ Run decode_product(Decoder& d) {
 Run wgmma(Decoder& d) {
   if (d.has("mma_async")) return decode_product(d);
   begin_matrix(d);
-  return d.has("fence") || d.has("commit_group") || d.has("wait_group") ? need_warp : nullptr;
+  if (d.has("fence")) {
+    d.need_operands(0);
+    return need_warp;
+  }
+  if (d.has("commit_group")) {
+    d.need_operands(0);
+    return commit;
+  }
+  if (!d.has("wait_group")) return nullptr;
+  d.need_operands(1);
+  if (d.operand(0).kind != Operand::kInteger) return nullptr;
+  d.operation.offset = static_cast<int64_t>(d.operand(0).bits);
+  d.operation.mode = kWaitsForProducts;
+  return need_warp;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -9,50 +9,19 @@
 #include <string>
 
 #include "ptx/machine/fault.h"
+#include "ptx/machine/matrix_descriptor.h"
 #include "ptx/simd/matrix.h"
-#include "tensor_map.h"
 
 namespace kernkit::simulator::ptx {
-
-/// A matrix descriptor (PTX ISA, "Matrix Descriptor"): where a matrix is in shared memory.
-struct MatrixDescriptor {
-  uint32_t start, leading, stride;  // [bytes]
-  uint32_t swizzle;                 // as in TensorMap
-
-  explicit MatrixDescriptor(uint64_t bits)
-      : start(field(bits, 0)),
-        leading(field(bits, 16)),
-        stride(field(bits, 32)),
-        swizzle(bits >> 62 == 0 ? 0 : static_cast<uint32_t>(4 - (bits >> 62))) {}
-  /// Returns the offset of a 16-byte unit in shared memory: of row `row`, from byte `byte` of the
-  /// row; rows are contiguous along k.
-  uint32_t along_k(uint32_t row, uint32_t byte) const {
-    if (swizzle == 0) return start + row / 8 * stride + byte / 16 * leading + row % 8 * 16;
-    return swizzled(start + row / 8 * stride + row % 8 * (16u << swizzle) + byte, swizzle);
-  }
-  /// Returns the offset of a 16-byte unit of a matrix whose rows run along k: of row `k`, from byte
-  /// `byte` of the row.
-  uint32_t across_k(uint32_t k, uint32_t byte) const {
-    if (swizzle == 0) return start + byte / 16 * stride + k / 8 * leading + k % 8 * 16;
-    const uint32_t width = 16u << swizzle;
-    return swizzled(start + byte / width * leading + k / 8 * stride + k % 8 * width + byte % width,
-                    swizzle);
-  }
-
- private:
-  static uint32_t field(uint64_t bits, int shift) {
-    return static_cast<uint32_t>(bits >> shift & 0x3fff) << 4;
-  }
-};
 
 inline namespace KERNKIT_PTX_TARGET {
 namespace warpgroup_steps {
 
 constexpr uint32_t kRows = 16;  // rows of a warp
 constexpr uint32_t kMostColumns = 256;
-constexpr uint32_t kDepthBytes = 32;  // bytes of a row of A, or of a column of B
-constexpr uint32_t kMostDepth = 32;   // elements of a row of A
-constexpr uint32_t kUnit = 16;        // bytes
+constexpr uint32_t kMostDepth = 32;  // elements of a row of A
+constexpr uint32_t kUnit = MatrixDescriptor::kUnit;
+constexpr uint32_t kDepthBytes = MatrixDescriptor::kDepthBytes;
 
 typedef float Floats __attribute__((vector_size(32)));
 typedef int32_t Integers __attribute__((vector_size(32)));
@@ -72,26 +41,19 @@ inline void read_unit(Warp& warp, const Operation& operation, uint32_t at, unsig
 // Reads `count` rows of A, or columns of B, of 32 bytes each.
 inline void read_tile(Warp& warp, const Operation& operation, uint64_t descriptor, bool transposed,
                       uint32_t first, uint32_t count, unsigned char* to) {
-  const MatrixDescriptor matrix(descriptor);
-  if (!transposed) {
-    for (uint32_t row = 0; row < count; ++row) {
-      for (uint32_t byte = 0; byte < kDepthBytes; byte += kUnit) {
-        read_unit(warp, operation, matrix.along_k(first + row, byte),
-                  to + row * kDepthBytes + byte);
-      }
-    }
-    return;
-  }
-  for (uint32_t k = 0; k < kDepthBytes / 2; ++k) {  // elements of 16 bits
-    for (uint32_t row = 0; row < count; row += 8) {
-      uint16_t elements[8];
-      read_unit(warp, operation, matrix.across_k(k, 2 * (first + row)),
-                reinterpret_cast<unsigned char*>(elements));
-      for (uint32_t i = 0; i < 8; ++i) {
-        std::memcpy(to + (row + i) * kDepthBytes + 2 * k, &elements[i], 2);
-      }
-    }
-  }
+  each_unit(MatrixDescriptor(descriptor), transposed, first, count,
+            [&](uint32_t at, uint32_t line, uint32_t byte) {
+              if (!transposed) {
+                read_unit(warp, operation, at, to + (line - first) * kDepthBytes + byte);
+                return;
+              }
+              uint16_t elements[8];
+              read_unit(warp, operation, at, reinterpret_cast<unsigned char*>(elements));
+              const uint32_t row = byte / 2 - first;
+              for (uint32_t i = 0; i < 8; ++i) {
+                std::memcpy(to + (row + i) * kDepthBytes + 2 * line, &elements[i], 2);
+              }
+            });
 }
 
 // Converts rows of 32 bytes to elements.

@@ -131,11 +131,11 @@ TEST_F(PtxBulkCopyFaults, AWrongNumberOfBytes) {
   run("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 144;\n"
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%a], 128, [%b];\n",
       kWait, a, a, {}, cudaErrorLaunchFailure);
-  EXPECT_EQ(
-      fault(),
-      "bulk: block [0, 0, 0], thread [0, 0, 0]: 128 of the block's 128 threads wait at "
-      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 8192 of shared memory (16 "
-      "bytes missing) (bulk.cu:30)");
+  EXPECT_EQ(fault(),
+            "bulk: block [0, 0, 0], thread [0, 0, 0]: 128 of the block's 128 threads wait at "
+            "mbarrier.try_wait.parity.shared.b64 for phase 0 of the mbarrier at byte 8192 of "
+            "shared memory "
+            "(16 bytes missing) (bulk.cu:30)");
 }
 
 // The bytes of a copy are as initialised as their source.
@@ -156,6 +156,71 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   };
   EXPECT_EQ(uses(true), 0u);
   EXPECT_GT(uses(false), 0u);
+}
+
+// An uninitialised byte of B makes a column of D uninitialised, and so the bytes that D is copied
+// to.
+class PtxAsyncInit : public PtxBulkCopies {
+ protected:
+  // The uses of uninitialised bits by a product of A in the first 2048 bytes of shared memory and B
+  // in the following 256 bytes, whose D is copied to `b`. `store` follows stores of zeros in A and
+  // B.
+  static std::string uses(const std::string& store, const std::string& scale = "1") {
+    const std::string body =
+        ".file 1 \"/src/init.cu\"\n.visible .entry init(.param .u64 b)\n{\n"
+        ".reg .b64 %b, %da, %db;\n.reg .b32 %i, %s, %own, %r<5>;\n.reg .f32 %d<4>;\n"
+        ".reg .pred %p<3>;\n.shared .align 1024 .b8 tile[4608];\n"
+        "ld.param.u64 %b, [b]; mov.u32 %i, %tid.x; mov.u32 %s, tile;\n"
+        "mad.lo.u32 %own, %i, 16, %s; setp.eq.u32 %p0, %i, 0; setp.lt.u32 %p1, %i, 16;\n"
+        "setp.ne.u32 %p2, " +
+        scale +
+        ", 0;\n.loc 1 10 3\n"
+        "mov.u32 %r0, 0;\nst.shared.v4.u32 [%own], {%r0,%r0,%r0,%r0};\n"
+        "@%p1 st.shared.v4.u32 [%own+2048], {%r0,%r0,%r0,%r0};\n" +
+        store +
+        "\nshr.u32 %r2, %s, 4; cvt.u64.u32 %da, %r2; or.b64 %da, %da, 0x0000000800400000;\n"
+        "add.u32 %r2, %r2, 128; cvt.u64.u32 %db, %r2; or.b64 %db, %db, 0x0000000800080000;\n"
+        "fence.proxy.async.shared::cta;\nbar.sync 0;\n.loc 1 20 3\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0,%d1,%d2,%d3}, %da, %db, %p2, 1, 1, "
+        "0, "
+        "0;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n"
+        "mad.lo.u32 %r3, %i, 16, %s;\n.loc 1 21 3\n"
+        "st.shared.v4.f32 [%r3+2560], {%d0,%d1,%d2,%d3};\n"
+        "fence.proxy.async.shared::cta;\nbar.sync 0;\n.loc 1 22 3\n"
+        "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%b], [%s+2560], 2048;\n"
+        "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+    PtxModule module(body, "sm_90a");
+    uint32_t* b = nullptr;
+    cudaMalloc(&b, 2048);
+    const InitCheck check;
+    EXPECT_EQ(module.launch("init", 1, 128, 0, b), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    cudaFree(b);
+    std::string all;
+    for (const UndefinedUse& use : check.uses())
+      all += std::to_string(use.count) + ": " + use.sentence + "\n";
+    return all;
+  }
+};
+TEST_F(PtxAsyncInit, FollowsProductsAndStores) {
+  const std::string zeros = "0";  // scale-d is false, so that D need not be initialised before
+  EXPECT_EQ(uses("", zeros), "");
+  const std::string undefined = ".loc 1 15 3\nld.shared.u32 %r4, [%s+4600];\n";
+  // The element in row 0 of A: row 0 of D, in 4 lanes, each with two elements of 4 bytes.
+  const std::string of_a = uses(undefined + "@%p0 st.shared.u32 [%s], %r4;\n", zeros);
+  EXPECT_NE(
+      of_a.find("4: init: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte "
+                "0 of 2048 bytes of global memory (init.cu:22)"),
+      std::string::npos)
+      << of_a;
+  // The elements in column 2 of B: column 2 of D, in 32 lanes, each with two elements.
+  const std::string of_b = uses(undefined + "@%p0 st.shared.u32 [%s+2080], %r4;\n", zeros);
+  EXPECT_NE(of_b.find("32: init: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to "
+                      "byte 16 of 2048 bytes of global memory (init.cu:22)"),
+            std::string::npos)
+      << of_b;
+  const std::string of_c = uses("", "1");
+  EXPECT_NE(of_c.find("128: init: block"), std::string::npos) << of_c;
 }
 
 }  // namespace

@@ -105,21 +105,21 @@ TEST_F(PtxMbarrierFaults, AnObjectInGlobalMemory) {
 TEST_F(PtxMbarrierFaults, DeadlockWithoutAnArrival) {
   const std::string wait =
       ".loc 1 20 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n@!%p1 bra wait;\n";
-  EXPECT_EQ(
-      report("@%p0 mbarrier.arrive.shared.b64 _, [bar];\n" + wait),
-      "thread [0, 0, 0]: 64 of the block's 64 threads wait at "
-      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 0 of shared memory (1 of 2 "
-      "arrivals missing) (ring.cu:20)");
+  EXPECT_EQ(report("@%p0 mbarrier.arrive.shared.b64 _, [bar];\n" + wait),
+            "thread [0, 0, 0]: 64 of the block's 64 threads wait at "
+            "mbarrier.try_wait.parity.shared.b64 for phase 0 of the mbarrier at byte 0 of shared "
+            "memory (1 "
+            "of 2 arrivals missing) (ring.cu:20)");
 }
 TEST_F(PtxMbarrierFaults, DeadlockWithoutBytes) {
-  EXPECT_EQ(
-      report("@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
-             "@%p0 mbarrier.arrive.shared.b64 _, [bar];\n@!%p0 bra after;\n"
-             ".loc 1 21 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n"
-             "@%p1 bra after;\nbra wait;\nafter: .loc 1 25 3\nbar.sync 0;"),
-      "thread [0, 0, 0]: 1 of the block's 64 threads wait at "
-      "mbarrier.try_wait.parity.shared.b64 for the mbarrier at byte 0 of shared memory (16 bytes "
-      "missing) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:21)");
+  EXPECT_EQ(report("@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"
+                   "@%p0 mbarrier.arrive.shared.b64 _, [bar];\n@!%p0 bra after;\n"
+                   ".loc 1 21 3\nwait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n"
+                   "@%p1 bra after;\nbra wait;\nafter: .loc 1 25 3\nbar.sync 0;"),
+            "thread [0, 0, 0]: 1 of the block's 64 threads wait at "
+            "mbarrier.try_wait.parity.shared.b64 for phase 0 of the mbarrier at byte 0 of shared "
+            "memory (16 "
+            "bytes missing) and thread [1, 0, 0] waits at __syncthreads() (ring.cu:21)");
 }
 
 // A program that does other work after a failed wait continues, as after the time limit.

@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planted mistakes in kernels with bulk copies, mbarriers, wgmma and clusters. Each program is
+// silent under racecheck at the level `warn`; each mistake replaces some of its lines, and is
+// reported with the lines of the accesses.
+#include <map>
+
+#include "kernkit/simulator/racecheck.h"
+#include "ptx_fixture.h"
+#include "simulator_target.h"
+
+namespace kernkit::simulator {
+namespace {
+
+/// Statements of PTX by number of their source line.
+using Lines = std::map<int, std::string>;
+
+/// A mistake: the lines that replace lines of a correct program, and the report.
+struct Mistake {
+  const char* name;
+  Lines lines;
+  /// "error" or "warn" for a finding of racecheck at this level, "fault" for a fault.
+  const char* level;
+  std::string report;  // a part of the report
+};
+
+class PtxAsyncMistakes : public Ptx {
+ protected:
+  // A kernel with 16 KiB of shared memory at %s, mbarriers at %b, %b+8 and so on, and pointers %a
+  // and %c to 16 KiB of global memory. %i is the thread, %own the address of 16 bytes of the thread
+  // in shared memory, %pt holds in thread 0, %pw in the first warp.
+  static std::string text(const Lines& lines, const char* directive) {
+    std::string all =
+        ".file 1 \"/src/async.cu\"\n.visible .entry planted(.param .u64 a, .param .u64 c)\n" +
+        std::string(directive) +
+        "{\n.reg .b64 %a, %c, %da, %db, %y<6>, %state;\n.reg .b32 %i, %s, %b, %own, %rank, %peer, "
+        "%round, %stage, %parity, %full, %empty, %r<9>;\n.reg .f32 %d<4>;\n"
+        ".reg .b32 %f<4>;\n.reg .pred %pt, %pw, %p<6>;\n"
+        ".shared .align 1024 .b8 tile[16384];\n.shared .align 8 .b64 bars[8];\n"
+        "ld.param.u64 %a, [a]; ld.param.u64 %c, [c]; mov.u32 %i, %tid.x;\n"
+        "mov.u32 %s, tile; mov.u32 %b, bars; mad.lo.u32 %own, %i, 16, %s;\n"
+        "setp.eq.u32 %pt, %i, 0; setp.lt.u32 %pw, %i, 32; mov.u32 %rank, %cluster_ctarank;\n"
+        "xor.b32 %r0, %rank, 1;\n";
+    if (directive[0] != 0) all += "mapa.shared::cluster.u32 %peer, %own, %r0;\n";
+    for (const auto& [line, statements] : lines) {
+      all += ".loc 1 " + std::to_string(line) + " 3\n" + statements + "\n";
+    }
+    return all + "ret;\n}\n";
+  }
+  struct Reports {
+    std::string races, fault;
+  };
+  Reports run(const Lines& lines, RaceLevel level, unsigned threads = 128,
+              const char* directive = "", unsigned blocks = 1) {
+    Reports reports;
+    CudaRuntime runtime;  // a fault ends the context
+    runtime.run_kernels(true);
+    {
+      PtxModule module(text(lines, directive), "sm_90a");
+      const RaceCheck check(level);
+      EXPECT_EQ(module.launch("planted", blocks, threads, 0, memory<uint32_t>(4096),
+                              memory<uint32_t>(4096)),
+                cudaSuccess);
+      const cudaError_t error = cudaDeviceSynchronize();
+      if (error != cudaSuccess) reports.fault = fault();
+      for (const Race& race : check.races()) reports.races += race.sentence + "\n";
+    }
+    return reports;
+  }
+  void check(const Lines& program, const std::vector<Mistake>& mistakes, unsigned threads = 128,
+             const char* directive = "", unsigned blocks = 1) {
+    const Reports correct = run(program, RaceLevel::kWarn, threads, directive, blocks);
+    EXPECT_EQ(correct.races, "");
+    EXPECT_EQ(correct.fault, "");
+    for (const Mistake& mistake : mistakes) {
+      SCOPED_TRACE(mistake.name);
+      Lines lines = program;
+      for (const auto& [line, statements] : mistake.lines) lines[line] = statements;
+      const std::string level = mistake.level;
+      const bool is_warn = level == "warn";
+      const Reports found =
+          run(lines, is_warn ? RaceLevel::kWarn : RaceLevel::kError, threads, directive, blocks);
+      const std::string& reports = level == "fault" ? found.fault : found.races;
+      EXPECT_NE(reports.find(mistake.report), std::string::npos)
+          << "races: " << found.races << "\nfault: " << found.fault;
+      if (is_warn) {
+        EXPECT_EQ(run(lines, RaceLevel::kError, threads, directive, blocks).races, "");
+      }
+    }
+  }
+};
+
+const std::string kInit = "@%pt mbarrier.init.shared::cta.b64 [%b], 1;";
+const std::string kInitFence = "fence.mbarrier_init.release.cluster;";
+const std::string kBarrier = "bar.sync 0;";
+const std::string kFence = "fence.proxy.async.shared::cta;";
+std::string expect(int bytes) {
+  return "@%pt mbarrier.arrive.expect_tx.shared::cta.b64 %state, [%b], " + std::to_string(bytes) +
+         ";";
+}
+std::string load(const std::string& to, const std::string& from, int bytes) {
+  return "@%pt cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [" + to + "], [" +
+         from + "], " + std::to_string(bytes) + ", [%b];";
+}
+std::string store(const std::string& to, const std::string& from, int bytes) {
+  return "@%pt cp.async.bulk.global.shared::cta.bulk_group [" + to + "], [" + from + "], " +
+         std::to_string(bytes) + ";";
+}
+// Waits for a phase of the mbarrier at %b; the label is unique in the program.
+std::string wait(const std::string& label, int parity) {
+  return label + ": mbarrier.try_wait.parity.shared::cta.b64 %p1, [%b], " + std::to_string(parity) +
+         ";\n@!%p1 bra " + label + ";";
+}
+const std::string kReadOwn = "ld.shared.u32 %r1, [%own];";
+const std::string kKeepOwn =
+    "mul.wide.u32 %y0, %i, 4; add.u64 %y0, %c, %y0; st.global.u32 [%y0], %r1;";
+const std::string kNoCopyWait = "with no wait for the asynchronous copy between";
+
+// Two loads into one tile.
+const Lines kLoads = {{10, kInit},
+                      {11, kInitFence},
+                      {12, kBarrier},
+                      {13, expect(2048)},
+                      {14, load("%s", "%a", 2048)},
+                      {15, wait("first", 0)},
+                      {16, kReadOwn},
+                      {17, kKeepOwn},
+                      {18, kFence},
+                      {19, kBarrier},
+                      {20, expect(2048)},
+                      {21, load("%s", "%a+2048", 2048)},
+                      {22, wait("second", 1)},
+                      {23, kReadOwn},
+                      {24, kKeepOwn},
+                      {25, kBarrier},
+                      {26, "@%pt mbarrier.inval.shared::cta.b64 [%b];"}};
+
+TEST_F(PtxAsyncMistakes, Loads) {
+  const std::string of_own = "thread [0, 0, 0]: Race reported between ";
+  check(
+      kLoads,
+      {
+          {"a tile is read before the copy has landed",
+           {{15, ""}},
+           "error",
+           of_own +
+               "Read access at byte 0 of shared memory (async.cu:16) and Async write access by "
+               "thread [0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"a wait for the preceding phase",
+           {{15, wait("first", 1)}},
+           "error",
+           "(async.cu:16) and Async write access by thread [0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"a wait by one warp",
+           {{15, "@!%pw bra past;\n" + wait("first", 0) + "\npast:"}},
+           "error",
+           "thread [32, 0, 0]: Race reported between Read access at byte 512 of shared memory "
+           "(async.cu:16) and Async write access by thread [0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"a tile is overwritten while other warps read it",
+           {{19, ""}},
+           "error",
+           "Async write access by thread [0, 0, 0] (async.cu:21)"},
+          {"a tile is overwritten before its wait",
+           {{13, expect(4096)}, {15, ""}, {16, ""}, {17, ""}, {20, ""}, {22, wait("second", 0)}},
+           "error",
+           "Race reported between Async write access at byte 0 of shared memory (async.cu:21) and "
+           "Async write access by thread [0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"an mbarrier is used before init",
+           {{10, ""}},
+           "fault",
+           "the mbarrier at byte 16384 of shared memory is not initialised; expected mbarrier.init "
+           "before this use (async.cu:15)"},
+          {"an mbarrier is used after inval",
+           {{19, "bar.sync 0;\n@%pt mbarrier.inval.shared::cta.b64 [%b];"}},
+           "fault",
+           "is not initialised; expected mbarrier.init before this use (async.cu:20)"},
+          {"a second init without inval",
+           {{20, kInit + "\n" + expect(2048)}},
+           "fault",
+           "is initialised already; expected mbarrier.inval before this use (async.cu:20)"},
+          {"more bytes are expected than copied",
+           {{13, expect(2064)}},
+           "fault",
+           "for phase 0 of the mbarrier at byte 16384 of shared memory (16 bytes missing) "
+           "(async.cu:15)"},
+          {"fewer bytes are expected than copied",
+           {{13, expect(2032)}},
+           "fault",
+           "for phase 0 of the mbarrier at byte 16384 of shared memory (16 bytes more than "
+           "expected) (async.cu:15)"},
+          {"no bytes are expected",
+           {{13, "@%pt mbarrier.arrive.shared::cta.b64 %state, [%b];"}},
+           "error",
+           "(async.cu:16) and Async write access by thread [0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"more arrivals than expected",
+           {{13, expect(2048) + "\n@%pt mbarrier.arrive.shared::cta.b64 %state, [%b];"}},
+           "fault",
+           "1 arrival at the mbarrier at byte 16384 of shared memory, which expects 1 arrival in "
+           "each "
+           "phase and lacks 0 (async.cu:13)"},
+          {"no arrival",
+           {{13, "@%pt mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%b], 2048;"}},
+           "fault",
+           "for phase 0 of the mbarrier at byte 16384 of shared memory (1 of 1 arrival missing) "
+           "(async.cu:15)"},
+          {"no fence after init",
+           {{11, ""}},
+           "warn",
+           "Race reported between Async reduction at byte 16384 of shared memory (async.cu:14) and "
+           "Write access by thread [0, 0, 0] (async.cu:10), with no fence.mbarrier_init or "
+           "fence.proxy.async between"},
+          {"no barrier after init",
+           {{12, ""}},
+           "error",
+           "(async.cu:15) and Write access by thread [0, 0, 0] (async.cu:10), with no barrier "
+           "between"},
+          {"a thread stores in the tile while the copy is in flight",
+           {{14, load("%s", "%a", 2048) + "\n.loc 1 34 3\nst.shared.u32 [%own], %i;"}},
+           "error",
+           "Write access at byte 0 of shared memory (async.cu:34) and Async write access by thread "
+           "[0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"the thread that copies stores in the tile before, without a fence",
+           {{13, expect(2048) + "\n@%pt st.shared.u32 [%s], %i;"}},
+           "error",
+           "Async write access at byte 0 of shared memory (async.cu:14) and Write access by thread "
+           "[0, 0, 0] (async.cu:13), with no fence.proxy.async between"},
+          {"all threads store in the tile before a barrier, without a fence",
+           {{11, kInitFence + "\nst.shared.u32 [%own], %i;"}},
+           "warn",
+           "Async write access at byte 0 of shared memory (async.cu:14) and Write access by thread "
+           "[0, 0, 0] (async.cu:11), with no fence.proxy.async between"},
+          {"the tile is read before a copy overwrites it, without a fence",
+           {{18, ""}},
+           "warn",
+           "Async write access at byte 0 of shared memory (async.cu:21) and Read access by thread "
+           "[0, 0, 0] (async.cu:16), with no fence.proxy.async between"},
+          {"the source is written without a fence",
+           {{13, expect(2048) + "\n@%pt st.global.u32 [%a+8], %i;"}},
+           "error",
+           "Async read access at byte 8 of 16384 bytes of global memory (async.cu:14) and Write "
+           "access by thread [0, 0, 0] (async.cu:13), with no fence.proxy.async between"},
+          {"the source is written with a fence for shared memory",
+           {{13, expect(2048) + "\n@%pt st.global.u32 [%a+8], %i;\n" + kFence}},
+           "error",
+           "Async read access at byte 8 of 16384 bytes of global memory (async.cu:14) and Write "
+           "access by thread [0, 0, 0] (async.cu:13), with no fence.proxy.async between"},
+          {"the block ends before the copy has landed",
+           {{22, ""}, {23, ""}, {24, ""}, {26, ""}},
+           "error",
+           "the block ends, and nothing orders an earlier Async write access to its shared memory "
+           "by "
+           "warp 0 (async.cu:21) before the end"},
+      });
+}
+
+const std::string kStoreOwn = "st.shared.u32 [%own], %i;";
+const std::string kCommit = "cp.async.bulk.commit_group;";
+
+// Two stores of one tile.
+const Lines kStores = {{10, kStoreOwn},
+                       {11, kFence},
+                       {12, kBarrier},
+                       {13, store("%c", "%s", 2048)},
+                       {14, kCommit},
+                       {15, "cp.async.bulk.wait_group.read 0;"},
+                       {16, kBarrier},
+                       {17, kStoreOwn},
+                       {18, kFence},
+                       {19, kBarrier},
+                       {20, store("%c+2048", "%s", 2048)},
+                       {21, kCommit},
+                       {22, "cp.async.bulk.wait_group 0;"},
+                       {23, "@%pt ld.global.u32 %r2, [%c+2048];"}};
+
+TEST_F(PtxAsyncMistakes, Stores) {
+  const std::string no_fence =
+      "Async read access at byte 0 of shared memory (async.cu:13) and Write access by thread [0, "
+      "0, "
+      "0] (async.cu:10), with no fence.proxy.async between";
+  const std::string overwritten =
+      "of shared memory (async.cu:17) and Async read access by thread [0, 0, 0] (async.cu:13), " +
+      kNoCopyWait;
+  check(
+      kStores,
+      {
+          {"no fence before a barrier", {{11, ""}}, "warn", no_fence},
+          {"a fence for global memory", {{11, "fence.proxy.async.global;"}}, "warn", no_fence},
+          {"a fence by one warp",
+           {{11, "@%pw " + kFence}},
+           "warn",
+           "Async read access at byte 512 of shared memory (async.cu:13) and Write access by "
+           "thread "
+           "[32, 0, 0] (async.cu:10), with no fence.proxy.async between"},
+          {"a fence that precedes the stores", {{9, kFence}, {11, ""}}, "warn", no_fence},
+          {"no barrier after the fence",
+           {{12, ""}},
+           "error",
+           "and Async read access by thread [0, 0, 0] (async.cu:13)"},
+          {"the thread that copies stores without a fence",
+           {{12, kBarrier + "\n@%pt st.shared.u32 [%s], 7;"}},
+           "error",
+           "Async read access at byte 0 of shared memory (async.cu:13) and Write access by thread "
+           "[0, 0, 0] (async.cu:12), with no fence.proxy.async between"},
+          {"a tile is overwritten before the copy has read it", {{15, ""}}, "error", overwritten},
+          {"a wait that leaves the last group pending",
+           {{15, "cp.async.bulk.wait_group.read 1;"}},
+           "error",
+           overwritten},
+          {"a copy that no group contains", {{14, ""}}, "error", overwritten},
+          {"a wait by another thread than the thread that copies",
+           {{15, "@!%pt cp.async.bulk.wait_group.read 0;"}},
+           "error",
+           overwritten},
+          {"a tile is overwritten by warps that do not wait",
+           {{16, ""}},
+           "error",
+           "Write access at byte 512 of shared memory (async.cu:17) and Async read access by "
+           "thread "
+           "[0, 0, 0] (async.cu:13)"},
+          {"the result is read after a wait for the sources only",
+           {{22, "cp.async.bulk.wait_group.read 0;"}},
+           "error",
+           "Read access at byte 2048 of 16384 bytes of global memory (async.cu:23) and Async write "
+           "access by thread [0, 0, 0] (async.cu:20), " +
+               kNoCopyWait},
+          {"two copies to the same bytes",
+           {{20, store("%c+1024", "%s", 2048)}, {15, "cp.async.bulk.wait_group.read 0;"}},
+           "error",
+           "Async write access at byte 1024 of 16384 bytes of global memory (async.cu:20) and "
+           "Async "
+           "write access by thread [0, 0, 0] (async.cu:13), " +
+               kNoCopyWait},
+          {"the block ends while a bulk group is unread",
+           {{22, ""}, {23, ""}},
+           "warn",
+           "thread [0, 0, 0]: the block ends, and a bulk copy (async.cu:20) may still read its "
+           "shared "
+           "memory; expected cp.async.bulk.wait_group.read before the end"},
+      });
+}
+
+// The mbarriers %full and %empty of a stage of a ring.
+const std::string kStage =
+    "and.b32 %stage, %round, 1; shr.u32 %parity, %round, 1; and.b32 %parity, %parity, 1;\n"
+    "mad.lo.u32 %full, %stage, 16, %b; add.u32 %empty, %full, 8;\n"
+    "mad.lo.u32 %r3, %stage, 512, %s;";
+// Warp 1 copies tiles of 512 bytes for six rounds into a ring of two stages, which warp 0 reads.
+const Lines kRing = {
+    {10,
+     "@%pt mbarrier.init.shared::cta.b64 [%b], 1;\n"
+     "@%pt mbarrier.init.shared::cta.b64 [%b+8], 32;\n"
+     "@%pt mbarrier.init.shared::cta.b64 [%b+16], 1;\n"
+     "@%pt mbarrier.init.shared::cta.b64 [%b+24], 32;"},
+    {11, kInitFence},
+    {12, kBarrier},
+    {13, "mov.u32 %round, 0;\n@%pw bra consume;\nsetp.ne.u32 %p2, %i, 32;\n@%p2 bra end;"},
+    {19, "produce:\n" + kStage + "\nxor.b32 %r4, %parity, 1;"},
+    {20,
+     "not_empty: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%empty], %r4;\n"
+     "@!%p1 bra not_empty;"},
+    {21, "mbarrier.arrive.expect_tx.shared::cta.b64 %state, [%full], 512;"},
+    {22,
+     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%a], 512, "
+     "[%full];"},
+    {23, "add.u32 %round, %round, 1; setp.lt.u32 %p2, %round, 6;\n@%p2 bra produce;\nbra end;"},
+    {29, "consume:\n" + kStage + "\nmad.lo.u32 %r5, %i, 16, %r3;"},
+    {30,
+     "not_full: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%full], %parity;\n"
+     "@!%p1 bra not_full;"},
+    {31, "ld.shared.u32 %r1, [%r5];"},
+    {32, kFence},
+    {33, "mbarrier.arrive.shared::cta.b64 %state, [%empty];"},
+    {34, "add.u32 %round, %round, 1; setp.lt.u32 %p2, %round, 6;\n@%p2 bra consume;\nend:"}};
+
+TEST_F(PtxAsyncMistakes, Ring) {
+  check(
+      kRing,
+      {
+          {"a stage is released before it is read",
+           {{31, ""}, {33, kRing.at(33) + "\n.loc 1 36 3\nld.shared.u32 %r1, [%r5];"}},
+           "error",
+           "Async write access at byte 0 of shared memory (async.cu:22) and Read access by thread "
+           "[0, 0, 0] (async.cu:36)"},
+          {"a stage is released without a fence, as DeepEP did before d4f41e4",
+           {{32, ""}},
+           "warn",
+           "Async write access at byte 0 of shared memory (async.cu:22) and Read access by thread "
+           "[0, 0, 0] (async.cu:31), with no fence.proxy.async between"},
+          {"the producer does not wait for an empty stage",
+           {{20, ""}},
+           "fault",
+           "which expects 1 arrival in each phase and lacks 0 (async.cu:21)"},
+          {"the consumer waits for the phase before",
+           {{30,
+             "xor.b32 %r6, %parity, 1;\nnot_full: mbarrier.try_wait.parity.shared::cta.b64 %p1, "
+             "[%full], %r6;\n@!%p1 bra not_full;"}},
+           "error",
+           "Read access at byte 0 of shared memory (async.cu:31) and Async write access by thread "
+           "[32, 0, 0] (async.cu:22), " +
+               kNoCopyWait},
+          {"one lane releases a stage for all",
+           {{33, "@%pt mbarrier.arrive.shared::cta.b64 %state, [%empty];"}},
+           "fault",
+           "of the mbarrier at byte 16392 of shared memory (31 of 32 arrivals missing)"},
+      },
+      64);
+}
+
+// Warp 1 completes phases for which warp 0 waits.
+TEST_F(PtxAsyncMistakes, LappedWaiter) {
+  const std::string arrive =
+      "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";
+  const Lines program = {
+      {10, kInit},    {11, kInitFence},        {12, kBarrier},         {13, arrive},
+      {14, kBarrier}, {15, "@!%pw bra past;"}, {16, wait("first", 0)}, {17, "past:\n" + kBarrier}};
+  check(
+      program,
+      {{"a waiter is lapped",
+        {{14, arrive + "\nbar.sync 0;"}},
+        "fault",
+        "for phase 2 of the mbarrier at byte 16384 of shared memory (1 of 1 arrival missing, "
+        "phases "
+        "0 to 1 completed since the thread's last wait: the thread was lapped) and thread [32, 0, "
+        "0] waits at __syncthreads() (async.cu:16)"}},
+      64);
+}
+
+// A of 64 rows at %s and B of 8 columns at %s+2048, with 16 elements of 16 bits each.
+const std::string kDescriptors =
+    "shr.u32 %r2, %s, 4; cvt.u64.u32 %da, %r2; or.b64 %da, %da, 0x0000000800400000;\n"
+    "add.u32 %r2, %r2, 128; cvt.u64.u32 %db, %r2; or.b64 %db, %db, 0x0000000800080000;\n"
+    "mov.f32 %d0, 0f00000000; mov.f32 %d1, 0f00000000; mov.f32 %d2, 0f00000000;\n"
+    "mov.f32 %d3, 0f00000000;";
+const std::string kMultiply =
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0,%d1,%d2,%d3}, %da, %db, 1, 1, 1, 0, 0;";
+const Lines kProduct = {{9, kDescriptors},
+                        {10, kInit},
+                        {11, kInitFence},
+                        {12, kBarrier},
+                        {13, expect(2304)},
+                        {14, load("%s", "%a", 2048)},
+                        {15, load("%s+2048", "%a+2048", 256)},
+                        {16, wait("first", 0)},
+                        {17, "wgmma.fence.sync.aligned;"},
+                        {18, kMultiply},
+                        {19, "wgmma.commit_group.sync.aligned;"},
+                        {20, "wgmma.wait_group.sync.aligned 0;\nbar.sync 0;"},
+                        {21, "st.shared.f32 [%own], %d0;"},
+                        {22, kFence},
+                        {23, kBarrier},
+                        {24, store("%c", "%s", 2048)},
+                        {25, kCommit},
+                        {26, "cp.async.bulk.wait_group 0;"}};
+
+TEST_F(PtxAsyncMistakes, Products) {
+  const std::string of_d =
+      "Access to a register (async.cu:21) of wgmma.mma_async (async.cu:18), with no "
+      "wgmma.wait_group between";
+  check(
+      kProduct,
+      {
+          {"D is read before the wait", {{20, kBarrier}}, "error", of_d},
+          {"D is read after a wait for another group",
+           {{20, "wgmma.wait_group.sync.aligned 1;\nbar.sync 0;"}},
+           "error",
+           of_d},
+          {"D is of a product that no group contains", {{19, ""}}, "error", of_d},
+          {"D is written before the wait",
+           {{20, "mov.f32 %d3, 0f3f800000;\nwgmma.wait_group.sync.aligned 0;\nbar.sync 0;"}},
+           "error",
+           "Access to a register (async.cu:20) of wgmma.mma_async (async.cu:18), with no "
+           "wgmma.wait_group between"},
+          {"A is overwritten before the wait",
+           {{20, "st.shared.u32 [%own], %i;\nwgmma.wait_group.sync.aligned 0;\nbar.sync 0;"}},
+           "error",
+           "Write access at byte 0 of shared memory (async.cu:20) and Async read access by thread "
+           "[0, 0, 0] (async.cu:18), with no wgmma.wait_group between that orders them"},
+          {"the product starts before the copies have landed",
+           {{16, ""}},
+           "error",
+           "Async read access at byte 0 of shared memory (async.cu:18) and Async write access by "
+           "thread [0, 0, 0] (async.cu:14), " +
+               kNoCopyWait},
+          {"B is stored by threads without a fence, as in CUTLASS's tutorial 01",
+           {{13, expect(2048)},
+            {15, "st.shared.u32 [%own+2048], %i;\nbar.sync 0;"},
+            {16, wait("first", 0)}},
+           "warn",
+           "Async read access at byte 2048 of shared memory (async.cu:18) and Write access by "
+           "thread "
+           "[0, 0, 0] (async.cu:15), with no fence.proxy.async between"},
+          {"the result is stored without a fence",
+           {{22, ""}},
+           "warn",
+           "Async read access at byte 0 of shared memory (async.cu:24) and Write access by thread "
+           "[0, 0, 0] (async.cu:21), with no fence.proxy.async between"},
+          {"a product reads the sums of another product",
+           {{19,
+             "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d2,%d3,%d0,%d1}, %da, %db, 1, 1, "
+             "1, 0, 0;\nwgmma.commit_group.sync.aligned;"}},
+           "error",
+           "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:18), with no "
+           "wgmma.wait_group between"},
+      });
+}
+
+TEST_F(PtxAsyncMistakes, ProductsWithAInRegisters) {
+  Lines program = kProduct;
+  program[17] =
+      "mov.u32 %f0, %i; mov.u32 %f1, 0; mov.u32 %f2, 0; mov.u32 %f3, 0;\nwgmma.fence.sync.aligned;";
+  program[18] =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0,%d1,%d2,%d3}, {%f0,%f1,%f2,%f3}, "
+      "%db, "
+      "1, 1, 1, 0;";
+  check(program, {{"A is overwritten before the wait",
+                   {{19, "wgmma.commit_group.sync.aligned;\nmov.u32 %f2, %i;"}},
+                   "error",
+                   "Access to a register (async.cu:19) of wgmma.mma_async (async.cu:18), with no "
+                   "wgmma.wait_group between"}});
+}
+
+const char* const kPair = ".explicitcluster\n.reqnctapercluster 2, 1, 1\n";
+const std::string kClusterBarrier =
+    "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;";
+
+// Each block stores in the memory of its peer, and loads from the memory of its peer.
+const Lines kPeers = {{10, kClusterBarrier},
+                      {11, "st.shared::cluster.u32 [%peer], %i;"},
+                      {12, kClusterBarrier},
+                      {13, "ld.shared.u32 %r1, [%own];"},
+                      {14, "ld.shared::cluster.u32 %r1, [%peer];"},
+                      {15, kClusterBarrier}};
+
+TEST_F(PtxAsyncMistakes, SharedMemoryOfAPeer) {
+  check(
+      kPeers,
+      {
+          {"a block reads what its peer stores, without a barrier",
+           {{12, ""}},
+           "error",
+           "(async.cu:11)"},
+          {"a block stores in its peer's memory while the peer reads",
+           {{13, "ld.shared.u32 %r1, [%own];\n.loc 1 17 3\nst.shared::cluster.u32 [%peer], 9;"}},
+           "error",
+           "(async.cu:17)"},
+          {"a block ends while its peer reads its memory",
+           {{15, ""}},
+           "error",
+           "block [1, 0, 0], thread [0, 0, 0]: the block ends, and nothing orders an earlier Read "
+           "access to its shared memory by block [0, 0, 0] (async.cu:14) before the end"},
+      },
+      32, kPair, 2);
+}
+
+// Block 0 copies into both blocks; the blocks then release the tile to block 0.
+const Lines kMulticast = {
+    {10, kInit + "\n@%pt mbarrier.init.shared::cta.b64 [%b+8], 2;"},
+    {11, kInitFence},
+    {12, kClusterBarrier},
+    {13, expect(512)},
+    {14,
+     "setp.ne.u32 %p2, %rank, 0;\n@%p2 bra copied;\n.reg .b16 %mask;\nmov.u16 %mask, 3;\n"
+     "@%pt cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+     "[%s], [%a], 512, [%b], %mask;\ncopied:"},
+    {15, wait("first", 0)},
+    {16, kReadOwn},
+    {17, kFence + "\nbar.warp.sync -1;"},
+    {18,
+     ".reg .b32 %first;\nmov.u32 %r3, 0;\nadd.u32 %r4, %b, 8;\n"
+     "mapa.shared::cluster.u32 %first, %r4, %r3;\n"
+     "@%pt mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%first];"},
+    {19,
+     "@%p2 bra released;\nwaits: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, "
+     "[%b+8], 0;\n@!%p1 bra waits;\nreleased:"},
+    {20, expect(512)},
+    {21,
+     "@%p2 bra again;\n"
+     "@%pt cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+     "[%s], [%a], 512, [%b], %mask;\nagain:"},
+    {22, wait("second", 1)},
+    {23, kReadOwn}};
+
+TEST_F(PtxAsyncMistakes, Multicast) {
+  check(kMulticast,
+        {
+            {"a block reads before the copy of its peer has landed",
+             {{15, "@%p2 bra past;\n" + wait("first", 0) + "\npast:"},
+              {17, kMulticast.at(17) + "\n@!%p2 bra late;\n" + wait("third", 0) + "\nlate:"}},
+             "error",
+             "Async write access at byte 0 of shared memory of block [1, 0, 0] (async.cu:14) and "
+             "Read "
+             "access by block [1, 0, 0], thread [0, 0, 0] (async.cu:16)"},
+            {"a copy overwrites the tile of a peer that did not release it",
+             {{19, ""}},
+             "error",
+             "Async write access at byte 0 of shared memory of block [1, 0, 0] (async.cu:21) and "
+             "Async "
+             "write access by thread [0, 0, 0] (async.cu:14), " +
+                 kNoCopyWait},
+            {"a peer releases the tile without a fence",
+             {{17, ""}},
+             "warn",
+             "(async.cu:16), with no fence.proxy.async between"},
+            {"a block ends before a copy of its peer has landed",
+             {{22, "@%p2 bra left;\n" + wait("second", 1) + "\nleft:"}, {23, ""}},
+             "fault",
+             "the copy is for block 1 of the cluster, which has ended (async.cu:21)"},
+            {"arrivals at a peer's mbarrier after the peer may have ended",
+             {{19, ""}, {20, ""}, {21, ""}, {22, ""}, {23, ""}},
+             "error",
+             "the block ends, and nothing orders an earlier Atomic access to its shared memory by "
+             "block [1, 0, 0] (async.cu:18) before the end"},
+        },
+        32, kPair, 2);
+}
+
+// FlashKDA 5fdc7b2: an mbarrier without a fence after init, and a state in shared memory,
+// initialised or converted by all threads, that a bulk copy stores.
+TEST_F(PtxAsyncMistakes, FlashKDA) {
+  const Lines fixed = {{10, kInit},
+                       {11, kInitFence},
+                       {12, expect(2048)},
+                       {13, load("%s+4096", "%a", 2048)},
+                       {14, "st.shared.u32 [%own], 0;"},
+                       {15, kFence},
+                       {16, kBarrier},
+                       {17, wait("first", 0)},
+                       {18, store("%c", "%s", 2048)},
+                       {19, kCommit},
+                       {20, "cp.async.bulk.wait_group 0;"}};
+  check(
+      fixed,
+      {{"the barrier of the transaction",
+        {{11, ""}, {15, ""}},
+        "warn",
+        "(async.cu:13) and Write access by thread [0, 0, 0] (async.cu:10), with no "
+        "fence.mbarrier_init or fence.proxy.async between"},
+       {"the state",
+        {{15, ""}},
+        "warn",
+        "Async read access at byte 0 of shared memory (async.cu:18) and Write access by thread [0, "
+        "0, 0] (async.cu:14), with no fence.proxy.async between"}});
+}
+
+// DeepEP d7d1cdc: data that another block stored in global memory, published by a flag, is copied
+// into shared memory.
+TEST_F(PtxAsyncMistakes, DeepEP) {
+  const std::string acquire =
+      "setp.ne.u32 %p3, %i, 0;\n@%p3 bra polled;\n"
+      "poll: ld.acquire.gpu.global.u32 %r2, [%c];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra "
+      "poll;\npolled:";
+  const Lines fixed = {{9, "mov.u32 %r0, %ctaid.x;\nsetp.ne.u32 %p4, %r0, 0;\n@%p4 bra receive;"},
+                       {10, "@%pt st.global.u32 [%a], 5;"},
+                       {11, "@%pt st.release.gpu.global.u32 [%c], 1;\nbra end;"},
+                       {12, "receive:\n" + kInit},
+                       {13, kInitFence},
+                       {14, acquire},
+                       {15, "fence.proxy.async;"},
+                       {16, expect(2048)},
+                       {17, load("%s", "%a", 2048)},
+                       {18, kBarrier},
+                       {19, wait("first", 0) + "\nend:"}};
+  check(fixed,
+        {{"no fence before the copy",
+          {{15, ""}},
+          "error",
+          "Async read access at byte 0 of 16384 bytes of global memory (async.cu:17) and Write "
+          "access by block [0, 0, 0], thread [0, 0, 0] (async.cu:10), with no fence.proxy.async "
+          "between"}},
+        64, "", 2);
+}
+
+}  // namespace
+}  // namespace kernkit::simulator

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// ProductRegisters: accesses to the registers of a wgmma.mma_async before the wgmma.wait_group that
+// completes the product. Until then no other instruction may read or write the registers of D, or
+// write the registers of A (PTX ISA, "wgmma.mma_async").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/machine/kernel.h"
+
+namespace kernkit::simulator::ptx {
+
+class ProductRegisters {
+ public:
+  /// A product that a warp has issued.
+  struct Issued {
+    const Operation* product;
+    uint32_t group;  // number of its group among the groups of the warp
+  };
+  explicit ProductRegisters(const Kernel& kernel);
+
+  /// Returns whether the kernel has products.
+  bool any() const { return !accesses_.empty(); }
+  /// Returns whether an operation of such a kernel names a register of any product.
+  bool names(uint32_t operation) const { return !accesses_[operation].empty(); }
+  /// Returns the product, among products without a wait, whose registers the operation must not
+  /// access; null if the operation is valid.
+  const Operation* find(const Operation& operation, const std::vector<Issued>& issued) const;
+
+ private:
+  struct Registers {
+    std::vector<uint32_t> read, written;
+    bool empty() const { return read.empty() && written.empty(); }
+  };
+  bool is_product(const Operation& operation) const;
+  std::vector<uint32_t> sums_of(const Operation& product) const;
+  std::vector<uint32_t> factors_of(const Operation& product) const;
+
+  const Kernel& kernel_;
+  std::vector<Registers> accesses_;  // registers of products that each operation names
+};
+
+}  // namespace kernkit::simulator::ptx
