@@ -113,6 +113,8 @@ def remove_other_files(answers: dict) -> None:
         shutil.rmtree(SDK)
     if "copied" not in true_conditions(answers):
         shutil.rmtree(DEVELOPMENT)
+    if answers["cuda"] == "none" or "torch_tests" not in true_conditions(answers):
+        os.remove(os.path.join("tests", "test_torch_cuda.py"))
     if answers["cuda"] == "none":
         os.remove(os.path.join("kernels", "silu_and_mul", "silu_and_mul.cu"))
         with open("CMakePresets.json", encoding="utf-8") as stream:

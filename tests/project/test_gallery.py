@@ -87,7 +87,8 @@ exec {shlex.quote(sys.executable)} -B -m kernkit "$@"
     path = os.pathsep.join([str(folder), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("KK_", "KERNKIT_", "kernkit_"))}
     return {**inherited, "PATH": path, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1",
-            "VIRTUAL_ENV": sys.prefix, "TVM_FFI_CACHE_DIR": str(folder / "tvm-ffi")}  # fmt: skip
+            "VIRTUAL_ENV": sys.prefix, "TVM_FFI_CACHE_DIR": str(folder / "tvm-ffi"),
+            "KERNKIT_TORCH_CACHE": str(root / "build/run/clients/caches/torch_cuda")}  # fmt: skip
 
 
 def has_package(name):

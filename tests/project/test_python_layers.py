@@ -122,7 +122,7 @@ def test_a_build_needs_no_package(root):
     hooks = {"copies", "manifest"}  # modules of project/ that the template's hook imports
     users = {name: packages - hooks for name, packages in by_module.items() if packages - hooks}
     assert users.pop("bench.plots") == {"matplotlib"} and users.pop("scaffold.rendering") == {"cookiecutter"}
-    assert {name.split(".")[0] for name in users} == {"on_gpu", "torch_cuda"}  # run by users, not by a build
+    assert {name.split(".")[0] for name in users} == {"on_gpu", "torch_cuda", "pytest_plugin"}  # run by users, not by a build
 
 
 def test_a_circle_is_found(graph):

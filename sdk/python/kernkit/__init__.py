@@ -10,3 +10,5 @@ import pathlib
 _DEVELOPMENT = pathlib.Path(__file__).resolve().parents[3] / "kernkit_dev/python/kernkit"
 if _DEVELOPMENT.is_dir():
     __path__.append(str(_DEVELOPMENT))
+
+pytest_plugins = ("kernkit.pytest_plugin",)  # for `pytest -p kernkit`

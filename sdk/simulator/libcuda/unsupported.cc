@@ -3,7 +3,7 @@
 // the simulator takes precedence. The file does not include cuda.h, which declares the functions'
 // arguments.
 #include <atomic>
-#include <cstdio>
+#include <string>
 
 #include "libcuda/driver_names.h"
 #include "runtime/core/contexts.h"
@@ -12,14 +12,14 @@ namespace kernkit::simulator::driver {
 namespace {
 
 int report_missing(const char* function, std::atomic<bool>* is_reported) {
-  if (!is_reported->exchange(true)) {
-    std::fprintf(stderr,
-                 "kernkit: %s() is not supported: it returns CUDA_ERROR_NOT_SUPPORTED; leave the "
-                 "call out, or run the program on a GPU\n",
-                 function);
-  }
-  return core::call_driver(function, core::Needs::kNothing, ApiScope::kProcess,
-                           [] { return cudaErrorNotSupported; });
+  return core::call_driver(function, core::Needs::kNothing, ApiScope::kProcess, [&] {
+    if (!is_reported->exchange(true)) {
+      core::report(std::string(function) +
+                   "() is not supported: it returns CUDA_ERROR_NOT_SUPPORTED; leave the call out, "
+                   "or run the program on a GPU");
+    }
+    return cudaErrorNotSupported;
+  });
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // Functions that the runtime does not support, so that a program that refers to them can be loaded.
 // They are weak: a function of the runtime takes precedence.
 #include <atomic>
-#include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "libcudart/unsupported_api.h"
 #include "runtime/state.h"
@@ -66,11 +66,13 @@ const char* advice_for(const char* function) {
 }
 
 cudaError_t missing(const char* function, std::atomic<bool>* is_reported) {
-  if (!is_reported->exchange(true)) {
-    std::fprintf(stderr, "kernkit: %s() is not supported: it returns cudaErrorNotSupported; %s\n",
-                 function, advice_for(function));
-  }
-  return call(function, ApiScope::kHost, [] { return cudaErrorNotSupported; });
+  return call(function, ApiScope::kHost, [&] {
+    if (!is_reported->exchange(true)) {
+      note_fault(std::string(function) + "() is not supported: it returns cudaErrorNotSupported; " +
+                 advice_for(function));
+    }
+    return cudaErrorNotSupported;
+  });
 }
 
 }  // namespace

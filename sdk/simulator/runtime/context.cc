@@ -91,6 +91,8 @@ cudaError_t reject(const std::string& message, cudaError_t error) {
   return reject_argument(message, error);
 }
 
+void report(const std::string& sentence) { note_fault(sentence); }
+
 cudaError_t start_driver() {
   const cudaError_t rejected = reject_forked_process();
   if (rejected != cudaSuccess) return rejected;

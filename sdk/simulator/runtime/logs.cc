@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kernkit/simulator/reports.h"
 #include "runtime/core/logs.h"
 #include "runtime/state.h"
 
@@ -48,3 +50,16 @@ cudaError_t core::remove_log_receiver(LogReceiver* receiver) {
 }
 
 }  // namespace kernkit::simulator
+
+extern "C" size_t kernkit_report(size_t number, char* text, size_t size) {
+  using kernkit::simulator::state;
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  if (number >= state().faults.size()) return 0;
+  const std::string& report = state().faults[number];
+  if (size > 0) {
+    const size_t length = std::min(size - 1, report.size());
+    std::memcpy(text, report.data(), length);
+    text[length] = '\0';
+  }
+  return report.size();
+}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernkit/simulator/reports.h"
 #include "streams_fixture.h"
 
 namespace kernkit::simulator {
@@ -108,6 +109,11 @@ TEST_F(CudaStreamWork, ADescriptionIsAFaultOfTheDevice) {
   start(0);
   EXPECT_EQ(append_by_host(nullptr, '!'), cudaSuccess);
   EXPECT_EQ(runtime_.faults(), std::vector<std::string>{"work::append: index 7 is out of bounds"});
+  char text[13];
+  EXPECT_EQ(kernkit_report(0, text, sizeof text), runtime_.faults()[0].size());
+  EXPECT_STREQ(text, "work::append");
+  EXPECT_EQ(kernkit_report(0, nullptr, 0), runtime_.faults()[0].size());
+  EXPECT_EQ(kernkit_report(1, text, sizeof text), 0u);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
   EXPECT_EQ(append_by_host(nullptr, 'a'), cudaErrorAssert);
   EXPECT_EQ(released_, 2) << "also without a run";

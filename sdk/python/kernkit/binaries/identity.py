@@ -18,3 +18,8 @@ def read_identity(path: pathlib.Path) -> Dict[str, str]:
 def as_line(identity: Dict[str, str]) -> str:
     """The identity as one line."""
     return "; ".join(value if name == "library" else f"{name} {value}" for name, value in identity.items())
+
+
+def has_cuda(path: pathlib.Path) -> bool:
+    """Whether a library has CUDA kernels; False for a file that does not exist."""
+    return path.is_file() and read_identity(path).get("cuda", "none") != "none"

@@ -44,13 +44,15 @@ def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, 
     and with the components of --with. UserError: --without names a component that is not a default
     component, or that --with names as well."""
     defaults = [*default.split(","), components.DEVELOPMENT]
-    named = [name for name in (arguments.parts or "").split(",") if name]
-    left_out = [name for name in arguments.without.split(",") if name]
+    named, left_out = components.listed(arguments.parts or ""), components.listed(arguments.without)
     for name in left_out:
         if name not in defaults or name in named:
             reason = "is in --with" if name in named else "is not a default component; the default components are " + ", ".join(defaults)
             raise UserError(f"--without: {name} {reason}")
     if arguments.cuda == "none":  # the library has no CUDA tests
+        if "torch_tests" in named:
+            raise UserError("--with: torch_tests tests CUDA kernels, and --cuda none is a library without CUDA: leave out --cuda none, "
+                            "or torch_tests")  # fmt: skip
         left_out.append("ptx")
     selected = [name for name in defaults if name and name not in left_out]
     return components.as_answers([*selected, *(name for name in named if name not in selected)])
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     default = answers["parts"]
     for answer in answers:
         if (answer_of_option := getattr(arguments, answer, None)) is not None:
-            answers[answer] = answer_of_option
+            answers[answer] = components.with_underscores(answer_of_option) if answer == "parts" else answer_of_option
     if sentence := names.problem(answers):
         raise UserError(sentence)
     answers.update(chosen_components(default, arguments))

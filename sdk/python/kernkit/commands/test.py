@@ -22,6 +22,7 @@ import time
 from typing import Dict, List, Optional, Tuple
 
 from .. import programs
+from ..binaries.identity import has_cuda
 from ..junit import Results, read_junit
 from ..sdk import python_folder
 
@@ -36,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", default=str(os.cpu_count() or 2), metavar="N",
                         help="number of tests that ctest runs in parallel (default: %(default)s)")
     parser.add_argument("--exclude-label", metavar="REGEX", help="regular expression: ctest skips tests with a matching label")
+    parser.add_argument("--simulated", type=pathlib.Path, metavar="LIBRARY",
+                        help="if this library has CUDA kernels, pytest runs by `kernkit run`, so that device=\"cuda\" needs no GPU")
     parser.add_argument("pytest", nargs="*", metavar="-- WORD",
                         help="arguments for pytest; without arguments pytest does not run")
 
@@ -112,11 +115,14 @@ def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
     return results
 
 
-def _pytest(options: List[str]) -> Results:
-    _print_heading("pytest")
+def _pytest(options: List[str], library: Optional[pathlib.Path]) -> Results:
+    simulated = library is not None and has_cuda(library)
+    _print_heading("pytest by kernkit run" if simulated else "pytest")
     file = FOLDER / "pytest.xml"
-    code = programs.run([sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider",
-                           "--junitxml", str(file), *options], env=_environment()).returncode
+    command = [sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", "--junitxml", str(file), *options]
+    if simulated:  # this package is on the path of `kernkit run`, and of pytest, which loads the plugin from the package
+        command = [sys.executable, "-B", "-m", "kernkit", "run", *command, "-p", "kernkit"]
+    code = programs.run(command, env=None if simulated else _environment()).returncode
     results = read_junit(file)
     if code == NO_TESTS and not results.failed:
         print("pytest found no test", flush=True)
@@ -134,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
         total.add(_ctest(preset, arguments))
     unbuilt = {f"{step}, preset {preset}" for step in ("configure", "build") for preset in arguments.presets[:1]}
     if arguments.pytest and unbuilt.isdisjoint(name for name, _ in total.failed):
-        total.add(_pytest(arguments.pytest))
+        total.add(_pytest(arguments.pytest, arguments.simulated))
     _print_heading(f"sum, after {time.monotonic() - started:.0f} s")
     for line in lines_of_skipped(total.skipped):
         print(line)

@@ -38,7 +38,7 @@ def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[
     current = {*answers.get("parts", "").split(",")} - {""}
     if answers.get("dev", "copied") == "copied":  # a library of an earlier kernkit has no answer `dev`
         current.add(components.DEVELOPMENT)
-    named, unwanted = {*added.split(",")} - {""}, {*left_out.split(",")} - {""}
+    named, unwanted = {*components.listed(added)}, {*components.listed(left_out)}
     for name in sorted(unwanted):
         if name in named or name not in current:
             reason = "is in --with" if name in named else f"is not a component of this library, which has {', '.join(sorted(current))}"

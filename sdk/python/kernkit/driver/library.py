@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of a library's ./kk."""
 
-import ctypes
 import os
 import pathlib
 import time
@@ -11,7 +10,7 @@ from .. import programs
 from ..errors import UserError
 from ..project import copies
 from ..sdk import VERSION_HEADER, python_folder, version, version_of, without_component
-from . import tools
+from . import simulated_cuda, tools
 from .options import BENCHMARK, Command, Options
 from .tools import PYTHON, ROOT, kernkit, library_name, need_aarch64, passed_on, print_heading, run
 from .update import update
@@ -89,7 +88,8 @@ def test(options: Options) -> None:
         kernkit("test", "--preset=aarch64", "--jobs", tools.JOBS)
         return
     presets = ["--preset=release"] + ["--preset=asan"] * (options.tier == "all")
-    kernkit("test", *presets, "--jobs", tools.JOBS, "--", "tests")
+    simulated = [f"--simulated={simulated_cuda.library()}"] if simulated_cuda.is_wanted() else []
+    kernkit("test", *presets, *simulated, "--jobs", tools.JOBS, "--", "tests")
 
 
 def test_op(op: str, options: Options) -> None:
@@ -167,11 +167,7 @@ def doctor(options: Options) -> None:
 def without_gpu(options: Options) -> None:
     """Runs ./kk gpu in a copy of kernkit without the component gpu: skips the command on a machine
     without a GPU, and otherwise reports that the component is missing."""
-    try:
-        has_gpu = ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
-    except OSError:
-        has_gpu = False
-    if has_gpu or "--build" in options.positional:
+    if simulated_cuda.has_gpu() or "--build" in options.positional:
         passed_on(options)  # `kernkit gpu` reports the missing component
     print(f"skipped: no GPU found; on a machine with a GPU: {without_component('gpu')}\n0 passed, 0 failed, 1 skipped")
 

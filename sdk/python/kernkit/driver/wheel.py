@@ -9,7 +9,7 @@ from typing import Dict
 
 from .. import programs
 from ..errors import UserError
-from . import tools
+from . import simulated_cuda, tools
 from .options import Options
 from .tools import PYTHON, ROOT, library_name, need_aarch64, run, run_here
 
@@ -70,7 +70,7 @@ def try_wheel() -> None:
     wheels = [path.relative_to(ROOT) for path in (ROOT / "dist").glob("*.whl")]
     run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps",
         "--no-index", "--target", "build/wheel/installed", *wheels)  # fmt: skip
-    run(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o",
+    run(*simulated_cuda.pytest(), "-q", "-p", "no:cacheprovider", "-o",
         "pythonpath=../build/wheel/installed", "tests")  # fmt: skip
 
 

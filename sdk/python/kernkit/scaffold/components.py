@@ -38,7 +38,7 @@ COMPONENTS: Tuple[Component, ...] = (
               ("simulator/ptx/*", "simulator/tools/*", "simulator/libcuda/*", "simulator/libcudart/*", "simulator/libnvjitlink/*",
                "cmake/KernkitSimulatorPtx.cmake",
                "simulator/include/kernkit/simulator/counters.h", "simulator/include/kernkit/simulator/*check.h",
-               "python/kernkit/simulator/*", "python/kernkit/commands/run.py", "python/kernkit/commands/counters.py",
+               "python/kernkit/simulator/*", "python/kernkit/torch_cuda/*", "python/kernkit/commands/run.py", "python/kernkit/commands/counters.py",
                "python/kernkit/commands/sanitize.py")),
     Component("gpu", OPTIONAL, "./kk gpu: tests and benchmarks on a GPU",
               ("cmake/KernkitGpu.cmake", "include/kernkit/testing/backends/gpu*", "include/kernkit/testing/hold.h",
@@ -55,6 +55,8 @@ COMPONENTS: Tuple[Component, ...] = (
               ("include/kernkit/abi/any_tensor.h",)),
     Component("scratch", OPTIONAL, "scratch memory of a call, from its caller or the caller's framework",
               ("include/kernkit/call/scratch.h",)),
+    Component("torch_tests", OPTIONAL, 'tests on device="cuda" through PyTorch, with a GPU and without',
+              ("python/kernkit/pytest_plugin.py",)),
     Component("aarch64", OPTIONAL, "./kk test --arch aarch64, by a cross compiler and under qemu", ("cmake/aarch64*",)),
     Component("plots", OPTIONAL, "plots of benchmarks, for `kernkit report`", ("python/kernkit/bench/plots.py",)),
     Component("simulator", ALWAYS, "the simulator, for tests",
@@ -82,7 +84,7 @@ COMPONENTS: Tuple[Component, ...] = (
 CORE = "core"
 DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
 # The files of third_party/kernkit_dev: whole components, and files for tests and for `kernkit add` of components that a build needs.
-_FOR_DEVELOPMENT = ("ptx", "gpu", "plots", "simulator", "testing", "starting", "command_line")
+_FOR_DEVELOPMENT = ("ptx", "gpu", "torch_tests", "plots", "simulator", "testing", "starting", "command_line")
 _ALSO_FOR_DEVELOPMENT = ("include/kernkit/testing/", "python/kernkit/codegen/cpp/")
 
 
@@ -105,6 +107,16 @@ def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
     for path in paths:
         groups.setdefault(component_of(path), []).append(path)
     return groups
+
+
+def with_underscores(text: str) -> str:
+    """A list of components as the record of a library has it, such as "plots,torch_tests" for "plots,torch-tests"."""
+    return text.replace("-", "_")
+
+
+def listed(text: str) -> List[str]:
+    """The components of a list of an option, such as "plots,torch-tests"."""
+    return [name for name in with_underscores(text).split(",") if name]
 
 
 def problem(names: str, paths: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ def settings(caches: pathlib.Path, sdk_folders: Iterable[pathlib.Path], capabili
     if include is None:  # a library's copy without the simulator
         return {}
     path = [str(HERE / "hook"), *filter(None, [environment.get("PYTHONPATH")])]
-    return {"PYTHONPATH": os.pathsep.join(path), "KERNKIT_TORCH_CACHE": str(caches / "torch_cuda"),
+    return {"PYTHONPATH": os.pathsep.join(path),
+            "KERNKIT_TORCH_CACHE": environment.get("KERNKIT_TORCH_CACHE") or str(caches / "torch_cuda"),
             "KERNKIT_TORCH_INCLUDE": str(include),
             "TORCH_CUDA_ARCH_LIST": architectures(environment.get("TORCH_CUDA_ARCH_LIST", ""), capability)}  # fmt: skip

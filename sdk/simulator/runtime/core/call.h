@@ -28,5 +28,9 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
 /// Records a memcheck finding about the current call, and returns `error`.
 cudaError_t reject(const std::string& message, cudaError_t error);
 
+/// Prints a sentence and keeps it among the reports of the process. Call it from the work of
+/// call().
+void report(const std::string& sentence);
+
 }  // namespace core
 }  // namespace kernkit::simulator

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin of pytest that `-p kernkit` loads: for tests on device="cuda" that also run without a GPU, under `kernkit run`.
+
+There the header of pytest's output states that the CPU computes the results, and a test that fails because it needs code
+that the simulator cannot run is skipped, with the reason. Without `kernkit run` the plugin does nothing."""
+
+import ctypes
+import re
+from typing import Any, Generator, List, Optional
+
+import pytest
+
+HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and operators of PyTorch by its '
+          "kernels for the CPU. Times mean nothing")  # fmt: skip
+# Reports about code that a GPU runs and the simulator does not. A grid that does not fit a kernel's cluster is an error of the program.
+UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
+ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"  # begins the sentence that torch_cuda/ adds to PyTorch's message
+NOT_SUPPORTED = "operation not supported"  # the text of cudaErrorNotSupported, whose function is reported once in a process
+
+
+class Reports:
+    """The reports of kernkit's runtime in this process, see kernkit/simulator/reports.h."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.count = function, 0
+        function.argtypes, function.restype = [ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
+
+    def new(self) -> List[str]:
+        """The reports since the last call."""
+        texts = []
+        while length := self.function(self.count, None, 0):
+            text = ctypes.create_string_buffer(length + 1)
+            self.function(self.count, text, length + 1)
+            texts.append(text.value.decode(errors="replace"))
+            self.count += 1
+        return texts
+
+
+def reports_of_process() -> Optional[Reports]:
+    """The reports of the runtime that `kernkit run` loads, or None without this runtime."""
+    function = getattr(ctypes.CDLL(None), "kernkit_report", None)
+    return Reports(function) if function else None
+
+
+REPORTS = reports_of_process()
+
+
+def reason_of(error: BaseException, reports: List[str]) -> str:
+    """Why the simulator cannot run a test that raised an error while the runtime made these reports; "" if the simulator is
+    not the cause."""
+    unsupported = [text for text in reports if UNSUPPORTED.search(text)]
+    if unsupported:
+        return unsupported[0]
+    is_lacking = isinstance(error, NotImplementedError) and ADVICE in str(error)
+    first_sentence = re.split(r"\. |\n", str(error))[0]
+    return first_sentence if is_lacking or NOT_SUPPORTED in str(error) else ""
+
+
+def pytest_report_header() -> Optional[str]:
+    return HEADER if REPORTS else None
+
+
+def skip_unsupported() -> Generator[None, Any, Any]:
+    """Wraps a phase of a test. Skips the test if the test fails because of code that the simulator does not run."""
+    if REPORTS:
+        REPORTS.new()
+    try:
+        return (yield)
+    except Exception as error:
+        if REPORTS and (reason := reason_of(error, REPORTS.new())):
+            # With the place of the test, and not of this line.
+            raise pytest.skip.Exception(f"needs a GPU: {reason}", _use_item_location=True) from None
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, Any, Any]:
+    return (yield from skip_unsupported())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    return (yield from skip_unsupported())
