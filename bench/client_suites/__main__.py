@@ -3,9 +3,10 @@
 
     python bench/client_suites numba numba.cuda.tests --settings numba-cuda/testing/pytest.ini --out numba.json
 
-A seed draws tests from all tests that pytest collects, before the first test runs. Each test is a process of its own,
-pytest under `kernkit run`, with a time limit. The JSON file is written after each test: a second run with the same file
-continues. The Markdown table is printed at the end.
+A seed draws tests from all tests that pytest collects, before the first test runs. A test is a process of its own,
+pytest under `kernkit run`, with a time limit. `--together N` runs up to N tests of a file in one process, and each of them
+that neither passes nor is skipped there once more in a process of its own, whose ending counts. The JSON file is written
+after each process: a second run with the same file continues. The Markdown table is printed at the end.
 """
 
 import argparse
@@ -17,13 +18,14 @@ import pathlib
 import random
 import subprocess
 import sys
+import tempfile
 import threading
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 sys.path[:0] = [str(ROOT / "bench/python"), str(FOLDER)]
 
-from endings import classify, read_record, table  # noqa: E402
+from endings import PASSED, SKIPPED, Ending, classify, read_record, table  # noqa: E402
 from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 
@@ -63,11 +65,48 @@ def collect(options):
     return sorted({line[len(folder) :].lstrip("/") for line in lines})
 
 
+def run_process(options, names, limit, *words):
+    """Runs pytest with tests of one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = pathlib.Path(folder, "chosen.json")
+        chosen.write_text(json.dumps([name.partition("::")[2] for name in names]))
+        words = ["-p", "chosen_tests", f"--chosen-tests={chosen}", *words, "--tb=short", *selection(options, names[0].split("::")[0])]
+        return run_with_limit(command(options, *words), limit, options.cwd, environment())
+
+
 def run_test(options, name):
-    """Runs a test. Returns how the test ended, and its time [s]."""
-    words = ["-p", "one_test", f"--one-test={name}", "--tb=short", *selection(options, name.split("::")[0])]
-    run = run_with_limit(command(options, *words), options.limit, options.cwd, environment())
+    """Runs a test in a process of its own. Returns how the test ended, and its time [s]."""
+    run = run_process(options, [name], options.limit)
     return classify(run.code, run.output, run.errors), run.seconds
+
+
+def run_together(options, names):
+    """Runs tests of one file in a process, and in a further process the tests after a test that ends its process. Returns
+    {name: (ending, time [s])} of the tests that passed or were skipped."""
+    results, waiting = {}, {name.partition("::")[2]: name for name in names}
+    with tempfile.TemporaryDirectory() as folder:
+        endings = pathlib.Path(folder, "endings")
+        while waiting:
+            endings.write_text("")
+            run_process(options, [*waiting.values()], options.limit * (len(waiting) + 1), f"--endings={endings}",
+                        f"--test-limit={options.limit}")  # fmt: skip
+            ended = [json.loads(line) for line in endings.read_text().splitlines()]
+            for short_name, kind, reason, seconds in ended:
+                name = waiting.pop(short_name)
+                if kind in (PASSED, SKIPPED):
+                    results[name] = Ending(kind, reason), seconds
+            if not ended:
+                break
+            waiting.pop(next(iter(waiting), None), None)  # the test that ended the process
+    return results
+
+
+def groups(names, size):
+    """Returns lists of up to `size` names of one file."""
+    by_file = {}
+    for name in names:
+        by_file.setdefault(name.split("::")[0], []).append(name)
+    return [of_file[i : i + size] for of_file in by_file.values() for i in range(0, len(of_file), size)]
 
 
 def main():
@@ -79,6 +118,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="seed by which the tests are drawn (default: %(default)s)")
     parser.add_argument("--limit", type=float, default=60, metavar="S", help="time limit of a test in seconds (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of tests that run at the same time (default: %(default)s)")
+    parser.add_argument("--together", type=int, default=1, metavar="N", help="number of tests that share a process (default: 1)")
     parser.add_argument("--out", type=pathlib.Path, required=True, metavar="FILE", help="JSON file for the results")
     parser.add_argument("--runtime", type=pathlib.Path, metavar="LIBRARY", help="compiled libcudart.so.13 of kernkit")
     parser.add_argument("--run-option", dest="run_options", action="append", default=[], metavar="OPTION",
@@ -88,7 +128,7 @@ def main():
     names = collect(options)
     drawn = random.Random(options.seed).sample(names, min(options.count, len(names)))
     context = {"client": options.client, "version": importlib.metadata.version(DISTRIBUTIONS[options.client]), "collected": len(names),
-               "seed": options.seed, "limit_s": options.limit, "processor": processor()}  # fmt: skip
+               "seed": options.seed, "limit_s": options.limit, "together": options.together, "processor": processor()}  # fmt: skip
     results = {}
     if options.out.exists():
         record = json.loads(options.out.read_text())
@@ -97,15 +137,21 @@ def main():
         results = record["results"]
     lock = threading.Lock()
 
-    def run_and_record(name):
-        ending, seconds = run_test(options, name)
+    def record_result(name, ending, seconds):
         with lock:
             results[name] = {"ending": ending.kind, "reason": ending.reason, "seconds": round(seconds, 1)}
-            options.out.write_text(json.dumps({"context": context, "results": results}, indent=1) + "\n")
+            written = options.out.with_name(f"{options.out.name}.part")
+            written.write_text(json.dumps({"context": context, "results": results}, indent=1) + "\n")
+            written.replace(options.out)  # an interrupted run leaves a whole file
             print(f"{len(results)}/{len(drawn)} {ending.kind}: {name} {ending.reason}", file=sys.stderr, flush=True)
 
+    def run_group(names):
+        together = run_together(options, names) if len(names) > 1 else {}
+        for name in names:
+            record_result(name, *(together[name] if name in together else run_test(options, name)))
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(run_and_record, [name for name in drawn if name not in results]))
+        list(pool.map(run_group, groups([name for name in drawn if name not in results], options.together)))
     print(table(context, read_record({"results": results})))
 
 

@@ -60,8 +60,9 @@ def run_suite(root, tmp_path):
 
 
 @pytest.mark.all
-def test_each_ending_is_counted(run_suite):
-    printed, record = run_suite("numba_tests")
+@pytest.mark.parametrize("together", ["1", "4"])
+def test_each_ending_is_counted(run_suite, together):
+    printed, record = run_suite("numba_tests", "--together", together)
     expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}
     assert {name: row["ending"] for name, row in record["results"].items()} == expected
     assert "| numba 1.0 | 5 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 9 tests" in printed
