@@ -148,7 +148,8 @@ class LaunchOutputs::Watch::OfBlock : public BlockHooks {
       }
     }
   }
-  void copied_into_global(uint64_t at, uint32_t bytes, uint32_t) override {
+  void copied_into_global(const Warp&, int, const Operation&, uint64_t at, uint32_t bytes,
+                          uint32_t) override {
     watch_.all_.changed_.store(at, bytes, block_.launch.memory);
   }
 

@@ -233,7 +233,7 @@ class BlockOrder {
   std::vector<ProxyClocks> fenced_{kMostWarps};
   bool notes_barriers_ = false;
   std::vector<SharedClock> at_barrier_{kMostWarps};  // what each warp acquired at its last barrier
-  std::vector<Fences> pending_{kMostWarps};  // found by reads, acquired by the next fence
+  std::vector<Fences> pending_{kMostWarps};          // found by reads, acquired by the next fence
   // What the warp's own release operations released, by location.
   std::map<uint64_t, Fences> own_releases_[kMostWarps];
   std::map<uint32_t, Barrier> barriers_;

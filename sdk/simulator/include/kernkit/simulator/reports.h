@@ -10,9 +10,9 @@ extern "C" {
 #endif
 
 /**
- * Copies a report of this process, such as "scale cannot run: it has machine code only ...". Reports
- * are numbered from 0 on, in the order in which they were printed. `text` receives at most `size`
- * bytes, of which the last is 0; it may be null if `size` is 0.
+ * Copies a report of this process, such as "scale cannot run: it has machine code only ...".
+ * Reports are numbered from 0 on, in the order in which they were printed. `text` receives at most
+ * `size` bytes, of which the last is 0; it may be null if `size` is 0.
  *
  * Returns the length of the report [bytes], or 0 if there are `number` or fewer reports. Call the
  * function from any thread.
