@@ -82,7 +82,7 @@ inline const DLTensor* result_of(const Outcome& outcome, size_t i) {
 
 /// Compares the op's results with its schema line. Returns "", or a clause on the first named
 /// result that is no tensor or has another shape, dtype or device: "y: shape [3, 4] does not match
-/// ...". `contract` has no problem(), and `outcome` is that of call.run(), which accepted the
+/// ...". contract.problem() is "", and `outcome` is that of call.run(), which accepted the
 /// arguments. Throws only std::bad_alloc.
 inline std::string other_results(const Contract& contract, Call& call, const Outcome& outcome) {
   const NamedResults results(contract.callee());

@@ -13,10 +13,10 @@
 
 namespace kernkit::testing {
 
-/// An argument of a call that an op accepts: a tensor of example(), a list of list(), or a value
-/// from which Any is made, such as a number, a bool, a text, a dtype, a device, or nullptr for
-/// None. Functions throw only std::bad_alloc unless stated; those that return a bool, a dtype or a
-/// reference throw nothing.
+/// An argument of a call that an op accepts: a tensor made by example(), a list made by list(), or
+/// a value from which Any is made, such as a number, a bool, a text, a dtype, a device, or nullptr
+/// for None. Functions throw only std::bad_alloc unless stated; those that return a bool, a dtype
+/// or a reference throw nothing.
 class Example {
  public:
   /// Makes the argument None, for an optional parameter. Throws nothing.
