@@ -114,8 +114,9 @@ class CudaRuntime {
   void plant(CudaFault fault, cudaError_t error, int device = 0);
   /// Sets the version that cudaDriverGetVersion() and cuDriverGetVersion() return, such as 12080
   /// for CUDA 12.8, or 0, with which NVIDIA's runtime reports that no driver is installed. The
-  /// default is the version of the CUDA headers. Other functions of the runtime ignore the version.
-  /// Throws nothing.
+  /// default is the version of the CUDA headers. cuGetProcAddress(), and cudaGetDriverEntryPoint()
+  /// and its variant for a version, fail for an entry point of a version above it; other functions
+  /// ignore the version. Throws nothing.
   void set_driver_version(int version);
   /// Sets whether kernels run whose turn in their stream comes from now on. By default launches are
   /// only recorded. A CUDA thread runs until it waits for other threads, and a block until it waits
