@@ -14,10 +14,11 @@ namespace kernkit::testing::contract {
 /// of `text`.
 struct CurrentCall {
   std::atomic<bool> is_watched{false};    ///< whether a CrashGuard exists
-  std::atomic<bool> has_returned{false};  ///< whether the call has returned
-  std::atomic<size_t> size{0};  ///< number of characters of `text`; 0 before the first call
-  char text[2048] = {};         ///< beginning of Call::text(), without a terminating 0
-  std::string variation;        ///< change of the example, such as "with x on rocm:0"
+  std::atomic<bool> has_returned{false};  ///< whether the op has returned from the call
+  /// Number of characters of `text`; 0 before the first call of a test.
+  std::atomic<size_t> size{0};
+  char text[2048] = {};   ///< beginning of Call::text(), without a terminating 0
+  std::string variation;  ///< change of the example, such as "with x on rocm:0"
 
   /// Records the text of a call that begins, cut to 2048 bytes, and sets has_returned to false. A
   /// signal handler may run meanwhile. Throws nothing.
