@@ -15,7 +15,7 @@ struct DeviceModule {
   int device;
   int capability;            // compute capability of the device
   unsigned long generation;  // generation of the runtime; a new generation reinitialises variables
-  const std::map<std::string, void*>* managed;  // memory of managed variables
+  const std::map<std::string, void*>* managed;  // memory of managed variables, by name
 };
 
 /// A __device__ or __constant__ variable that nvcc's code registered.
@@ -27,9 +27,10 @@ struct VariableInfo {
 
 /// Returns the heap of malloc() in kernels on a device.
 ptx::Heap& heap_of(int device);
-/// Returns the variable at an address of the host's code; null for other addresses.
+/// Returns the variable that the host code registered with the address `symbol`; null for other
+/// addresses.
 const VariableInfo* variable_of(const void* symbol);
-/// Returns a module on the current device.
+/// Returns a registered module, as loaded on the current device.
 DeviceModule module_here(void** module);
 /// Returns the reason why the module's PTX cannot be read, or "".
 std::string problem_of_module(const DeviceModule& module);

@@ -13,7 +13,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr const char* kEnd = "%end";  // label after an inlined function
+constexpr const char* kEnd = "%end";  // label at the end of an inlined function
 
 uint32_t rounded_up(uint32_t bytes, uint32_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
@@ -65,8 +65,8 @@ Kernel Decoder::decode() {
   return std::move(kernel_);
 }
 
-// Decodes the body of a function whose parameters are already decoded. Lanes that run past the last
-// statement return.
+// Decodes the body of a function, after its parameters were declared. Emits an exit after the last
+// statement of the kernel itself.
 void Decoder::decode_function(const Function& function) {
   const std::vector<Statement> statements = parse_body(function);
   for (const Statement& statement : statements) decode_statement(statement);
@@ -77,7 +77,7 @@ void Decoder::decode_function(const Function& function) {
   emit();
 }
 
-// Decodes a function that has frames.
+// Decodes framed_[number], a function that has a frame for each call.
 void Decoder::decode_called(uint32_t number) {
   const Function& function = *framed_[number];
   decoded_ = number;
@@ -112,7 +112,8 @@ void Decoder::open(bool is_function) {
   scopes_.back().is_function = is_function;
 }
 
-// Resolves jumps. Jumps to outer labels are passed to the enclosing scope.
+// Removes the innermost scope and resolves its jumps. A jump to a label outside the scope is passed
+// to the enclosing scope.
 void Decoder::close() {
   Scope scope = std::move(scopes_.back());
   scopes_.pop_back();
@@ -129,7 +130,7 @@ void Decoder::close() {
       scopes_.back().jumps.push_back(jump);
     }
   }
-  for (const Jump& jump : scope.tables) {  // labels of tables, in the order of the table
+  for (const Jump& jump : scope.tables) {  // entries of branch tables, in their order
     const uint32_t target = number_of(jump);
     if (target == kNone)
       throw UnsupportedPtx("label " + jump.label + " is outside the scope of its table");
@@ -224,7 +225,7 @@ void Decoder::decode_instruction(const Statement& statement) {
   emit();
 }
 
-// Finds the row of an instruction, once for all instructions of one opcode.
+// Returns the form of an instruction. Looks up the instruction table once for each opcode.
 const Form& Decoder::form(const Statement& statement) {
   const std::string opcode = statement.opcode();
   if (const Form* existing = forms_.find(opcode)) return *existing;
@@ -321,7 +322,7 @@ void Decoder::leave_function() {
   scopes_.back().jumps.push_back({static_cast<uint32_t>(kernel_.code.size()), kEnd});
 }
 
-// call (results), function, (parameters){, prototype}
+// Decodes call (results), function, (parameters){, prototype}.
 void Decoder::call() {
   const Operand& callee = operand(operand(0).kind == Operand::kVector ? 1 : 0);
   const auto position = module_.functions.find(callee.name);
@@ -342,7 +343,7 @@ const Prototype& Decoder::prototype(const std::string& name) const {
   reject("undefined prototype " + name);
 }
 
-// Returns the index of a function in framed_.
+// Returns the index of a function in framed_. Adds the function if framed_ lacks it.
 uint32_t Decoder::with_frame(const Function& function) {
   const auto position = std::find(framed_.begin(), framed_.end(), &function);
   const auto number = static_cast<uint32_t>(position - framed_.begin());
@@ -354,7 +355,8 @@ uint32_t Decoder::with_frame(const Function& function) {
   return number;
 }
 
-// A null function means a call by address, of any function with the prototype.
+// Decodes a call with a frame. A null `function` means a call by address; the called function can
+// be any that matches the call's prototype.
 void Decoder::call_with_frame(const Function* function) {
   const bool has_results = operand(0).kind == Operand::kVector;
   size_t next = has_results ? 1 : 0;
@@ -423,7 +425,7 @@ void Decoder::inline_call(const Function& function) {
   const Statement* const call_site = statement_;
   const std::vector<bool> used = used_;
   const Form* const form = form_;
-  uint32_t skip = kNone;  // number of the branch past the function
+  uint32_t skip = kNone;  // number of the branch past the inlined function
   if (operation.guard != kNone) {
     operation.flow = Flow::kBranch;
     operation.guard_negated = !operation.guard_negated;

@@ -15,56 +15,58 @@
 
 namespace kernkit::simulator::ptx {
 
-/// The addresses of a module's variables.
+/// Interface that provides the addresses of a module's variables.
 class Addresses {
  public:
   virtual ~Addresses() = default;
-  /// Returns false for an unknown name.
+  /// Stores the address of a variable. Returns false for an unknown name.
   virtual bool find(const std::string& name, uint64_t* address) const = 0;
 };
 
 /// The properties of an instruction that its opcode determines.
 struct Form {
-  std::vector<bool> ignored;  // whether the simulator need not act on each modifier
-  Origin origin;              // origin, in which line and access are unset
+  std::vector<bool> ignored;  // ignored[i]: whether the simulator ignores modifier i
+  Origin origin;              // origin of the operations; line and access are unset
   bool is_constant = false;   // whether a modifier is "const"
 };
 
 class Decoder {
  public:
   Decoder(const Module& module, const Function& kernel, const Addresses& addresses);
-  /// Throws UnsupportedPtx for an unsupported form.
+  /// Returns the decoded kernel. Throws UnsupportedPtx for an unsupported form.
   Kernel decode();
 
-  // The interface for semantics, about the current instruction.
+  // The following members are for the functions of isa/semantics.h, which decode the current
+  // instruction.
   Operation operation;
 
   std::string_view name() const { return statement_->name; }
-  /// Returns whether the instruction has a modifier, such as "sat". Forms of .f32 have "ftz" in PTX
-  /// for the first devices.
+  /// Returns whether the instruction has a modifier, such as "sat". In PTX for sm_10 to sm_13,
+  /// every .f32 form has "ftz".
   bool has(std::string_view modifier);
   /// Returns whether the module's target is sm_10 to sm_13.
   bool is_for_first_devices() const;
-  /// Returns the first of these modifiers that the instruction has; "" without any of them.
+  /// Returns the first element of `modifiers` that the instruction has; "" if it has none.
   std::string_view one_of(std::initializer_list<std::string_view> modifiers);
-  /// Returns the next unused modifier if it is in the list, else "". Some modifiers occur several
-  /// times.
+  /// Returns the first unread modifier if `modifiers` contains it, else "". Use this function for
+  /// modifiers that can occur several times, such as .row.
   std::string_view next_of(std::initializer_list<std::string_view> modifiers);
-  /// Returns the next modifier that is a type.
+  /// Returns the first unread modifier that is a type.
   Type type();
   size_t operands() const { return statement_->operands.size(); }
   void need_operands(size_t count) const;
-  /// Requires `count` operands, and the register or constant of a cache policy after them if the
-  /// form has .L2::cache_hint. A policy has no effect on values.
+  /// Requires `count` operands, followed by a cache policy if the form has .L2::cache_hint. The
+  /// policy has no effect on values.
   void need_operands_and_policy(size_t count);
   const Operand& operand(size_t i) const;
   /// Returns the register of operand i, which must have the type's size.
   uint32_t to(size_t i, Type type) { return to(operand(i), type); }
   uint32_t to(const Operand& operand, Type type);
-  /// Returns the register of a source operand. An immediate or an address gets a constant register.
+  /// Returns the register of source operand i. For an immediate or an address, returns a register
+  /// with this constant.
   uint32_t from(size_t i, Type type) { return from(operand(i), type); }
   uint32_t from(const Operand& operand, Type type);
-  /// Returns the register of a predicate, and sets `operation.negated`.
+  /// Returns the register of predicate operand i, and sets `operation.negated`.
   uint32_t predicate_from(size_t i);
   uint32_t constant(uint64_t bits, Type type);
   /// Returns a new 32-bit register: `yes` in the lanes in which the predicate of operand i holds,
@@ -78,16 +80,18 @@ class Decoder {
   void take(std::initializer_list<Type> types);
   /// Sets the operation's list of 32-bit registers: results, then sources.
   void take_list(std::vector<uint32_t> registers);
-  /// Sets the address register, its size, the offset and the space of the operation.
+  /// Sets the operation's address register, the size of this register, the offset and the space
+  /// from operand i, an address in `space`.
   void address(size_t i, Space space);
-  /// Returns a new 64-bit register with the address of operand i in its space, or with the generic
-  /// address. Emits an operation that computes the register.
+  /// Returns a new 64-bit register with the address in operand i: an address within `space`, or the
+  /// generic address for kGeneric. Emits an operation that computes the register.
   uint32_t address_value(size_t i, Space space);
-  /// Returns the space of a modifier; kGeneric without such a modifier.
+  /// Returns the state space of a modifier such as .shared; kGeneric without such a modifier.
   Space space();
   /// Returns the type of a register operand; kNone for other operands.
   Type type_of_register(const Operand& operand);
-  /// Returns the offset of a local variable or parameter from `operation.address` [bytes].
+  /// Returns the offset of a local variable or parameter [bytes]. If the offset is relative to the
+  /// function's frame, sets `operation.address` to the register with the frame.
   uint64_t local_address(const Operand& operand);
   void branch(size_t label);
   void branch_by_table();
@@ -134,16 +138,16 @@ class Decoder {
   uint32_t decoded_ = kNone;  // index of the current function in framed_; kNone for the kernel
   StringMap<Symbol> module_names_;
   const Statement* statement_ = nullptr;
-  std::vector<bool> used_;      // whether each modifier was read
+  std::vector<bool> used_;      // used_[i]: whether modifier i was read or is ignored
   const Form* form_ = nullptr;  // form of the current statement
-  StringMap<Form> forms_;       // the kernel's forms, by opcode
+  StringMap<Form> forms_;       // forms of the kernel, by opcode
 };
 
 /// Computes dst = src0 + offset, for addresses.
 void add_offset(Warp& warp, const Operation& operation);
-/// Computes dst, the 64-bit address of the operation's address operand.
+/// Stores the address of the operation's address operand in dst, a 64-bit register.
 void compute_address(Warp& warp, const Operation& operation);
-/// Computes dst: src0 where the predicate src2 holds, else src1. Registers have 32 bits.
+/// Sets the 32-bit register dst to src0 in lanes where the predicate src2 holds, else to src1.
 void select_word(Warp& warp, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

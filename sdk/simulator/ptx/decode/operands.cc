@@ -13,8 +13,9 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint32_t kDynamicAlignment = 16;  // least alignment, as in ptxas [bytes]
-// The offset of shared memory for cooperative groups, which may expect 288 bytes.
+constexpr uint32_t kDynamicAlignment = 16;  // least alignment of dynamic shared memory [bytes]
+// Symbol whose value is the offset of the shared memory that is reserved for cooperative groups.
+// Code can require 288 bytes.
 constexpr const char* kReserved = "%reserved_smem_offset_1";
 constexpr uint32_t kReservedBytes = 512;
 
@@ -248,7 +249,7 @@ uint32_t Decoder::from(const Operand& operand, Type type) {
   }
   if (operand.negated) reject("unsupported negation of an operand");
   if (type_of_special(operand.name) != Type::kNone) {
-    // PTX ISA, "%tid": mov and cvt of 16 bits read the lower half, for text of PTX ISA 1.
+    // PTX ISA, "%tid": a 16-bit mov or cvt reads the lower half of the register, as in PTX ISA 1.
     const bool is_narrow = register_size(type) == 2 && (name() == "mov" || name() == "cvt") &&
                            has_narrow_form(operand.name);
     if (!is_narrow && register_size(type_of_special(operand.name)) != register_size(type)) {
@@ -345,7 +346,8 @@ void Decoder::address(size_t i, Space space) {
       reject("operand " + operand_of_address.name +
              ": expected a register of 32 or 64 bits for an address");
     operation.address = symbol.number;
-    // The address is of a parameter of the kernel, or of a function, which is in local memory.
+    // The register has a generic address: the parameters of a kernel are in parameter memory, those
+    // of a function in local memory.
     if (space == Space::kParam) operation.space = Space::kGeneric;
     return;
   }

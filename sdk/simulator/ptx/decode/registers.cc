@@ -26,7 +26,7 @@ std::vector<Life> lives_of(Kernel& kernel, size_t registers) {
       if (*item != kNone) lives[*item].add(at);
     });
   }
-  // A register that is used in a loop lives throughout the loop.
+  // A register that is used in a loop is live throughout the loop.
   std::vector<std::pair<uint32_t, uint32_t>> loops;
   const auto add_loop = [&](uint32_t from, uint32_t to) {
     if (to <= from) loops.emplace_back(to, from);
@@ -71,7 +71,7 @@ uint32_t Registers::constant(uint64_t bits, uint32_t size, Kernel* kernel, uint3
 
 void Registers::assign_slots(Kernel* kernel) const {
   std::vector<Life> lives = lives_of(*kernel, sizes_.size());
-  // Registers that are set before the kernel begins live throughout the kernel.
+  // Registers that are set before the kernel starts are live throughout the kernel.
   const auto end = static_cast<uint32_t>(kernel->code.size());
   const auto keep = [&](uint32_t number) { lives[number] = {0, end}; };
   for (const Constant& constant : kernel->constants) keep(constant.at);
@@ -83,7 +83,8 @@ void Registers::assign_slots(Kernel* kernel) const {
   std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
     return lives[x].first != lives[y].first ? lives[x].first < lives[y].first : x < y;
   });
-  // Free slots by size, with the operation after which the slot is free; the earliest first.
+  // A free slot, and the last operation that uses the slot. Each heap in `free` has the slots of
+  // one register size; the slot with the earliest last use is at its top.
   struct FreeSlot {
     uint32_t last_use, at;
     bool operator<(const FreeSlot& other) const { return last_use > other.last_use; }

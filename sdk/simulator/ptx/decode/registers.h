@@ -18,11 +18,12 @@ inline uint32_t register_size(Type type) {
 class Registers {
  public:
   uint32_t add(Type type);
-  /// Adds a register with a constant in every lane, or with the address of a variable of the
-  /// kernel.
+  /// Returns a register with the constant `bits` in every lane. `variable` is the index into
+  /// Kernel::variables if the constant is the address of a variable.
   uint32_t constant(uint64_t bits, uint32_t size, Kernel* kernel, uint32_t variable = kNone);
   size_t count() const { return sizes_.size(); }
-  /// Assigns memory to each register, and replaces numbers by offsets in the kernel's operations.
+  /// Assigns memory to each register, and replaces register numbers in the kernel's operations by
+  /// offsets.
   void assign_slots(Kernel* kernel) const;
 
  private:

@@ -18,9 +18,9 @@ struct Symbol {
   uint32_t number = 0;  // number of the register
   Space space = Space::kGeneric;
   uint64_t address = 0;       // address within the space
-  bool is_parameter = false;  // whether the variable is a parameter, whose address is generic
-  bool in_frame = false;      // whether the address is an offset from the frame
-  uint32_t variable = kNone;  // index into Kernel::variables, for global and shared memory
+  bool is_parameter = false;  // whether registers hold its address as a generic address
+  bool in_frame = false;      // whether the address is relative to the function's frame
+  uint32_t variable = kNone;  // index into Kernel::variables of a global or shared variable
 };
 
 /// A family of registers: `.reg .b32 %r<100>`.
@@ -31,7 +31,7 @@ struct RegisterFamily {
 };
 
 struct Jump {
-  uint32_t from;  // number of the branch, or index of the table
+  uint32_t from;  // index of the branch in Kernel::code, or into Kernel::tables
   std::string label;
 };
 
@@ -47,11 +47,11 @@ struct Scope {
   StringMap<Symbol> names;
   std::vector<RegisterFamily> families;
   StringMap<uint32_t> labels;
-  StringMap<std::vector<std::string>> targets;  // labels by name of a .branchtargets list
+  StringMap<std::vector<std::string>> targets;  // labels of each .branchtargets list, by its name
   StringMap<Prototype> prototypes;
-  std::vector<Jump> jumps;  // branches to labels that are resolved at the end of the scope
+  std::vector<Jump> jumps;  // branches whose labels are resolved at the end of the scope
   std::vector<Jump> tables;
-  bool is_function = false;  // whether names of enclosing scopes are hidden
+  bool is_function = false;  // whether the scope hides the names of enclosing scopes
 };
 
 }  // namespace kernkit::simulator::ptx

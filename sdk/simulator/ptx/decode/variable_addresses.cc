@@ -15,12 +15,12 @@ constexpr uint32_t kUnknown = kNone, kOther = kNone - 1, kMixed = kNone - 2;
 
 bool is_variable(uint32_t base) { return base < kMixed; }
 bool has_address(uint32_t base) { return base <= kMixed; }
-// A missing source counts as kOther.
+// Returns the base of a source register; kOther for a source that the operation lacks.
 uint32_t base_of(const std::vector<uint32_t>& bases, uint32_t at) {
   return at != kNone ? bases[at] : kOther;
 }
 
-// The base of a sum of an address and a distance.
+// Returns the base of the sum of two sources, one of which can be an address.
 uint32_t either(uint32_t a, uint32_t b) {
   if (has_address(a) && has_address(b)) return kMixed;
   if (has_address(a)) return a;
@@ -76,7 +76,7 @@ void find_variables(size_t registers, Kernel* kernel) {
     return bases[at] != before;
   };
   for (const Operation& operation : kernel->code) {
-    for (const uint32_t at : operation.list) join(at, kOther);  // loaded or stored registers
+    for (const uint32_t at : operation.list) join(at, kOther);  // registers of a load or store
     if (operation.more == kNone) continue;
     for (const uint32_t at : kernel->lists[operation.more]) join(at, kOther);
   }

@@ -11,8 +11,9 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Sets the variable of accesses, and the variable's bounds in shared memory. Called while
-/// registers still have numbers.
+/// Sets `variable`, `shared_begin` and `shared_end` of the operations that access derived
+/// addresses. `registers` is the number of registers. Call this function before
+/// Registers::assign_slots().
 void find_variables(size_t registers, Kernel* kernel);
 
 }  // namespace kernkit::simulator::ptx

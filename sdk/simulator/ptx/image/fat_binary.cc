@@ -16,7 +16,7 @@ namespace kernkit::simulator::ptx {
 namespace {
 
 constexpr uint32_t kWrapperMagic = 0x466243b1;
-constexpr uint32_t kLinked = 2;  // version of a wrapper
+constexpr uint32_t kLinked = 2;  // version of a wrapper that lists linked objects
 constexpr uint32_t kMagic = 0xba55ed50;
 constexpr uint64_t kLz4 = 0x2000, kZstd = 0x8000;
 
@@ -44,7 +44,8 @@ FatEntry entry_at(const unsigned char* at) {
   return entry;
 }
 
-// Returns the entries of a fat binary after its wrapper.
+// Returns the entries of the fat binary whose header is at `data`; an empty list if no header is
+// there.
 std::vector<FatEntry> entries_of(const unsigned char* data) {
   std::vector<FatEntry> entries;
   if (data == nullptr || read<uint32_t>(data) != kMagic) return entries;
@@ -57,7 +58,7 @@ std::vector<FatEntry> entries_of(const unsigned char* data) {
   return entries;
 }
 
-// Returns the entry that a device executes by its PTX; null without such an entry.
+// Returns the entry whose PTX a device of the compute capability executes; null if there is none.
 const FatEntry* choose(const std::vector<FatEntry>& entries, int capability) {
   std::vector<int> ptx, machine_code;
   for (const FatEntry& entry : entries) {

@@ -19,14 +19,15 @@ struct FatEntry {
   size_t decompressed_size;  // decompressed size [bytes]; 0 if the entry is not compressed
 };
 
-/// Returns the entries of each fat binary of a registered __fatBinC_Wrapper_t: of the program, then
-/// of each object that nvcc -rdc=true linked. An empty list for other memory.
+/// Returns a list of entries for each fat binary of a registered __fatBinC_Wrapper_t: first for the
+/// program, then for each object that nvcc -rdc=true linked. Returns an empty list if `wrapper` is
+/// no __fatBinC_Wrapper_t.
 std::vector<std::vector<FatEntry>> fat_binaries_of(const void* wrapper);
 /// Returns the decompressed PTX of an entry. Throws UnsupportedPtx if decompression fails.
 std::string ptx_of(const FatEntry& entry);
-/// Returns the PTX that a device of a compute capability executes, see choose_ptx(), of all fat
-/// binaries, linked into one module. A fat binary without such PTX is left out. Throws
-/// UnsupportedPtx if no fat binary has such PTX.
+/// Returns one module, linked from the PTX that a device of a compute capability executes from each
+/// fat binary, see choose_ptx(). A fat binary without PTX for the device is left out. Throws
+/// UnsupportedPtx if no fat binary has PTX for the device.
 std::string ptx_for(const void* wrapper, int capability);
 
 }  // namespace kernkit::simulator::ptx

@@ -15,7 +15,8 @@ namespace kernkit::simulator::ptx {
 
 class Image : public Addresses {
  public:
-  /// `managed` is the memory of managed variables, by name.
+  /// Parses the module and places its variables. `managed` has the memory of each managed variable,
+  /// by name.
   Image(std::string ptx, const std::map<std::string, void*>& managed);
 
   const Module& module() const { return *module_; }
@@ -24,22 +25,24 @@ class Image : public Addresses {
   const Kernel& kernel(const std::string& name);
   /// The size of all variables in constant memory [bytes].
   size_t constant_bytes() const { return constant_bytes_; }
-  /// Sets the variables to their initial values; managed variables, which devices share, on
-  /// request.
+  /// Sets the variables to their initial values. `managed_too` includes the managed variables,
+  /// which all devices share.
   void reset(bool managed_too);
-  /// Returns a variable's memory; null for an unknown name.
+  /// Returns a variable's memory, and stores its size [bytes]. Returns null for an unknown name.
   void* variable(const std::string& name, size_t* size) const;
   bool find(const std::string& name, uint64_t* address) const override;
   /// Returns whether an address is in the memory of this device's variables.
   bool holds(const void* address) const { return address >= at_ && address < at_ + bytes_; }
-  /// Returns the variable around an address; an empty range outside of variables.
+  /// Returns the range of the variable that contains an address; an empty range if no variable
+  /// contains the address.
   Range range_of(uint64_t address) const;
   /// Describes an address outside of all variables by the preceding variable: "0 bytes past the end
-  /// of variable table (400 bytes)"; "" far from all variables.
+  /// of variable table (400 bytes)". Returns "" far from all variables.
   std::string location_of(uint64_t address) const;
-  /// Returns the name of the variable around an address; "" outside of variables.
+  /// Returns the name of the variable that contains an address; "" if no variable contains the
+  /// address.
   std::string variable_at(uint64_t address) const;
-  /// The counter of grid.sync().
+  /// Returns the address of the counter that grid.sync() uses.
   unsigned char* grid_barrier() const { return at_ + barrier_; }
 
  private:

@@ -9,8 +9,8 @@ namespace kernkit::simulator::ptx {
 
 enum Comparison : uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kNum, kNan };
 
-inline constexpr uint8_t kComparison = 7;  // bits of the comparison
+inline constexpr uint8_t kComparison = 7;  // mask of the bits that contain a Comparison
 inline constexpr uint8_t kUnordered = 8;   // set if a NaN satisfies the comparison
-inline constexpr int kCombined = 4;        // first bit of the operation: none, and, or, xor
+inline constexpr int kCombined = 4;  // lowest bit of the logical operation: none, and, or, xor
 
 }  // namespace kernkit::simulator::ptx

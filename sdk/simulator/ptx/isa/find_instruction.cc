@@ -37,7 +37,8 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"sum", "f16|f32|s32|f64"},
 };
 
-// Removes the part before a separator, and the separator, from a text; returns the part.
+// Removes the start of a text up to and including the first separator. Returns the removed text
+// without the separator.
 std::string_view take_until(std::string_view* text, char separator) {
   const size_t end = std::min(text->find(separator), text->size());
   const std::string_view part = text->substr(0, end);
@@ -45,7 +46,7 @@ std::string_view take_until(std::string_view* text, char separator) {
   return part;
 }
 
-// Returns whether alternatives such as "lo|%int|L2::*" include a modifier.
+// Returns whether alternatives such as "lo|%int|L2::*" match a modifier.
 bool have(std::string_view alternatives, std::string_view modifier) {
   while (!alternatives.empty()) {
     std::string_view alternative = take_until(&alternatives, '|');
@@ -87,7 +88,8 @@ size_t read_items(std::string_view text, Item* items) {
   return count;
 }
 
-// Assigns each modifier from index `i` on to a different item.
+// Assigns modifiers[i] and all later modifiers to different items. Returns false if that is
+// impossible, or if an item that is not optional has no modifier.
 bool assign(const std::vector<std::string>& modifiers, size_t i, Item* items, size_t count,
             std::vector<bool>* ignored) {
   if (i == modifiers.size()) {
@@ -107,7 +109,8 @@ bool assign(const std::vector<std::string>& modifiers, size_t i, Item* items, si
   return false;
 }
 
-// The rows of the table in lists by a hash of the mnemonic, each list in the order of the table.
+// Lists of the rows of the instruction table, by a hash of the mnemonic. The rows of a list are in
+// the table's order.
 class RowLists {
  public:
   RowLists() {
@@ -115,7 +118,7 @@ class RowLists {
     const Sections all = sections();
     size_t count = 0;
     for (const Section* section = all.begin; section != all.end; ++section) count += section->count;
-    entries_.reserve(count);  // the lists contain addresses of entries
+    entries_.reserve(count);  // the entries must not move: lists contain their addresses
     for (const Section* section = all.end; section-- != all.begin;) {
       for (size_t r = section->count; r-- != 0;) {
         const Entry*& first = first_[hash(section->rows[r].name)];
@@ -128,9 +131,10 @@ class RowLists {
   struct Entry {
     std::string_view name;
     const Instruction* row;
-    const Entry* next;  // null at the end of the list
+    const Entry* next;  // next entry of the list, or null
   };
-  /// The list that contains the rows of a mnemonic, and possibly others.
+  /// Returns the list with the rows of a mnemonic; the list may also contain rows of other
+  /// mnemonics.
   const Entry* list_of(std::string_view name) const { return first_[hash(name)]; }
 
  private:

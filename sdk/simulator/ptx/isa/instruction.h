@@ -30,23 +30,23 @@ enum class Definedness : uint8_t {
   kAll,      // Any undefined bit of a source makes every bit of each result undefined.
   kHalves,   // The rule of kAll applies to each half of 16 bits.
   kWords,    // The rule of kAll applies to each half of 32 bits.
-  kUpwards,  // Bits from the lowest undefined bit upwards are undefined: sums, products.
+  kUpwards,  // Bits from the lowest undefined source bit upwards are undefined: sums, products.
   kEach,     // An undefined bit makes the same bit of the result undefined: xor, not.
   kAnd,      // The rule of kEach applies, except where the other source has a defined zero.
   kOr,       // The rule of kEach applies, except where the other source has a defined one.
-  kTable,    // A result bit is undefined if undefined source bits can change it: lop3.
-  kMoved,    // Undefined bits move with the data.
+  kTable,    // A result bit is undefined if undefined source bits can change the bit: lop3.
+  kMoved,    // Undefined bits move with the data, see Instruction::moved.
   kSelect,   // The result has the undefined bits of the selected source.
-  kCompare,  // The result is undefined if undefined bits can change it.
-  kNarrows,  // Each source makes one half of the result undefined.
-  kWidens,   // Each half of the source makes one half of the result undefined.
-  kShuffle,  // The result has the undefined bits of the lane that is read.
+  kCompare,  // The result is undefined if undefined source bits can change the result.
+  kNarrows,  // An undefined bit of a source makes one half of the result undefined.
+  kWidens,   // An undefined bit in half of the source makes one half of the result undefined.
+  kShuffle,  // The result has the undefined bits of the source in the lane that is read.
   kBallot,   // An undefined predicate of a lane makes that lane's bit of the result undefined.
-  kVote,     // The result is undefined unless a lane with a defined predicate decides it.
-  kWarp,     // Any undefined bit of any lane makes every bit undefined.
+  kVote,     // The result is undefined unless a lane with a defined predicate determines it.
+  kWarp,     // An undefined bit in any lane makes every bit of the result undefined.
   kSums,     // The rule of kProduct for wgmma, whose A and B are in memory.
-  kProduct,  // An element is undefined if its row of A, column of B or element of C is.
-  kNone,     // The results are defined.
+  kProduct,  // An element of D is undefined if its row of A, column of B or element of C is.
+  kNone,     // The results are always defined.
   // Rules for accesses to memory.
   kLoad,
   kStore,
@@ -64,7 +64,7 @@ enum class Definedness : uint8_t {
   kReturn,
 };
 
-/// The sources from which the result of an instruction can take the address of a variable.
+/// How the result of an instruction can be derived from the address of a variable in its sources.
 enum class AddressFlow : uint8_t {
   kNone,
   kFirst,       // first source
@@ -97,19 +97,21 @@ enum ProxySpaces : uint8_t { kFencesGlobal = 1, kFencesShared = 2 };
 /// The mode of a cp.async.bulk.wait_group that waits only until the sources have been read.
 inline constexpr uint8_t kOnlyReads = 1;
 
-/// The list in ptx/simd/ that has the loops of a row's forms: loops that are compiled a second
-/// time, as SIMD code for AVX2. Forms of other types run the code for every processor.
+/// The list in ptx/simd/ with the loops that execute a row's forms. The loops of a list are
+/// compiled twice: for every processor, and as SIMD code for AVX2. A form without a loop in the
+/// list runs code for every processor.
 enum class Simd : uint8_t { kNone, kIntegers, kReals, kWarps, kMatrices };
 
-/// Masks of the sources that are the data of Definedness::kMoved.
+/// Bits of Instruction::moved, which selects the sources whose undefined bits Definedness::kMoved
+/// moves.
 inline constexpr uint8_t kFirstSource = 1, kSecondSource = 2;
 
 struct Instruction {
   /// `modifiers` lists the items after the mnemonic, separated by spaces: "lo|wide u16|s16". A form
   /// has exactly one modifier of each item, in any order. "?" after an item makes the item
-  /// optional. "~" before an item means that the simulator need not act on its modifiers. "%int"
-  /// refers to a set of modifiers, see find_instruction.cc. "L2::*" matches every modifier with
-  /// this prefix.
+  /// optional. "~" before an item means that the simulator ignores the modifiers of the item.
+  /// "%int" refers to a set of modifiers, see find_instruction.cc. "L2::*" matches every modifier
+  /// with this prefix.
   constexpr Instruction(const char* name, const char* modifiers, Semantics semantics)
       : name(name), modifiers(modifiers), semantics(semantics) {}
 
@@ -139,8 +141,8 @@ struct Instruction {
     row.effect = effect;
     return row;
   }
-  /// The order and the scope of a form that has no modifier for them, as `order` "release" and
-  /// `scope` "cta".
+  /// Sets the memory order and the scope of forms without a modifier for them: `order` is a
+  /// modifier such as "release", `scope` a modifier such as "cta".
   constexpr Instruction orders(const char* order, const char* scope) const {
     Instruction row = *this;
     row.default_order = order;
@@ -152,7 +154,7 @@ struct Instruction {
     row.simd_list = list;
     return row;
   }
-  /// The function of CUDA that compiles to this form.
+  /// Sets the CUDA function that compiles to this form.
   constexpr Instruction is(const char* function_of_cuda) const {
     Instruction row = *this;
     row.function = function_of_cuda;
@@ -164,12 +166,12 @@ struct Instruction {
   Semantics semantics;
   AccessKind access = AccessKind::kNone;
   Definedness definedness = Definedness::kAll;
-  uint8_t moved = 0;  // sources of kMoved: kFirstSource, kSecondSource [mask]
+  uint8_t moved = 0;  // kFirstSource, kSecondSource: sources of kMoved [mask]
   AddressFlow address_flow = AddressFlow::kNone;
   Effect effect = Effect::kNone;
   Simd simd_list = Simd::kNone;
   const char* function = nullptr;
-  const char* default_order = nullptr;  // modifiers that apply to a form without them, or null
+  const char* default_order = nullptr;  // memory order and scope of forms without these modifiers
   const char* default_scope = nullptr;
 };
 
@@ -184,10 +186,10 @@ struct Sections {
 };
 Sections sections();
 
-/// The row that matches a form, and the modifiers on which the simulator need not act.
+/// The row that matches a form, and the modifiers of the form that the simulator ignores.
 struct InstructionMatch {
   const Instruction* row = nullptr;  // null if no row matches
-  std::vector<bool> ignored;         // whether the simulator need not act on each modifier
+  std::vector<bool> ignored;         // ignored[i]: whether the simulator ignores modifier i
   bool is_known = false;             // whether a row has the mnemonic
   std::string unsupported;           // modifier that no row with the mnemonic has, or ""
 };

@@ -554,7 +554,8 @@ constexpr Section kSections[] = {
     {kMiscellaneous, std::size(kMiscellaneous)},
 };
 
-// A row that accesses memory has a rule for the definedness of memory, so that no tool misses it.
+// Exactly the rows that access memory have a rule for accesses to memory, so that initcheck checks
+// every access.
 constexpr bool is_rule_of_access(Definedness rule) {
   return rule >= Definedness::kLoad && rule <= Definedness::kCopy;
 }

@@ -33,7 +33,7 @@ Run szext(Decoder& d);
 Run cvt_pack(Decoder& d);
 Run testp(Decoder& d);
 
-// real.cc and half.cc. The functions return null for a type that the file does not support.
+// real.cc and half.cc. The functions return null for a type that their file does not support.
 Run real_add(Decoder& d, Type type);
 Run real_sub(Decoder& d, Type type);
 Run real_mul(Decoder& d, Type type);

@@ -7,10 +7,10 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// A grid's barrier is a counter at byte 4 of the memory that %envreg1 and %envreg2 address, whose
-// highest bit changes when all blocks have arrived: block 0 adds what the other blocks, which add
-// 1, leave to 2^31. Code of nvcc uses the same counter. The functions are weak, so that a program
-// may add the library twice.
+// The barrier of a grid is a counter at byte 4 of the memory whose address is in %envreg1 and
+// %envreg2. Block 0 adds 2^31 minus the number of other blocks, and every other block adds 1: the
+// highest bit changes when all blocks have arrived. Code from nvcc uses the same counter. The
+// functions are weak, so that a program may link the library twice.
 constexpr const char* kDeviceRuntime = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -64,16 +64,16 @@ $passed:
 }
 )";
 
-// The functions by which a kernel launches a kernel.
+// Declarations of the functions with which a kernel launches another kernel.
 constexpr const char* kLaunchFunctions = R"(
 .extern .func (.param .b64 buffer) __cudaCDP2GetParameterBufferV2(.param .b64 kernel, .param .align 4 .b8 grid[12], .param .align 4 .b8 block[12], .param .b32 shared);
 .extern .func (.param .b32 error) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
 )";
 
-// A copy and a fill in a kernel are kernels that the caller launches, so that the tools check their
-// accesses and the order of a stream holds. A thread copies or stores single bytes. This is
-// the start of such a kernel: a thread visits every byte whose number is the thread's number plus a
-// multiple of the number of threads, and stores %r5 there.
+// cudaMemcpyAsync() and cudaMemsetAsync() in a kernel launch another kernel, so that the tools
+// check the accesses and the order of the stream holds. The text is the start of this kernel: with
+// n threads in the grid, thread t visits the bytes t, t + n, t + 2n and so on, and stores %r5 in
+// each.
 constexpr const char* kFirstByte = R"(
   .reg .pred %p<2>;
   .reg .b32 %r<6>;
@@ -99,7 +99,8 @@ $end:
 }
 )";
 
-// Launches the kernel with three parameters of 64 bits, `to`, `second` and `count`.
+// Launches the kernel whose address is in %rd7 with three 64-bit parameters: `to` (%rd1), the
+// second parameter (%rd2) and `count` (%rd3).
 constexpr const char* kLaunch = R"(
   ld.param.b64 %rd1, [to];
   ld.param.b64 %rd3, [count];
@@ -145,8 +146,8 @@ $end:
 )";
 
 // Returns the definition of a function of the device runtime that launches a kernel. `parameters`:
-// the function's parameters between `to` and `count`; `second`: loads the kernel's second
-// parameter.
+// the function's parameters between `to` and `count`; `second`: PTX that loads the kernel's second
+// parameter into %rd2.
 std::string launcher(const std::string& name, const char* parameters, const char* kernel,
                      const char* second) {
   return ".weak .func (.param .b32 error) " + name + "(.param .b64 to, " + parameters +
@@ -154,8 +155,8 @@ std::string launcher(const std::string& name, const char* parameters, const char
          "  .reg .b64 %rd<8>;\n  mov.b64 %rd7, " + kernel + ";\n" + second + kLaunch;
 }
 
-// Returns the definition of a kernel that stores bytes. `second`: loads the second parameter;
-// `byte`: loads byte %rd4 into %r5.
+// Returns the definition of a kernel that stores bytes. `second`: PTX that loads the second
+// parameter; `byte`: PTX that loads byte %rd4 of the source into %r5.
 std::string kernel(const char* name, const char* second_parameter, const char* second,
                    const char* byte) {
   return std::string(".weak .entry ") + name + "(.param .b64 to, .param .b64 " + second_parameter +

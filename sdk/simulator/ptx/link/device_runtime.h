@@ -7,13 +7,13 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Returns PTX of cudaMemcpyAsync() and cudaMemsetAsync() as kernels call them. The functions
-/// launch kernels of the text.
+/// Returns PTX that defines the functions to which cudaMemcpyAsync() and cudaMemsetAsync() compile
+/// in kernels, and the kernels that these functions launch.
 const std::string& device_copies();
 
-/// Returns PTX text in place of an input of a linker: the functions of the device runtime that the
-/// executor does not execute itself, for a file or an input called libcudadevrt.a; null for other
-/// names.
+/// Returns the PTX that replaces libcudadevrt.a as an input of a linker: the functions of the
+/// device runtime that the executor does not execute itself. `name` is the path of a file, or the
+/// name of the input; returns null for other libraries.
 const char* device_runtime_for(const std::string& name);
 
 }  // namespace kernkit::simulator::ptx

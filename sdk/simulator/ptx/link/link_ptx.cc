@@ -22,17 +22,17 @@ struct ModuleStatement {
   std::string linkage;  // ".extern", ".visible", ".weak", ".common", or "" without a directive
   bool is_kernel = false;
   bool is_definition = false;
-  int file = 0;  // number of a file
+  int file = 0;  // number that a .file directive defines
 
-  // A kernel is found by its name also without a linkage directive.
+  // The host finds a kernel by its name even without a linkage directive.
   bool is_local() const { return linkage.empty() && !is_kernel; }
   bool is_replaceable() const { return linkage == ".weak" || linkage == ".common"; }
 };
 
 struct LinkedModule {
   std::vector<ModuleStatement> statements;
-  std::map<std::string, std::string, std::less<>> renamed;  // new names of local names
-  std::map<std::string, int, std::less<>> files;            // new numbers of files
+  std::map<std::string, std::string, std::less<>> renamed;  // new names, by old name
+  std::map<std::string, int, std::less<>> files;            // new file numbers, by old number
 };
 
 void skip_parentheses(Lexer& lexer) {
@@ -61,7 +61,7 @@ void read_file(Lexer& lexer, ModuleStatement* statement) {
   const int line = lexer.peek().line;
   statement->file = static_cast<int>(parse_operand(lexer).bits);
   statement->name = std::string(lexer.next().text);
-  lexer.skip_line(line);  // skips time and size of the file
+  lexer.skip_line(line);  // skips the time and size of the file
 }
 
 ModuleStatement read_statement(Lexer& lexer) {
@@ -120,7 +120,7 @@ std::vector<ModuleStatement> statements_of(const std::string& text) {
   return statements;
 }
 
-// nvcc -rdc=true links libcudadevrt.a to every program.
+// Returns whether a module is part of libcudadevrt.a, which nvcc -rdc=true links to every program.
 bool is_device_runtime(const std::vector<ModuleStatement>& statements) {
   return std::any_of(statements.begin(), statements.end(), [](const ModuleStatement& one) {
     return one.is_definition && one.name == "__cudaCDP2LaunchDeviceV2";
@@ -155,7 +155,7 @@ class Linker {
   }
 
  private:
-  // Whether a module declares a copy or a fill of the device runtime.
+  // Returns whether a module declares a function that device_copies() defines.
   bool calls_copies() const {
     const std::vector<ModuleStatement> provided = statements_of(device_copies());
     const auto is_provided = [&](const ModuleStatement& one) {
@@ -190,7 +190,7 @@ class Linker {
     }
   }
 
-  // A local name that another module has as well gets a new name.
+  // Gives a new name to each local function or variable whose name another module uses as well.
   void rename_locals(size_t number) {
     for (const ModuleStatement& statement : modules_[number].statements) {
       const bool has_name = statement.kind == ModuleStatement::kFunction ||
@@ -202,7 +202,7 @@ class Linker {
     }
   }
 
-  // Files with one path get one number.
+  // Gives all files with the same path the same number.
   void number_files(LinkedModule* module) {
     for (const ModuleStatement& statement : module->statements) {
       if (statement.kind != ModuleStatement::kFile) continue;
@@ -231,7 +231,7 @@ class Linker {
     return declared_.insert(statement.name).second;
   }
 
-  // Appends a statement with new names, and with new numbers of files in .loc.
+  // Appends a statement, in which names and the file numbers of .loc are replaced by the new ones.
   void append(const LinkedModule& module, const ModuleStatement& statement) {
     if (statement.kind != ModuleStatement::kHeader && !files_.empty()) {
       linked_ += files_;
@@ -265,10 +265,10 @@ class Linker {
   }
 
   std::vector<LinkedModule> modules_;
-  std::map<std::string, const ModuleStatement*> definitions_;  // chosen definitions with linkage
-  std::map<std::string, size_t> last_module_;                  // last module with each name
-  std::set<std::string> shared_names_;                         // names in several modules
-  std::set<std::string> declared_;  // appended names that no module defines
+  std::map<std::string, const ModuleStatement*> definitions_;  // the kept definition of each name
+  std::map<std::string, size_t> last_module_;                  // last module that has each name
+  std::set<std::string> shared_names_;                         // names that several modules have
+  std::set<std::string> declared_;  // names without a definition that were appended
   std::map<std::string, int> file_numbers_;
   std::string files_;  // .file directives that are not appended yet
   std::string linked_;

@@ -23,7 +23,8 @@ struct Access {
   Touch touch;
   uint32_t alignment = size;  // a power of two [bytes]
 
-  /// `space` and the access are named as in compute-sanitizer's reports.
+  /// Throws the fault of an invalid access, with the wording of compute-sanitizer. `space` is a
+  /// name such as "__shared__".
   [[noreturn]] void fail(int lane, const char* space, const std::string& location,
                          cudaError_t error = cudaErrorIllegalAddress) const {
     static const char* const kAccesses[] = {" read", " write", " atomic"};
@@ -46,7 +47,8 @@ struct Access {
     check_alignment(lane, space, at);
     return window.at_lane(lane) + at;
   }
-  // Does not cache the range, since the kernel may free memory of the heap.
+  // Finds an address in the heap of malloc(). Does not cache the range, since the kernel may free
+  // the memory.
   unsigned char* in_heap(int lane, uint64_t address) const {
     const Launch& launch = warp.block->launch;
     const Range range = launch.heap.range_of(address);
@@ -58,7 +60,8 @@ struct Access {
     check_alignment(lane, kGlobal, address);
     return reinterpret_cast<unsigned char*>(address);
   }
-  // Reports an address that is derived from a variable's address and out of bounds.
+  // Throws the fault of an access that is out of bounds of the variable from which its address is
+  // derived.
   [[noreturn]] void fail_at_variable(int lane, uint64_t address) const {
     const Block& block = *warp.block;
     const KernelVariable& variable = block.launch.kernel.variables[operation.variable];
@@ -94,7 +97,7 @@ struct Access {
   }
   unsigned char* in_shared(int lane, uint64_t at) const {
     Block& own = *warp.block;
-    // A constant address in shared space has no rank.
+    // A constant address in the shared space contains no rank.
     const bool has_rank = own.cluster->size() > 1 &&
                           (operation.address_size != 0 || operation.space == Space::kGeneric);
     if (has_rank && at >> kRankShift != own.rank) return in_other_block(lane, at);

@@ -14,7 +14,8 @@ class AsyncCopies {
  public:
   static constexpr uint32_t kMostBytes = 16;
 
-  /// Adds a copy of `bytes` bytes: the first `some` come from `from`, the following bytes are zero.
+  /// Adds a copy of `bytes` bytes: the first `some` bytes come from `from`, the following bytes are
+  /// zero.
   void add(int lane, unsigned char* to, const unsigned char* from, uint32_t bytes, uint32_t some) {
     Copy copy{
         to, groups_[lane], added_[lane]++, static_cast<uint8_t>(lane), static_cast<uint8_t>(bytes),
@@ -32,7 +33,7 @@ class AsyncCopies {
       return (lanes >> copy.lane & 1) != 0 && copy.group + pending < groups_[copy.lane];
     });
   }
-  /// The number of copies that a lane has added.
+  /// Returns the number of copies that a lane has added.
   uint32_t added(int lane) const { return added_[lane]; }
   /// Completes the first `count` copies that a lane has added.
   void complete_first(int lane, uint32_t count) {

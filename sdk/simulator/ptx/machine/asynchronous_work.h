@@ -21,7 +21,7 @@ class AsynchronousWork {
   }
   /// Returns a number for a copy, in ascending order.
   uint64_t next_number() { return ++numbers_; }
-  /// Adds work that no group contains.
+  /// Adds work that is in no bulk group.
   void add(std::function<void()> work) { queue_.push_back({std::move(work), 0, 0, false}); }
   /// Adds work to the open bulk group of a thread.
   void add_to_group(unsigned thread, std::function<void()> work) {

@@ -69,7 +69,8 @@ Block::Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank)
     warp.block = this;
     warp.registers = static_cast<unsigned char*>(first) + bytes * i;
     warp.ranges = ranges_.data();
-    // Addresses in other blocks than the first of a cluster have a rank, which Access removes.
+    // Shared addresses contain a rank in blocks other than the first of a cluster. The empty window
+    // passes all their accesses to Access, which removes the rank.
     warp.shared = {shared.data(), rank == 0 ? shared.size() : 0, 0};
     // The parameters are never written: Access rejects stores to them.
     warp.parameters = {const_cast<unsigned char*>(launch.parameters), kernel.parameter_bytes, 0};
@@ -92,7 +93,7 @@ Block::~Block() = default;
 void Block::start(uint3 its_index, uint64_t random) {
   index = its_index;
   if (hooks != nullptr) hooks->starts();
-  // A different byte than the poison of global memory.
+  // Fills shared memory with a byte that differs from the poison of global memory.
   std::fill(shared.begin(), shared.end(), static_cast<unsigned char>(launch.poison ^ 0x5a));
   std::fill_n(shared.data() + launch.kernel.reserved_begin, launch.kernel.reserved_bytes,
               static_cast<unsigned char>(0));
@@ -119,7 +120,7 @@ void Block::start(uint3 its_index, uint64_t random) {
 Block::Stop Block::run() {
   for (;;) {
     bool any_runs = false, yields = false, all_ended = true;
-    retry_waits();  // other blocks may have completed a phase
+    retry_waits();  // other blocks may have completed a phase of this block's mbarriers
     for (const unsigned i : order_) {
       Warp& warp = warps[i];
       if (warp.live == 0) continue;
@@ -163,14 +164,14 @@ void Block::complete_asynchronous() {
   retry_waits();
 }
 
-// With a seed, a quarter of the turns complete the oldest work early.
+// With a seed, completes the oldest work early in a random quarter of the calls.
 void Block::complete_at_random() {
   if (random_ == 0 || asynchronous.empty() || next_random(&random_) % 4 != 0) return;
   asynchronous.complete_first();
 }
 
-// Called when every thread waits. Returns whether asynchronous work, which the caller completes, or
-// the end of a time limit can let a thread continue.
+// Called when every thread waits. Returns whether a thread can continue, because the caller then
+// completes asynchronous work or because the time limit of a wait has passed.
 bool Block::continue_after_stall() {
   if (!asynchronous.empty()) return true;
   bool any = false;
@@ -194,7 +195,8 @@ Running Block::running() const {
   return waits;
 }
 
-// The number of threads that a barrier waits for while no thread has ended.
+// Returns the number of threads for which a barrier waits while no thread has ended. `count`: see
+// Barrier.
 unsigned Block::expected(unsigned count) const { return count != 0 ? count : threads; }
 
 bool Block::arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
@@ -294,7 +296,8 @@ void Block::end(Warp& warp, uint32_t lanes) {
   }
 }
 
-// Modes of a barrier: 0 is plain, 1 arrives only, 2 is popc, 3 is and, 4 is or.
+// Lets the threads that wait at a barrier continue. Operation::mode of a barrier: 0 is bar.sync, 1
+// bar.arrive, 2 bar.red.popc, 3 bar.red.and, 4 bar.red.or.
 void Block::leave_barrier(uint32_t number) {
   Barrier& barrier = barriers_[number];
   if (hooks != nullptr) hooks->opens(number);
@@ -321,8 +324,8 @@ void Block::leave_barrier(uint32_t number) {
   steps_passed.add();
 }
 
-// Describes the mbarrier for which a lane waits: " for the mbarrier at byte 8 of shared memory (1
-// of 2 arrivals missing)".
+// Describes the phase for which a lane waits: " for phase 0 of the mbarrier at byte 8 of shared
+// memory (1 of 2 arrivals missing)".
 std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& operation) const {
   alignas(64) uint64_t addresses[32];
   read_addresses(warp, operation, addresses);
@@ -335,10 +338,10 @@ std::string Block::mbarrier_text(const Warp& warp, int lane, const Operation& op
          mbarriers.lapped_text(at, warp.number) + ")";
 }
 
-// Uses the wording of reports for kernels compiled for the CPU.
+// The report has the same wording as for kernels that are compiled for the CPU.
 void Block::throw_deadlock() const {
   struct WaitingThread {
-    const Operation* at = nullptr;  // null if the thread has ended
+    const Operation* at = nullptr;  // where the thread waits; null if the thread has ended
     std::string text;
     bool waits_for_phase = false;  // whether the thread waits for a phase of an mbarrier
   };

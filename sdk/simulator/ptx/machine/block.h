@@ -29,7 +29,7 @@ struct Launch {
   const Module& module;
   std::string name;  // C++ name of the kernel
   dim3 grid, block;
-  dim3 cluster{1, 1, 1};  // blocks of a cluster
+  dim3 cluster{1, 1, 1};  // size of a cluster [blocks]
   uint32_t dynamic_shared;
   const unsigned char* parameters;
   const DeviceMemory& memory;
@@ -41,15 +41,15 @@ struct Launch {
   const InstrumentedKernel* instrumented = nullptr;
 };
 
-/// A barrier at which threads have arrived, until the barrier opens. Ended threads do not count.
-/// With a thread count, whole warps count: a warp counts as 32 threads when all of its live lanes
+/// The state of a barrier from the first arrival until the barrier opens. Ended threads do not
+/// count. If the barrier has a thread count, a warp counts as 32 threads when all of its live lanes
 /// have arrived.
 struct Barrier {
   // The operation of the first thread that arrived; null while no thread has arrived.
   const Operation* first = nullptr;
   unsigned count = 0;     // expected threads; 0 means all threads that have not ended
   unsigned arrived = 0;   // number of threads that arrived
-  unsigned of_warps = 0;  // 32 for each warp that arrived completely
+  unsigned of_warps = 0;  // 32 for each warp whose live lanes have all arrived
   unsigned true_predicates = 0;
   uint32_t lanes[kMostWarps] = {};  // arrived lanes of each incomplete warp
 };
@@ -63,7 +63,7 @@ struct Running {
 struct Block {
   enum class Stop { kEnded, kYields, kWaits };
   static constexpr unsigned kBarriers = 16;               // barriers of bar.sync
-  static constexpr unsigned kClusterBarrier = kBarriers;  // number of barrier.cluster for hooks
+  static constexpr unsigned kClusterBarrier = kBarriers;  // barrier.cluster as a number for hooks
 
   Block(const Launch& its_launch, Cluster* its_cluster, uint32_t its_rank);
   ~Block();
@@ -71,7 +71,8 @@ struct Block {
   /// Runs until all threads have ended, until it is another block's turn, or until every thread
   /// waits for other blocks of the cluster. Throws a Fault.
   Stop run();
-  /// Marks lanes of a warp as arrived at a barrier. Returns true if the barrier opened.
+  /// Marks lanes of a warp as arrived at barrier `number`, which is for `count` threads, or for all
+  /// threads if `count` is 0. Returns true if the barrier opened.
   bool arrive(Warp& warp, const Operation& operation, uint32_t lanes, uint32_t number,
               uint32_t count);
   /// Marks lanes of a warp as ended, which may open barriers.
@@ -88,7 +89,7 @@ struct Block {
   bool has_ended() const { return live_ == 0; }
   /// Returns whether a thread can continue.
   bool is_ready();
-  /// Reports that every thread waits.
+  /// Throws a Fault that reports that every thread waits.
   [[noreturn]] void throw_deadlock() const;
   /// Returns the first thread that can continue; if all threads wait, the first that has not ended.
   Running running() const;
@@ -100,7 +101,7 @@ struct Block {
   unsigned threads;
   std::vector<unsigned char> shared;
   Mbarriers mbarriers{shared.data()};
-  /// Completes when no thread can continue, when a thread polls, and when the block ends.
+  /// Work that completes when no thread can continue, when a thread polls, or when the block ends.
   AsynchronousWork asynchronous;
   std::vector<Warp> warps;
   std::unique_ptr<BlockHooks> hooks;
@@ -121,14 +122,14 @@ struct Block {
   std::string mbarrier_text(const Warp& warp, int lane, const Operation& operation) const;
 
   std::unique_ptr<unsigned char[]> memory_;
-  std::vector<Range> ranges_;  // range of each operation's last access
+  std::vector<Range> ranges_;  // range of the last access of each operation
   std::vector<std::vector<unsigned char>> local_;
   unsigned live_ = 0;  // threads that have not ended
   Barrier barriers_[kBarriers];
   uint32_t in_use_ = 0;          // barriers at which threads have arrived [mask]
   std::vector<unsigned> order_;  // order in which warps run
   uint64_t random_ = 0;          // state of the block's random numbers; 0 without a seed
-  uint64_t seen_phases_ = 0;     // completed phases of mbarriers when waits were last retried
+  uint64_t seen_phases_ = 0;     // completed_phases() when waits were last retried
 };
 
 }  // namespace kernkit::simulator::ptx

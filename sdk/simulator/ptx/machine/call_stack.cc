@@ -70,7 +70,7 @@ void Warp::call(const Operation& operation, int lane, uint32_t number) {
 void Warp::call(const Operation& operation, uint32_t arrived) {
   const Kernel& kernel = block->launch.kernel;
   const uint32_t callee = kernel.calls[operation.target].function;
-  suspend(Part::kReady, active & ~arrived, pc + 1);  // continues lanes with a false guard
+  suspend(Part::kReady, active & ~arrived, pc + 1);  // lanes with a false guard continue
   for (uint32_t remaining = arrived; remaining != 0; remaining &= remaining - 1) {
     const int lane = __builtin_ctz(remaining);
     uint32_t number = callee;

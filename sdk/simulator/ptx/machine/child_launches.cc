@@ -6,7 +6,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Parameter memory has the layout of the kernel's parameters.
+// Returns the size of a kernel's parameters, each aligned [bytes].
 size_t bytes_of_parameters(const Function& kernel) {
   size_t bytes = 0;
   for (const Variable& variable : kernel.parameters) {

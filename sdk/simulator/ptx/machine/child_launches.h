@@ -28,24 +28,29 @@ struct ChildLaunch {
   bool is_tail = false;  // whether the kernel runs after all other kernels of the grid
 };
 
-/// Several OS threads may call the members at the same time.
+/// The launches by threads of a grid. Several OS threads may call the members at the same time.
 class ChildLaunches {
  public:
-  /// Returns the address of parameter memory, which the launching thread fills.
+  /// Prepares a launch. Returns the address of its parameter memory, which the launching thread
+  /// fills.
   uint64_t allocate(const Function& kernel, dim3 grid, dim3 block, uint32_t shared_bytes);
-  /// Adds the launch with this parameter memory. Returns false for another address.
+  /// Adds the prepared launch whose parameter memory is at `parameters`. Returns false if there is
+  /// none.
   bool launch(uint64_t parameters, bool is_tail);
-  /// Returns the address of a text that kernels can read until the last launch has ended.
+  /// Returns the address of a copy of a text, which kernels can read until the last launch has
+  /// ended.
   uint64_t address_of(const std::string& text);
-  /// Returns the parameter memory or the text around an address; an empty range outside.
+  /// Returns the range of the parameter memory or text that contains an address; an empty range for
+  /// other addresses.
   Range range_of(uint64_t address) const;
-  /// Takes the launches in the order of their calls, those of cudaStreamTailLaunch last.
+  /// Removes and returns the launches, in the order of the calls of launch(), but tail launches
+  /// last.
   std::vector<ChildLaunch> take();
 
  private:
   mutable std::mutex mutex_;
   std::map<uint64_t, ChildLaunch> prepared_;  // by the address of the parameter memory
-  std::vector<uint64_t> launched_;            // addresses in the order of the launches
+  std::vector<uint64_t> launched_;            // keys of `prepared_`, in the order of the launches
   std::set<std::string> texts_;
 };
 

@@ -42,7 +42,7 @@ Block::Stop Cluster::run() {
       yields = yields || stop == Block::Stop::kYields;
     }
     if (all_ended) return Block::Stop::kEnded;
-    // A block may have let another block continue before all of its threads waited.
+    // A block that ran in this round may have let an earlier block of the round continue.
     if (!any_runs && !any_is_ready()) first_block().throw_deadlock();
     if (yields) return Block::Stop::kYields;
   }
@@ -72,7 +72,7 @@ void Cluster::end(unsigned threads) {
   if (arrived_ != 0) complete_phase();
 }
 
-// Ended threads do not count.
+// Completes the phase if all threads that have not ended have arrived.
 void Cluster::complete_phase() {
   if (arrived_ < live_) return;
   arrived_ = 0;

@@ -17,22 +17,22 @@ namespace kernkit::simulator::ptx {
 class Cluster {
  public:
   explicit Cluster(const Launch& launch);
-  /// Starts the blocks of the cluster with an index in the grid of clusters.
+  /// Starts the blocks of the cluster at `index` in the grid of clusters.
   void start(uint3 index, uint64_t random);
   /// Runs until all blocks have ended, or until it is another cluster's turn. Throws a Fault.
   Block::Stop run();
 
-  /// The number of blocks.
+  /// Returns the number of blocks.
   uint32_t size() const { return count_; }
-  /// Returns the size for messages: "a cluster of 2 blocks".
+  /// Returns a text for messages: "a cluster of 2 blocks".
   std::string text() const;
   Block& block(uint32_t rank) const { return *blocks_[rank]; }
   /// Returns the first block that has not ended.
   const Block& first_block() const;
 
-  /// The number of phases of barrier.cluster that have completed.
+  /// Returns the number of phases of barrier.cluster that have completed.
   uint64_t phase() const { return phase_; }
-  /// Counts threads that arrived at barrier.cluster.
+  /// Counts threads that arrived at barrier.cluster, which may complete the phase.
   void arrive(unsigned threads);
   /// Counts threads that ended, which may complete the phase.
   void end(unsigned threads);
@@ -50,7 +50,7 @@ class Cluster {
   unsigned live_ = 0;     // threads that have not ended
 };
 
-/// Bytes of shared memory of a block of a cluster.
+/// A location in the shared memory of a block of a cluster.
 struct SharedLocation {
   Block* block;
   uint32_t at;  // offset in the shared memory of the block [bytes]

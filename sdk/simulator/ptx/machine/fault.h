@@ -22,13 +22,14 @@ struct Fault {
 /// Throws a Fault "scale: block [0, 0, 0], thread [7, 0, 0]: <sentence> (scale.cu:12)".
 [[noreturn]] void fault(const Warp& warp, int lane, const Operation& operation,
                         const std::string& sentence, cudaError_t error = cudaErrorLaunchFailure);
-/// Returns the index of a thread: "[7, 0, 0]".
+/// Returns the index of a thread in its block: "[7, 0, 0]".
 std::string thread_text(const Block& block, unsigned thread);
 /// Returns the start of a report: "scale: block [0, 0, 0], thread [7, 0, 0]: ".
 std::string location_text(const Block& block, unsigned thread);
-/// Returns "__syncthreads()", or the PTX instruction if CUDA has no function for it.
+/// Returns the CUDA function that compiles to an operation, such as "__syncthreads()"; the PTX
+/// instruction if there is no such function.
 std::string function_text(const Kernel& kernel, const Operation& operation);
-/// Returns the source line: " (scale.cu:12)"; "" without a .loc.
+/// Returns the source line of an operation: " (scale.cu:12)"; "" without a .loc.
 std::string line_text(const Block& block, const Operation& operation);
 
 }  // namespace kernkit::simulator::ptx

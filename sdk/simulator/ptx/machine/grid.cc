@@ -21,9 +21,10 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The least number of threads times instructions for more than one processor.
+// The least work that several processors share [threads of the grid times operations of the
+// kernel].
 constexpr uint64_t kLarge = 1 << 22;
-constexpr unsigned kTurnsInARow = 1024;  // most turns of a block before another block's turn
+constexpr unsigned kTurnsInARow = 1024;  // most turns of a block in a row
 constexpr size_t kMostBlocks = 64;       // most unfinished blocks of one processor
 constexpr uint64_t kNoEnd = UINT64_MAX;
 std::atomic<unsigned> last_processors{0};
@@ -34,8 +35,8 @@ constexpr bool kStoresInOrder =
 constexpr bool kStoresInOrder = false;
 #endif
 
-// Returns whether an operation keeps blocks independent: without a race, no block reads memory that
-// another block writes, so that results do not depend on the order of blocks.
+// Returns whether an operation keeps blocks independent. Results do not depend on the order of
+// independent blocks: unless there is a race, no block reads memory that another block writes.
 bool is_independent(const Kernel& kernel, const Operation& operation) {
   const Origin& origin = kernel.origins[operation.number];
   const bool is_shared = operation.space == Space::kShared;
@@ -61,7 +62,7 @@ class DefaultFloatingPoint {
   std::fenv_t before_;
 };
 
-// The sizes of a grid whose elements are clusters.
+// Returns the size of the grid [clusters].
 dim3 grid_of_clusters(const Launch& launch) {
   return {launch.grid.x / launch.cluster.x, launch.grid.y / launch.cluster.y,
           launch.grid.z / launch.cluster.z};
@@ -82,7 +83,7 @@ class GridRun {
     std::vector<std::thread> threads;
     for (unsigned i = 1; i < processors; ++i) {
       threads.emplace_back([this] {
-        const RaceIgnored bookkeeping;  // ignored in the launching thread, too
+        const RaceIgnored bookkeeping;  // the launching thread also has a RaceIgnored
         run_blocks();
       });
     }
@@ -111,8 +112,8 @@ class GridRun {
     if (launch_.hooks != nullptr && launch_.hooks->needs_order()) return 1;
     if (work < kLarge || (settings_.seed != 0 && !settings_.spreads)) return 1;
     each_for_itself_ = blocks_are_independent();
-    // With a tool, blocks that access each other's memory run in order, so that reports are the
-    // same.
+    // With a tool, blocks that access each other's memory run in order, so that every run has the
+    // same reports.
     const bool is_ordered = settings_.seed != 0 || launch_.hooks != nullptr || !kStoresInOrder;
     if (is_ordered && !each_for_itself_) return 1;
     return std::max(1u, std::thread::hardware_concurrency());
@@ -166,12 +167,12 @@ class GridRun {
     }
   }
 
-  // If blocks are independent, blocks with a lower number continue: the fault of the block with the
-  // lowest number is reported, independent of timing.
+  // Stops blocks after a fault of block `number`. Independent blocks with a lower number continue,
+  // so that the fault of the block with the lowest number is reported in every run.
   void stop(const Fault& fault, uint64_t number) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (number >= end_) return;
-    // A later fault may follow from an access that was left out.
+    // This fault may be the consequence of an access that was left out.
     if (!has_left_out_) result_ = {schedule_.with_seed(fault.sentence), fault.error, fault.tool};
     end_ = each_for_itself_ ? number : 0;
   }
@@ -186,9 +187,9 @@ class GridRun {
     }
   }
 
-  // Returns whether a block runs on, before blocks that may wait for the block. Blocks that do not
-  // observe each other run one after the other, so that their threads end early. Throws a Fault if
-  // the kernel does not end.
+  // Returns whether a block that yielded continues before other blocks run. Independent blocks run
+  // one after the other, so that their threads end early. Throws a Fault if the kernel does not
+  // end.
   bool continues(const Block& block) {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::string text = schedule_.livelock_report();
@@ -216,7 +217,7 @@ class GridRun {
   Schedule schedule_;
   const size_t most_;
   bool each_for_itself_ = false;
-  std::optional<bool> runs_on_;  // the result of continues()
+  std::optional<bool> runs_on_;  // result of continues(), once computed
   bool has_left_out_ = false;    // whether a tool left out an invalid access
   std::mutex mutex_;
   uint64_t begun_ = 0;                 // number of started blocks

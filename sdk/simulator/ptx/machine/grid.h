@@ -12,12 +12,13 @@ namespace kernkit::simulator::ptx {
 struct PtxResult {
   std::string sentence;  // description of the fault; "" without a fault
   cudaError_t error = cudaSuccess;
-  const char* tool = "";  // tool of the fault, see Fault
+  const char* tool = "";  // tool that reports the fault, see Fault
 };
 
-/// Runs all blocks. `all_at_once` is a cooperative launch, in which blocks wait for each other.
+/// Runs all blocks of a launch. `all_at_once`: the launch is cooperative, so that blocks can wait
+/// for each other.
 PtxResult run_grid(const Launch& launch, bool all_at_once, const Settings& settings);
-/// The number of OS threads that ran the last grid.
+/// Returns the number of OS threads that ran the last grid.
 unsigned processors_of_last_grid();
 
 }  // namespace kernkit::simulator::ptx

@@ -6,7 +6,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-constexpr uint64_t kMaxFreedBytes = 1 << 20;  // freed bytes that are kept, to detect their use
+constexpr uint64_t kMaxFreedBytes = 1 << 20;  // freed memory that is kept to detect accesses
 
 }  // namespace
 

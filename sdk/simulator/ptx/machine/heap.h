@@ -17,13 +17,16 @@ class Heap {
  public:
   static constexpr uint64_t kDefaultBytes = 8 << 20;  // default of cudaLimitMallocHeapSize [bytes]
 
-  /// Returns an address that is a multiple of 16; 0 if fewer bytes are left.
+  /// Allocates memory filled with `poison`. Returns its address, a multiple of 16; 0 if fewer bytes
+  /// are left.
   uint64_t allocate(uint64_t bytes, unsigned char poison);
-  /// Returns false if malloc() did not return the address, or if the memory is already free.
+  /// Frees memory. Returns false if malloc() did not return the address, or if the memory is
+  /// already free.
   bool release(uint64_t address);
-  /// Returns the live allocation around an address, or an empty range.
+  /// Returns the range of the live allocation that contains an address, or an empty range.
   Range range_of(uint64_t address) const;
-  /// Returns a description of an inaccessible address; "" far from every allocation.
+  /// Describes an inaccessible address by an allocation close to it; returns "" far from every
+  /// allocation.
   std::string location_of(uint64_t address) const;
   void set_limit(uint64_t bytes);
   uint64_t limit() const;

@@ -11,12 +11,12 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Invalid accesses of a block after which the kernel ends: a loop whose bound was left out may be
-// long.
+// The most invalid accesses of a block that are left out before the kernel ends: a loop whose bound
+// was not loaded may be long.
 constexpr unsigned kMostLeftOut = 10000;
 
-// Runs an operation. Where a tool continues after faults, an invalid access of ld, st, atom or red
-// is left out: the register of a load keeps its value. Returns the lanes that ran.
+// Runs an operation. If a tool continues after faults, an invalid access of ld, st, atom or red is
+// left out: the register of a load keeps its value. Returns the lanes that ran the operation.
 uint32_t run_valid(Warp& warp, const Operation& operation) {
   Block& block = *warp.block;
   const Run run = block.launch.instrumented->runs[operation.number];

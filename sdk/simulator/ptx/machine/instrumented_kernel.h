@@ -10,7 +10,7 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A source line. Operations with the same source location share one.
+/// A source line, which all operations with this source location share.
 struct Line {
   std::string place, file;  // members of LineCounters
   int line = 0;
@@ -27,7 +27,7 @@ struct InstrumentedKernel {
   // runs and line_of have one entry for each operation.
   std::vector<Run> runs;
   std::vector<uint32_t> line_of;              // index into `lines`
-  mutable std::shared_ptr<void> definedness;  // plans of initcheck, created at its first launch
+  mutable std::shared_ptr<void> definedness;  // plans of initcheck, created at its first use
 };
 
 }  // namespace kernkit::simulator::ptx

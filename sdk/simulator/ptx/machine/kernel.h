@@ -19,7 +19,7 @@ struct Constant {
   uint32_t at;
   uint32_t size;  // size [bytes per lane]; 0 for a predicate
   uint64_t bits;
-  uint32_t variable = kNone;  // index into Kernel::variables, for the address of a variable
+  uint32_t variable = kNone;  // index into Kernel::variables if `bits` is an address
 };
 
 /// A variable of global or shared memory to which the kernel refers.
@@ -55,7 +55,7 @@ struct CallSite {
   std::vector<uint32_t> results, parameters;  // offsets in the caller's frame [bytes]
 };
 
-/// Space for a register.
+/// The memory of one register, within the registers of a warp.
 struct Slot {
   uint32_t at, size;  // offset [bytes], size [bytes per lane]; 0 for a predicate
 };
@@ -65,27 +65,28 @@ enum class Ordering : uint8_t { kWeak, kVolatile, kRelaxed, kAcquire, kRelease, 
 /// The scope of a strong access or a fence, from the smallest; kNone for a weak access.
 enum class ThreadScope : uint8_t { kNone, kBlock, kCluster, kDevice, kSystem };
 
-/// The instruction that an operation comes from.
+/// The PTX instruction from which an operation was decoded.
 struct Origin {
   SourceLine line;
   std::string opcode;                        // opcode as in the PTX, for messages
   const Instruction* instruction = nullptr;  // null at the end of a kernel or function
   Type type = Type::kNone;                   // last type among the modifiers
-  AccessKind access = AccessKind::kNone;     // kNone also for constants and parameters
+  AccessKind access = AccessKind::kNone;     // kNone for constant and parameter memory
   Ordering ordering = Ordering::kWeak;
   ThreadScope scope = ThreadScope::kDevice;
   bool is_uncached = false;  // whether the operation is ld.cv
 
-  /// The scope of a strong access; kNone for a weak access and for other instructions.
+  /// Returns the scope of a strong access; kNone for a weak access and for other instructions.
   ThreadScope strong_scope() const {
     return access == AccessKind::kAtomic || ordering != Ordering::kWeak ? scope
                                                                         : ThreadScope::kNone;
   }
-  /// The scope of a memory fence; kNone for other instructions.
+  /// Returns the scope of a memory fence; kNone for other instructions.
   ThreadScope fence_scope() const {
     return has_effect(Effect::kFence) ? scope : ThreadScope::kNone;
   }
-  /// Whether a fence, or a strong access, releases. A fence without an order does both.
+  /// Returns whether a fence or a strong access is a release. A fence without a memory order is
+  /// both a release and an acquire.
   bool releases() const {
     return ordering == Ordering::kRelease || ordering == Ordering::kAcquireRelease ||
            (ordering == Ordering::kWeak && has_effect(Effect::kFence));
@@ -114,13 +115,13 @@ struct Kernel {
   std::vector<CallSite> calls;
   std::vector<Slot> slots;
   std::vector<KernelVariable> variables;
-  uint32_t register_bytes = 0;  // registers of a warp [bytes]
-  uint32_t shared_bytes = 0;    // static shared memory, including reserved_bytes [bytes]
-  uint32_t reserved_begin = 0;  // offset of zero-initialised memory: %reserved_smem_offset_1
+  uint32_t register_bytes = 0;  // size of the registers of a warp [bytes]
+  uint32_t shared_bytes = 0;    // size of static shared memory, including reserved_bytes
+  uint32_t reserved_begin = 0;  // value of %reserved_smem_offset_1 [bytes]
   uint32_t reserved_bytes = 0;
   uint32_t local_bytes = 0;  // local memory of a thread [bytes]
-  uint32_t frame_bytes = 0;  // the kernel's own frame within local_bytes [bytes]
-  uint32_t frame = kNone;    // register with the begin of each lane's current frame
+  uint32_t frame_bytes = 0;  // size of the kernel's own frame within local_bytes
+  uint32_t frame = kNone;    // register with the start of each lane's current frame
   uint32_t parameter_bytes = 0;
   mutable std::shared_ptr<InstrumentedKernel> instrumented;  // created at the first use by a tool
 

@@ -22,8 +22,8 @@ std::string count_text(uint64_t count, const char* noun) {
 
 }  // namespace
 
-// Bits 0 to 19: pending arrivals; 20 to 39: expected arrivals; 40 to 61: tx-count in two's
-// complement; 62 and 63: number of the phase.
+// The bits of an mbarrier object: 0 to 19 are the pending arrivals, 20 to 39 the expected arrivals,
+// 40 to 61 the tx-count in two's complement, 62 and 63 the number of the phase.
 MbarrierState MbarrierState::unpack(uint64_t word) {
   MbarrierState state;
   state.pending = static_cast<uint32_t>(word & kPendingMask);
@@ -118,7 +118,8 @@ std::string Mbarriers::lapped_text(uint32_t at, unsigned warp) const {
          " completed since the thread's last wait: the thread was lapped";
 }
 
-// Stores null for an offset without an object.
+// Finds the mbarrier at offset `at` of shared memory. Stores null in *live if there is none.
+// Returns an error text, or "".
 std::string Mbarriers::find(uint32_t at, MbarrierState* state, Live** live) {
   *live = nullptr;
   for (Live& object : live_) {

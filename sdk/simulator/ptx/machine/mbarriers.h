@@ -34,29 +34,31 @@ class Mbarriers {
 
   std::string init(uint32_t at, uint32_t count);
   std::string invalidate(uint32_t at);
-  /// Adds to the tx-count.
+  /// Adds `bytes` to the tx-count.
   std::string expect(uint32_t at, int64_t bytes);
-  /// Subtracts from the tx-count, which may complete the phase.
+  /// Subtracts `bytes` from the tx-count, which may complete the phase.
   std::string complete(uint32_t at, int64_t bytes);
-  /// Counts `count` arrivals. `drops` reduces the arrivals that later phases expect as well.
+  /// Counts `count` arrivals. With `drops`, later phases expect `count` arrivals fewer.
   std::string arrive(uint32_t at, uint32_t count, bool drops);
-  /// Adds one arrival that the current phase expects.
+  /// Adds one to the arrivals that the current phase still expects.
   std::string add_pending(uint32_t at);
-  /// Returns "" if an object at the offset can be used, and stores its state.
+  /// Stores the state of the object at an offset. Returns "", or the reason why the object cannot
+  /// be used.
   std::string read(uint32_t at, MbarrierState* state) const;
 
-  /// Returns the number of phases of the object at an offset that have completed, counted from any
-  /// number at mbarrier.init on; 0 without an object.
+  /// Returns a counter that increases when a phase of the object at an offset completes; 0 without
+  /// an object. The value at mbarrier.init is arbitrary.
   uint64_t phases(uint32_t at) const;
   /// Returns the number of the object's current phase, from 0 at mbarrier.init.
   uint64_t phase_of(uint32_t at) const;
   /// Records that a warp has waited for the phase before the current phase of the object.
   void note_wait(uint32_t at, unsigned warp);
-  /// Describes the phases that completed since the last wait of a warp, if the warp waits for a
-  /// phase that follows them: " although phases 1 and 2 completed ..."; "" otherwise.
+  /// Describes the phases that completed since the last wait of a warp if there are at least two:
+  /// ", phases 1 to 2 completed since the thread's last wait: the thread was lapped"; returns ""
+  /// otherwise.
   std::string lapped_text(uint32_t at, unsigned warp) const;
 
-  /// Changes when a phase of any object completes.
+  /// Returns a counter that increases when a phase of any object completes.
   uint64_t completed_phases() const { return completed_; }
   /// Describes what the current phase lacks: "1 of 4 arrivals and 16 bytes missing".
   static std::string missing_text(const MbarrierState& state);
@@ -64,10 +66,10 @@ class Mbarriers {
  private:
   struct Live {
     uint32_t at;
-    uint64_t word;                      // the last state, to find stores to the object's memory
+    uint64_t word;                      // last state, to detect other stores to the object
     uint64_t first;                     // number of the object's first phase
     uint64_t phases;                    // number of the current phase
-    std::vector<uint64_t> waited = {};  // for each warp, phases that it has waited for
+    std::vector<uint64_t> waited = {};  // by warp: current phase after its last wait
   };
   const Live* live_at(uint32_t at) const;
   std::string find(uint32_t at, MbarrierState* state, Live** live);

@@ -21,13 +21,14 @@ enum class Flow : uint8_t {
   kBarrier,      // barrier of a block
   kClusterWait,  // waits for the threads of a cluster
   kTryWait,      // waits for a phase of an mbarrier; the predicate dst_predicate is the result
-  kYield,        // a point to let other warps and blocks run
+  kYield,        // lets other warps and blocks run
 };
 
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam };
 
 inline constexpr uint32_t kNone = UINT32_MAX;
-/// The mode of a kWarpSync operation that only synchronises, even lanes at different operations.
+/// The mode of a kWarpSync operation that only synchronises lanes, which can be at different
+/// operations.
 inline constexpr uint8_t kOnlySynchronises = 255;
 /// The mode of a kWarpSync operation that also waits until the other warps of the warpgroup have
 /// committed the groups of products for which the warp waits.
@@ -38,7 +39,7 @@ struct Operation {
   Flow flow = Flow::kNext;
   bool guard_negated = false;
   bool negated = false;      // whether the predicate source is negated
-  uint8_t mode = 0;          // variant of the instruction, defined by its semantics
+  uint8_t mode = 0;          // variant of the instruction, see ptx/semantics/
   uint8_t count = 0;         // number of registers in `list`
   uint8_t address_size = 0;  // size of `address` [bytes]; 0 if the address is the offset alone
   Space space = Space::kGeneric;
@@ -49,12 +50,12 @@ struct Operation {
   uint32_t members = kNone;  // register with the mask of a kWarpSync operation
   uint32_t address = kNone;
   uint32_t list[8] = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
-  uint32_t target = 0;    // operation of a branch, or index of a table or call site
+  uint32_t target = 0;    // target of a branch, or index of a table or call site
   uint32_t number = 0;    // index of this operation in Kernel::code
   uint32_t more = kNone;  // index into Kernel::lists, for more registers
   int64_t offset = 0;     // constant offset of the address [bytes]
-  // An access whose address is derived from a variable's address has the variable's index into
-  // Kernel::variables, and in shared memory the variable's begin and end [bytes].
+  // For an access whose address is derived from the address of a variable: the variable's index
+  // into Kernel::variables, and the begin and end of a shared variable [bytes].
   uint32_t variable = kNone, shared_begin = 0, shared_end = UINT32_MAX;
 
   template <class Visit>

@@ -8,14 +8,15 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The value of a special register in a lane of a warp.
+// Returns the value of a special register in a lane of a warp.
 using Value = uint64_t (*)(const Block& block, const Warp& warp, uint32_t lane);
 
 struct SpecialDefinition {
   const char* name;
   Type type;
   Value value;
-  bool is_of_block = false;  // whether the value changes when the block starts with another index
+  bool is_of_block = false;  // whether the value differs between blocks; it is then the same in all
+                             // lanes of a block
 };
 
 uint32_t thread_of(const Warp& warp, uint32_t lane) { return warp.number * 32 + lane; }
@@ -31,7 +32,7 @@ constexpr Value kGridY = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
 constexpr Value kGridZ = [](const Block& b, const Warp&, uint32_t) -> uint64_t {
   return b.launch.grid.z;
 };
-// The index of a block in its cluster.
+// Returns the index of a block in its cluster.
 uint3 index_in_cluster(const Block& b) { return index_of(b.rank, b.launch.cluster); }
 
 const SpecialDefinition kSpecials[] = {

@@ -13,7 +13,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Backward branches before another warp's turn, since the loop may wait for another warp.
+// The most backward branches of a warp before the turn of another warp, for which the loop may
+// wait.
 constexpr int kTurn = 1000;
 
 std::string hexadecimal(uint32_t mask) {
@@ -22,7 +23,8 @@ std::string hexadecimal(uint32_t mask) {
   return text;
 }
 
-// Returns whether a program only repeats a wait whose result is false: "@p bra done; bra wait".
+// Returns whether a kernel only repeats a wait while the result of the wait is false: "@p bra done;
+// bra wait".
 bool repeats_wait(const Kernel& kernel, uint32_t wait) {
   constexpr int kMostBranches = 4;
   const uint32_t result = kernel.code[wait].dst_predicate;
@@ -134,7 +136,7 @@ void Warp::exit(uint32_t lanes) {
   live &= ~lanes;
   active &= ~lanes;
   block->end(*this, lanes);
-  // Lanes that waited for the ended lanes check again.
+  // Lanes that waited for the ended lanes run their operation again.
   for (Part& part : parts) {
     if (part.state == Part::kSynchronises) part.state = Part::kReady;
   }
@@ -146,9 +148,10 @@ void Warp::exit(uint32_t lanes) {
   select_next_part();
 }
 
-// Lanes that name each other in a mask run the operation together, without waiting for ended lanes.
+// Runs the operation for each group of lanes with the same mask when all lanes of the mask have
+// arrived or ended.
 void Warp::sync_warp(const Operation& operation, uint32_t arrived) {
-  suspend(Part::kReady, active & ~arrived, pc + 1);  // continues lanes with a false guard
+  suspend(Part::kReady, active & ~arrived, pc + 1);  // lanes with a false guard continue
   size_t num_parts = 0;
   for (const Part& part : parts) {
     if (part.state == Part::kSynchronises && part.pc == pc) {
@@ -298,7 +301,8 @@ void Warp::turn_of_another() {
   }
 }
 
-// __syncwarp() synchronises lanes at different operations. Called when no part can continue.
+// Lets lanes continue that wait in calls of __syncwarp() at different operations, if all lanes of
+// their mask wait or have ended. Called when no part can continue. Returns whether lanes continue.
 bool Warp::sync_call_sites() {
   const Operation* code = block->launch.kernel.code.data();
   const auto only_synchronises = [&](const Part& part) {
@@ -333,7 +337,7 @@ uint32_t Warp::lanes_of(const Operation& operation) const {
   return active & (operation.guard_negated ? ~guard : guard);
 }
 
-// Executes operations until control flow, or until the pc of the next part.
+// Executes operations up to the next control flow, or up to the pc of the next part.
 void Warp::run_straight(const Operation* code) {
   const Operation* operation = code + pc;
   const Operation* const end = next_part != kNone && !runs_early ? code + next_part : nullptr;
@@ -356,7 +360,7 @@ Warp::Stop Warp::run() {
     const uint32_t before = pc;
     if (hooks != nullptr && operation.flow != Flow::kNext) hooks->decides(*this, operation, here);
     switch (operation.flow) {
-      case Flow::kNext: break;  // the pc of another part
+      case Flow::kNext: break;  // reached the pc of another part
       case Flow::kBranch: branch(operation, here); break;
       case Flow::kTable: branch_by_table(operation, here); break;
       case Flow::kCall: call(operation, here); break;

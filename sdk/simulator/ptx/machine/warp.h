@@ -21,7 +21,7 @@ struct Block;
 inline constexpr unsigned kMostWarps = 32;    // most warps of a block
 inline constexpr unsigned kWarpsOfGroup = 4;  // warps of a warpgroup
 
-/// The bit of each lane in a mask.
+/// kLane[l] is the bit of lane l in a mask.
 alignas(64) inline constexpr uint32_t kLane[32] = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -30,7 +30,7 @@ alignas(64) inline constexpr uint32_t kLane[32] = {
 
 inline namespace KERNKIT_PTX_TARGET {
 
-/// Stores the results of the lanes in a mask.
+/// Copies the elements of the lanes in `mask` from `some` to `all`.
 template <class X>
 __attribute__((noinline)) void keep_some(X* all, const X* some, uint32_t mask) {
   for (int l = 0; l < 32; ++l) all[l] = (mask & kLane[l]) != 0 ? some[l] : all[l];
@@ -69,8 +69,8 @@ struct alignas(64) Warp {
   unsigned char* registers = nullptr;
   Block* block = nullptr;
   Window local, parameters;
-  Window shared;            // empty in blocks whose addresses have a rank
-  Range* ranges = nullptr;  // range of each operation's last access
+  Window shared;            // empty if shared addresses contain a rank
+  Range* ranges = nullptr;  // range of the last access of each operation
   unsigned number = 0;      // number of the warp in the block
   AsyncCopies copies;
 
@@ -81,7 +81,7 @@ struct alignas(64) Warp {
   uint32_t next_part = kNone;       // pc at which another part waits to run
   bool runs_early = false;          // whether the part runs although another part has a lower pc
   uint32_t times_out = 0;           // lanes whose next mbarrier.try_wait does not wait
-  uint32_t in_cluster_barrier = 0;  // lanes between barrier.cluster.arrive and wait
+  uint32_t in_cluster_barrier = 0;  // lanes between barrier.cluster.arrive and .wait
   uint64_t cluster_phase[32] = {};  // phase of barrier.cluster in which each lane arrived
   uint64_t product_groups = 0;      // number of groups of wgmma that the warp has committed
   std::vector<Part> parts;          // parts that do not run
@@ -99,7 +99,8 @@ struct alignas(64) Warp {
     uint32_t& all = predicate(at);
     all = (all & ~mask) | (bits & mask);
   }
-  /// Memory for results in all lanes: keep() then stores the results of the active lanes.
+  /// Returns memory for the results of all lanes. keep() then stores the results of the lanes in
+  /// `mask`.
   template <class T>
   KERNKIT_SIMULATOR_INLINE T* results(uint32_t at) {
     if (mask == kAll) return lanes<T>(at);
@@ -113,7 +114,7 @@ struct alignas(64) Warp {
     keep_some(lanes<Bits>(at), static_cast<const Bits*>(static_cast<void*>(scratch)), mask);
   }
 
-  /// Starts at the first operation.
+  /// Starts the lanes in the mask `threads` at the first operation.
   void start(uint32_t threads);
   /// Runs until all lanes have ended or wait, or until it is another warp's turn.
   Stop run();

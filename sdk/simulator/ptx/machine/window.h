@@ -14,7 +14,7 @@ inline constexpr int kWindowShift = 60;
 inline constexpr uint64_t kSharedWindow = uint64_t{1} << kWindowShift;
 inline constexpr uint64_t kLocalWindow = uint64_t{2} << kWindowShift;
 inline constexpr uint64_t kParamWindow = uint64_t{3} << kWindowShift;
-// Addresses of functions, multiples of 16.
+// The addresses of functions, which are multiples of 16.
 inline constexpr uint64_t kCodeWindow = uint64_t{4} << kWindowShift;
 inline constexpr uint64_t kInWindow = kSharedWindow - 1;
 // An address of shared memory has the rank of its block in the cluster from bit 24 on; programs of
