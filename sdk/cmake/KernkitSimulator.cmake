@@ -77,7 +77,9 @@ function(_kernkit_add_contract_rules objects)
   if(NOT TARGET ${objects}_contract)
     get_target_property(source kernkit_simulator KERNKIT_CONTRACT_SOURCE)
     add_library(${objects}_contract OBJECT EXCLUDE_FROM_ALL "${source}")
-    target_compile_definitions(${objects}_contract PUBLIC KERNKIT_CONTRACT_COMPILED)
+    # KERNKIT_TEST_RECORDING reads folders of the sources, whose names in __FILE__ are relative.
+    target_compile_definitions(${objects}_contract PUBLIC KERNKIT_CONTRACT_COMPILED
+      PRIVATE "KERNKIT_SOURCE_FOLDER=\"${PROJECT_SOURCE_DIR}/\"")
     _kernkit_add_usage(${objects})
     target_link_libraries(${objects}_contract PUBLIC ${objects}_usage kernkit::host GTest::gtest)
     set_target_properties(${objects}_contract PROPERTIES CXX_EXTENSIONS OFF)

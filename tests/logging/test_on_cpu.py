@@ -3,12 +3,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
 import called
 import pytest
-from kernkit.calls import recording
+from kernkit.calls import recording, trace
 
 # Calls shift(y, x), whose fault is in shift.cu, with tensors on the device.
 CALL = """
@@ -96,3 +97,51 @@ def test_counters_accept_a_recording(root, runtime, recorded, tmp_path):
     assert (without.returncode, without.stderr) == (3, f"kernkit: {recorded} is a recorded call; add --library LIB.so before the folder\n")
     program = kernkit(root, "counters", "--library", library, sys.executable)
     assert program.returncode == 3 and "is no recorded call, a folder of KERNKIT_RECORD; leave out the option" in program.stderr
+
+
+# PyTorch calls ops with tensors of a CUDA device. Its allocator rounds sizes up, so that the fault of shift() reads no memory outside of
+# an allocation here.
+TORCH = """
+import sys, torch, tvm_ffi
+x = torch.arange(100., device="cuda")
+y, z = torch.zeros(100, device="cuda"), torch.zeros(2, 50, device="cuda")
+torch.cuda.synchronize()
+with torch.cuda.stream(torch.cuda.Stream()):
+    tvm_ffi.load_module(sys.argv[1]).shift(y, x)
+torch.cuda.synchronize()
+tvm_ffi.load_module(sys.argv[2]).scale(z, x.reshape(2, 50), 0.1)
+print(y[:3].tolist(), z[1, 49].item())
+"""
+
+
+@pytest.mark.all
+def test_calls_of_pytorch_with_cuda_tensors_are_repeated(root, runtime, library, tmp_path):
+    pytest.importorskip("torch")
+    shift, folder = called.library("called_cuda_ops"), tmp_path / "calls"
+    made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", TORCH, shift, library, KERNKIT_RECORD=str(folder), KERNKIT_LOG="args")
+    assert (made.returncode, made.stdout.split("]")[0]) == (0, "[1.0, 2.0, 3.0"), made.stderr
+    assert "#1 shift(y=float32[100] cuda:0, x=float32[100] cuda:0) stream 0x" in made.stderr and "Invalid" not in made.stderr
+    shifted, scaled = (next(folder.glob(f"{name}-*")) for name in ("shift", "scale"))
+    call = recording.read(scaled)
+    assert [(a.device, a.shape, a.strides) for a in call.arguments[:2]] == [((2, 0), (2, 50), (50, 1)), ((2, 0), (2, 50), (50, 1))]
+    again = kernkit(root, "replay", scaled, "--library", library, "--runtime", runtime, "--on-cpu")
+    assert (again.returncode, again.stdout) == (0, "scale: equal: y\n"), again.stderr
+    found = kernkit(root, "replay", shifted, "--library", shift, "--runtime", runtime, "--tool", "memcheck")
+    assert found.returncode == 1 and sentence(400) in found.stderr, found.stderr
+
+
+@pytest.mark.all
+def test_a_fault_of_a_device_leaves_a_trace_and_the_inputs(root, runtime, tmp_path):
+    """The process is killed by its own handler of the fault, as a server may be."""
+    crash = CALL + """
+import os, signal
+if driver.library.cuCtxSynchronize() == 700:  # CUDA_ERROR_ILLEGAL_ADDRESS
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    settings = {"KERNKIT_TRACE": str(tmp_path / "trace"), "KERNKIT_RECORD": str(tmp_path / "calls")}
+    made = kernkit(root, "run", "--runtime", runtime, sys.executable, "-c", crash, called.library("called_cuda_ops"), **settings)
+    assert made.returncode == -signal.SIGKILL, made.stderr
+    (traced,) = trace.read(tmp_path / "trace").calls
+    assert (traced.op, traced.arguments) == ("shift", "y=float32[128] cuda:0, x=float32[128] cuda:0")
+    (path,) = (tmp_path / "calls").iterdir()
+    assert bytes(range(128)) * 4 in [storage.content for storage in recording.read(path).storages]

@@ -3,16 +3,20 @@
 
 import json
 import os
+import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import called
 import pytest
 from kernkit import cli
 from kernkit.calls import recording, writing
+from kernkit.commands import replay as replay_command
 from kernkit.errors import UserError
 
 
@@ -126,32 +130,100 @@ def mutated(generator, data):
     return bytes(data)
 
 
-def read_mutated(folder, tmp_path, count, seed):
-    """Reads mutated recordings. Fails if an exception other than a UserError is raised, or if a tensor exceeds its
-    memory."""
+class Events:
+    """The files that Python opens, and the code that it loads, while an object is active. sys.addaudithook() has no opposite."""
+
+    active = None
+
+    def __init__(self):
+        self.opened, self.loaded = set(), set()
+
+    @staticmethod
+    def hook(event, arguments):
+        events = Events.active
+        if events is not None and event == "open" and not isinstance(arguments[0], int):
+            events.opened.add(str(arguments[0]))
+        elif events is not None and event in ("import", "exec", "compile", "ctypes.dlopen", "subprocess.Popen", "os.system", "os.exec", "pickle.find_class"):
+            events.loaded.add((event, str(arguments[0])))
+
+    def __enter__(self):
+        if not hasattr(Events, "added"):
+            sys.addaudithook(Events.hook)
+            Events.added = True
+        Events.active = self
+        return self
+
+    def __exit__(self, *_):
+        Events.active = None
+
+
+def read_mutated(folder, count, seed):
+    """Reads mutated recordings, and repeats the calls that are read. Fails if an exception other than a UserError is raised, if a
+    tensor exceeds its memory, if a file outside of the folder is opened, or if code is loaded. Returns (rejected, repeated)."""
     path = recorded(folder, "ops.add_to(y, x.T.copy().T, 2.0)")[0]
     originals = {file.name: file.read_bytes() for file in path.iterdir()}
-    copy = tmp_path / "mutated"
-    shutil.copytree(path, copy)
-    generator, rejected = random.Random(seed), 0
-    for _ in range(count):
-        name = generator.choice(["call.json", "call.json", "results.json", "inputs.safetensors", "outputs.safetensors", "result.safetensors"])
-        (copy / name).write_bytes(mutated(generator, originals[name]))
-        try:
-            for value in recording.read(copy).arguments:
-                assert value.storage is None or value.num_elements() > 0
-        except UserError as error:
-            rejected += 1
-            assert str(copy) in str(error)
-        (copy / name).write_bytes(originals[name])
-    return rejected
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    generator, rejected, repeated, library = random.Random(seed), 0, 0, called.library()
+    with tempfile.TemporaryDirectory(dir=in_memory) as name:
+        copy = pathlib.Path(name) / "mutated"
+        shutil.copytree(path, copy)
+        recording.read(copy)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(count):
+            name = generator.choice(["call.json", "call.json", "results.json", "inputs.safetensors", "outputs.safetensors", "result.safetensors"])
+            (copy / name).write_bytes(mutated(generator, originals[name]))
+            try:
+                with Events() as events:
+                    call = recording.read(copy)
+                assert all(value.storage is None or value.num_elements() > 0 for value in call.arguments)
+                repeated += 1
+                code = replay_command._in_a_process(call, library, 0.0) if call.op == "add_to" and not call.skipped else 1
+                assert code in (0, 1, 3), code
+            except UserError as error:
+                rejected += 1
+                assert str(copy) in str(error)
+            assert events.opened <= {str(copy / name) for name in originals} and not events.loaded
+            (copy / name).write_bytes(originals[name])
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 100_000  # KiB
+    print(f"{rejected} rejected, {repeated} repeated")
+    return rejected, repeated
 
 
 @pytest.mark.all
-def test_mutated_recordings_are_read_or_rejected(folder, tmp_path):
-    assert read_mutated(folder, tmp_path, 2000, 1) > 1000
+def test_mutated_recordings_are_read_or_rejected(folder):
+    rejected, repeated = read_mutated(folder, 1000, 1)
+    assert rejected > 300 and repeated > 30
 
 
 @pytest.mark.slow
-def test_many_mutated_recordings_are_read_or_rejected(folder, tmp_path):
-    assert read_mutated(folder, tmp_path, 100_000, 2) > 50_000
+def test_many_mutated_recordings_are_read_or_rejected(folder):
+    rejected, repeated = read_mutated(folder, 100_000, 2)
+    assert rejected > 30_000 and repeated > 3_000
+
+
+def test_links_and_pipes_are_not_read(folder, capfd):
+    (path,) = recorded(folder, "ops.ignore(x)")
+    for name in ("call.json", "inputs.safetensors", "results.json"):
+        file = path / name
+        file.rename(folder.parent / "elsewhere")
+        file.symlink_to(folder.parent / "elsewhere")
+        assert replay(path) == 3
+        assert f"{file}" in (error := capfd.readouterr().err) and "Too many levels of symbolic links" in error
+        file.unlink()
+        os.mkfifo(file)
+        assert replay(path) == 3
+        assert f"{path}" in capfd.readouterr().err
+        file.unlink()
+        (folder.parent / "elsewhere").rename(file)
+    assert replay(path) == 0
+
+
+def test_tensors_beyond_the_memory_of_the_machine_are_rejected(folder, capfd):
+    called.run("ops.ignore(x)", KERNKIT_RECORD=str(folder), KERNKIT_RECORD_VALUES="none")
+    (path,) = folder.iterdir()
+    text = (path / "call.json").read_text()
+    (path / "call.json").write_text(text.replace('"bytes":24', f'"bytes":{2**36 - 1}'))
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") >= 2**36:
+        pytest.skip("this machine has more memory than a recording can have")
+    assert replay(path) == 3
+    assert f"the tensors of the call have {2**36 - 1} bytes, and this machine has " in capfd.readouterr().err

@@ -91,7 +91,7 @@ class _Search:
         contents: List[Contents] = []
         if is_difference:
             assert results is not None and self.outcome is not None
-            contents = [results.written, dict(enumerate(self.outcome.storages))]
+            contents = [results.written, self.outcome.storages]
         part = part_of(self.recording, selection, contents)
         if part is None:
             return False

@@ -5,6 +5,7 @@ A recording is untrusted input: every member is checked before it is used, and n
 """
 
 import json
+import os
 import pathlib
 from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
@@ -199,15 +200,11 @@ def _storages(nodes: Any, entries: Dict[str, bytes]) -> List[Storage]:
 
 
 def _json(path: pathlib.Path) -> Any:
-    with open(path, "rb") as file:
-        data = file.read(_MOST_TEXT + 1)
-    if len(data) > _MOST_TEXT:
-        _fail("the file is too large")
-    return json.loads(data.decode("utf-8", "surrogateescape"))
+    return json.loads(safetensors.read_file(path, _MOST_TEXT).decode("utf-8", "surrogateescape"))
 
 
 def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]:
-    if not (folder / "results.json").is_file():
+    if not os.path.lexists(folder / "results.json"):
         return None
     node = _json(folder / "results.json")
     after = _storages(node["storages"], safetensors.read(folder / "outputs.safetensors"))
@@ -238,5 +235,5 @@ def read(folder: pathlib.Path) -> Recording:
         results = _results(folder, storages)
         return Recording(folder, _text(node["op"]), _text(node["schema"]), _text(node["library"]), arguments, storages, skipped, results,
                          node.get("is_part") is True)  # fmt: skip
-    except (_Damaged, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (_Damaged, OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UserError(f"{path} is damaged: {error!r}" if isinstance(error, KeyError) else f"{path} is damaged: {error}") from None

@@ -9,8 +9,9 @@ import ctypes
 import importlib
 import importlib.util
 import mmap
+import os
 import pathlib
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from ..errors import UserError
 from .device import DeviceMemory, Driver
@@ -46,7 +47,7 @@ class Outcome(NamedTuple):
     error: Optional[str]  # "ValueError: op(): ..."
     value: Any  # a number or None; not compared for other types
     has_value: bool
-    storages: List[bytes]  # contents after the call
+    storages: Dict[int, bytes]  # contents after the call of the memory whose values were recorded, by index
 
 
 class Memory:
@@ -73,6 +74,9 @@ class _Arguments:
 
     def __init__(self, recording: Recording) -> None:
         self.keep: List[Any] = []
+        size, memory = sum(storage.size for storage in recording.storages), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+        if size > memory:
+            raise UserError(f"the tensors of the call have {size} bytes, and this machine has {memory}; use a machine with more memory")
         on_device = any(storage.device[0] == _CUDA for storage in recording.storages)
         driver = Driver() if on_device else None
         self.memory = [
@@ -236,9 +240,11 @@ class PreparedCall:
         elif result.type_index != _NONE:
             has_value = False
         try:
-            contents = [memory.content() for memory in self._arguments.memory]
+            written = self._recording.results.written if self._recording.results else {}
+            contents = {i: memory.content() for i, (memory, storage) in enumerate(zip(self.memory, self._recording.storages))
+                        if storage.content is not None or i in written}  # fmt: skip
         except UserError as fault:  # of a kernel
-            return Outcome(error or f"CUDA: {fault}", value, has_value, [])
+            return Outcome(error or f"CUDA: {fault}", value, has_value, {})
         return Outcome(error, value, has_value, contents)
 
 

@@ -2,7 +2,9 @@
 """Reads and writes files of safetensors: a size, a JSON object that describes the entries, and their bytes."""
 
 import json
+import os
 import pathlib
+import stat
 import struct
 from typing import Any, Dict, List, Mapping, Tuple
 
@@ -11,14 +13,27 @@ from ..errors import UserError
 _MOST_HEADER = 1 << 24  # bytes
 
 
+def read_file(path: pathlib.Path, most: int) -> bytes:
+    """The content of a file of a recording. OSError for a link, which could name a file elsewhere, and for a pipe or a device;
+    ValueError for a file of more than `most` bytes."""
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(file, "rb") as stream:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "it is no file", str(path))
+        if status.st_size > most:
+            raise ValueError("the file is too large")
+        return stream.read(status.st_size)
+
+
 def read(path: pathlib.Path) -> Dict[str, bytes]:
     """{entry: its bytes}. UserError for a file that is damaged."""
     try:
-        data = path.read_bytes()
+        data = read_file(path, 1 << 37)
         (size,) = struct.unpack_from("<Q", data)
         if size > min(_MOST_HEADER, len(data) - 8):
             raise ValueError("its header is incomplete")
-        header: Any = json.loads(data[8 : 8 + size])
+        header: Any = json.loads(data[8 : 8 + size].decode("utf-8", "surrogateescape"))
         content = memoryview(data)[8 + size :]
         entries = {}
         for name, entry in header.items():

@@ -28,7 +28,7 @@ class Trial(NamedTuple):
 
 
 def _write(folder: pathlib.Path, outcome: replay.Outcome) -> None:
-    safetensors.write(folder / "memory.safetensors", {str(i): ("U8", [len(data)], data) for i, data in enumerate(outcome.storages)})
+    safetensors.write(folder / "memory.safetensors", {str(i): ("U8", [len(data)], data) for i, data in outcome.storages.items()})
     value = outcome.value if outcome.value is None or isinstance(outcome.value, int) else float(outcome.value).hex()
     (folder / "outcome.json").write_text(json.dumps({"error": outcome.error, "value": value, "has_value": outcome.has_value}))
 
@@ -41,7 +41,7 @@ def _read(folder: pathlib.Path) -> Optional[replay.Outcome]:
         raise UserError(node["problem"])
     memory = safetensors.read(folder / "memory.safetensors")
     value = float.fromhex(node["value"]) if isinstance(node["value"], str) else node["value"]
-    return replay.Outcome(node["error"], value, node["has_value"], [memory[str(i)] for i in range(len(memory))])
+    return replay.Outcome(node["error"], value, node["has_value"], {int(i): data for i, data in memory.items()})
 
 
 def _call(call: recording.Recording, library: pathlib.Path, results: pathlib.Path) -> None:
