@@ -86,7 +86,7 @@ def compared_text(runs: List[Run]) -> str:
 class Chunk(NamedTuple):
     """A piece of memory that a launch accessed."""
 
-    bytes: int
+    size: int  # [bytes]
     digest: str  # of the bytes before the launch
     before: bytes  # bytes before and after the launch; empty if the launch did not change them
     after: bytes
@@ -138,7 +138,7 @@ def compared(first: Outputs, second: Outputs) -> Tuple[str, List[str]]:
         memory, offset = place
         a, b = first.chunks.get(place), second.chunks.get(place)
         if a is not None and b is not None and a.digest != b.digest:
-            inputs.append(f"the memory differed before the launch: in the {a.bytes} bytes {place_of(memory, offset)}")
+            inputs.append(f"the memory differed before the launch: in the {a.size} bytes {place_of(memory, offset)}")
         # Bytes that one run did not change are those before the launch.
         known = next((chunk.before for chunk in (a, b) if chunk is not None and chunk.before), b"")
         after_a, after_b = (chunk.after if chunk is not None and chunk.after else known for chunk in (a, b))
