@@ -76,7 +76,7 @@ def environment(root, installed, tmp_path_factory):
 #!/bin/sh
 export XDG_CACHE_HOME={shlex.quote(str(folder / "caches"))}
 case $1 in
-run|sanitize)
+run|sanitize|replay)
   command=$1
   shift
   set -- "$command" --runtime {shlex.quote(str(runtime))} "$@";;

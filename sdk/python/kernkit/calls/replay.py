@@ -50,13 +50,22 @@ class Outcome(NamedTuple):
     storages: Dict[int, bytes]  # contents after the call of the memory whose values were recorded, by index
 
 
+def _forbid(address: int, size: int) -> None:
+    """Makes AddressSanitizer report accesses to these bytes, if AddressSanitizer is loaded in this process."""
+    poison = getattr(ctypes.CDLL(None), "__asan_poison_memory_region", None)
+    if poison is not None:
+        poison(ctypes.c_void_p(address), ctypes.c_size_t(size))
+
+
 class Memory:
     """New memory for a storage, at an address that is equal to the recorded address modulo the size of a page."""
 
     def __init__(self, storage: Storage) -> None:
         shift = storage.address % _PAGE
-        self.mapped = mmap.mmap(-1, shift + storage.size)
+        self.mapped = mmap.mmap(-1, shift + storage.size + _PAGE)
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.mapped)) + shift
+        _forbid(self.base - shift, shift)
+        _forbid(self.base + storage.size, _PAGE)
         self.shift, self.size = shift, storage.size
         self.write(storage.content)
 

@@ -45,6 +45,7 @@ usage: ./kk COMMAND [options]
   wheels         make the wheels of a release in dist/ with cibuildwheel, which needs docker or podman
   format         format the sources with clang-format
   run, counters, sanitize PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
+  calls FILE, replay FOLDER   print the last calls of a process; repeat a recorded call
   doctor         examine the built library, and list changes made by hand in the copy of kernkit in third_party/
   update [--from WHERE]   update the library to the template of a newer kernkit: the kernkit installed in
                  .venv, or WHERE: a checkout of its repository, a wheel, or any other pip requirement;
@@ -191,7 +192,7 @@ COMMANDS: Dict[str, Command] = {
     "add": Command(passed_on, "python", is_passed_on=True),
     "remove": Command(passed_on, "python", is_passed_on=True),
     "doctor": Command(doctor, "python", is_passed_on=True),
-    **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
+    **dict.fromkeys(("run", "counters", "sanitize", "calls", "replay"), Command(passed_on, "python", is_passed_on=True)),
     "update": Command(update, "python", is_passed_on=True),
     "gpu": gpu.command(os.environ.get("KK_LIBRARY", "")) if gpu else Command(without_gpu, "nothing", is_passed_on=True),
 }

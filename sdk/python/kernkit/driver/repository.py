@@ -30,6 +30,7 @@ usage: ./kk COMMAND [options]
   report         make a page and plots of the last run: bench/results/cpu
   run PROGRAM ARGUMENTS...   run a program that nvcc compiled, without a GPU; ./kk run --help
   counters, sanitize PROGRAM...   count the memory traffic of its kernels; find errors of its kernels
+  calls FILE, replay FOLDER   print the last calls of a process; repeat a recorded call
   new NAME       create a kernel library from the template, in ./NAME; ./kk new --help
   demo           build, create a library, call its kernel from Python, run the benchmarks
   docs           build the site: build/docs/html/index.html
@@ -217,7 +218,7 @@ COMMANDS: Dict[str, Command] = {
     "bench": Command(bench, options=("--compare", "--rounds", BENCHMARK, *_FRAMEWORKS), max_positional=1),
     "report": Command(report),
     "new": Command(passed_on, "template", is_passed_on=True),
-    **dict.fromkeys(("run", "counters", "sanitize"), Command(passed_on, "python", is_passed_on=True)),
+    **dict.fromkeys(("run", "counters", "sanitize", "calls", "replay"), Command(passed_on, "python", is_passed_on=True)),
     "demo": Command(demo, options=(BENCHMARK,)),
     "docs": Command(docs, "docs"),
     "matrix": Command(matrix, max_positional=100),
