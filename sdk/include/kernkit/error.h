@@ -193,7 +193,7 @@ template <class A, class B>
 /// Throws InternalError with both operands unless `a op b`, where `op` is a comparison operator. A
 /// statement. Operands are evaluated once, and must be printable by kernkit::Message. Integers
 /// compare by value, even if one is signed and one unsigned. Enabled in every build. More text may
-/// be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";`
+/// be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";` Throws std::bad_alloc without memory.
 #define KERNKIT_ICHECK_OP(a, op, b)                                                                \
   while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
     return __builtin_expect(                                                                       \

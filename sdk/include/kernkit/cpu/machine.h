@@ -49,7 +49,9 @@ struct Machine {
 /// Returns the machine on which the process runs, found in the first call; valid until the end of
 /// the process. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits the instruction
 /// set to "baseline", "avx2" or "avx512"; other values are ignored. Only the bits of a NaN depend
-/// on the instruction set. Safe from any thread; throws nothing.
+/// on the instruction set if the loops are compiled with -ffp-contract=off, as
+/// kernkit_add_library() does; without the flag clang++ fuses a * b + c in the AVX-512 loops. Safe
+/// from any thread; throws nothing.
 const Machine& machine() noexcept;
 
 namespace detail {

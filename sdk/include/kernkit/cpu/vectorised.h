@@ -37,14 +37,18 @@
 // Instructions keep their order: g++ would write the halves of a cache line apart, which costs a
 // third of the speed (Cascade Lake).
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
-/// Marks a function whose loops are vectorised, which g++ does not do at -O2, and into which all
-/// calls are inlined (flatten). The arguments, at least one, are further optimisation options of
-/// g++, as string literals. Defined for g++ with optimisation only.
+/// Marks a function whose loops are vectorised with the dynamic cost model (-O2 has the very-cheap
+/// model in g++ 12, and no vectorisation before), into which all calls are inlined (flatten), and
+/// in which a * b + c rounds twice (fp-contract=off). The function is hidden (KERNKIT_LOCAL). The
+/// arguments, at least one, are further optimisation options of g++, as string literals. Defined
+/// for g++ with optimisation only.
 #define KERNKIT_VECTORISED_BY(...)                                                                \
   __attribute__((optimize("tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off",         \
                           "no-schedule-insns2", "no-tree-loop-distribute-patterns", __VA_ARGS__), \
                  flatten)) KERNKIT_LOCAL
 /// Marks a function with the loop of an elementwise op: KERNKIT_VECTORISED_BY with loop peeling.
+/// With other compilers, or without optimisation, the function is only flattened and hidden:
+/// vectorisation and fusion then depend on the compiler's options.
 #define KERNKIT_VECTORISED KERNKIT_VECTORISED_BY("peel-loops")
 /// Marks a function with a loop over rows: without the passes of g++ that find next to nothing in
 /// blocks without branches. GCSE and PRE stay enabled: without GCSE softmax executes 7 to 23 % more
@@ -57,7 +61,8 @@
                         "no-tree-loop-distribution", "no-split-paths", "no-store-merging",       \
                         "no-crossjumping", "no-tree-tail-merge")
 #else
-/// Marks a function into which all calls are inlined; the compiler vectorises its loops by itself.
+/// Marks a hidden function into which all calls are inlined. Vectorisation and fusion depend on the
+/// compiler's options.
 #define KERNKIT_VECTORISED __attribute__((flatten)) KERNKIT_LOCAL
 /// Marks a function with a loop over rows, by the attributes of KERNKIT_VECTORISED.
 #define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED

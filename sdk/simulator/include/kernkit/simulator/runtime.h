@@ -141,13 +141,15 @@ class CudaRuntime {
   /// by default. A result that changes with the byte depends on uninitialised memory. Shared memory
   /// is filled with byte ^ 0x5a. Throws nothing.
   void set_poison(unsigned char byte);
-  /// Sets the time without progress after which a kernel is stopped with a fault, or the process is
-  /// aborted if the kernel cannot be stopped [s]; positive, 20 by default. Progress means that a
-  /// CUDA thread starts, ends, synchronises at a barrier or a warp function, or changes memory by
-  /// an atomic; a kernel in which threads neither start nor end is stopped after 15 times as long.
-  /// Time in which other processes use the processor does not count for a kernel. The limit also
-  /// holds for a function of cudaLaunchHostFunc() while the host waits for that function. Throws
-  /// nothing.
+  /// Sets the time without progress after which a kernel is stopped with a fault [s], for kernels
+  /// that begin later; positive, which is not checked; 20 by default. Progress means that a CUDA
+  /// thread starts, ends, synchronises at a barrier or a warp function, or changes memory by an
+  /// atomic; a kernel in which threads neither start nor end is stopped after 15 times as long.
+  /// Time in which other processes use the processor does not count. A kernel compiled for fibers
+  /// that cannot be stopped, such as a loop on plain memory, aborts the process after 1.5 *
+  /// `seconds` + 0.5 s without progress, or 15 times as long if only starts and ends are missing;
+  /// there the time of other processes counts. A wait of the host for a function of
+  /// cudaLaunchHostFunc() ends with a fault after `seconds`. Throws nothing.
   void set_watchdog(double seconds);
   /// Returns the faults since the reset, in order: errors of kernels, such as "scale: block [0, 0,
   /// 0], thread [7, 0, 0]: ...", and of calls with invalid or unsupported arguments, each of which
