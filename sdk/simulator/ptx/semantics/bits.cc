@@ -30,7 +30,7 @@ struct Insertion {
   static constexpr Run run = insert<X>;
 };
 
-// The operations and, or, xor and not on predicates.
+// Executes and, or, xor and not on predicates.
 void logic_of_predicates(Warp& warp, const Operation& operation) {
   const uint32_t a = warp.predicate(operation.src0);
   const uint32_t b = operation.src1 != kNone ? warp.predicate(operation.src1) : 0;

@@ -119,7 +119,7 @@ Run cvt(Decoder& d) {
   }
   if (is_pair(to) || is_pair(from)) return between_pairs(d, to, from, how);
   d.need_operands(2);
-  if (d.has("relu") || d.has("satfinite")) {  // the instruction table has these for .f16 and .bf16
+  if (d.has("relu") || d.has("satfinite")) {  // only .f16 and .bf16 forms have these
     d.operation.mode = mode_of(d, how);
     d.take({to, from});
     return to == Type::kF16 ? narrow_to_f16 : narrow_to_bf16;
@@ -136,7 +136,7 @@ Run cvt(Decoder& d) {
                           : how[1] == 'm' ? Rounding::kDown
                                           : Rounding::kUp;
   }
-  // Registers may be wider than the types.
+  // The registers may be wider than the types of the conversion.
   const Type to_register = d.type_of_register(d.operand(0));
   Type from_register = d.type_of_register(d.operand(1));
   if (from_register == Type::kNone) from_register = from;

@@ -43,7 +43,8 @@ const Function& kernel_at(const Warp& warp, int lane, const Operation& operation
   return *found;
 }
 
-// void* __cudaCDP2GetParameterBufferV2(void* kernel, dim3 grid, dim3 block, unsigned shared)
+// Executes void* __cudaCDP2GetParameterBufferV2(void* kernel, dim3 grid, dim3 block, unsigned
+// shared).
 void get_parameter_buffer(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
     const auto address = parameter<uint64_t>(warp, operation, 0, lane);
@@ -65,7 +66,7 @@ void get_parameter_buffer(Warp& warp, const Operation& operation) {
   });
 }
 
-// cudaError_t __cudaCDP2LaunchDeviceV2(void* buffer, cudaStream_t stream)
+// Executes cudaError_t __cudaCDP2LaunchDeviceV2(void* buffer, cudaStream_t stream).
 void launch_device(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
     const auto buffer = parameter<uint64_t>(warp, operation, 0, lane);
@@ -78,7 +79,7 @@ void launch_device(Warp& warp, const Operation& operation) {
   });
 }
 
-// cudaError_t __cudaCDP2StreamCreateWithFlags(cudaStream_t* stream, unsigned flags)
+// Executes cudaError_t __cudaCDP2StreamCreateWithFlags(cudaStream_t* stream, unsigned flags).
 void create_stream(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
     const auto address = parameter<uint64_t>(warp, operation, 0, lane);
@@ -89,13 +90,13 @@ void create_stream(Warp& warp, const Operation& operation) {
   });
 }
 
-// A function without an effect. A launch that fails ends the kernel, so that there is no last
-// error.
+// Executes a function that has no effect and returns cudaSuccess, such as cudaGetLastError(): a
+// launch that fails ends the kernel, so that there is never a last error.
 void succeed(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) { set_result<int32_t>(warp, operation, lane, cudaSuccess); });
 }
 
-// const char* __cudaCDP2GetErrorString(cudaError_t error), and the same with Name
+// Executes const char* __cudaCDP2GetErrorString(cudaError_t error) and __cudaCDP2GetErrorName().
 template <const char* (*kText)(cudaError_t)>
 void get_error_text(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
