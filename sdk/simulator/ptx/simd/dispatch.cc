@@ -39,7 +39,7 @@ bool has_avx2() {
   return !rejected && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-// For each list, pairs of a step and its version for AVX2, sorted by the step.
+// The AVX2 versions of all steps: for each list, pairs of a step and its version, sorted by step.
 class Versions {
  public:
   Versions() {
