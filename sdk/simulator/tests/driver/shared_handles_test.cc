@@ -10,7 +10,7 @@ using DriverAndRuntime = Driver;
 
 TEST_F(DriverAndRuntime, StreamsEventsAndKernelsAreShared) {
   start();
-  runtime().set_seed(3);  // streams have a delay
+  runtime().set_seed(3);  // the seed delays the work of streams
   const CUfunction scale = function(load(kScale), "scale");
   CUdeviceptr x = memory({1, 2, 3});
   unsigned n = 3;

@@ -104,7 +104,7 @@ void fill_rows(cudaStream_t stream) {
   check(cudaFree(memory));
 }
 
-// Checks the device memory that graphs use and the memory that graphs reserve [bytes].
+// Returns the memory of device 0 that graphs use or reserve, as `attribute` selects [bytes].
 unsigned long long bytes_of(cudaGraphMemAttributeType attribute) {
   unsigned long long value = ~0ull;
   check(cudaDeviceGetGraphMemAttribute(0, attribute, &value));
@@ -228,7 +228,7 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(0, 0);
   check(cudaGraphLaunch(execs[0], other));
   check(cudaDeviceSynchronize());
-  // reuses the memory of the launch of execs[0], which has ended
+  // Reuses the memory of the launch of execs[0], which has ended.
   check(cudaGraphLaunch(execs[1], stream));
   EXPECT_BYTES(1, 1);
   check(cudaDeviceSynchronize());

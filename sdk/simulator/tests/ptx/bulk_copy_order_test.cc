@@ -138,7 +138,7 @@ TEST_F(PtxBulkCopyFaults, AWrongNumberOfBytes) {
             "(16 bytes missing) (bulk.cu:30)");
 }
 
-// The bytes of a copy are as initialised as their source.
+// Copied bytes count as initialised if their source bytes are initialised.
 TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   const auto uses = [&](bool is_initialised) {
     uint32_t *a = nullptr, *b = nullptr;

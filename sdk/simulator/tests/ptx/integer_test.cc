@@ -582,7 +582,8 @@ TEST_F(PtxInteger, ExtendedFields) {
   }
 }
 
-// cvt.pack: two clamped numbers, of which b is the lower, below the lower bits of c.
+// cvt.pack: from the lowest bits upwards, the result has b clamped, a clamped, and the lower bits
+// of c.
 TEST_F(PtxInteger, PackedConversions) {
   const auto clamped = [](uint64_t x, unsigned bits, bool is_signed) {
     const int64_t most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;

@@ -143,7 +143,7 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
     GTEST_SKIP() << "this build or this processor has only one version of each step";
   }
-  // Every matrix descriptor is of bytes in shared memory.
+  // Shared memory is so large that it contains the matrix of every descriptor.
   constexpr uint32_t kSharedBytes = 1 << 20;
   Kernel kernel;
   kernel.lists.emplace_back();
