@@ -372,7 +372,7 @@ std::string ptx_variable(const DeviceModule& module, const std::string& name, vo
   const Loaded& of_device = loaded(module);
   if (of_device.image == nullptr) return of_device.rejection;
   *address = of_device.image->variable(name, size);
-  return *address != nullptr ? "" : "it is not in the module's PTX";
+  return *address != nullptr ? "" : "the module's PTX does not contain the variable";
 }
 
 std::string problem_of_module(const DeviceModule& module) { return loaded(module).rejection; }

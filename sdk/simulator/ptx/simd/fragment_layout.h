@@ -89,7 +89,7 @@ struct WarpgroupProduct {
   uint8_t registers;  // registers of D
   Element a, b, d;
   uint8_t a_in_registers : 1;
-  uint8_t a_transposed : 1, b_transposed : 1;  // whether rows of the stored matrix run along k
+  uint8_t a_transposed : 1, b_transposed : 1;  // whether the stored matrix has a row for each k
   uint8_t negates : 1;                         // whether the product is negated
   uint8_t saturates : 1;
   uint8_t unused[2];
