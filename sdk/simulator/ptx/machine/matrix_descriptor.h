@@ -15,7 +15,7 @@ struct MatrixDescriptor {
   static constexpr uint32_t kDepthBytes = 32;  // bytes of a row of A, or of a column of B
 
   uint32_t start, leading, stride;  // [bytes]
-  uint32_t swizzle;                 // as in TensorMap
+  uint32_t swizzle;                 // see TensorMap::swizzle
 
   explicit MatrixDescriptor(uint64_t bits)
       : start(field(bits, 0)),
@@ -43,9 +43,10 @@ struct MatrixDescriptor {
   }
 };
 
-/// Calls visit(offset in shared memory, row, byte of the row) for each 16-byte unit of `count` rows
-/// from row `first` on. The rows of a transposed matrix run across k: visit() receives row k, and
-/// the byte at which the elements of eight of the rows begin.
+/// Calls visit(offset in shared memory, row, byte) for each 16-byte unit of `count` rows from row
+/// `first` on; the unit begins at this byte of the row. A transposed matrix has one stored row for
+/// each k: visit() receives k as the row, and the byte at which the elements of eight of the
+/// `count` rows begin.
 template <class Visit>
 void each_unit(const MatrixDescriptor& matrix, bool transposed, uint32_t first, uint32_t count,
                const Visit& visit) {

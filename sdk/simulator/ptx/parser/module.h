@@ -73,7 +73,7 @@ struct Statement {
   int count = 0;            // number of registers; 0 for a single register without a number
   Variable variable;
   std::vector<Variable> results, parameters;  // results and parameters of a prototype
-  /// The mnemonic with its modifiers: "ld.global.u32".
+  /// Returns the mnemonic with its modifiers: "ld.global.u32".
   std::string opcode() const;
 };
 

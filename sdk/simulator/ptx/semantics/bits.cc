@@ -133,7 +133,8 @@ Run prmt(Decoder& d) {
   if (mode == "rc16") return ternary<PrmtMode<Bytes::kHalf>, uint32_t, uint32_t>;
   return ternary<Prmt, uint32_t, uint32_t>;
 }
-// lop3.or.b32 d|p, a, b, c, table, {!}q: p is whether any bit of d is set, combined with q.
+// Decodes lop3.or.b32 d|p, a, b, c, table, {!}q: p is true if any bit of d is set, combined with q
+// by .or or .and.
 Run lop3(Decoder& d) {
   const std::string_view combined = d.one_of({"or", "and"});
   const Type type = d.type();

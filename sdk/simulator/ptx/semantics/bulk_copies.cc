@@ -54,8 +54,8 @@ struct BulkCopy {
                            find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
   BlockHooks* hooks() const { return block().hooks.get(); }
-  // Counts the bytes that landed in the block `to` at the mbarrier, or at the mbarrier with the
-  // same offset in another block.
+  // Counts bytes that were stored in the block `to` at the mbarrier in the block `target`, which
+  // has the offset of the copy's mbarrier.
   void complete_bytes(uint64_t number, const Block& to, Block& target, uint32_t bytes) const {
     if (hooks() != nullptr) {
       hooks()->lands(number, to, {target, mbarrier.at, target.mbarriers.phases(mbarrier.at)});
@@ -114,7 +114,7 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
   return targets;
 }
 
-// Describes a copy to tools. `each(visit)` calls visit(offset in shared memory, address in global
+// Informs the tools of a copy. `each(visit)` calls visit(offset in shared memory, address in global
 // memory or 0, bytes) for each piece of the copy; `shared` has the blocks whose shared memory the
 // copy accesses.
 template <class Each>

@@ -118,7 +118,7 @@ Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
   return in_block ? nothing : sync_blocks;
 }
-// fence.proxy.async{.space}, which acts on tools only.
+// Decodes fence.proxy.async{.space}, which only has an effect on the tools.
 Run proxy_fence(Decoder& d) {
   const std::string_view space = d.one_of({"global", "shared::cta", "shared::cluster"});
   d.operation.mode = space.empty()       ? kFencesGlobal | kFencesShared

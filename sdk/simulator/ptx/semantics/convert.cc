@@ -52,7 +52,7 @@ Run from_two(Decoder& d, Type to, Type from, std::string_view how) {
   return to == Type::kE4M3x2 ? narrow_to_e4m3x2 : narrow_to_e5m2x2;
 }
 
-// cvt.rn.satfinite.e4m3x2.f16x2 and cvt.rn.f16x2.e4m3x2
+// Decodes cvt.rn.satfinite.e4m3x2.f16x2 and cvt.rn.f16x2.e4m3x2.
 Run between_pairs(Decoder& d, Type to, Type from, std::string_view how) {
   d.need_operands(2);
   const uint8_t mode = d.operation.mode = mode_of(d, how);

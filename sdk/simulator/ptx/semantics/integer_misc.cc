@@ -246,7 +246,7 @@ Run szext(Decoder& d) {
                             : binary<Szext<false, false>, uint32_t, uint32_t>;
 }
 
-// cvt.pack.sat.u16.s32 d, a, b; cvt.pack.sat.u8.s32.b32 d, a, b, c
+// Decodes cvt.pack.sat.u16.s32 d, a, b and cvt.pack.sat.u8.s32.b32 d, a, b, c.
 Run cvt_pack(Decoder& d) {
   const std::string_view to = d.one_of({"u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"});
   if (to.empty() || !d.has("pack") || !d.has("sat") || !d.has("s32")) return nullptr;

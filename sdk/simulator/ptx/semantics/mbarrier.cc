@@ -103,8 +103,8 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
   });
 }
 
-// Records that the phase before the current phase has completed for a warp. An object that a wait
-// names is in the shared memory of the block.
+// Records that a warp has waited for the phase before the current phase. The object of a wait is
+// always in the block's own shared memory.
 void note_wait(Warp& warp, const Operation& operation, Mbarriers& all, uint32_t at) {
   Block& block = *warp.block;
   all.note_wait(at, warp.number);
@@ -222,7 +222,7 @@ Run mbarrier(Decoder& d) {
   return d.has("expect_tx") ? expect_bytes : d.has("complete_tx") ? complete_bytes : nullptr;
 }
 
-// cp.async.mbarrier.arrive{.noinc} [a]
+// Decodes cp.async.mbarrier.arrive{.noinc} [a].
 Run arrive_of_copies(Decoder& d) {
   if (!d.has("async") || !d.has("mbarrier") || !d.has("arrive")) return nullptr;
   d.type();

@@ -214,7 +214,7 @@ Run activemask(Decoder& d) {
   return put_mask;
 }
 
-// elect.sync d|p, mask
+// Decodes elect.sync d|p, mask.
 Run elect(Decoder& d) {
   take_predicate(d);
   if (d.operation.dst_predicate == kNone) return nullptr;
