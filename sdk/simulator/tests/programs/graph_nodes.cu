@@ -39,7 +39,8 @@ struct Kernel {
   cudaKernelNodeParams parameters = {};
 };
 
-// y = factor * x; sum = all of y; the host gets the sum.
+// Returns a graph that computes y = factor * x and the sum of all elements of y, and copies the sum
+// to the host.
 cudaGraph_t make(Buffers* all, int factor, cudaGraphNode_t* scaled) {
   cudaGraph_t graph;
   check(cudaGraphCreate(&graph, 0));

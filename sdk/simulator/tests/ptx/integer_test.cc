@@ -194,7 +194,7 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
                              : Wide{p} * q;
     return step.terms(product, p, step.multiplies ? r : q, all_, bits_) + carry;
   }
-  // The statement of a step, such as "addc.cc.u32 x, p, q;".
+  // Returns the statement of a step, such as "addc.cc.u32 x, p, q;".
   std::string text(const Step& step, bool takes, bool gives, const std::string& to,
                    const std::string& p, const std::string& q, const std::string& r) const {
     std::string name = step.name;
