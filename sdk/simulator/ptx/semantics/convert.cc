@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cvt. Common forms have loops of their own; other forms convert lane by lane, through the
-// widest integer or double precision (convert_lane.cc).
+// PTX ISA: cvt. Common forms have their own loops. Other forms convert lane by lane, through the
+// widest integer type or double precision (convert_lane.cc).
 #include "ptx/simd/convert.h"
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"

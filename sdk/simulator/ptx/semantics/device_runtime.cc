@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the device runtime, which nvcc -rdc=true emits for <<<>>> in a kernel. Signatures:
-// cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller, since CUDA 12
-// has no function by which a kernel waits for a kernel that it launched.
+// cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller, since CUDA 12 has
+// no function with which a kernel can wait for a kernel that it launched.
 #include <algorithm>
 #include <cstring>
 #include <iterator>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses for each step the code that the processor runs: AVX2's or the code for every processor.
+// Chooses the version of each step that the processor runs: the AVX2 version or the version for
+// every processor.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

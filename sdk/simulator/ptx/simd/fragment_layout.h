@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices that are distributed over the 32 lanes of a warp, see PTX ISA, "Matrix Fragments". A
 // register of all lanes has a block of 8 rows. Four lanes share a row; each lane has adjacent
-// elements of the row, as many as fit into a register. The layout of wmma fragments is up to the
-// implementation; it is the layout of mma here.
+// elements of the row, as many as fit into a register. PTX ISA does not specify the layout of wmma
+// fragments; the simulator uses the layout of mma.
 #pragma once
 
 #include <cstdint>

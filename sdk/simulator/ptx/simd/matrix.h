@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // D = A * B + C on the 32 lanes of a warp. Products of 8-bit and 16-bit elements are exact; sums
-// are computed in float in the order of k, and rounded to .f16 once. The ISA does not specify order
-// and width of the sums.
+// are computed in float in the order of k, and rounded to .f16 once. The PTX ISA does not specify
+// the order and the precision of the sums.
 #pragma once
 
 #include <algorithm>
