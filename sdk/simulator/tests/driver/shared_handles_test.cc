@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of both APIs in one program: handles are shared, and a failed call of the driver's API
-// leaves the runtime's last error alone.
+// Calls of both APIs in one program: handles are shared, and a failed call of the driver's API does
+// not change the runtime's last error.
 #include "driver_fixture.h"
 
 namespace kernkit::simulator {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties that a simulated device has and a GPU has not: blocks run on the host's processors,
-// and the heap's size is exact.
+// Properties of simulated devices that GPUs do not have: blocks run on the host's processors, and
+// the heap's size is exact.
 #include <algorithm>
 #include <thread>
 

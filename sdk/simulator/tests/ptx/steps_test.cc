@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that are compiled twice produce the same bits, whatever the registers contain.
+// Both versions of a loop that is compiled twice produce the same bits, whatever the registers
+// contain.
 #include "ptx/simd/steps.h"
 #include "ptx/simd/warpgroup.h"
 
