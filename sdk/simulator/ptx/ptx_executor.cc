@@ -36,25 +36,26 @@ struct Loaded {
   unsigned long generation = 0;
 };
 
-// Images by fat binary, device and compute capability. Never destroyed, like the runtime's state.
+// Loaded modules by fat binary, device and compute capability. The map is never destroyed, like the
+// state of the runtime.
 std::map<std::tuple<const void*, int, int>, Loaded>& all_loaded() {
   static auto& all = *new std::map<std::tuple<const void*, int, int>, Loaded>;
   return all;
 }
 
-// Variables by the addresses that the host uses for them.
+// Registered variables, by the address that the host code uses for the variable.
 std::map<const void*, VariableInfo>& all_variables() {
   static auto& all = *new std::map<const void*, VariableInfo>;
   return all;
 }
-// The memory of each module's managed variables.
+// Managed memory of each module, by the name of the variable.
 std::map<void**, std::map<std::string, void*>>& all_managed() {
   static auto& all = *new std::map<void**, std::map<std::string, void*>>;
   return all;
 }
 
-// Generation of the runtime for which a fat binary's managed variables were last initialised; 0 if
-// never. All devices share the variables.
+// Returns the generation of the runtime for which the managed variables of a fat binary were last
+// initialised; 0 if they never were. All devices share the variables.
 unsigned long& managed_generation(const void* fat_binary) {
   static auto& all = *new std::map<const void*, unsigned long>;
   return all[fat_binary];
@@ -78,8 +79,8 @@ Loaded& loaded(const DeviceModule& module) {
   return entry;
 }
 
-// The accessible memory of a module's kernels: allocations of the runtime and the module's
-// variables.
+// The memory that a module's kernels can access: the module's variables, parameters of launched
+// kernels, and allocations of the runtime.
 class MemoryOfModule : public DeviceMemory {
  public:
   MemoryOfModule(const Image& image, const ptx::ChildLaunches& children)
@@ -102,7 +103,7 @@ class MemoryOfModule : public DeviceMemory {
   const ptx::ChildLaunches& children_;
 };
 
-// Returns the arguments at their offsets in parameter memory.
+// Returns the kernel's parameter memory, with each argument of the launch at its offset.
 std::vector<unsigned char> parameters_of(const ptx::Kernel& kernel, const CudaLaunch& launch) {
   std::vector<unsigned char> bytes(kernel.parameter_bytes);
   for (size_t i = 0; i < kernel.parameters.size() && i < launch.arguments.size(); ++i) {
@@ -174,7 +175,7 @@ ptx::PtxResult run_grid_of(const DeviceModule& module, const GridOfKernel& one,
   return result;
 }
 
-// Runs a kernel that a kernel launched.
+// Runs a kernel that another kernel launched, and adds the launches of its threads to `children`.
 ptx::PtxResult run_child(const DeviceModule& module, const ptx::ChildLaunch& launch,
                          ptx::ChildLaunches* children) {
   const std::string name = demangle(launch.kernel->name);
@@ -195,7 +196,8 @@ ptx::PtxResult run_child(const DeviceModule& module, const ptx::ChildLaunch& lau
   }
 }
 
-// Returns the cluster of a launch, or the cluster that the kernel was compiled for.
+// Returns the cluster size of a launch, or the size for which the kernel was compiled if the launch
+// sets none [blocks].
 dim3 cluster_of(const ptx::Function& function, const CudaLaunch& launch) {
   if (count(launch.cluster) != 1 || function.cluster[0] == 0) return launch.cluster;
   return {function.cluster[0], function.cluster[1], function.cluster[2]};
@@ -223,7 +225,7 @@ std::string run(const DeviceModule& module, const std::string& mangled, const Cu
                            launch.cooperative,
                            number};
   ptx::PtxResult result = run_grid_of(module, first, work_clock, &children);
-  // The launches of a grid precede the launches that the grid's caller made later.
+  // A stack: the launches of a grid run before the later launches of the grid that launched it.
   std::vector<ptx::ChildLaunch> waiting;
   const auto add_children = [&] {
     std::vector<ptx::ChildLaunch> added = children.take();
@@ -248,7 +250,7 @@ bool managed_around(const void* address, VariableRange* variable) {
   return false;
 }
 
-// Returns the device of the variable around an address; -1 for other memory.
+// Returns the device of the variable that contains an address; -1 for other memory.
 int device_of_variable(const void* address) {
   for (const auto& [key, of_device] : all_loaded()) {
     if (of_device.image != nullptr && of_device.image->holds(address)) return std::get<1>(key);
@@ -370,7 +372,7 @@ std::string ptx_variable(const DeviceModule& module, const std::string& name, vo
   const Loaded& of_device = loaded(module);
   if (of_device.image == nullptr) return of_device.rejection;
   *address = of_device.image->variable(name, size);
-  return *address != nullptr ? "" : "it is not in the module's PTX";
+  return *address != nullptr ? "" : "the module's PTX does not contain the variable";
 }
 
 std::string problem_of_module(const DeviceModule& module) { return loaded(module).rejection; }

@@ -19,7 +19,8 @@ class CudaCopies : public ::testing::Test {
     cudaMalloc(&device_, kBytes);
     cudaStreamCreate(&stream_);
   }
-  /// Returns the report about a call that returned cudaErrorInvalidValue and left no other error.
+  /// Returns the report about a call whose result is `error`. Expects cudaErrorInvalidValue, and no
+  /// other error of the device.
   std::string sentence(cudaError_t error) {
     EXPECT_EQ(error, cudaErrorInvalidValue);
     EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);

@@ -31,7 +31,7 @@ __global__ void misaligned(float4* x, const float* y) {
   x[0] = *four;
 #endif
 }
-// The last threads' elements of the tile are never written.
+// Threads from number n on do not write their elements of the tile.
 __global__ void unwritten_shared(int* x, int n) {
   __shared__ int tile[64];
   if (static_cast<int>(threadIdx.x) < n) tile[threadIdx.x] = 1;
@@ -43,8 +43,8 @@ __global__ void unwritten_dynamic(int* x) {
 }
 __global__ void unwritten_global(int* x, const int* y) { x[threadIdx.x] = y[threadIdx.x]; }
 
-// Sums of a block in rounds: a warp may store the next round's sum while other warps read this
-// round's sums.
+// Computes one sum per round in each block. Without the second barrier, a warp may store its sum of
+// the next round while other warps still read the sums of this round.
 template <bool kSecondBarrier>
 __global__ void sums_of_rounds(int* sums, const int* x, int rounds) {
   __shared__ int of_warps[4];
@@ -125,8 +125,8 @@ TEST_F(CudaFaultsDeathTest, PastALargeAllocation) {
   cudaFree(x);
 }
 
-// Work after kernkit_close_to_kernels() in the stream: kernels may not access the closed memory,
-// copies and fills may.
+// After kernkit_close_to_kernels() in a stream, copies and fills may access the closed memory, but
+// kernels may not.
 TEST_F(CudaFaultsDeathTest, WhatIsClosedToKernels) {
   runtime_.set_seed(1);
   float* x = memory<float>(100);

@@ -268,7 +268,7 @@ TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
     EXPECT_EQ(cudaStreamSynchronize(b), cudaSuccess);
     EXPECT_EQ(copy, 7);
 
-    // Calls that fail for another device.
+    // These calls fail for an event or a stream of another device.
     EXPECT_EQ(cudaEventRecord(of_0, b), cudaErrorInvalidResourceHandle);
     EXPECT_EQ(cudaEventRecord(of_1, a), cudaErrorInvalidResourceHandle);
     EXPECT_EQ(cudaEventRecord(of_1, nullptr), cudaErrorInvalidResourceHandle) << "cuda:0's";

@@ -13,14 +13,14 @@ Function* function_of(const char* library, const char* name) {
   void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   void* function = handle != nullptr ? dlsym(handle, name) : nullptr;
   if (function == nullptr) {
-    throw UnsupportedPtx(std::string("its PTX is compressed, and ") + library +
+    throw UnsupportedPtx(std::string("the PTX is compressed, and ") + library +
                          " was not found: install the library, or build with nvcc's --no-compress");
   }
   return reinterpret_cast<Function*>(function);
 }
 
 std::string checked(std::string text, bool is_valid) {
-  if (!is_valid) throw UnsupportedPtx("its PTX is damaged: it cannot be decompressed");
+  if (!is_valid) throw UnsupportedPtx("the PTX is damaged and cannot be decompressed");
   return text;
 }
 

@@ -94,7 +94,7 @@ std::string ptx_of(const FatEntry& entry) {
   } else if ((entry.flags & kLz4) != 0) {
     text = decompress_lz4(entry.code, entry.size, entry.decompressed_size);
   } else {
-    throw UnsupportedPtx("its PTX has an unsupported compression: build with nvcc's --no-compress");
+    throw UnsupportedPtx("the PTX has an unsupported compression: build with nvcc's --no-compress");
   }
   text.resize(std::strlen(text.c_str()));
   return text;

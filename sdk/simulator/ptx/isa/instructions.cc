@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction table: every form of a PTX instruction that the simulator executes. Instruction
-// (instruction.h) explains the notation of modifiers; find_instruction.cc has the sets "%int" and
-// the like. The titles are those of sections of the PTX ISA, chapter "Instruction Set".
+// (instruction.h) explains the notation of modifiers; find_instruction.cc has the sets of
+// modifiers, such as "%int". The titles are those of sections of the PTX ISA, chapter "Instruction
+// Set".
 #include <iterator>
 
 #include "ptx/isa/instruction.h"

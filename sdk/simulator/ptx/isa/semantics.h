@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that decode the operands of instructions and select the function that executes
-// them. Each is in the file of ptx/semantics/ that the comment above it gives.
+// them. The comment above a group of functions gives their file in ptx/semantics/.
 #pragma once
 
 #include "ptx/isa/instruction.h"

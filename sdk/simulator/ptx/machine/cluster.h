@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cluster: blocks that run together, on one OS thread, and access each other's shared memory. Every
-// block is in a cluster, which has one block unless the launch or the kernel asks for more.
+// block is in a cluster, which has one block unless the launch or the kernel sets another size.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -19,7 +19,7 @@ struct Line {
 struct InstrumentedKernel {
   InstrumentedKernel(const Kernel& original, const Module& module);
 
-  /// " (k.cu:5)": the source line of an operation; "" if it is unknown.
+  /// Returns the source line of an operation: " (k.cu:5)"; "" if the line is unknown.
   std::string line_text(uint32_t operation) const;
 
   Kernel kernel;

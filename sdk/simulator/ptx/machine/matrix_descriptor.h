@@ -8,27 +8,28 @@
 
 namespace kernkit::simulator::ptx {
 
-/// A matrix descriptor (PTX ISA, "Matrix Descriptor"): where a matrix is in shared memory.
+/// A matrix descriptor (PTX ISA, "Matrix Descriptor"): the location and the layout of a matrix in
+/// shared memory.
 struct MatrixDescriptor {
   static constexpr uint32_t kUnit = 16;        // bytes that are contiguous in every layout
   static constexpr uint32_t kDepthBytes = 32;  // bytes of a row of A, or of a column of B
 
   uint32_t start, leading, stride;  // [bytes]
-  uint32_t swizzle;                 // as in TensorMap
+  uint32_t swizzle;                 // see TensorMap::swizzle
 
   explicit MatrixDescriptor(uint64_t bits)
       : start(field(bits, 0)),
         leading(field(bits, 16)),
         stride(field(bits, 32)),
         swizzle(bits >> 62 == 0 ? 0 : static_cast<uint32_t>(4 - (bits >> 62))) {}
-  /// Returns the offset of a 16-byte unit in shared memory: of row `row`, from byte `byte` of the
-  /// row; rows are contiguous along k.
+  /// Returns the offset in shared memory of the 16-byte unit at byte `byte` of row `row`, for a
+  /// matrix whose rows run along k.
   uint32_t along_k(uint32_t row, uint32_t byte) const {
     if (swizzle == 0) return start + row / 8 * stride + byte / 16 * leading + row % 8 * 16;
     return swizzled(start + row / 8 * stride + row % 8 * (16u << swizzle) + byte, swizzle);
   }
-  /// Returns the offset of a 16-byte unit of a matrix whose rows run along k: of row `k`, from byte
-  /// `byte` of the row.
+  /// Returns the offset in shared memory of the 16-byte unit at byte `byte` of row `k`, for a
+  /// transposed matrix, which has one row for each k.
   uint32_t across_k(uint32_t k, uint32_t byte) const {
     if (swizzle == 0) return start + byte / 16 * stride + k / 8 * leading + k % 8 * 16;
     const uint32_t width = 16u << swizzle;
@@ -42,9 +43,10 @@ struct MatrixDescriptor {
   }
 };
 
-/// Calls visit(offset in shared memory, row, byte of the row) for each 16-byte unit of `count` rows
-/// from row `first` on. The rows of a transposed matrix run across k: visit() receives row k, and
-/// the byte at which the elements of eight of the rows begin.
+/// Calls visit(offset in shared memory, row, byte) for each 16-byte unit of `count` rows from row
+/// `first` on; the unit begins at this byte of the row. A transposed matrix has one stored row for
+/// each k: visit() receives k as the row, and the byte at which the elements of eight of the
+/// `count` rows begin.
 template <class Visit>
 void each_unit(const MatrixDescriptor& matrix, bool transposed, uint32_t first, uint32_t count,
                const Visit& visit) {

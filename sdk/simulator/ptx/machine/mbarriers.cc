@@ -105,9 +105,9 @@ void Mbarriers::note_wait(uint32_t at, unsigned warp) {
   }
 }
 
-// A wait by parity is for the first phase of this parity that the warp has not waited for. The
-// phase was missed if the following phase has completed, too: the object then has the parity of a
-// phase that is incomplete.
+// A wait by parity is for the first phase with this parity for which the warp has not waited. The
+// warp missed this phase if the following phase has completed as well: the current phase then has
+// the same parity as the missed phase, so that the wait does not end.
 std::string Mbarriers::lapped_text(uint32_t at, unsigned warp) const {
   const Live* live = live_at(at);
   if (live == nullptr) return "";

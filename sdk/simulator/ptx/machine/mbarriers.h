@@ -49,7 +49,8 @@ class Mbarriers {
   /// Returns a counter that increases when a phase of the object at an offset completes; 0 without
   /// an object. The value at mbarrier.init is arbitrary.
   uint64_t phases(uint32_t at) const;
-  /// Returns the number of the object's current phase, from 0 at mbarrier.init.
+  /// Returns the number of the object's current phase, counted from 0 since mbarrier.init; 0
+  /// without an object.
   uint64_t phase_of(uint32_t at) const;
   /// Records that a warp has waited for the phase before the current phase of the object.
   void note_wait(uint32_t at, unsigned warp);

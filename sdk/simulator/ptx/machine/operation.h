@@ -30,8 +30,8 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 /// The mode of a kWarpSync operation that only synchronises lanes, which can be at different
 /// operations.
 inline constexpr uint8_t kOnlySynchronises = 255;
-/// The mode of a kWarpSync operation that also waits until the other warps of the warpgroup have
-/// committed the groups of products for which the warp waits.
+/// The mode of a kWarpSync operation, wgmma.wait_group, that also waits until the other warps of
+/// the warpgroup have committed the groups of products that the warp waits for.
 inline constexpr uint8_t kWaitsForProducts = 254;
 
 struct Operation {

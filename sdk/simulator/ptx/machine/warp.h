@@ -83,7 +83,7 @@ struct alignas(64) Warp {
   uint32_t times_out = 0;           // lanes whose next mbarrier.try_wait does not wait
   uint32_t in_cluster_barrier = 0;  // lanes between barrier.cluster.arrive and .wait
   uint64_t cluster_phase[32] = {};  // phase of barrier.cluster in which each lane arrived
-  uint64_t product_groups = 0;      // number of groups of wgmma that the warp has committed
+  uint64_t product_groups = 0;      // groups of products that the warp has committed
   std::vector<Part> parts;          // parts that do not run
   std::vector<Caller> callers[32];  // call stack of each lane, innermost call last
 

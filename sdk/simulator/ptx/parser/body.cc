@@ -57,8 +57,8 @@ class BodyParser {
     return {file, line, column};
   }
 
-  // .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3
-  // A call site in an inlined function has its own .loc, before this directive.
+  // Parses .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3. If the call site is
+  // itself in an inlined function, an earlier .loc describes the call site.
   void parse_line(int line) {
     const Location location = parse_location();
     SourceLinePointer call_site;
@@ -77,8 +77,9 @@ class BodyParser {
     line_ = *source_line;
   }
 
-  // Returns the existing call site for a line among its own call sites, as in a recursive function,
-  // so that repeated directives keep chains finite.
+  // Returns the source line of a location. If the line is among its own call sites, as in a
+  // recursive function, returns that call site, so that repeated directives do not make the chain
+  // of call sites longer.
   static SourceLinePointer location_of(const Location& location,
                                        const SourceLinePointer& call_site) {
     const auto [file, line, column] = location;
@@ -181,8 +182,8 @@ class BodyParser {
       dot = opcode.find('.', begin);
       instruction.modifiers.push_back(opcode.substr(begin, dot - begin));
     }
-    // Operands of texture and surface instructions have a different form; the decoder rejects such
-    // an instruction by its name.
+    // The operands of texture and surface instructions have a different syntax and are skipped; the
+    // decoder rejects these instructions by their names.
     if (uses_texture(instruction.name)) {
       while (!lexer_.accept(";")) lexer_.next();
       return;
@@ -192,7 +193,7 @@ class BodyParser {
 
   Lexer lexer_;
   SourceLine line_;
-  std::map<Location, SourceLinePointer> locations_;  // last .loc of each location
+  std::map<Location, SourceLinePointer> locations_;  // source line of the last .loc of a location
   std::vector<Statement> statements_;
 };
 

@@ -13,7 +13,7 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || (c != '\0' && std::strchr("_$%.", c));
 }
 
-// In a declaration, `.reg.b32` is two words.
+// Returns the length of the word at the start of a text. `.reg.b32` is two words.
 size_t length_of_word(std::string_view text) {
   size_t n = 0;
   while (n < text.size()) {
@@ -92,7 +92,7 @@ void Lexer::skip_line(int line) {
 }
 
 std::string_view Lexer::skip_braces(int* first_line) {
-  // The lookahead token belongs to the body.
+  // The lookahead token is the first token of the body.
   const char* begin = token_.text.data() - (token_.kind == Token::kString ? 1 : 0);
   *first_line = token_.line;
   for (int depth = 1; !ended(); read()) {

@@ -10,7 +10,7 @@ namespace kernkit::simulator::ptx {
 struct Token {
   enum Kind { kWord, kString, kSign, kEnd } kind;
   std::string_view text;  // text of the token; strings without quotes
-  int line;               // line of the PTX
+  int line;               // line number in the PTX
 };
 
 /// A word has letters, digits and _ $ % . and pairs of colons: `ld.global.L2::128B.u32`, `%tid.x`.
@@ -24,16 +24,16 @@ class Lexer {
   bool at(std::string_view text) const {
     return token_.kind != Token::kString && token_.text == text;
   }
-  /// Takes the next token if its text matches; returns whether it did.
+  /// Takes the next token if it has this text. Returns whether the token was taken.
   bool accept(std::string_view text);
   void expect(std::string_view text);
   /// Takes the next token, which must be a word. Throws for other tokens.
   std::string word();
   bool ended() const { return token_.kind == Token::kEnd; }
-  /// Skips the remaining tokens of a line.
+  /// Skips the remaining tokens of line number `line`.
   void skip_line(int line);
-  /// Called after an opening brace: takes and returns the text up to the closing brace, and takes
-  /// the brace.
+  /// Call this function after an opening brace. Takes the text up to and including the matching
+  /// closing brace. Returns the text without the brace, and stores the number of its first line.
   std::string_view skip_braces(int* first_line);
   [[noreturn]] void reject(const std::string& problem) const;
 

@@ -23,12 +23,12 @@ struct Operand {
   enum Kind { kName, kInteger, kFloat, kDouble, kVector, kAddress, kNothing } kind = kNothing;
   std::string name;            // name, or base of an address; "" without a base
   bool negated = false;        // whether the operand is `!name`
-  uint64_t bits = 0;           // value of a number
+  uint64_t bits = 0;           // bits of a number
   int64_t offset = 0;          // offset of an address [bytes]
   std::vector<Operand> parts;  // parts of a vector, second name of `a|b`, coordinates of an address
 };
 
-/// A variable's initial value: bytes, and addresses to store in them.
+/// The initial value of a variable: its bytes, and the addresses of variables to store in them.
 struct Initial {
   struct Address {
     uint32_t at;
@@ -46,7 +46,7 @@ struct Variable {
   Type type = Type::kNone;
   uint32_t alignment = 1;
   uint32_t size = 0;       // size of the variable [bytes]
-  bool is_extern = false;  // whether the variable is only declared, or is dynamic shared memory
+  bool is_extern = false;  // whether the variable is declared as .extern
   bool is_managed = false;
   Initial initial;
 };
@@ -70,10 +70,10 @@ struct Statement {
   SourceLine line;
   int ptx_line = 0;
   Type type = Type::kNone;  // type of registers
-  int count = 0;            // number of registers; 0 for one register without a number in its name
+  int count = 0;            // number of registers; 0 for a single register without a number
   Variable variable;
   std::vector<Variable> results, parameters;  // results and parameters of a prototype
-  /// The mnemonic with its modifiers: "ld.global.u32".
+  /// Returns the mnemonic with its modifiers: "ld.global.u32".
   std::string opcode() const;
 };
 
@@ -83,14 +83,14 @@ struct Function {
   bool has_body = false;
   std::vector<Variable> parameters;
   std::vector<Variable> results;
-  uint64_t max_threads = 0;  // most threads of a block by .maxntid or .reqntid; 0 without a limit
-  uint32_t cluster[3] = {};  // blocks of a cluster by .reqnctapercluster; 0 without the directive
+  uint64_t max_threads = 0;  // limit on threads of a block by .maxntid or .reqntid; 0: none
+  uint32_t cluster[3] = {};  // blocks of a cluster by .reqnctapercluster; 0: no directive
   std::string_view body;
   int body_line = 0;
 };
 
 struct Module {
-  std::string text;  // text to which the views refer
+  std::string text;  // PTX text to which the string views refer
   std::map<std::string, Function> functions;
   std::vector<Variable> variables;
   std::map<int, std::string> files;
@@ -100,8 +100,8 @@ struct Module {
   uint32_t function_number(const std::string& name) const;
   /// Returns the defined function or kernel with a number; null for other numbers.
   const Function* function_at(uint32_t number) const;
-  /// "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with every call site of inlined
-  /// functions up to the kernel or the called function; "" without a .loc.
+  /// Describes a source line: "scale.cu:12", or "math.h:3 (inlined at row.h:7, scale.cu:12)" with
+  /// the call sites of all enclosing inlined functions; "" without a .loc.
   std::string location_text(const SourceLine& line) const;
 };
 

@@ -9,8 +9,8 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// PTX ISA, "Constants": 0f and 0d precede the bits of a float; other numbers have the form of C,
-// with an optional suffix U.
+// PTX ISA, "Constants": 0f and 0d precede the bits of a floating-point number; other numbers have
+// the syntax of C, with an optional suffix U.
 Operand parse_number(Lexer& lexer, bool negative) {
   std::string text = lexer.word();
   Operand number;
@@ -64,7 +64,7 @@ Operand parse_address(Lexer& lexer) {
   }
   address.kind = Operand::kAddress;
   if (!lexer.at("]") && !lexer.at(",")) address.offset += parse_offset(lexer);
-  if (lexer.accept(",")) address.parts = {parse_operand(lexer)};  // coordinates in a tensor
+  if (lexer.accept(",")) address.parts = {parse_operand(lexer)};  // coordinates of a tensor element
   lexer.expect("]");
   lexer.accept(".unified");  // a hint about the address, which has no effect
   return address;

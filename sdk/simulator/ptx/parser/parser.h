@@ -17,10 +17,11 @@ std::vector<Statement> parse_body(const Function& function);
 /// These instructions are not supported, and their operands are not parsed.
 bool uses_texture(const std::string& name);
 
-/// Parses a variable after its space: `.align 4 .b8 name[16] = {1, 2}`.
+/// Parses the declaration of a variable after its state space: `.align 4 .b8 name[16] = {1, 2}`.
 Variable parse_variable(Lexer& lexer, const std::string& space);
 Operand parse_operand(Lexer& lexer);
-/// Parses `(.param .b64 a, .reg .b32 b)`; returns an empty list without a parenthesis.
+/// Parses `(.param .b64 a, .reg .b32 b)`; returns an empty list if the next token is no
+/// parenthesis.
 std::vector<Variable> parse_variables(Lexer& lexer);
 
 }  // namespace kernkit::simulator::ptx

@@ -11,13 +11,13 @@ namespace kernkit::simulator::ptx {
 template <class Value>
 class StringMap {
  public:
-  /// Returns null for an unknown name.
+  /// Returns the value of a name; null for an unknown name.
   const Value* find(const std::string& name) const {
     const auto position = by_name_.find(name);
     return position == by_name_.end() ? nullptr : static_cast<const Value*>(position->second);
   }
-  /// Returns the value of a name, and creates it for an unknown name. The value's address is
-  /// stable.
+  /// Returns the value of a name. Creates a value for an unknown name. The address of a value never
+  /// changes.
   Value& operator[](const std::string& name) {
     void*& value = by_name_[name];
     if (value == nullptr) value = &values_.emplace_back();

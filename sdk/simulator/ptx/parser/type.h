@@ -37,7 +37,7 @@ enum class Type : uint8_t {
 
 /// Returns the type for a name without the dot; kNone for an unknown name.
 Type type_named(const std::string& name);
-/// Returns the size in memory [bytes]; 0 for a predicate.
+/// Returns the size of a type in memory [bytes]; 0 for a predicate.
 uint32_t size_of(Type type);
 inline bool is_signed(Type type) {
   return type == Type::kS8 || type == Type::kS16 || type == Type::kS32 || type == Type::kS64;

@@ -13,7 +13,8 @@ void append(std::vector<unsigned char>* bytes, uint64_t bits, uint32_t size) {
   bytes->insert(bytes->end(), raw, raw + size);
 }
 
-// Returns the bits of a number in a list of initial values. A float may have the other size.
+// Returns the bits of an initial value of the type. Converts a float literal for a variable of type
+// .f64.
 uint64_t bits_of(const Operand& value, Type type) {
   if (value.kind == Operand::kFloat && type == Type::kF64) {
     float narrow;
@@ -49,8 +50,8 @@ void parse_initial(Lexer& lexer, Type type, Initial* initial) {
   append(&initial->bytes, bits_of(value, type), size_of(type));
 }
 
-// Returns whether a variable is a texture, surface or sampler, which only has an address, since no
-// supported instruction uses it.
+// Returns whether a variable is a texture, surface or sampler. The simulator stores such a variable
+// as 64 bits that no supported instruction accesses.
 bool is_opaque(const std::string& token) {
   return token == ".texref" || token == ".surfref" || token == ".samplerref";
 }
@@ -69,7 +70,7 @@ Variable parse_variable(Lexer& lexer, const std::string& space) {
     } else if (token == ".v2" || token == ".v4") {
       elements = token == ".v2" ? 2 : 4;
     } else if (token == ".ptr" || token == ".attribute") {
-      // `.ptr .global .align 4` of a parameter has no effect.
+      // `.ptr .global .align 4` after a parameter has no effect.
       if (token == ".attribute") {
         lexer.expect("(");
         while (!lexer.accept(")")) variable.is_managed |= lexer.next().text == ".managed";

@@ -32,7 +32,8 @@ struct Approximated {
     const auto y = static_cast<float>(Op::apply(kFlushes ? flush(x) : x));
     return canonical(kFlushes ? flush(y) : y);
   }
-  // bfloat16 and float have the same exponents, so that both have the same subnormal range.
+  // flush() works on the float value, because bfloat16 has the exponents of float and hence the
+  // same subnormal range.
   template <class H>
   static H apply(H x) {
     const H y = H::from(narrow_to_odd(Op::apply(kFlushes ? flush(x.value()) : x.value())));
@@ -40,7 +41,7 @@ struct Approximated {
   }
 };
 
-// The 16-bit forms of an instruction: ex2 has .f16 and .ftz.bf16, tanh has .f16 and .bf16.
+// The 16-bit forms of an instruction: none; .f16 and .ftz.bf16 (ex2); or .f16 and .bf16 (tanh).
 enum class Halves { kNone, kBfloatFlushes, kNeverFlushes };
 
 template <class Op, Halves kHalves>

@@ -30,7 +30,7 @@ struct Insertion {
   static constexpr Run run = insert<X>;
 };
 
-// The operations and, or, xor and not on predicates.
+// Executes and, or, xor and not on predicates.
 void logic_of_predicates(Warp& warp, const Operation& operation) {
   const uint32_t a = warp.predicate(operation.src0);
   const uint32_t b = operation.src1 != kNone ? warp.predicate(operation.src1) : 0;
@@ -133,7 +133,8 @@ Run prmt(Decoder& d) {
   if (mode == "rc16") return ternary<PrmtMode<Bytes::kHalf>, uint32_t, uint32_t>;
   return ternary<Prmt, uint32_t, uint32_t>;
 }
-// lop3.or.b32 d|p, a, b, c, table, {!}q: p is whether any bit of d is set, combined with q.
+// Decodes lop3.or.b32 d|p, a, b, c, table, {!}q: p is true if any bit of d is set, combined with q
+// by .or or .and.
 Run lop3(Decoder& d) {
   const std::string_view combined = d.one_of({"or", "and"});
   const Type type = d.type();

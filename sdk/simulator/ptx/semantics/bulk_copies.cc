@@ -23,9 +23,9 @@ constexpr uint32_t kBoxAlignment = 128;  // alignment of a tensor's box in share
 constexpr uint32_t kMapAlignment = 64, kMapBytes = 128;
 constexpr uint32_t kMbarrierBytes = 8;
 
-// The mode of a load from shared memory.
+// Operation::mode of a load whose source is in shared memory.
 constexpr uint8_t kFromShared = 1;
-// Registers of Operation::list, with addresses of 64 bits.
+// Indices into Operation::list. The registers have 64 bits, except the coordinates.
 enum Operands : size_t { kShared, kGlobal, kMbarrier, kCoordinates };
 
 unsigned thread_of(const Warp& warp, int lane) {
@@ -33,7 +33,8 @@ unsigned thread_of(const Warp& warp, int lane) {
 }
 uint64_t value(Warp& warp, uint32_t at, int lane) { return warp.lanes<uint64_t>(at)[lane]; }
 
-/// A bulk copy of one lane: where it was issued, for faults and for its completion.
+/// A bulk copy by one lane: the lane and the operation that issued the copy, and the mbarrier that
+/// counts the copy's bytes.
 struct BulkCopy {
   Warp& warp;
   const Operation& operation;
@@ -46,15 +47,15 @@ struct BulkCopy {
     fault(warp, lane, operation, function_text(block().launch.kernel, operation) + ": " + why,
           error);
   }
-  // Finds memory at the address in shared space in a register.
+  // Finds the memory at the shared address that register `at` has in the lane.
   SharedLocation shared(uint32_t at, uint32_t bytes, uint32_t alignment, Touch touch) const {
     const uint64_t address = kSharedWindow + (value(warp, at, lane) & UINT32_MAX);
     return shared_location(warp,
                            find_bytes(warp, lane, operation, address, bytes, alignment, touch));
   }
   BlockHooks* hooks() const { return block().hooks.get(); }
-  // Counts the bytes that landed in the block `to` at the mbarrier, or at the mbarrier with the
-  // same offset in another block.
+  // Counts bytes that were stored in the block `to` at the mbarrier in the block `target`, which
+  // has the offset of the copy's mbarrier.
   void complete_bytes(uint64_t number, const Block& to, Block& target, uint32_t bytes) const {
     if (hooks() != nullptr) {
       hooks()->lands(number, to, {target, mbarrier.at, target.mbarriers.phases(mbarrier.at)});
@@ -89,7 +90,8 @@ struct Target {
   Block *to, *counts;
 };
 
-// Returns the targets of a load: one block or, with .multicast::cluster, the blocks of a mask.
+// Returns the blocks that receive a load: one block or, with .multicast::cluster, the blocks of a
+// mask.
 std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
   const Operation& operation = copy.operation;
   if (operation.src2 == kNone) return {{to.block, copy.mbarrier.block}};
@@ -112,7 +114,7 @@ std::vector<Target> targets_of(const BulkCopy& copy, const SharedLocation& to) {
   return targets;
 }
 
-// Describes a copy to tools. `each(visit)` calls visit(offset in shared memory, address in global
+// Informs the tools of a copy. `each(visit)` calls visit(offset in shared memory, address in global
 // memory or 0, bytes) for each piece of the copy; `shared` has the blocks whose shared memory the
 // copy accesses.
 template <class Each>
@@ -148,8 +150,8 @@ uint32_t size_of_copy(const BulkCopy& copy) {
   return bytes;
 }
 
-// cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size, [mbarrier];
-// the source can also be in shared memory of the block.
+// Executes cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], size,
+// [mbarrier], and the form whose source is in shared memory of the block.
 void load_bulk(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const uint32_t bytes = size_of_copy(copy);
@@ -185,7 +187,8 @@ void load_bulk(Warp& warp, const Operation& operation) {
   });
 }
 
-// cp.async.bulk.global.shared::cta.bulk_group [to], [from], size, and cp.reduce.async.bulk
+// Executes cp.async.bulk.global.shared::cta.bulk_group [to], [from], size, and
+// cp.reduce.async.bulk.
 void store_bulk(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const uint32_t bytes = size_of_copy(copy);
@@ -206,7 +209,7 @@ void store_bulk(Warp& warp, const Operation& operation) {
   });
 }
 
-/// A box of a tensor: the map, and the coordinates of the box's first element.
+/// A box of a tensor: the tensor map, and the coordinates of the box's first element.
 struct Box {
   TensorMap map;
   int32_t first[TensorMap::kMostDimensions];
@@ -214,9 +217,9 @@ struct Box {
   bool contains(int dimension, int64_t coordinate) const {
     return coordinate >= 0 && static_cast<uint64_t>(coordinate) < map.sizes[dimension];
   }
-  // Calls visit(offset in the box, address of the row's first element, elements before the tensor,
-  // end of the elements in the tensor) for each row of the box. A row outside of the tensor has no
-  // elements in the tensor.
+  // Calls visit(offset, address, begin, end) for each row of the box: the row's offset in the box
+  // [bytes], the address of its first element, and the range of its elements that are in the
+  // tensor, which is empty for a row outside of the tensor.
   template <class Visit>
   void each_row(const Visit& visit) const {
     const uint32_t length = map.elements(0);
@@ -262,7 +265,8 @@ Box read_box(const BulkCopy& copy) {
   return box;
 }
 
-// Finds the memory of a box in shared memory. A swizzled box ends with a whole line.
+// Finds the bytes of a box in shared memory. The size of a swizzled box is rounded up to
+// kBoxAlignment.
 SharedLocation find_box(const BulkCopy& copy, const Box& box, Touch touch) {
   uint32_t bytes = box.map.box_bytes();
   if (box.map.swizzle != 0) bytes = (bytes + kBoxAlignment - 1) / kBoxAlignment * kBoxAlignment;
@@ -282,9 +286,9 @@ void check_elements(const BulkCopy& copy, const Box& box, Touch touch) {
   find_bytes(copy.warp, copy.lane, copy.operation, low, high - low, 1, touch);
 }
 
-// Calls visit(offset in shared memory, address in global memory or 0, bytes) for the pieces of a
-// box: elements, or units of 16 bytes that are contiguous in both memories. Pieces outside of the
-// tensor have the address 0.
+// Calls visit(offset in shared memory, address in global memory, bytes) for the pieces of a box. A
+// piece is an element, or several elements of a 16-byte unit that are contiguous in both memories.
+// The address of a piece outside of the tensor is 0.
 template <class Visit>
 void each_piece(uint32_t start, const Box& box, const Visit& visit) {
   const TensorMap& map = box.map;
@@ -295,7 +299,7 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
       const uint32_t at = start + offset + i * size;
       const bool is_inside = i >= begin && i < end;
       uint32_t count = 1;
-      if (map.steps[0] == 1) {  // the remaining elements of the unit that are also in the tensor
+      if (map.steps[0] == 1) {  // adjacent elements that are all in the tensor or all outside
         const uint32_t limit = is_inside ? end : i < begin ? begin : length;
         count = std::min((kUnit - at % kUnit) / size, limit - i);
       }
@@ -306,8 +310,8 @@ void each_piece(uint32_t start, const Box& box, const Visit& visit) {
   });
 }
 
-// cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [to], [map, {x, y}],
-// [mbarrier]. Elements outside of the tensor are zero.
+// Executes cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [to], [map,
+// {x, y}], [mbarrier]. Elements outside of the tensor are zero.
 void load_tensor(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
     const Box box = read_box(copy);
@@ -334,7 +338,7 @@ void load_tensor(Warp& warp, const Operation& operation) {
   });
 }
 
-// cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, y}], [from], and
+// Executes cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [map, {x, y}], [from], and
 // cp.reduce.async.bulk.tensor. Elements outside of the tensor are not stored.
 void store_tensor(Warp& warp, const Operation& operation) {
   each_copy(warp, operation, [&](const BulkCopy& copy) {
@@ -363,7 +367,8 @@ void commit_groups(Warp& warp, const Operation&) {
     warp.block->asynchronous.commit_group(thread_of(warp, __builtin_ctz(remaining)));
   }
 }
-// A copy reads and stores its bytes at the same time, so that .read needs no other wait.
+// Executes cp.async.bulk.wait_group, also with .read: a copy reads and stores its bytes at the same
+// time.
 void wait_for_bulk_groups(Warp& warp, const Operation& operation) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     warp.block->asynchronous.complete_groups(thread_of(warp, __builtin_ctz(remaining)),
@@ -371,8 +376,8 @@ void wait_for_bulk_groups(Warp& warp, const Operation& operation) {
   }
 }
 
-// Sets the registers of the tensor map's address and of the coordinates from operand i, and the
-// number of dimensions.
+// Decodes operand i, [map, {coordinates}]: sets the registers of the map's address and of the
+// coordinates, and the number of dimensions.
 void take_box(Decoder& d, size_t i) {
   static constexpr std::string_view kDimensions[] = {"1d", "2d", "3d", "4d", "5d"};
   uint8_t count = 0;

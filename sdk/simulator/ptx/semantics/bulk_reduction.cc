@@ -12,7 +12,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The lower four bits of a reduction are an operation, the upper four bits a type.
+// The operation of a reduction, in its lower four bits. The upper four bits are an ElementType.
 enum BulkOperation : uint8_t { kStore, kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor };
 // Values of CUtensorMapDataType.
 enum ElementType : uint8_t {
@@ -96,7 +96,7 @@ void reduce_halves(uint8_t operation, unsigned char* to, const unsigned char* fr
   }
 }
 
-// Blocks on several OS threads may reduce into the same memory.
+// The lock of all reductions: blocks on several OS threads may reduce into the same memory.
 std::mutex& reductions() {
   static auto& mutex = *new std::mutex;  // never destroyed, like the runtime's state
   return mutex;

@@ -13,13 +13,14 @@ namespace kernkit::simulator::ptx {
 /// A copy without a reduction.
 inline constexpr uint8_t kNoReduction = 0;
 
-/// Returns the reduction with a name, such as "add", of elements of a type; of elements whose type
-/// a tensor map has if `type` is kNone. kNoReduction: the form does not exist.
+/// Returns the reduction with a name, such as "add", for elements of a type; kNoReduction if the
+/// form does not exist. `type` is kNone if a tensor map has the type.
 uint8_t reduction_named(std::string_view name, Type type);
-/// Returns a reduction with the type of a tensor map, a value of CUtensorMapDataType; kNoReduction
-/// if `reduction` is kNoReduction or has no form for the type.
+/// Returns `reduction` for elements of the type of a tensor map, a value of CUtensorMapDataType;
+/// kNoReduction if `reduction` is kNoReduction or does not exist for the type.
 uint8_t reduction_of(uint8_t reduction, uint8_t type_of_map);
-/// Stores `bytes` bytes, or reduces elements.
+/// Copies `bytes` bytes for kNoReduction; otherwise reduces the elements of `from` into the
+/// elements of `to`.
 void reduce(uint8_t reduction, unsigned char* to, const unsigned char* from, uint32_t bytes);
 
 }  // namespace kernkit::simulator::ptx

@@ -22,8 +22,8 @@ void copy_property(Warp& warp, const Operation& operation) {
 
 }  // namespace
 
-// createpolicy.fractional policy{, fraction}; createpolicy.range policy, [first], primary size,
-// total size; createpolicy.cvt policy, access property
+// Decodes createpolicy.fractional policy{, fraction}; createpolicy.range policy, [first], primary
+// size, total size; and createpolicy.cvt policy, access property.
 Run createpolicy(Decoder& d) {
   d.operation.dst = d.to(0, d.type());
   if (d.has("cvt")) {

@@ -13,8 +13,8 @@
 
 namespace kernkit::simulator::ptx {
 
-// Operation::offset packs offsets in local memory of 16 bits, of up to four parameters.
-// Operation::target is the offset of the result, whose size is Operation::bytes.
+// For a call, Operation::offset packs the 16-bit offsets of up to four parameters in local memory.
+// Operation::target is the offset of the result, and Operation::bytes its size.
 
 inline unsigned char* address_of_call(Warp& warp, const Operation& operation, uint64_t offset,
                                       int lane) {
@@ -23,7 +23,7 @@ inline unsigned char* address_of_call(Warp& warp, const Operation& operation, ui
   return warp.local.at_lane(lane) + at;
 }
 
-/// Returns a lane's value of parameter `which`.
+/// Returns the value of parameter number `which`, from 0 on, in a lane.
 template <class T>
 T parameter(Warp& warp, const Operation& operation, int which, int lane) {
   const auto offset = static_cast<uint64_t>(operation.offset >> 16 * which & 0xffff);
@@ -38,8 +38,9 @@ void set_result(Warp& warp, const Operation& operation, int lane, T value) {
   std::memcpy(address_of_call(warp, operation, operation.target, lane), &value, sizeof(T));
 }
 
-/// Decodes the offsets of a call's parameters, and of its result of `result_bytes` bytes. `callee`:
-/// position of the function's name among the operands.
+/// Decodes a call with `parameters` parameters and a result of `result_bytes` bytes: sets the
+/// offsets of the parameters and of the result. `callee`: index of the operand with the function's
+/// name.
 inline void take_parameters(Decoder& d, size_t callee, size_t parameters,
                             uint8_t result_bytes = 0) {
   const auto offset_of = [&](const Operand& one) {
@@ -60,8 +61,9 @@ inline void take_parameters(Decoder& d, size_t callee, size_t parameters,
   d.operation.bytes = result_bytes;
 }
 
-/// Returns the function that executes a call of the device runtime, see device_runtime.cc; null for
-/// other functions. `callee`: position of the function's name among the operands.
+/// Returns the function that executes a call of the device runtime, see device_runtime.cc; null if
+/// `name` is no function of the device runtime. `callee`: index of the operand with the function's
+/// name.
 Run call_device_runtime(Decoder& d, size_t callee, const std::string& name);
 
 }  // namespace kernkit::simulator::ptx

@@ -20,7 +20,8 @@ std::make_unsigned_t<X> product(X a, X b, bool high) {
   return static_cast<std::make_unsigned_t<X>>(high ? wide_product >> 8 * sizeof(X) : wide_product);
 }
 
-// Adds with a carry. The carry flag is a predicate register.
+// Executes additions and subtractions with carry. The carry flag is a predicate register: src3 on
+// input, dst_predicate on output.
 template <class X>
 void carry_lanes(Warp& warp, const Operation& operation) {
   using U = std::make_unsigned_t<X>;
@@ -44,7 +45,7 @@ void carry_lanes(Warp& warp, const Operation& operation) {
   if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, after);
 }
 
-// madc.hi.sat.s32: clamps the sum to the range of the type.
+// Executes madc.hi.sat.s32, which clamps the sum to the range of the type.
 void add_saturated(Warp& warp, const Operation& operation) {
   const auto *a = warp.lanes<int32_t>(operation.src0), *b = warp.lanes<int32_t>(operation.src1),
              *c = warp.lanes<int32_t>(operation.src2);
@@ -60,7 +61,8 @@ void add_saturated(Warp& warp, const Operation& operation) {
 
 }  // namespace
 
-// add.cc, addc, addc.cc, sub.cc, subc, subc.cc, mad.cc, madc and madc.cc with .lo or .hi
+// Decodes add.cc, addc, addc.cc, sub.cc, subc and subc.cc, and mad.cc, madc and madc.cc with .lo or
+// .hi.
 Run carry(Decoder& d) {
   const std::string_view name = d.name();
   const bool is_product = name.substr(0, 3) == "mad";

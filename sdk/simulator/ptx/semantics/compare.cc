@@ -10,7 +10,7 @@ namespace {
 
 using namespace compare_steps;  // NOLINT(build/namespaces): its own steps
 
-// setp.f16x2 sets a predicate for each half.
+// Executes setp.f16x2, which sets one predicate for each half.
 template <class X>
 void set_packed(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<X, 2, 0>(warp, operation));
@@ -18,8 +18,8 @@ void set_packed(Warp& warp, const Operation& operation) {
   if (operation.dst != kNone) warp.set_predicate(operation.dst, low);
   if (operation.dst_predicate != kNone) warp.set_predicate(operation.dst_predicate, high);
 }
-// set stores all ones, or 1.0 (Operation::offset), if the comparison holds. R is the register's
-// type.
+// Stores the result of set: Operation::offset (all ones or 1.0) where the comparison holds, else 0.
+// R is the type of the result register.
 template <class R>
 void put_in_register(Warp& warp, const Operation& operation, uint32_t compared) {
   const uint32_t bits = combined(warp, operation, compared);
@@ -32,7 +32,8 @@ template <class R, class X, bool kFlushes>
 void set_register(Warp& warp, const Operation& operation) {
   put_in_register<R>(warp, operation, compared<X, kFlushes>(warp, operation));
 }
-// set on two 16-bit numbers, one for each half of the result.
+// Executes set for pairs of 16-bit numbers: each half of the result is the result of one
+// comparison.
 template <class H>
 void set_register_of_pairs(Warp& warp, const Operation& operation) {
   const uint32_t low = combined(warp, operation, compared_halves<H, 2, 0>(warp, operation));
@@ -138,7 +139,7 @@ void read_comparison(Decoder& d, size_t with) {
 
 }  // namespace
 
-// setp p|q, a, b, c
+// Decodes setp p|q, a, b, c.
 Run setp(Decoder& d) {
   read_comparison(d, 3);
   const Type type = d.type();

@@ -15,7 +15,7 @@ void stop_kernel(Warp& warp, const Operation& operation) {
   fault(warp, __builtin_ctz(warp.mask), operation, "__trap()");
 }
 
-// bar.sync a{, b}; bar.arrive a, b; bar.red.popc d, a{, b}, p
+// Decodes bar.sync a{, b}; bar.arrive a, b; and bar.red.popc d, a{, b}, p.
 Run barrier_of_block(Decoder& d) {
   Operation& operation = d.operation;
   operation.flow = Flow::kBarrier;
@@ -60,7 +60,7 @@ void arrive_at_cluster(Warp& warp, const Operation& operation) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     warp.cluster_phase[__builtin_ctz(remaining)] = block.cluster->phase();
   }
-  // The order of the phase counts from the arrival on.
+  // For the tools, the arrival and not the wait orders the accesses of the threads.
   if (block.hooks != nullptr) block.hooks->arrives(warp, Block::kClusterBarrier, false);
   block.cluster->arrive(static_cast<unsigned>(__builtin_popcount(warp.mask)));
 }
@@ -108,8 +108,8 @@ Run nanosleep(Decoder& d) {
   d.operation.flow = Flow::kYield;
   return nothing;
 }
-// Orders blocks on several OS threads: each adds to one atomic, so that the second block reads
-// values that the first block wrote.
+// Orders blocks on several OS threads: every fence adds to the same atomic, so that a block reads
+// the values that other blocks wrote before their earlier fences.
 void sync_blocks(Warp&, const Operation&) {
   static int counter = 0;
   __atomic_fetch_add(&counter, 1, __ATOMIC_ACQ_REL);
@@ -118,7 +118,7 @@ Run fence(Decoder& d) {
   const bool in_block = d.has("cta");
   return in_block ? nothing : sync_blocks;
 }
-// fence.proxy.async{.space}, which acts on tools only.
+// Decodes fence.proxy.async{.space}, which only has an effect on the tools.
 Run proxy_fence(Decoder& d) {
   const std::string_view space = d.one_of({"global", "shared::cta", "shared::cluster"});
   d.operation.mode = space.empty()       ? kFencesGlobal | kFencesShared
@@ -126,7 +126,8 @@ Run proxy_fence(Decoder& d) {
                                          : kFencesShared;
   return nothing;
 }
-// Performance hints and griddepcontrol, whose effect the tools read from the instruction table.
+// Decodes performance hints and griddepcontrol. The tools read the effect of griddepcontrol from
+// the instruction table.
 Run hint(Decoder&) { return nothing; }
 
 }  // namespace kernkit::simulator::ptx

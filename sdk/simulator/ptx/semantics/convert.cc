@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX ISA: cvt. Common forms have loops of their own; other forms convert lane by lane, through the
-// widest integer or double precision (convert_lane.cc).
+// PTX ISA: cvt. Common forms have their own loops. Other forms convert lane by lane, through the
+// widest integer type or double precision (convert_lane.cc).
 #include "ptx/simd/convert.h"
 #include "ptx/decode/decoder.h"
 #include "ptx/isa/semantics.h"
@@ -52,7 +52,7 @@ Run from_two(Decoder& d, Type to, Type from, std::string_view how) {
   return to == Type::kE4M3x2 ? narrow_to_e4m3x2 : narrow_to_e5m2x2;
 }
 
-// cvt.rn.satfinite.e4m3x2.f16x2 and cvt.rn.f16x2.e4m3x2
+// Decodes cvt.rn.satfinite.e4m3x2.f16x2 and cvt.rn.f16x2.e4m3x2.
 Run between_pairs(Decoder& d, Type to, Type from, std::string_view how) {
   d.need_operands(2);
   const uint8_t mode = d.operation.mode = mode_of(d, how);
@@ -119,7 +119,7 @@ Run cvt(Decoder& d) {
   }
   if (is_pair(to) || is_pair(from)) return between_pairs(d, to, from, how);
   d.need_operands(2);
-  if (d.has("relu") || d.has("satfinite")) {  // the instruction table has these for .f16 and .bf16
+  if (d.has("relu") || d.has("satfinite")) {  // only .f16 and .bf16 forms have these
     d.operation.mode = mode_of(d, how);
     d.take({to, from});
     return to == Type::kF16 ? narrow_to_f16 : narrow_to_bf16;
@@ -136,7 +136,7 @@ Run cvt(Decoder& d) {
                           : how[1] == 'm' ? Rounding::kDown
                                           : Rounding::kUp;
   }
-  // Registers may be wider than the types.
+  // The registers may be wider than the types of the conversion.
   const Type to_register = d.type_of_register(d.operand(0));
   Type from_register = d.type_of_register(d.operand(1));
   if (from_register == Type::kNone) from_register = from;

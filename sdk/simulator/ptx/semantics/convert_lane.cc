@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// An exact number: an integer as sign and magnitude, or a double.
+// The exact value of a source: an integer as sign and magnitude, or a double.
 struct Number {
   bool is_integer = false;
   bool negative = false;
@@ -64,8 +64,8 @@ double to_integral(double x, Rounding rounding) {
   return x;
 }
 
-// PTX ISA, cvt: a number out of range is clamped to the range; a NaN becomes 0, or the upper bit if
-// either type has 64 bits.
+// PTX ISA, "cvt": a number out of range is clamped to the range. A NaN becomes 0; if either type
+// has 64 bits, the result has only its highest bit set.
 uint64_t to_integer(const Conversion& conversion, double x) {
   const uint32_t width = 8 * size_of(conversion.to);
   if (x != x) {
@@ -85,7 +85,7 @@ uint64_t to_integer(const Conversion& conversion, double x) {
                                                        : static_cast<uint64_t>(x);
 }
 
-// .sat between integers clamps to the range of the result type.
+// Clamps an integer to the range of the result type, for .sat.
 uint64_t clamped(Type to, const Number& number) {
   const uint32_t width = 8 * size_of(to);
   const uint64_t most = ~uint64_t{0} >> (64 - width + (is_signed(to) ? 1 : 0));
@@ -94,7 +94,8 @@ uint64_t clamped(Type to, const Number& number) {
   return 0 - (number.magnitude > most + 1 ? most + 1 : number.magnitude);
 }
 
-// Converts an integer to a double, rounded to odd, so that a further rounding equals a single one.
+// Converts an integer to a double, rounded to odd. Rounding the result again gives the same number
+// as rounding the integer once.
 double to_odd(const Number& number) {
   uint64_t m = number.magnitude;
   int shift = 0;
@@ -107,7 +108,7 @@ double to_odd(const Number& number) {
   return number.negative ? -x : x;
 }
 
-// Rounds an integer to a double.
+// Converts an integer to a double with the given rounding.
 double to_double(const Number& number, Rounding rounding) {
   const uint64_t m = number.magnitude;
   double x = static_cast<double>(m);  // rounded to nearest
@@ -130,7 +131,8 @@ float to_float(double x, Rounding rounding) {
   return 0;
 }
 
-// Rounds in a direction: takes the neighbour if the nearest number is on the wrong side of x.
+// Rounds x to 16 bits. For a directed rounding, takes the neighbour if the nearest number is on the
+// wrong side of x.
 template <class H>
 uint16_t half_bits(double x, Rounding rounding) {
   const H nearest = H::from(narrow_to_odd(x));
@@ -178,7 +180,7 @@ uint64_t lane_bits(Warp& warp, uint32_t at, uint32_t size, int lane) {
   return bits;
 }
 
-// Applies .relu, which replaces a number below or equal to zero by +0, and clamps to [-most, most].
+// Replaces a number <= 0 by +0 if `relu` is set, and clamps the result to [-most, most].
 float limited(float x, bool relu, float most) {
   if (x != x) return x;
   if (relu && !(x > 0)) return 0;
@@ -213,7 +215,7 @@ void narrow_halves(Warp& warp, const Operation& operation) {
   warp.keep<uint32_t>(operation.dst);
 }
 
-// 8-bit formats are clamped to finite numbers always.
+// Converts to an 8-bit format. All forms clamp to the finite numbers of the format.
 template <class Small>
 uint32_t narrow_small(float x, uint8_t mode) {
   Small largest;
@@ -287,7 +289,7 @@ void convert_lanes(Warp& warp, const Operation& operation) {
   c.from_size = packed >> 32 & 15;
   for (int l = 0; l < 32; ++l) {
     if ((warp.mask & kLane[l]) == 0) continue;
-    // A wider register is extended by zeros, or by the sign.
+    // The result is zero-extended or sign-extended to the width of its register.
     const uint64_t result = convert(c, lane_bits(warp, operation.src0, c.from_size, l));
     uint64_t bits = result;
     const uint32_t width = 8 * size_of(c.to);

@@ -21,18 +21,19 @@ bool is_known(const Conversion& conversion);
 int64_t pack(const Conversion& conversion);
 void convert_lanes(Warp& warp, const Operation& operation);
 
-/// Modifiers of conversions of float, in Operation::mode.
+/// Bits of Operation::mode: modifiers of conversions from float.
 inline constexpr uint8_t kToZero = 1;  // .rz instead of .rn
 inline constexpr uint8_t kRelu = 2;    // a negative number becomes +0
 inline constexpr uint8_t kFinite = 4;  // .satfinite: clamps to the finite numbers of the format
 
-// Conversions of float to .f16 or .bf16, and of two floats to a pair.
+// Convert a float to .f16 or .bf16, or two floats to a pair of .f16 or .bf16.
 void narrow_to_f16(Warp& warp, const Operation& operation);
 void narrow_to_bf16(Warp& warp, const Operation& operation);
 void narrow_to_f16x2(Warp& warp, const Operation& operation);
 void narrow_to_bf16x2(Warp& warp, const Operation& operation);
 
-// Conversions of two 8-bit numbers: from two floats, from a pair of .f16, and to such a pair.
+// Convert two floats or a pair of .f16 to two 8-bit numbers, and two 8-bit numbers to a pair of
+// .f16.
 void narrow_to_e4m3x2(Warp& warp, const Operation& operation);
 void narrow_to_e5m2x2(Warp& warp, const Operation& operation);
 void narrow_pair_to_e4m3x2(Warp& warp, const Operation& operation);

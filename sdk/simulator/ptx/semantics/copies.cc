@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// Checks that lanes may read `bytes` bytes at offset `at` of their source.
+// Finds the memory of `bytes` bytes at offset `at` of the source of each lane in `lanes`.
 void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint32_t bytes,
                  LanePointers* pointers) {
   if (lanes == 0) return;
@@ -20,8 +20,8 @@ void find_source(Warp& warp, Operation source, uint32_t lanes, uint32_t at, uint
   find_pointers(warp, source, bytes, Touch::kLoads, pointers);
 }
 
-// The source address is src0 plus the offset `target`. src1 is the number of bytes to copy; the
-// remaining bytes become zero.
+// Adds the copies of a cp.async. The source address is src0 plus Operation::target [bytes]. src1 is
+// the number of bytes to copy; the remaining bytes of the destination become zero.
 void copy_lanes(Warp& warp, const Operation& operation) {
   const uint32_t bytes = operation.bytes, all = warp.mask;
   LanePointers to, from;
@@ -38,7 +38,7 @@ void copy_lanes(Warp& warp, const Operation& operation) {
     sizes[lane] = std::min(sizes[lane], bytes);
     complete |= sizes[lane] == bytes ? all & kLane[lane] : 0;
   }
-  // The cached range is that of the destination.
+  // Clears the cached range, which is that of the destination.
   warp.ranges[operation.number] = {};
   find_source(warp, source, complete, 0, bytes, &from);
   for (uint32_t remaining = all & ~complete; remaining != 0; remaining &= remaining - 1) {
@@ -65,8 +65,8 @@ void wait_for_copies(Warp& warp, const Operation&) {
 
 }  // namespace
 
-// cp.async.cg.shared.global [to], [from], bytes{, source bytes or predicate}{, policy}. Where the
-// predicate holds, no byte of the source is copied.
+// Decodes cp.async.cg.shared.global [to], [from], bytes{, source bytes or predicate}{, policy}. In
+// lanes where the predicate holds, no byte of the source is copied.
 Run cp(Decoder& d) {
   if (!d.has("async")) return nullptr;
   if (d.has("commit_group")) return commit_copies;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the device runtime, which nvcc -rdc=true emits for <<<>>> in a kernel. Signatures:
-// cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller, since CUDA 12
-// has no function by which a kernel waits for a kernel that it launched.
+// cuda_device_runtime_api.h. A launched kernel runs after the grid of its caller, since CUDA 12 has
+// no function with which a kernel can wait for a kernel that it launched.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -35,15 +35,17 @@ const Function& kernel_at(const Warp& warp, int lane, const Operation& operation
     found = module.function_at(static_cast<uint32_t>((address - kCodeWindow) / 16));
   }
   if (found == nullptr || !found->is_kernel) {
-    fault(warp, lane, operation,
-          "launches an address that is no kernel of the module; pass a kernel, whose address the "
-          "device's code has determined",
-          cudaErrorInvalidDeviceFunction);
+    fault(
+        warp, lane, operation,
+        "launches an address that is no kernel of the module; pass the address of a kernel, taken "
+        "in device code",
+        cudaErrorInvalidDeviceFunction);
   }
   return *found;
 }
 
-// void* __cudaCDP2GetParameterBufferV2(void* kernel, dim3 grid, dim3 block, unsigned shared)
+// Executes void* __cudaCDP2GetParameterBufferV2(void* kernel, dim3 grid, dim3 block, unsigned
+// shared).
 void get_parameter_buffer(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
     const auto address = parameter<uint64_t>(warp, operation, 0, lane);
@@ -65,7 +67,7 @@ void get_parameter_buffer(Warp& warp, const Operation& operation) {
   });
 }
 
-// cudaError_t __cudaCDP2LaunchDeviceV2(void* buffer, cudaStream_t stream)
+// Executes cudaError_t __cudaCDP2LaunchDeviceV2(void* buffer, cudaStream_t stream).
 void launch_device(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
     const auto buffer = parameter<uint64_t>(warp, operation, 0, lane);
@@ -78,7 +80,7 @@ void launch_device(Warp& warp, const Operation& operation) {
   });
 }
 
-// cudaError_t __cudaCDP2StreamCreateWithFlags(cudaStream_t* stream, unsigned flags)
+// Executes cudaError_t __cudaCDP2StreamCreateWithFlags(cudaStream_t* stream, unsigned flags).
 void create_stream(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {
     const auto address = parameter<uint64_t>(warp, operation, 0, lane);
@@ -89,13 +91,13 @@ void create_stream(Warp& warp, const Operation& operation) {
   });
 }
 
-// A function without an effect. A launch that fails ends the kernel, so that there is no last
-// error.
+// Executes a function that has no effect and returns cudaSuccess, such as cudaGetLastError(): a
+// launch that fails ends the kernel, so that there is never a last error.
 void succeed(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) { set_result<int32_t>(warp, operation, lane, cudaSuccess); });
 }
 
-// const char* __cudaCDP2GetErrorString(cudaError_t error), and the same with Name
+// Executes const char* __cudaCDP2GetErrorString(cudaError_t error) and __cudaCDP2GetErrorName().
 template <const char* (*kText)(cudaError_t)>
 void get_error_text(Warp& warp, const Operation& operation) {
   each_lane(warp, [&](int lane) {

@@ -9,20 +9,20 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Makes the operation synchronise all 32 lanes.
+/// Requires .sync.aligned, and makes the operation wait for all 32 lanes.
 void begin_matrix(Decoder& d);
-/// Returns the registers of operand i, of 64 bits for kF64 and of 32 bits for other elements; kNone
-/// for _ if the operation writes them.
+/// Returns the `count` registers of operand i, which have 64 bits for kF64 and 32 bits for other
+/// elements. If `writes` is set, the operand can contain _, for which the result has kNone.
 std::vector<uint32_t> registers_of(Decoder& d, size_t i, uint32_t count, bool writes,
                                    Element element = Element::kNone);
 /// Returns the element type of the next modifier. Throws for another modifier.
 Element next_element(Decoder& d);
-/// Returns Product::rounding of a modifier such as .rz; the default is .rn.
+/// Returns the value of Product::rounding for a modifier such as .rz; the default is .rn.
 uint8_t rounding_of(Decoder& d);
-/// Reads the modifiers .xor.popc or .and.popc.
+/// Requires .xor.popc or .and.popc, and sets `bit_product` of the product.
 void take_bit_product(Decoder& d, Product* product);
-/// Decodes operands d, a, b, c. A and B have `of_a` and `of_b` registers; the product uses the
-/// first of them.
+/// Decodes operands d, a, b, c. The operands a and b have `of_a` and `of_b` registers, of which the
+/// product uses only the first ones if it needs fewer.
 Run multiply_matrices(Decoder& d, const Product& product, uint32_t of_a, uint32_t of_b);
 
 }  // namespace kernkit::simulator::ptx

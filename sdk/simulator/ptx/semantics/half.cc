@@ -12,7 +12,7 @@ namespace {
 
 using namespace half_steps;  // NOLINT(build/namespaces): its own steps
 
-// .ftz is for .f16 and .f16x2 only.
+// The forms with .ftz, which only .f16 and .f16x2 have.
 template <class Form>
 Run of_f16(Type type) {
   return type == Type::kF16     ? Form::template run<Half>

@@ -59,7 +59,7 @@ Run add_or_sub(Decoder& d, Type type) {
 
 bool is_integer_pair(Type type) { return type == Type::kU16x2 || type == Type::kS16x2; }
 
-// The loop of min or max.
+// Returns the function that executes min or max.
 template <class Op>
 Run choose(Decoder& d, Type type) {
   const bool relu = d.has("relu");

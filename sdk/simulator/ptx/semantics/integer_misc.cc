@@ -11,7 +11,7 @@
 namespace kernkit::simulator::ptx {
 namespace {
 
-// The lower 24 bits, sign-extended for a signed type.
+// Returns the lower 24 bits of x, sign-extended for a signed type.
 template <class X>
 int64_t of_24_bits(X x) {
   const auto bits = static_cast<uint32_t>(x) << 8;
@@ -46,7 +46,8 @@ struct Sad {
     return static_cast<X>(static_cast<U>(c) + static_cast<U>(a < b ? y - x : x - y));
   }
 };
-// A is the type of a's parts, B the type of b's bytes, kFirst the first byte of b.
+// dp4a and dp2a. A is the type of the elements of a, B the type of the elements of b, which are
+// bytes. kFirst is the index of the first byte of b.
 template <class A, class B, int kFirst = 0>
 struct Dot {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
@@ -58,7 +59,8 @@ struct Dot {
     return c;
   }
 };
-// fns: the position of the n-th set bit from bit `base` on; a negative offset counts downwards.
+// fns: the position of the set bit number |offset|, counted from bit `base` upwards, or downwards
+// for a negative offset.
 struct Fns {
   static uint32_t apply(uint32_t mask, uint32_t base, int32_t offset) {
     if (base > 31) return UINT32_MAX;
@@ -71,8 +73,7 @@ struct Fns {
     return UINT32_MAX;
   }
 };
-// szext: the lower b bits, extended by the sign for a signed type. With .wrap, b is taken
-// modulo 32.
+// szext: the lower b bits of a, sign-extended for a signed type. With .wrap, b is taken modulo 32.
 template <bool kClamps, bool kSigned>
 struct Szext {
   static uint32_t apply(uint32_t a, uint32_t b) {
@@ -82,7 +83,8 @@ struct Szext {
     return negative ? a | ~field : a & field;
   }
 };
-// cvt.pack: a and b, clamped to numbers of `size` bits, in the lower bits: b is the lower number.
+// cvt.pack: returns a and b, each clamped to `size` bits, in the lower bits of the result. b is in
+// the lowest bits.
 inline uint32_t clamped_pair(int32_t a, int32_t b, uint32_t size, bool is_signed_type) {
   const int32_t most = (1 << (is_signed_type ? size - 1 : size)) - 1,
                 least = is_signed_type ? -most - 1 : 0;
@@ -95,7 +97,7 @@ inline uint32_t clamped_pair(int32_t a, int32_t b, uint32_t size, bool is_signed
 template <uint32_t kSize, bool kSigned>
 struct CvtPack {
   static uint32_t apply(int32_t a, int32_t b) { return clamped_pair(a, b, kSize, kSigned); }
-  // The upper bits come from the lower bits of c.
+  // With operand c, the upper bits of the result are the lower bits of c.
   static uint32_t apply(int32_t a, int32_t b, uint32_t c) { return apply(a, b) | c << 2 * kSize; }
 };
 template <uint32_t kSize>
@@ -173,7 +175,7 @@ Run sad(Decoder& d) {
   return of_integer<Ternary<Sad>>(type);
 }
 
-// dp4a.s32.u32 d, a, b, c; dp2a.lo.s32.u32 d, a, b, c
+// Decodes dp4a.s32.u32 d, a, b, c and dp2a.lo.s32.u32 d, a, b, c.
 Run dot(Decoder& d) {
   const std::string_view half = d.one_of({"lo", "hi"});
   const Type a = d.type(), b = d.type();
@@ -196,7 +198,7 @@ Run fns(Decoder& d) {
   return ternary<Fns, uint32_t, uint32_t, uint32_t, int32_t>;
 }
 
-// slct.u32.f32 d, a, b, c: selects a if c >= 0
+// Decodes slct.u32.f32 d, a, b, c, which selects a if c >= 0, else b.
 Run slct(Decoder& d) {
   const Type type = d.type(), of_sign = d.type();
   d.need_operands(4);
@@ -244,7 +246,7 @@ Run szext(Decoder& d) {
                             : binary<Szext<false, false>, uint32_t, uint32_t>;
 }
 
-// cvt.pack.sat.u16.s32 d, a, b; cvt.pack.sat.u8.s32.b32 d, a, b, c
+// Decodes cvt.pack.sat.u16.s32 d, a, b and cvt.pack.sat.u8.s32.b32 d, a, b, c.
 Run cvt_pack(Decoder& d) {
   const std::string_view to = d.one_of({"u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"});
   if (to.empty() || !d.has("pack") || !d.has("sat") || !d.has("s32")) return nullptr;

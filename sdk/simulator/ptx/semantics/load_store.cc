@@ -53,7 +53,7 @@ struct Shape {
   Type type = Type::kNone;
 };
 
-// Reads the registers of ld or st: a single register or a vector.
+// Decodes the registers of ld or st: a single register or a vector.
 Shape read_registers(Decoder& d, const Operand& operand, bool loads) {
   Operation& operation = d.operation;
   const std::string_view vector = d.one_of({"v2", "v4", "v8"});

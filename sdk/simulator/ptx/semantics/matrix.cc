@@ -29,9 +29,10 @@ void need_full_warp(const Warp& warp, const Operation& operation) {
 
 namespace {
 
-constexpr uint32_t kRow = 16;  // bytes of a row of 8 by 8 elements of 16 bits
+constexpr uint32_t kRow = 16;  // bytes of a row of 8 elements of 16 bits
 
-// Lanes have the addresses of rows: lanes 0 to 7 those of the first matrix.
+// Finds the memory of the rows of all matrices. Each lane has the address of one row: lanes 0 to 7
+// have the rows of the first matrix.
 void find_rows(Warp& warp, const Operation& operation, Touch touch, LanePointers* rows) {
   need_full_warp(warp, operation);
   warp.mask = lanes_with_rows(operation);
@@ -39,7 +40,7 @@ void find_rows(Warp& warp, const Operation& operation, Touch touch, LanePointers
   warp.mask = Warp::kAll;
 }
 
-// Returns the memory of a lane's element i, 0 or 1, of a matrix.
+// Returns the memory of element i, 0 or 1, that a lane has of matrix number `matrix`.
 template <bool kTransposed>
 unsigned char* element_of(const LanePointers& rows, uint32_t matrix, int lane, int i) {
   const auto l = static_cast<size_t>(lane);
@@ -72,7 +73,8 @@ void store_matrices(Warp& warp, const Operation& operation) {
   }
 }
 
-// Four lanes have the elements of a row: lane l has elements 2 * (l % 4) and the next of row l / 4.
+// Executes movmatrix. Lane l has two adjacent elements of row l / 4: those in columns 2 * (l % 4)
+// and 2 * (l % 4) + 1.
 void transpose(Warp& warp, const Operation& operation) {
   need_full_warp(warp, operation);
   const auto* a = warp.lanes<uint16_t>(operation.src0);
@@ -82,8 +84,8 @@ void transpose(Warp& warp, const Operation& operation) {
   std::memcpy(d, transposed, sizeof(transposed));
 }
 
-// ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 registers, [rows]. Returns whether the form
-// has .trans.
+// Decodes ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared}.b16 registers, [rows], and stmatrix.
+// Returns whether the form has .trans.
 bool take_matrices(Decoder& d, size_t registers, size_t address) {
   begin_matrix(d);
   const std::string_view count = d.one_of({"x1", "x2", "x4"});
@@ -192,7 +194,7 @@ Run multiply_matrices(Decoder& d, const Product& p, uint32_t of_a, uint32_t of_b
   return p.c == Element::kS32 ? matrix_steps::multiply_integers : matrix_steps::multiply_floats;
 }
 
-// movmatrix.sync.aligned.m8n8.trans.b16 d, a: the transpose of a matrix of 8 by 8 elements.
+// Decodes movmatrix.sync.aligned.m8n8.trans.b16 d, a, which transposes a matrix of 8 by 8 elements.
 Run movmatrix(Decoder& d) {
   begin_matrix(d);
   if (!d.has("m8n8") || !d.has("trans") || !d.has("b16")) return nullptr;
@@ -212,7 +214,7 @@ uint8_t rounding_of(Decoder& d) {
   return how == "rz" ? 1 : how == "rm" ? 2 : how == "rp" ? 3 : 0;
 }
 
-// mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 d, a, b, c
+// Decodes mma.sync.aligned.m16n8k16.row.col{.satfinite}.f32.f16.f16.f32 d, a, b, c.
 Run mma(Decoder& d) {
   begin_matrix(d);
   struct Shape {
@@ -241,7 +243,7 @@ Run mma(Decoder& d) {
   p.c = next_element(d);
   if (p.a == Element::kB1) {
     take_bit_product(d, &p);
-    k /= 32;  // the number of words
+    k /= 32;  // number of 32-bit words in a row of A
   }
   p.k = static_cast<uint8_t>(k);
   const uint32_t width = 4 * elements_of_register(p.a);

@@ -16,13 +16,13 @@ namespace {
 
 constexpr uint32_t kObjectBytes = 8;
 
-// Modes of arrive and arrive_drop, which can be combined.
+// Bits of Operation::mode of arrive and arrive_drop.
 constexpr uint8_t kExpects = 1, kDrops = 2, kCompletesNoPhase = 4;
-// Modes of waits.
+// Operation::mode of a wait for a parity.
 constexpr uint8_t kOfParity = 1;
 
-// Calls visit(lane, objects of the block, offset of the lane's object in the block's shared memory)
-// for each active lane.
+// Calls visit(lane, mbarriers, offset) for each active lane: the mbarriers of the block whose
+// shared memory contains the lane's object, and the offset of the object in this memory.
 template <class Visit>
 void each_object(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
   LanePointers pointers;
@@ -69,7 +69,8 @@ void complete_bytes(Warp& warp, const Operation& operation) {
   });
 }
 
-// The result is the state before the arrival, with the number of the phase.
+// Executes arrive and arrive_drop. The result is the state before the arrival, which contains the
+// number of the phase.
 void arrive(Warp& warp, const Operation& operation) {
   each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
     const uint32_t operand = word(warp, operation.src1, lane);
@@ -87,10 +88,11 @@ void arrive(Warp& warp, const Operation& operation) {
   });
 }
 
-// Completes the lane's earlier copies and then arrives, when asynchronous work completes.
+// Executes cp.async.mbarrier.arrive: adds asynchronous work that completes the lane's earlier
+// copies and then arrives.
 void arrive_after_copies(Warp& warp, const Operation& operation) {
   each_object(warp, operation, Touch::kUpdates, [&](int lane, Mbarriers& all, uint32_t at) {
-    const bool is_counted = operation.mode != 0;  // .noinc: init counted the arrival
+    const bool is_counted = operation.mode != 0;  // .noinc: mbarrier.init counted the arrival
     check(warp, lane, operation, is_counted ? "" : all.add_pending(at));
     const uint32_t copies = warp.copies.added(lane);
     warp.block->asynchronous.add([&warp, &operation, &all, lane, at, copies] {
@@ -101,15 +103,16 @@ void arrive_after_copies(Warp& warp, const Operation& operation) {
   });
 }
 
-// Records that the phase before the current phase has completed for a warp. An object that a wait
-// names is in the shared memory of the block.
+// Records that a warp has waited for the phase before the current phase. The object of a wait is
+// always in the block's own shared memory.
 void note_wait(Warp& warp, const Operation& operation, Mbarriers& all, uint32_t at) {
   Block& block = *warp.block;
   all.note_wait(at, warp.number);
   if (block.hooks != nullptr) block.hooks->waited(warp, operation, {block, at, all.phases(at)});
 }
 
-// PTX ISA: a wait for a state or a parity is for the current or the preceding phase.
+// Executes test_wait and try_wait. PTX ISA: the state or the parity must be that of the current
+// phase or of the preceding phase.
 void test(Warp& warp, const Operation& operation) {
   uint32_t complete = 0;
   each_object(warp, operation, Touch::kLoads, [&](int lane, Mbarriers& all, uint32_t at) {
@@ -147,13 +150,13 @@ void pending_count(Warp& warp, const Operation& operation) {
   warp.keep<uint32_t>(operation.dst);
 }
 
-// Sets the address of operand i, which is in shared memory of the block or a generic address.
+// Decodes operand i, the address of an mbarrier object: a shared address or a generic address.
 void object(Decoder& d, size_t i) {
   d.operation.bytes = kObjectBytes;
   d.address(i, d.space());
 }
 
-// mbarrier.arrive{.expect_tx|.noComplete} state, [a]{, count or bytes}
+// Decodes mbarrier.arrive{.expect_tx|.noComplete} state, [a]{, count or bytes}.
 Run decode_arrive(Decoder& d, uint8_t mode) {
   if (d.has("expect_tx")) mode |= kExpects;
   if (d.has("noComplete")) mode |= kCompletesNoPhase;
@@ -170,7 +173,8 @@ Run decode_arrive(Decoder& d, uint8_t mode) {
   return arrive;
 }
 
-// mbarrier.test_wait p, [a], state or parity; mbarrier.try_wait also has a time limit.
+// Decodes mbarrier.test_wait p, [a], state or parity, and mbarrier.try_wait, which can have a time
+// limit as a fourth operand.
 Run decode_wait(Decoder& d, bool waits) {
   if (waits) d.operation.flow = Flow::kTryWait;
   if (!waits || d.operands() != 4) d.need_operands(3);
@@ -218,7 +222,7 @@ Run mbarrier(Decoder& d) {
   return d.has("expect_tx") ? expect_bytes : d.has("complete_tx") ? complete_bytes : nullptr;
 }
 
-// cp.async.mbarrier.arrive{.noinc} [a]
+// Decodes cp.async.mbarrier.arrive{.noinc} [a].
 Run arrive_of_copies(Decoder& d) {
   if (!d.has("async") || !d.has("mbarrier") || !d.has("arrive")) return nullptr;
   d.type();

@@ -17,7 +17,8 @@ namespace {
 
 using namespace move_steps;  // NOLINT(build/namespaces): its own steps
 
-// Replaces the rank in an address of shared memory. A is the type of the address.
+// Executes mapa: replaces the rank in a shared address by the rank in src1. A is the type of the
+// address.
 template <class A>
 void map_to_rank(Warp& warp, const Operation& operation) {
   const auto* ranks = warp.lanes<uint32_t>(operation.src1);
@@ -98,7 +99,8 @@ Run move_pieces(Decoder& d, Type type, bool packs) {
   return of_pieces<Unpack>(bytes, pieces.size());
 }
 
-// %clock and %globaltimer count nanoseconds. %clock_hi and %globaltimer_hi are the upper 32 bits.
+// Reads %clock or %globaltimer, which count nanoseconds. %clock_hi and %globaltimer_hi have their
+// upper 32 bits.
 template <class X, int kShift = 0>
 void read_clock(Warp& warp, const Operation& operation) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -148,7 +150,8 @@ Run mov(Decoder& d) {
   return type == Type::kPred ? move_predicate : move_of_size(register_size(type));
 }
 
-// Adds the window's address, or subtracts it with .to.
+// Decodes cvta, which adds the address of the space's window, and cvta.to, which subtracts this
+// address.
 Run cvta(Decoder& d) {
   const bool leaves = d.has("to");
   const std::string_view space =
@@ -161,7 +164,7 @@ Run cvta(Decoder& d) {
   return offset;
 }
 
-// mapa.u64 d, a, rank, for a generic address.
+// Decodes mapa.u64 d, a, rank (generic address) and mapa.shared::cluster.u32 d, a, rank.
 Run mapa(Decoder& d) {
   d.has("shared::cluster");
   const Type type = d.type();

@@ -14,8 +14,9 @@ namespace {
 
 using namespace real_steps;  // NOLINT(build/namespaces): its own steps
 
-// Runs the loop kInner in another rounding mode of the processor. Registers are in memory, so that
-// compilers keep loads, arithmetic and stores between the two calls.
+// Runs the loop kInner in another rounding mode of the processor. Compilers keep the arithmetic
+// between the two calls of fesetround(), since it loads from memory and stores to memory that these
+// calls may access.
 template <int kMode, Run kInner>
 void in_mode(Warp& warp, const Operation& operation) {
   std::fesetround(kMode);
@@ -78,7 +79,7 @@ Run in_rounding(std::string_view how, Type type, bool flushes, bool saturates) {
   return in_rounding<FE_TONEAREST, Form, Op>(type, flushes, saturates);
 }
 
-// add, sub, mul and fma: .rn is the default; .sat is for .f32 only.
+// Decodes add, sub, mul and fma. The default rounding is .rn; only .f32 has .sat.
 template <template <class> class Form, class Op>
 Run rounded(Decoder& d, Type type, size_t count) {
   if (is_half(type)) return half_arithmetic(d, type);
@@ -89,7 +90,7 @@ Run rounded(Decoder& d, Type type, size_t count) {
   return in_rounding<Form, Op>(how, type, d.has("ftz"), saturates);
 }
 
-// min and max of three operands. `kMagnitudes` compares magnitudes, for .abs.
+// The minimum or maximum of three operands; of their magnitudes if kMagnitudes is set, for .abs.
 template <class Op, bool kMagnitudes>
 struct OfThree {
   template <class X>
@@ -117,7 +118,7 @@ Run least(Decoder& d, Type type) {
   return d.has("NaN") ? least_of<WithNan<Op>>(d, type) : least_of<Op>(d, type);
 }
 
-// Keeps the high 32 bits of a double, with 20 bits of mantissa.
+// Returns a double with the low 32 bits set to 0, so that 20 bits of the mantissa remain.
 double high_half(double x) { return bit_cast<double>(bit_cast<uint64_t>(x) & 0xffffffff00000000u); }
 
 // PTX ISA, "rcp.approx.ftz.f64" and "rsqrt.approx.ftz.f64": the low 32 bits of source and result
@@ -133,8 +134,8 @@ struct OfHighHalf {
   }
 };
 
-// sqrt and rcp with a rounding or .approx. Approximations are computed in full precision, since the
-// ISA only bounds their error.
+// Decodes sqrt and rcp with a rounding or .approx. Approximations are computed in full precision,
+// since the ISA only bounds their error.
 template <class Op>
 Run root_or_reciprocal(Decoder& d, Type type) {
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx"});
@@ -150,7 +151,8 @@ Run real_add(Decoder& d, Type type) { return rounded<Binary, Add>(d, type, 3); }
 Run real_sub(Decoder& d, Type type) { return rounded<Binary, Sub>(d, type, 3); }
 Run real_mul(Decoder& d, Type type) { return rounded<Binary, Mul>(d, type, 3); }
 Run fma(Decoder& d) { return rounded<Ternary, Fma>(d, d.type(), 4); }
-// Without a rounding, PTX for sm_10 to sm_13 alone has mad. Later devices execute fma.rn.ftz.
+// Decodes mad without a rounding, which only PTX for sm_10 to sm_13 has. Later devices execute
+// fma.rn.ftz for it.
 Run mad_of_first_devices(Decoder& d) { return d.is_for_first_devices() ? fma(d) : nullptr; }
 Run real_div(Decoder& d, Type type) {
   const std::string_view how = d.one_of({"rn", "rz", "rm", "rp", "approx", "full"});

@@ -9,7 +9,7 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-// `packed` is the form with two 16-bit numbers in each register, `wide` the form with two floats.
+// `run` has one number in each register, `packed` two 16-bit numbers, and `wide` two floats.
 template <class Op>
 struct Unary {
   template <class X>
@@ -53,7 +53,7 @@ Run of_bits(Type type) {
   if (type == Type::kB64) return Form::template run<uint64_t>;
   return nullptr;
 }
-/// The form for integers whose result does not depend on the sign.
+/// Returns the form for an integer type, for operations whose result does not depend on signedness.
 template <class Form>
 Run of_unsigned(Type type) {
   switch (type) {
@@ -76,7 +76,7 @@ Run of_half(Type type) {
     default: return nullptr;
   }
 }
-/// `Flushed` is the form that flushes subnormal 32-bit numbers.
+/// Returns the form for .f32 or .f64. `Flushed` is the .f32 form that flushes subnormal numbers.
 template <class Form, class Flushed>
 Run of_real(Type type, bool flushes) {
   if (type == Type::kF64) return flushes ? nullptr : Form::template run<double>;

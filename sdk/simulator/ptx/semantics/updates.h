@@ -8,7 +8,8 @@
 
 namespace kernkit::simulator::ptx {
 
-// The new value for the old value, b and c.
+// apply() returns the new value of the memory from the old value and the instruction's operands b
+// and c.
 struct Add {
   template <class X>
   static X apply(X old, X b, X) {

@@ -13,7 +13,7 @@ namespace {
 
 enum class VideoOp : uint8_t { kAdd, kSub, kAverage, kDifference, kMin, kMax };
 
-// Bits of Operation::mode, whose lower bits are the VideoOp.
+// Bits of Operation::mode; bits 0 to 2 are the VideoOp.
 constexpr uint8_t kVideoSigned = 8, kSignedA = 16, kSignedB = 32;  // types of d, a and b
 constexpr uint8_t kAccumulates = 64, kClampsVideo = 128;
 
@@ -66,7 +66,8 @@ void video_lanes(Warp& warp, const Operation& operation) {
 
 }  // namespace
 
-// vabsdiff4.u32.u32.u32{.sat|.add} d, a, b, c: without .add, c gives parts that a mask leaves out.
+// Decodes vabsdiff4.u32.u32.u32{.sat|.add} d, a, b, c. Only .add uses c: in other forms, c provides
+// the parts of the result that a mask leaves out, and masks are not supported.
 Run video(Decoder& d) {
   static constexpr std::pair<std::string_view, VideoOp> kNames[] = {
       {"vadd", VideoOp::kAdd},      {"vsub", VideoOp::kSub},

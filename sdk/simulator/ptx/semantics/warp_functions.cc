@@ -101,7 +101,8 @@ void reduce(Warp& warp, const Operation& operation) {
   put_in_all<X>(warp, operation, result);
 }
 
-// With .NaN, a NaN makes the result NaN; otherwise NaNs are ignored. .abs reduces magnitudes.
+// Executes redux.min and redux.max for .f32. With .NaN, a NaN makes the result NaN; otherwise NaNs
+// are ignored. With .abs, magnitudes are reduced.
 template <bool kLeast, bool kNan, bool kMagnitudes>
 void reduce_floats(Warp& warp, const Operation& operation) {
   const float* a = warp.lanes<float>(operation.src0);
@@ -148,7 +149,7 @@ void take_predicate(Decoder& d) {
 
 }  // namespace
 
-// shfl.sync d|p, a, b, c, mask
+// Decodes shfl.sync d|p, a, b, c, mask.
 Run shfl(Decoder& d) {
   const std::string_view how = d.one_of({"up", "down", "bfly", "idx"});
   if (how.empty()) return nullptr;
@@ -213,7 +214,7 @@ Run activemask(Decoder& d) {
   return put_mask;
 }
 
-// elect.sync d|p, mask
+// Decodes elect.sync d|p, mask.
 Run elect(Decoder& d) {
   take_predicate(d);
   if (d.operation.dst_predicate == kNone) return nullptr;

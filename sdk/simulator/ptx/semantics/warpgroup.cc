@@ -38,7 +38,7 @@ bool is_supported(const WarpgroupProduct& p) {
   }
 }
 
-// The bits of an element in memory.
+// Returns the size of an element in memory [bits].
 uint32_t stored_bits(Element element) { return element == Element::kB1 ? 1 : bits_of(element); }
 
 // Returns an immediate operand, which must be one of two values.
@@ -52,8 +52,9 @@ int64_t immediate(Decoder& d, size_t i, int64_t first, int64_t second) {
   return value;
 }
 
-// A product of a warp is complete when its instruction has executed, so that a fence does nothing.
-// A wait returns when the other warps of the warpgroup have executed the products as well.
+// Executes wgmma.fence and wgmma.wait_group. The product of a warp is complete when the instruction
+// has executed, so that a fence has no effect. A wait ends when the other warps of the warpgroup
+// have executed their products as well.
 void need_warp(Warp& warp, const Operation& operation) { need_full_warp(warp, operation); }
 
 void commit(Warp& warp, const Operation& operation) {
@@ -61,15 +62,15 @@ void commit(Warp& warp, const Operation& operation) {
   warp.block->commit_products(warp);
 }
 
-// wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 d, a, b, scale-d, scale-a, scale-b{, transposed
-// a}{, transposed b}; a is a descriptor or a vector of registers.
+// Decodes wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 d, a, b, scale-d, scale-a, scale-b{,
+// transposed a}{, transposed b}; a is a descriptor or a vector of registers.
 Run decode_product(Decoder& d) {
   begin_matrix(d);
   WarpgroupProduct p{};
   p.saturates = d.has("satfinite");
   d.has("and");
   d.has("popc");
-  // The shape precedes the types.
+  // The shape must be read before the types, which are the next modifiers.
   static constexpr uint32_t kDepths[] = {8, 16, 32, 256};
   uint32_t depth = 0;
   for (const uint32_t k : kDepths) {

@@ -29,7 +29,7 @@ void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uin
 
 namespace {
 
-// Calls `visit` with the address and the register bytes of each element that a lane accesses.
+// Calls visit(memory, bytes of the register) for each access of each lane.
 template <class Visit>
 void each_access(Warp& warp, const Operation& operation, Touch touch, const Visit& visit) {
   need_full_warp(warp, operation);
@@ -53,7 +53,8 @@ void load_fragment(Warp& warp, const Operation& operation) {
               [&](const unsigned char* pointer, unsigned char* elements) {
                 std::memcpy(elements, pointer, operation.bytes);
               });
-  // A fragment of 16 elements has two copies of a smaller matrix.
+  // If the matrix fills only part of the registers, as for a fragment of 16 elements, the other
+  // registers repeat the matrix.
   const uint32_t count = Fragment::unpack(operation.target).registers();
   for (uint32_t i = count; i < operation.count; ++i) {
     std::memcpy(warp.lanes<uint32_t>(operation.list[i]),
@@ -67,7 +68,7 @@ void store_fragment(Warp& warp, const Operation& operation) {
               });
 }
 
-// The number of registers of A or B; .f16 always has 8.
+// Returns the number of registers of A or B, which is always 8 for .f16.
 uint32_t registers_of_factor(const Product& p, bool of_a) {
   if (p.a == Element::kF16) return 8;
   return of_a ? p.registers_of_a() : p.registers_of_b();
@@ -91,7 +92,7 @@ Product shape_of(Decoder& d) {
   }
   return p;
 }
-// Whether a shape with the depth k has factors of the type.
+// Returns whether factors of the type have a shape of depth k.
 bool has_depth(Element factor, uint32_t k) {
   switch (factor) {
     case Element::kF16:
@@ -108,7 +109,7 @@ bool has_depth(Element factor, uint32_t k) {
 }
 bool has_shape(const Product& p) { return p.m != 0 && has_depth(p.a, p.k); }
 
-// The type of A and B that a shape implies for C and D.
+// Returns a type of A and B that has the shape, for the fragments of C and D.
 Element factor_of(const Product& p) {
   switch (p.k) {
     case 4: return Element::kF64;
@@ -127,7 +128,8 @@ bool has_sum(const Product& p, Element sum) {
   }
 }
 
-// wmma.load.a.sync.aligned.row.m16n16k16{.global}.f16 registers, [first], stride
+// Decodes wmma.load.a.sync.aligned.row.m16n16k16{.global}.f16 registers, [first], stride, and
+// wmma.store.d.
 Run access(Decoder& d, bool stores) {
   const std::string_view which = stores ? d.one_of({"d"}) : d.one_of({"a", "b", "c"});
   if (which.empty()) return nullptr;
@@ -143,7 +145,7 @@ Run access(Decoder& d, bool stores) {
   p.a = p.b = f.is_of_c ? factor_of(p) : f.element;
   if (!has_shape(p)) return nullptr;
   const uint32_t depth = p.k;
-  if (p.a == Element::kB1) p.k /= 32;  // the number of words
+  if (p.a == Element::kB1) p.k /= 32;  // number of 32-bit words
   if (d.operands() != 2) d.need_operands(3);
   f.rows = which == "b" ? p.n : p.m;
   f.columns = f.is_of_c ? p.n : p.k;
@@ -156,7 +158,7 @@ Run access(Decoder& d, bool stores) {
   const std::vector<uint32_t> all =
       registers_of(d, stores ? 1 : 0, operation.count, !stores, f.element);
   std::copy(all.begin(), all.end(), operation.list);
-  // Without a stride, rows or columns are contiguous.
+  // Without the operand stride, the rows or columns are contiguous.
   const uint32_t length = f.element == Element::kB1 ? depth : f.by_columns ? f.rows : f.columns;
   operation.src0 = d.operands() == 3 ? d.from(2, Type::kU32) : d.constant(length, Type::kU32);
   d.address(stores ? 0 : 1, space);
@@ -167,7 +169,8 @@ Run access(Decoder& d, bool stores) {
 
 }  // namespace
 
-// wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c, or a form with four types
+// Decodes wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 d, a, b, c, and the forms with four
+// types.
 Run wmma(Decoder& d) {
   if (d.has("load")) return access(d, false);
   if (d.has("store")) return access(d, true);
@@ -175,7 +178,7 @@ Run wmma(Decoder& d) {
   begin_matrix(d);
   Product p = shape_of(d);
   if (p.k == 128) take_bit_product(d, &p);
-  for (int i = 0; i < 2; ++i) {  // the fragment does not depend on the layout in memory
+  for (int i = 0; i < 2; ++i) {  // fragments do not depend on the layout in memory
     if (d.next_of({"row", "col"}).empty()) return nullptr;
   }
   p.rounding = rounding_of(d);
@@ -190,7 +193,7 @@ Run wmma(Decoder& d) {
   p.c = next;
   p.saturates = d.has("satfinite");
   if (!has_shape(p) || p.a != p.b || (p.saturates && p.c != Element::kS32)) return nullptr;
-  if (p.a == Element::kB1) p.k /= 32;  // the number of words
+  if (p.a == Element::kB1) p.k /= 32;  // number of 32-bit words
   return multiply_matrices(d, p, registers_of_factor(p, true), registers_of_factor(p, false));
 }
 

@@ -44,7 +44,7 @@ struct Cnot {
     return a == 0;
   }
 };
-// A shift by at least the width shifts out all bits.
+// shl and shr: a shift by the width of the type or more shifts out all bits.
 struct Shl {
   template <class X>
   static X apply(X a, uint32_t b) {
@@ -65,7 +65,7 @@ struct Shf {
     return static_cast<uint32_t>(kLeft ? both << by >> 32 : both >> by);
   }
 };
-// bfe d, a, position, length
+// bfe d, a, position, length: extracts a field from a.
 struct Bfe {
   template <class X>
   static X apply(X a, uint32_t position, uint32_t length) {
@@ -77,13 +77,13 @@ struct Bfe {
         std::is_signed_v<X> && length != 0 && (static_cast<U>(a) >> last & 1) != 0;
     const U field = position >= kBits<X> ? 0 : static_cast<U>(a) >> position;
     const U in_field = length >= kBits<X> ? ~U{0} : (U{1} << length) - 1;
-    // Past the last bit of the source, the field repeats the sign.
+    // Bits of the field past the last bit of the source repeat the sign.
     const uint32_t have = position >= kBits<X> ? 0 : kBits<X> - position;
     const U copied = have >= kBits<X> ? in_field : in_field & ((U{1} << have) - 1);
     return static_cast<X>((field & copied) | (negative ? ~copied : U{0}));
   }
 };
-// bfi d, a, b, position, length: inserts a into b
+// bfi d, a, b, position, length: inserts a field of a into b.
 struct Bfi {
   template <class X>
   static X apply(X a, X b, uint32_t position, uint32_t length) {
@@ -117,7 +117,8 @@ struct Prmt {
     return result;
   }
 };
-/// The modes of prmt. The lower two bits of the selector choose a byte of a, or its neighbours.
+/// The modes of prmt. The lower two bits of the selector are the index of the first byte of the
+/// result.
 enum class Bytes { kForward, kBackward, kReplicated, kClampedLeft, kClampedRight, kHalf };
 template <Bytes kMode>
 struct PrmtMode {
@@ -169,7 +170,8 @@ struct Brev {
   }
 };
 
-// lop3: the result of bits a, b and c is bit 4a + 2b + c of the table.
+// lop3: a bit of the result is bit 4a + 2b + c of the table, where a, b and c are the corresponding
+// bits of the sources.
 inline uint32_t lop3_of(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   uint32_t result = 0;
   for (uint32_t k = 0; k < 8; ++k) {

@@ -65,7 +65,8 @@ uint32_t compared(Warp& warp, const Operation& operation) {
   return compared<kFlushes>(operation.mode, warp.lanes<X>(operation.src0),
                             warp.lanes<X>(operation.src1));
 }
-// Compares every kStride-th 16-bit number from kFirst on, converted to float.
+// Compares 16-bit numbers, converted to float: number kStride * l + kFirst of the registers in lane
+// l.
 template <class H, int kStride, int kFirst>
 uint32_t compared_halves(Warp& warp, const Operation& operation) {
   const H *a = warp.lanes<H>(operation.src0), *b = warp.lanes<H>(operation.src1);

@@ -25,9 +25,10 @@ struct Narrow {
   static H apply(float a) { return H::from(a); }
 };
 
-// TF32 is a float whose lower 13 bits are 0.
+// The rounding of a float to TF32, which is a float whose lower 13 bits are 0.
 enum class TF32Rounding { kNearestAway, kNearestEven, kZero };
-// kRelu: a negative number becomes +0. kFinite: infinity becomes the largest number.
+// Converts a float to TF32. kRelu: a negative number becomes +0. kFinite: an infinity becomes the
+// largest finite number of the same sign.
 template <TF32Rounding kRounding, bool kRelu = false, bool kFinite = false>
 struct ToTF32 {
   static uint32_t apply(float a) {
@@ -48,7 +49,7 @@ struct ToTF32 {
   }
 };
 
-// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
+// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half of d, b the lower half.
 template <class H, bool kRelu>
 void narrow_two(Warp& warp, const Operation& operation) {
   const uint32_t sources[] = {operation.src0, operation.src1};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses for each step the code that the processor runs: AVX2's or the code for every processor.
+// Chooses the version of each step that the processor runs: the AVX2 version or the version for
+// every processor.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -39,7 +40,7 @@ bool has_avx2() {
   return !rejected && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-// For each list, pairs of a step and its version for AVX2, sorted by the step.
+// The AVX2 versions of all steps: for each list, pairs of a step and its version, sorted by step.
 class Versions {
  public:
   Versions() {

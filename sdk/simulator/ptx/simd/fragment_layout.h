@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices that are distributed over the 32 lanes of a warp, see PTX ISA, "Matrix Fragments". A
 // register of all lanes has a block of 8 rows. Four lanes share a row; each lane has adjacent
-// elements of the row, as many as fit into a register. The layout of wmma fragments is up to the
-// implementation; it is the layout of mma here.
+// elements of the row, as many as fit into a register. PTX ISA does not specify the layout of wmma
+// fragments; the simulator uses the layout of mma.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace kernkit::simulator::ptx {
 
-/// Operation::mode of ldmatrix and stmatrix with .trans.
+/// The value of Operation::mode for ldmatrix and stmatrix with .trans.
 inline constexpr uint8_t kIsTransposed = 1;
 
-/// The element types. An element of kB1 is a word of 32 numbers of one bit.
+/// The element types of matrices. An element of kB1 is a word that contains 32 one-bit elements.
 enum class Element : uint8_t {
   kF16,
   kBF16,
@@ -33,7 +33,8 @@ enum class Element : uint8_t {
   kNone
 };
 
-/// The number of elements in a register. A register of kF64 has 64 bits.
+/// Returns the number of elements in a register. A register with elements of kF64 has 64 bits,
+/// others have 32.
 constexpr uint32_t elements_of_register(Element element) {
   switch (element) {
     case Element::kS4:
@@ -52,10 +53,10 @@ constexpr uint32_t bits_of(Element element) {
   return element == Element::kF64 ? 64 : 32 / elements_of_register(element);
 }
 
-/// The function that replaces the product of two bits of kB1.
+/// The logical function that replaces the multiplication of two one-bit elements.
 enum class BitProduct : uint8_t { kXor, kAnd };
 
-/// D = A * B + C: A has m rows and k columns, B has k rows and n columns. Packed into
+/// D = A * B + C: A has m rows and k columns, B has k rows and n columns. The struct is packed into
 /// Operation::offset.
 struct Product {
   uint8_t m, n, k;
@@ -66,12 +67,13 @@ struct Product {
 
   int64_t packed() const { return kernkit::detail::bit_cast<int64_t>(*this); }
   static Product unpack(int64_t bits) { return kernkit::detail::bit_cast<Product>(bits); }
-  /// The rows of blocks run along m in A and along n in B.
+  /// Returns the number of registers of A. A register has 8 rows of A; a register of B has 8
+  /// columns.
   uint32_t registers_of_a() const { return m / 8u * (k / (4 * elements_of_register(a))); }
   uint32_t registers_of_b() const { return n / 8u * (k / (4 * elements_of_register(b))); }
   uint32_t sources() const { return registers_of_a() + registers_of_b(); }
-  /// A block of 8 by 8 elements has two registers, or one of kF16. Blocks are in column-major
-  /// order.
+  /// Returns the number of registers of C or D with elements of type `sum`. A block of 8 by 8
+  /// elements has two registers, or one register for kF16. Blocks are in column-major order.
   uint32_t registers_of(Element sum) const {
     return m / 8u * (n / 8u) * (sum == Element::kF16 ? 1 : 2);
   }
@@ -79,15 +81,15 @@ struct Product {
   uint32_t registers_of_d() const { return registers_of(d); }
 };
 
-/// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more has the registers
-/// of D, as many as `registers`, and of A, if A is in registers. src0 and src1 are the descriptors
-/// of A and B, the predicate src2 is scale-d.
+/// The form of a wgmma.mma_async, packed into Operation::offset. Operation::more lists the
+/// registers of D and then the registers of A, if A is in registers. src0 and src1 have the
+/// descriptors of A and B, and the predicate src2 is scale-d.
 struct WarpgroupProduct {
   uint8_t columns;    // columns of B, in units of 8
   uint8_t registers;  // registers of D
   Element a, b, d;
   uint8_t a_in_registers : 1;
-  uint8_t a_transposed : 1, b_transposed : 1;  // whether rows of the stored matrix run along k
+  uint8_t a_transposed : 1, b_transposed : 1;  // whether the stored matrix has a row for each k
   uint8_t negates : 1;                         // whether the product is negated
   uint8_t saturates : 1;
   uint8_t unused[2];
@@ -98,16 +100,17 @@ struct WarpgroupProduct {
   }
 };
 
-/// Returns whether tensor cores support the product: those of compute capability 8.x, and those of
-/// 9.0 for kF64 with more than 8 rows.
+/// Returns whether the tensor cores of compute capability 8.x support the product or, for kF64 with
+/// more than 8 rows, those of compute capability 9.0.
 bool is_known(const Product& product);
-/// Returns the lanes of ldmatrix and stmatrix with the address of a row: 8 for each matrix.
+/// Returns the mask of the lanes that provide the address of a row to ldmatrix or stmatrix: 8 lanes
+/// for each matrix.
 inline uint32_t lanes_with_rows(const Operation& operation) {
   return Warp::kAll >> (32 - 8 * operation.count);
 }
 
-/// The matrix of wmma.load and wmma.store, packed into Operation::target. `rows` counts the columns
-/// of B.
+/// The matrix of wmma.load or wmma.store, packed into Operation::target. B is stored transposed:
+/// `rows` is the number of its columns.
 struct Fragment {
   uint8_t rows, columns;
   Element element;
@@ -118,16 +121,16 @@ struct Fragment {
   uint32_t of_register() const { return elements_of_register(element); }
   uint32_t bits() const { return bits_of(element); }
   uint32_t register_bytes() const { return element == Element::kF64 ? 8 : 4; }
-  /// The number of adjacent elements of a block's row in a lane.
+  /// Returns the number of adjacent elements that a lane has of a row of a block.
   uint32_t neighbours() const { return is_of_c ? 2 : of_register(); }
   uint32_t registers() const { return rows * columns / 32u / of_register(); }
-  /// The number of elements of a register in one access of a lane. accesses() is the number of
-  /// accesses.
+  /// Returns the number of elements that a lane accesses at once. accesses() returns the number of
+  /// accesses of a lane.
   uint32_t at_once() const { return by_columns ? 1 : of_register(); }
   uint32_t accesses() const { return rows * columns / 32u / at_once(); }
 };
 /// Writes to `to` the address that each lane accesses in access number `access` of the operation.
-/// The operation's src0 is the distance between rows or columns [elements].
+/// The operation's src0 is the distance between adjacent rows or columns [elements].
 void read_addresses(Warp& warp, const Operation& operation, uint32_t access, uint64_t* to);
 
 /// Reports a fault unless all 32 lanes of the warp are active.

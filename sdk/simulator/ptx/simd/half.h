@@ -9,8 +9,9 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace half_steps {
 
-// A sum of two 16-bit numbers that is rounded to float and then to 16 bits equals the sum rounded
-// once, since float has more than twice as many bits. A product is exact in float.
+// The operations compute in float. A product of two 16-bit numbers is exact in float. A sum that is
+// rounded to float and then to 16 bits equals the sum that is rounded once, since the significand
+// of float has more than twice as many bits.
 struct Add {
   template <class H>
   static H apply(H a, H b) {
@@ -61,7 +62,8 @@ struct WithNan {
     return any ? H::from(sum) : Op::apply(a, b);
   }
 };
-/// .xorsign.abs: the magnitudes are compared; the sign of the result is that of the product.
+/// .xorsign.abs: compares the magnitudes of the sources; the result has the sign of the product of
+/// the sources.
 template <class Op>
 struct XorSign {
   template <class H>
@@ -95,7 +97,7 @@ struct Neg {
     return {static_cast<uint16_t>(a.bits ^ 0x8000u)};
   }
 };
-/// .sat clamps to 0 .. 1; a NaN becomes 0.
+/// .sat: the result is clamped to the range 0 to 1; a NaN becomes 0.
 template <class Op>
 struct Sat {
   template <class H, class... Rest>

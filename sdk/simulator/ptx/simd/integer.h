@@ -10,7 +10,7 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace integer_steps {
 
-/// The unsigned type for arithmetic that wraps around.
+/// The unsigned type in which arithmetic on X wraps around.
 template <class X>
 using Wrapping = std::conditional_t<sizeof(X) == 8, uint64_t, uint32_t>;
 template <class X>
@@ -71,13 +71,14 @@ struct Mad {
     return Add::apply<C>(static_cast<C>(Mul::apply(a, b)), c);
   }
 };
-// mad.hi.sat.s32: clamps the sum to the range of the type.
+// mad.hi.sat.s32, which clamps the sum to the range of the type.
 struct MadHiSat {
   static int32_t apply(int32_t a, int32_t b, int32_t c) {
     return AddSat::apply(MulHi::apply(a, b), c);
   }
 };
-// Division by zero is unspecified in the ISA; the hardware sets all bits.
+// div. The PTX ISA leaves division by zero unspecified; the result has all bits set, as on
+// hardware.
 struct Div {
   template <class X>
   static X apply(X a, X b) {
@@ -106,7 +107,7 @@ struct Max {
     return a > b ? a : b;
   }
 };
-/// The result of an operation, or 0 for a negative result.
+/// .relu: returns the result of Op, or 0 if the result is negative.
 template <class Op>
 struct Relu {
   template <class X>

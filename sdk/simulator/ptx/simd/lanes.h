@@ -10,7 +10,8 @@
 namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
-/// Registers are identical or disjoint, so no lane reads what another lane stored in this loop.
+/// Calls step(l) for each lane l. Two registers are identical or disjoint, so that no lane reads a
+/// value that another lane stored in this loop, and compilers may vectorise the loop.
 template <int kCount = 32, class Step>
 inline void each_lane(const Step& step) {
 #if defined(__clang__)
@@ -23,7 +24,8 @@ inline void each_lane(const Step& step) {
 
 inline void nothing(Warp&, const Operation&) {}
 
-// Kept is the type of a result register; kCount is the number of D in a register of all lanes.
+// Executes an operation with one source. `Stored` is the type of a result register; kCount is the
+// number of elements of type D in a register of all lanes.
 template <class Op, class D, class A, class Stored = D, int kCount = 32>
 void unary(Warp& warp, const Operation& operation) {
   const A* a = warp.lanes<A>(operation.src0);

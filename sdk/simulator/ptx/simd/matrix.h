@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // D = A * B + C on the 32 lanes of a warp. Products of 8-bit and 16-bit elements are exact; sums
-// are computed in float in the order of k, and rounded to .f16 once. The ISA does not specify order
-// and width of the sums.
+// are computed in float in the order of k, and rounded to .f16 once. The PTX ISA does not specify
+// the order and the precision of the sums.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline namespace KERNKIT_PTX_TARGET {
 namespace matrix_steps {
 
 constexpr uint32_t kMostRows = 32, kMostDepth = 64, kMostElements = 256;  // limits of all products
-constexpr uint32_t kMostOfRegister = 256;  // elements in a register of all lanes
+constexpr uint32_t kMostOfRegister = 256;  // most elements in a register of all lanes
 
 template <class S>
 struct Small {
@@ -41,7 +41,7 @@ const float* values_of() {
   return all.values;
 }
 
-// Reads the elements of a register of all lanes into a contiguous array.
+// Converts the elements that a register has in all lanes, in the order of the lanes.
 inline void read(Element element, const void* from, float* to) {
   const auto* halves = static_cast<const Half*>(from);
   const auto* wide = static_cast<const uint32_t*>(from);
@@ -51,7 +51,7 @@ inline void read(Element element, const void* from, float* to) {
     case Element::kBF16:
       return each_lane<64>(
           [&](int i) { to[i] = bit_cast<float>(static_cast<uint32_t>(halves[i].bits) << 16); });
-    case Element::kTF32:  // TF32 has the upper 19 bits
+    case Element::kTF32:  // TF32 is the upper 19 bits of a float
       return each_lane([&](int i) { to[i] = bit_cast<float>(wide[i] & 0xffffe000u); });
     default: break;
   }
@@ -78,7 +78,7 @@ inline void read(Element, const void* from, double* to) {
   std::memcpy(to, from, 32 * sizeof(double));
 }
 
-// Reads a matrix in row-major order, with k elements in a row.
+// Reads a matrix of `rows` rows of k elements from registers, and stores it in row-major order.
 template <class X>
 void read_rows(Warp& warp, const uint32_t* registers, Element element, uint32_t rows, uint32_t k,
                X* to) {
@@ -94,7 +94,8 @@ void read_rows(Warp& warp, const uint32_t* registers, Element element, uint32_t 
   }
 }
 
-// Calls visit(index, register, element of the register's 32 or 64) for each element of C or D.
+// Calls visit(index, r, at) for each element of C or D: its index in row-major order, the number of
+// its register, and its index among the register's elements in all lanes.
 template <class Visit>
 void each_sum(const Product& p, Element sum, const Visit& visit) {
   const bool halves = sum == Element::kF16;
@@ -113,7 +114,7 @@ void each_sum(const Product& p, Element sum, const Visit& visit) {
 typedef float Floats __attribute__((vector_size(32)));
 typedef int64_t Longs __attribute__((vector_size(64)));
 
-// `b` has a row for each k.
+// Adds A * B to the sums. `a` has m rows of k elements, `b` has k rows of n elements.
 template <class V, class X, class Sum>
 void multiply(const Product& p, const X* a, const X* b, Sum* sums) {
   for (uint32_t row = 0; row < p.m; ++row) {
@@ -129,7 +130,8 @@ void multiply(const Product& p, const X* a, const X* b, Sum* sums) {
   }
 }
 
-// A product of bits is a logical function, whose set bits are counted.
+// Adds A * B to the sums for one-bit elements: counts the bits that are set in the logical function
+// of two words.
 inline void multiply_bits(const Product& p, const int64_t* a, const int64_t* b, int64_t* sums) {
   const bool is_and = p.bit_product == BitProduct::kAnd;
   for (uint32_t row = 0; row < p.m; ++row) {
@@ -143,7 +145,7 @@ inline void multiply_bits(const Product& p, const int64_t* a, const int64_t* b, 
   }
 }
 
-// Each product is added by a fused multiply-add, in the order of k.
+// Adds A * B to the sums by fused multiply-adds, in ascending order of k.
 inline void multiply_doubles(const Product& p, const double* a, const double* b, double* sums) {
   for (uint32_t row = 0; row < p.m; ++row) {
     for (uint32_t column = 0; column < p.n; ++column) {
@@ -166,7 +168,7 @@ void read_factors(Warp& warp, const Product& p, const uint32_t* registers, To* a
   }
 }
 
-// The registers of a product.
+// The lists of registers of a product: D, then A and B, then C.
 struct ProductRegisters {
   const uint32_t *d, *factors, *c;
   ProductRegisters(const Warp& warp, const Operation& operation, const Product& p)
@@ -175,13 +177,15 @@ struct ProductRegisters {
         c(factors + p.sources()) {}
 };
 
-// R is the type of C in registers, Sum the type of the sums.
+// Loads the elements of C into `sums`. R is the type of C in registers; load() converts from R to
+// Sum.
 template <class R, class Sum, class Load>
 void load_sums(Warp& warp, const Product& p, const uint32_t* c, Sum* sums, const Load& load) {
   each_sum(p, p.c,
            [&](uint32_t i, uint32_t r, uint32_t at) { sums[i] = load(warp.lanes<R>(c[r])[at]); });
 }
-// R is the type of D in registers.
+// Stores `sums` in the registers of D. R is the type of D in registers; store() converts from Sum
+// to R.
 template <class R, class Sum, class Store>
 void store_sums(Warp& warp, const Product& p, const uint32_t* d, const Sum* sums,
                 const Store& store) {

@@ -12,7 +12,8 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 namespace memory_steps {
 
-// M is the type in memory, R the type in a register, which may be wider.
+// Loads an element. M is the type of the element in memory, R the type of its register, which may
+// be wider.
 template <class M, class R>
 R load_from(const unsigned char* memory) {
   M value;
@@ -25,7 +26,7 @@ void store_at(unsigned char* memory, R element) {
   const auto value = static_cast<M>(element);
   std::memcpy(memory, &value, sizeof(M));
 }
-// Calls `step` for each active lane.
+// Calls step(l) for each lane l in `mask`.
 template <class Step>
 void each_of(uint32_t mask, const Step& step) {
   if (mask == Warp::kAll) {
@@ -35,13 +36,15 @@ void each_of(uint32_t mask, const Step& step) {
   for (uint32_t remaining = mask; remaining != 0; remaining &= remaining - 1)
     step(__builtin_ctz(remaining));
 }
-// Returns whether the active lanes are contiguous, in memory and from lane 0 on.
+// Returns whether the active lanes are the lanes from 0 up to some lane, and access contiguous
+// memory.
 template <class M, class R>
 bool is_dense(const Warp& warp, const Operation& operation, const StridedAccess& row) {
   return sizeof(M) == sizeof(R) && row.stride == sizeof(M) && operation.count == 1 &&
          (warp.mask & (warp.mask + 1)) == 0;
 }
-// Copies the lanes of a dense access. For a full warp the size is a constant.
+// Copies the elements of the active lanes of a dense access. For a full warp, the size is a
+// compile-time constant.
 template <class R>
 void copy_dense(const Warp& warp, void* to, const void* from) {
   if (warp.mask == Warp::kAll) {

@@ -14,8 +14,8 @@ struct Same {
     return a;
   }
 };
-// mov.b32 d, {low, high}. The result is written last, since a source may be the same register. A
-// piece of 8 bits has a register of 16 bits.
+// mov.b32 d, {low, high}. The result is written last, since a source may be the register of the
+// result. A piece of 8 bits is in a register of 16 bits.
 template <class Full, class Piece, int kBits = 8 * sizeof(Piece)>
 void pack(Warp& warp, const Operation& operation) {
   constexpr Full kMask = static_cast<Full>(~uint64_t{0} >> (64 - kBits));
@@ -30,7 +30,7 @@ void pack(Warp& warp, const Operation& operation) {
   each_lane([&](int l) { d[l] = packed[l]; });
   warp.keep<Full>(operation.dst);
 }
-// mov.b32 {low, high}, a
+// mov.b32 {low, high}, a.
 template <class Full, class Piece, int kBits = 8 * sizeof(Piece)>
 void unpack(Warp& warp, const Operation& operation) {
   constexpr Full kMask = static_cast<Full>(~uint64_t{0} >> (64 - kBits));

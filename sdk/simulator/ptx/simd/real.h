@@ -76,7 +76,8 @@ struct WithNan {
     return a != a || b != b ? canonical(std::numeric_limits<X>::quiet_NaN()) : Op::apply(a, b);
   }
 };
-/// .xorsign.abs: the magnitudes are compared; the sign of the result is that of the product.
+/// .xorsign.abs: compares the magnitudes of the sources; the result has the sign of the product of
+/// the sources.
 template <class Op>
 struct XorSign {
   template <class X>
@@ -97,14 +98,14 @@ struct Neg {
     return -a;
   }
 };
-// copysign.f32 d, a, b: b with the sign of a.
+// copysign.f32 d, a, b: returns b with the sign of a.
 struct Copysign {
   template <class X>
   static X apply(X a, X b) {
     return std::copysign(b, a);
   }
 };
-/// .ftz: subnormal sources and results become zeros.
+/// .ftz: subnormal sources and results become zeros of the same sign.
 template <class Op>
 struct Flushed {
   template <class... X>
@@ -112,7 +113,7 @@ struct Flushed {
     return flush(Op::apply(flush(x)...));
   }
 };
-/// .sat: clamps to 0 .. 1; a NaN becomes 0.
+/// .sat: the result is clamped to the range 0 to 1; a NaN becomes 0.
 template <class Op>
 struct Saturated {
   template <class... X>

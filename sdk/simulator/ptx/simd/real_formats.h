@@ -17,7 +17,7 @@ inline namespace KERNKIT_PTX_TARGET {
 using kernkit::detail::bit_cast;
 
 inline float canonical(float x) { return x != x ? bit_cast<float>(0x7fffffffu) : x; }
-// The ISA does not specify the bits of a double-precision NaN.
+// Replaces a NaN by the quiet NaN. The PTX ISA does not specify the bits of a double-precision NaN.
 inline double canonical(double x) { return x != x ? std::numeric_limits<double>::quiet_NaN() : x; }
 
 /// .ftz: a subnormal number becomes a zero of the same sign.
@@ -27,8 +27,8 @@ inline float flush(float x) {
 }
 inline double flush(double x) { return x; }
 
-/// x + y, rounded to odd: an inexact sum becomes the neighbour whose last bit is set. A further
-/// rounding to at most 51 bits equals a single rounding of the exact sum.
+/// Returns x + y, rounded to odd: an inexact sum becomes the neighbour whose last bit is set.
+/// Rounding the result to at most 51 bits gives the same number as rounding the exact sum once.
 inline double sum_to_odd(double x, double y) {
   const double sum = x + y;
   const double part = sum - x;
@@ -39,7 +39,8 @@ inline double sum_to_odd(double x, double y) {
   if (inexact && (bits & 1) == 0) bits += (error > 0) == (sum > 0) ? 1 : uint64_t{0} - 1;
   return bit_cast<double>(bits);
 }
-/// Rounds to odd with 24 bits, for a further rounding to at most 22 bits.
+/// Returns x, rounded to odd to 24 bits. Rounding the result to at most 22 bits gives the same
+/// number as rounding x once.
 inline float narrow_to_odd(double x) {
   const auto nearest = static_cast<float>(x);
   auto bits = bit_cast<uint32_t>(nearest);
@@ -48,7 +49,8 @@ inline float narrow_to_odd(double x) {
   return bit_cast<float>(bits);
 }
 
-/// The minimum and the maximum. A number is preferred to a NaN; -0 is less than +0.
+/// Return the minimum and the maximum. If one argument is a NaN, the result is the other argument;
+/// -0 is less than +0.
 template <class X>
 X less_of(X a, X b) {
   const X less = a < b || (a == b && std::signbit(a)) ? a : b;
@@ -62,7 +64,7 @@ X more_of(X a, X b) {
 
 enum class Rounding { kNearest, kZero, kDown, kUp };
 
-/// Rounds to float a number that was rounded to odd.
+/// Rounds x to float. x can be the result of a rounding to odd.
 template <Rounding kHow>
 inline float narrow(double x) {
   const auto nearest = static_cast<float>(x);

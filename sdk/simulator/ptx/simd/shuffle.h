@@ -12,7 +12,8 @@ namespace shuffle_steps {
 
 enum Shuffle : uint8_t { kUp, kDown, kXor, kIndex };
 
-// Shuffles the whole warp by one distance, the common case; returns false for other shuffles.
+// Executes the common case, in which all lanes of a full warp shuffle by the same distance and with
+// the default bounds. Returns false for other shuffles.
 template <Shuffle kHow>
 bool shuffle_full_warp(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* values,
                        uint32_t* in_range) {
@@ -26,7 +27,7 @@ bool shuffle_full_warp(const uint32_t* a, const uint32_t* b, const uint32_t* c, 
     *in_range = Warp::kAll;
     return true;
   }
-  // Lanes with a source out of range keep their value.
+  // A lane whose source lane is out of range keeps its value.
   std::memcpy(values, a, 32 * sizeof(uint32_t));
   std::memcpy(kHow == kUp ? values + by : values, kHow == kUp ? a : a + by,
               (32 - by) * sizeof(uint32_t));

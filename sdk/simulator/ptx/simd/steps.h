@@ -15,8 +15,8 @@ struct Steps {
   size_t count;
 };
 
-// The lists. Each function has a second version for AVX2, which returns the same steps in the same
-// order.
+// Return the steps of the lists. Each function is compiled a second time for AVX2, and returns the
+// same steps in the same order.
 inline namespace KERNKIT_PTX_TARGET {
 Steps integers();
 Steps reals();
@@ -24,11 +24,12 @@ Steps of_warps();
 Steps matrices();
 }  // namespace KERNKIT_PTX_TARGET
 
-/// Returns the steps of a list, compiled for every processor; none for Simd::kNone.
+/// Returns the steps of a list in the version for every processor; no steps for Simd::kNone.
 Steps steps_of(Simd list);
 
-/// Returns the fastest version of a step for this processor: the SIMD version if the list has the
-/// step. KERNKIT_PTX_AVX2=0 in the environment selects the version for every processor.
+/// Returns the fastest version of a step for this processor: the AVX2 version if the list has the
+/// step and the processor has AVX2. The environment variable KERNKIT_PTX_AVX2=0 selects the version
+/// for every processor.
 Run fastest(Run step, Simd list);
 
 }  // namespace kernkit::simulator::ptx

@@ -12,14 +12,14 @@ namespace kernkit::simulator::ptx {
 inline namespace KERNKIT_PTX_TARGET {
 
 struct StridedAccess {
-  uintptr_t first;  // address for lane 0, which may be inactive
+  uintptr_t first;  // host address for lane 0, which may be inactive
   int64_t stride;   // distance between adjacent lanes [bytes]
   unsigned char* at_lane(int lane) const {
     return reinterpret_cast<unsigned char*>(first + static_cast<uint64_t>(stride * lane));
   }
 };
 
-// Returns whether each lane's register is the previous lane's register plus `stride`.
+// Returns whether a register has in each lane its value in the previous lane plus `stride`.
 template <class A>
 inline bool have_stride(const A* registers, A stride) {
   A differences = 0;
@@ -27,8 +27,9 @@ inline bool have_stride(const A* registers, A stride) {
   return differences == 0;
 }
 
-/// Finds the stride of an access. Returns false if each lane needs its own check, for example to
-/// report an error.
+/// Finds the address and the stride of an access whose lanes access one allocation at a constant
+/// stride. Returns false for other accesses, which need a check of each lane, for example to report
+/// an error.
 inline bool find_strided_access(Warp& warp, const Operation& operation, uint32_t size, Touch touch,
                                 StridedAccess* row) {
   constexpr int64_t kFar = 1 << 24;  // largest stride without wraparound [bytes]

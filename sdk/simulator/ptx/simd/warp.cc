@@ -13,7 +13,7 @@ namespace {
 namespace half = half_steps;
 namespace shuffles = shuffle_steps;
 
-// Steps on two 16-bit numbers in each register.
+// Steps for registers with two 16-bit numbers.
 template <class Op, class X>
 constexpr Run kOfPairs = binary<Op, X, X, X, uint32_t, 64>;
 template <class Op, class X>

@@ -19,14 +19,14 @@ namespace warpgroup_steps {
 
 constexpr uint32_t kRows = 16;  // rows of a warp
 constexpr uint32_t kMostColumns = 256;
-constexpr uint32_t kMostDepth = 32;  // elements of a row of A
+constexpr uint32_t kMostDepth = 32;  // most elements of a row of A
 constexpr uint32_t kUnit = MatrixDescriptor::kUnit;
 constexpr uint32_t kDepthBytes = MatrixDescriptor::kDepthBytes;
 
 typedef float Floats __attribute__((vector_size(32)));
 typedef int32_t Integers __attribute__((vector_size(32)));
 
-// Reads a unit of 16 bytes of shared memory.
+// Reads the unit of 16 bytes at offset `at` of shared memory.
 inline void read_unit(Warp& warp, const Operation& operation, uint32_t at, unsigned char* to) {
   const std::vector<unsigned char>& shared = warp.block->shared;
   if (at > shared.size() || shared.size() - at < kUnit) {
@@ -38,7 +38,8 @@ inline void read_unit(Warp& warp, const Operation& operation, uint32_t at, unsig
   std::memcpy(to, shared.data() + at, kUnit);
 }
 
-// Reads `count` rows of A, or columns of B, of 32 bytes each.
+// Reads `count` rows of A or columns of B, from number `first` on, of 32 bytes each. `transposed`:
+// the matrix is stored transposed.
 inline void read_tile(Warp& warp, const Operation& operation, uint64_t descriptor, bool transposed,
                       uint32_t first, uint32_t count, unsigned char* to) {
   each_unit(MatrixDescriptor(descriptor), transposed, first, count,
@@ -56,17 +57,17 @@ inline void read_tile(Warp& warp, const Operation& operation, uint64_t descripto
             });
 }
 
-// Converts rows of 32 bytes to elements.
+// Converts rows of 32 bytes with elements of type `element` to type X.
 template <class X>
 void convert_rows(Element element, const unsigned char* from, uint32_t rows, X* to) {
-  constexpr uint32_t kBytes = 128;  // bytes that read() converts
+  constexpr uint32_t kBytes = 128;  // bytes that a call of read() converts
   const uint32_t depth = kDepthBytes / 4 * elements_of_register(element);
   for (uint32_t at = 0; at < rows * kDepthBytes; at += kBytes) {
     matrix_steps::read(element, from + at, to + at / kDepthBytes * depth);
   }
 }
 
-// Returns the registers of D, which the registers of A follow.
+// Returns the list of the registers of D, followed by the registers of A.
 inline const uint32_t* registers_of(const Warp& warp, const Operation& operation) {
   return warp.block->launch.kernel.lists[operation.more].data();
 }
@@ -88,13 +89,12 @@ void read_matrices(Warp& warp, const Operation& operation, const WarpgroupProduc
   convert_rows(p.b, tile, 8u * p.columns, b);
 }
 
-// Adds a product to sums, which visit(block of 8 columns, half of the rows, parity of the columns)
-// returns: for each lane, the element in row lane / 4 + 8 * half and column 2 * (lane % 4) + parity
-// of the block.
+// Adds A * B to the sums that sums_of(block, half, parity) returns for a block of 8 columns: for
+// each lane, the sum in row lane / 4 + 8 * half and column 2 * (lane % 4) + parity of the block.
 template <class V, class X, class Sums>
 void multiply(const WarpgroupProduct& p, const X* a, const X* b, const Sums& sums_of) {
   const uint32_t depth = kDepthBytes / 4 * elements_of_register(p.a);
-  V rows[2][kMostDepth][4];  // element k of the row of each lane, in four vectors
+  V rows[2][kMostDepth][4];  // rows[half][k]: element k of the row of each lane
   for (uint32_t half = 0; half < 2; ++half) {
     for (uint32_t k = 0; k < depth; ++k) {
       for (uint32_t v = 0; v < 4; ++v) {
@@ -176,7 +176,8 @@ inline void multiply_floats(Warp& warp, const Operation& operation) {
   }
 }
 
-// The product of bits is a logical and, whose set bits are counted.
+// Adds A * B to the sums for one-bit elements: counts the bits that are set in the logical and of
+// two words.
 inline void count_bits(const WarpgroupProduct& p, const int32_t* a, const int32_t* b,
                        int32_t (*sums)[32]) {
   constexpr uint32_t kWords = kDepthBytes / 4;

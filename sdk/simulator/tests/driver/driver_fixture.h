@@ -14,7 +14,8 @@
 
 namespace kernkit::simulator {
 
-/// scale: x[i] *= factor + bias[0] for i < n; a thread for each i. bias is a variable.
+/// The kernel `scale` computes x[i] *= factor + bias[0] for i < n, in one thread for each i. `bias`
+/// is a variable of the module.
 inline constexpr const char* kScale = R"(.version 8.7
 .target sm_80
 .address_size 64

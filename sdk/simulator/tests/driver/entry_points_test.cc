@@ -93,7 +93,7 @@ TEST_F(DriverEntryPoints, PerThreadVariantsUseTheThreadsStream) {
   EXPECT_EQ(id, 1u);
   EXPECT_EQ(read_id(nullptr, &id), CUDA_SUCCESS);
   EXPECT_EQ(id, 2u);
-  // A capture of a blocking stream forbids the legacy stream alone.
+  // A capture of a blocking stream forbids calls on the legacy stream only.
   CUstream captured = nullptr;
   CUdeviceptr address = memory({0});
   ASSERT_EQ(cuStreamCreate(&captured, 0), CUDA_SUCCESS);
@@ -134,7 +134,8 @@ TEST_F(DriverEntryPoints, ErrorsHaveNamesAndTexts) {
   EXPECT_STREQ(text, "invalid device context");
   EXPECT_EQ(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text), CUDA_SUCCESS);
   EXPECT_STREQ(text, "out of memory");
-  // Ten bits hold every value of the enumeration: a number above 1023 would be undefined.
+  // The values of CUresult fit into ten bits. A conversion from a number above 1023 would be
+  // undefined behaviour.
   EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(1000), &text), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(text, nullptr);
 }

@@ -80,7 +80,8 @@ TEST_F(DriverModules, InvalidPtxIsAnErrorOfTheLoad) {
   EXPECT_EQ(cuModuleGetFunction(&handle, nullptr, "scale"), CUDA_ERROR_INVALID_HANDLE);
 }
 
-// The program may free the fat binary after the load, like a program that reads it from a file.
+// A program may free a fat binary after the load, for example if the program has read the binary
+// from a file.
 TEST_F(DriverModules, AModuleOutlivesItsFatBinary) {
   start();
   const std::string text = kScale;

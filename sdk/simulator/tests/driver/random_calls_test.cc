@@ -11,9 +11,9 @@
 namespace kernkit::simulator {
 namespace {
 
-/// A sequence of random calls of one host thread. Each call uses the function of the driver's or of
-/// the runtime's API for the same work. The call's result, its effect on memory and the runtime's
-/// last error must be those of the model.
+/// A sequence of random calls of one host thread. For each call, the sequence chooses the function
+/// of the driver API or the function of the runtime API that does the same work. The call's result,
+/// its effect on memory and the runtime's last error must be those of the model.
 class Sequence {
  public:
   /// `is_alone`: whether no other thread allocates memory, so that a released address stays free.
@@ -74,8 +74,9 @@ class Sequence {
   unsigned below(size_t count) { return static_cast<unsigned>(random_() % count); }
   bool coin() { return below(2) == 0; }
   bool is_rare_case() { return below(8) == 0; }
-  // Returns one of the memories, or null. The default stream of a device does not wait for streams
-  // of another device, so their work ends first.
+  // Returns a random memory, or null if there is none. Waits for the work of its stream if the
+  // stream belongs to another device than the current one: the default stream does not wait for
+  // that work.
   Memory* some() {
     if (memory_.empty()) return nullptr;
     Memory* const memory = &memory_[below(memory_.size())];
@@ -207,7 +208,8 @@ class Sequence {
     EXPECT_EQ(cuMemcpyDtoH(target.data(), memory.address, target.size()), CUDA_SUCCESS);
     EXPECT_EQ(target, memory.bytes) << "call " << calls_;
   }
-  // Copies between two memories that work of the same stream uses, or that no stream uses.
+  // Copies between two memories whose asynchronous work is in the same stream, or which no stream
+  // uses.
   void copy() {
     Memory* const from = some();
     Memory* const to = some();
@@ -283,7 +285,7 @@ class Sequence {
     const Owned<CUstream> stream = coin() || streams_.empty()
                                        ? Owned<CUstream>{nullptr, contexts_.back()}
                                        : streams_[below(streams_.size())];
-    // An event and the stream of its record are of the same device.
+    // An event can be recorded only in a stream of its device.
     const auto recorded = device == stream.device ? cudaSuccess : cudaErrorInvalidResourceHandle;
     float milliseconds = 0;
     switch (below(4)) {

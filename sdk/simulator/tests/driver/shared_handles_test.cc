@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of both APIs in one program: handles are shared, and a failed call of the driver's API
-// leaves the runtime's last error alone.
+// Calls of both APIs in one program: handles are shared, and a failed call of the driver's API does
+// not change the runtime's last error.
 #include "driver_fixture.h"
 
 namespace kernkit::simulator {
@@ -10,7 +10,7 @@ using DriverAndRuntime = Driver;
 
 TEST_F(DriverAndRuntime, StreamsEventsAndKernelsAreShared) {
   start();
-  runtime().set_seed(3);  // streams have a delay
+  runtime().set_seed(3);  // the seed delays the work of streams
   const CUfunction scale = function(load(kScale), "scale");
   CUdeviceptr x = memory({1, 2, 3});
   unsigned n = 3;

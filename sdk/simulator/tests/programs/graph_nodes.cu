@@ -39,7 +39,8 @@ struct Kernel {
   cudaKernelNodeParams parameters = {};
 };
 
-// y = factor * x; sum = all of y; the host gets the sum.
+// Returns a graph that computes y = factor * x and the sum of all elements of y, and copies the sum
+// to the host.
 cudaGraph_t make(Buffers* all, int factor, cudaGraphNode_t* scaled) {
   cudaGraph_t graph;
   check(cudaGraphCreate(&graph, 0));
@@ -104,7 +105,7 @@ void fill_rows(cudaStream_t stream) {
   check(cudaFree(memory));
 }
 
-// Checks the device memory that graphs use and the memory that graphs reserve [bytes].
+// Returns the memory of device 0 that graphs use or reserve, as `attribute` selects [bytes].
 unsigned long long bytes_of(cudaGraphMemAttributeType attribute) {
   unsigned long long value = ~0ull;
   check(cudaDeviceGetGraphMemAttribute(0, attribute, &value));
@@ -228,7 +229,7 @@ void footprint(cudaStream_t stream) {
   EXPECT_BYTES(0, 0);
   check(cudaGraphLaunch(execs[0], other));
   check(cudaDeviceSynchronize());
-  // reuses the memory of the launch of execs[0], which has ended
+  // Reuses the memory of the launch of execs[0], which has ended.
   check(cudaGraphLaunch(execs[1], stream));
   EXPECT_BYTES(1, 1);
   check(cudaDeviceSynchronize());

@@ -24,7 +24,7 @@ inline bool is_pair(const std::string& type) {
   return type.size() > 2 && type.substr(type.size() - 2) == "x2";
 }
 
-/// The value of a float with these bits. `type` is the float's type in PTX.
+/// Returns the value of a float with these bits. `type` is the float's type in PTX.
 inline double value_of(const std::string& type, uint64_t bits) {
   if (type == "f16") return decoded(bits & 0xffff, 5, 10);
   if (type == "bf16") return decoded(bits & 0xffff, 8, 7);
@@ -50,7 +50,7 @@ inline bool is_allowed(const std::string& type, uint64_t got, uint64_t expected,
   return std::fabs(x - exact) <= bound.absolute + bound.relative * std::fabs(exact);
 }
 
-/// Whether the bound applies to a source.
+/// Returns whether the bound applies to a source.
 inline bool covers(const Bound& bound, const std::string& type, uint64_t source) {
   const double magnitude = std::fabs(value_of(type, source));
   return magnitude == 0 || !(magnitude < bound.least || magnitude > bound.most);

@@ -25,9 +25,9 @@ struct Mistake {
 
 class PtxAsyncMistakes : public Ptx {
  protected:
-  // A kernel with 16 KiB of shared memory at %s, mbarriers at %b, %b+8 and so on, and pointers %a
-  // and %c to 16 KiB of global memory. %i is the thread, %own the address of 16 bytes of the thread
-  // in shared memory, %pt holds in thread 0, %pw in the first warp.
+  // Returns a kernel with 16 KiB of shared memory at %s, mbarriers at %b, %b+8 and so on, and
+  // pointers %a and %c to 16 KiB of global memory. %i is the thread, %own the address of 16 bytes
+  // of the thread in shared memory, %pt holds in thread 0, %pw in the first warp.
   static std::string text(const Lines& lines, const char* directive) {
     std::string all =
         ".file 1 \"/src/async.cu\"\n.visible .entry planted(.param .u64 a, .param .u64 c)\n" +
@@ -105,7 +105,8 @@ std::string store(const std::string& to, const std::string& from, int bytes) {
   return "@%pt cp.async.bulk.global.shared::cta.bulk_group [" + to + "], [" + from + "], " +
          std::to_string(bytes) + ";";
 }
-// Waits for a phase of the mbarrier at %b; the label is unique in the program.
+// Returns instructions that wait for a phase of the mbarrier at %b. The label must be unique in the
+// program.
 std::string wait(const std::string& label, int parity) {
   return label + ": mbarrier.try_wait.parity.shared::cta.b64 %p1, [%b], " + std::to_string(parity) +
          ";\n@!%p1 bra " + label + ";";
@@ -410,7 +411,7 @@ TEST_F(PtxAsyncMistakes, Ring) {
       64);
 }
 
-// Warp 1 completes phases for which warp 0 waits.
+// Warp 1 completes two phases before warp 0, which waits for the first, waits again.
 TEST_F(PtxAsyncMistakes, LappedWaiter) {
   const std::string arrive =
       "setp.ne.u32 %p2, %i, 32;\n@!%p2 mbarrier.arrive.shared::cta.b64 %state, [%b];";

@@ -12,9 +12,9 @@ inline constexpr uint32_t kTile = 8192;  // shared memory of the tests [bytes]
 
 class PtxBulkCopies : public Ptx {
  protected:
-  // A kernel of 128 threads with 8192 bytes of shared memory at %s and an mbarrier at %b that
-  // expects one arrival. `a` and `b` are pointers to global memory, `map` is a tensor map. The part
-  // `one` runs in thread 0, `all` in all threads, after a barrier.
+  // Returns a kernel of 128 threads with 8192 bytes of shared memory at %s and an mbarrier at %b
+  // that expects one arrival. `a` and `b` are pointers to global memory, `map` is a tensor map. The
+  // part `one` runs in thread 0, `all` in all threads, after a barrier.
   static std::string text(const std::string& one, const std::string& all) {
     return ".file 1 \"/src/bulk.cu\"\n.visible .entry bulk(.param .u64 a, .param .u64 b, "
            ".param .align 64 .b8 map[128])\n{\n"
@@ -39,7 +39,7 @@ class PtxBulkCopies : public Ptx {
     if (expected != cudaSuccess) return;
     EXPECT_EQ(fault(), "none");
   }
-  // A tensor of consecutive 16-bit numbers from 1.
+  // Returns consecutive 16-bit numbers from 1, the elements of a tensor.
   std::vector<uint16_t> numbers(size_t count) {
     std::vector<uint16_t> all(count);
     std::iota(all.begin(), all.end(), uint16_t{1});
@@ -49,7 +49,7 @@ class PtxBulkCopies : public Ptx {
 
 inline const char* const kWait =
     "wait: mbarrier.try_wait.parity.shared.b64 %p1, [%b], 0;\n@!%p1 bra wait;\n";
-// Copies shared memory to `b`, 64 bytes for each thread.
+// Returns instructions that copy shared memory to `b`, 64 bytes in each thread.
 inline std::string copy_out() {
   std::string text =
       "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; cvt.u64.u32 %y1, %r1;\n"
@@ -60,7 +60,8 @@ inline std::string copy_out() {
   }
   return text;
 }
-// Fills shared memory with 32-bit numbers: the index of each word plus `first`.
+// Returns instructions that fill shared memory with 32-bit numbers: the index of each word plus
+// `first`.
 inline std::string fill(uint32_t first) {
   std::string text =
       "mul.lo.u32 %r1, %i, 64; add.u32 %r2, %s, %r1; mul.lo.u32 %r3, %i, 16;\n"
@@ -72,7 +73,7 @@ inline std::string fill(uint32_t first) {
   return text + "fence.proxy.async.shared::cta;\nbar.sync 0;\n";
 }
 
-// A tensor map of 16-bit numbers, row-major.
+// Returns the description of a row-major tensor of 16-bit numbers.
 inline TensorDescription map_of(const void* address, std::vector<uint64_t> sizes,
                                 std::vector<uint16_t> box, uint8_t swizzle = 0,
                                 std::vector<uint8_t> steps = {}) {

@@ -86,7 +86,7 @@ TEST_F(PtxBulkCopies, ReductionsOfHalves) {
   test("min.bf16", 0x3fc0, 0x4010, 0x3fc0);
 }
 
-// The element of a row-major tensor at coordinates, 0 outside of the tensor.
+// Returns the element of a row-major tensor at coordinates; 0 outside of the tensor.
 uint16_t element(const std::vector<uint16_t>& all, const TensorDescription& map,
                  const std::vector<int64_t>& at) {
   size_t index = 0;
@@ -135,8 +135,9 @@ TEST_F(PtxBulkCopies, TensorLoads) {
         at.push_back(c.first[d] + int64_t{remaining % map.elements(d)} * map.steps[d]);
         remaining /= map.elements(d);
       }
-      // The tile is aligned to 1024 bytes, so that offsets are swizzled like addresses. Reference:
-      // the 16-byte unit of a 128-byte line, combined with bits of the line's number.
+      // The tile is aligned to 1024 bytes, so that offsets are swizzled like addresses. The
+      // reference combines the number of the 16-byte unit within its 128-byte line with bits of the
+      // line's number.
       const uint32_t unit = 2 * i / 16, line = 2 * i / 128;
       const uint32_t units = 1u << c.swizzle;
       const uint32_t swizzled_unit = unit ^ (line % units);

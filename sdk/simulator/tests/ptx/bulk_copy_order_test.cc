@@ -138,7 +138,7 @@ TEST_F(PtxBulkCopyFaults, AWrongNumberOfBytes) {
             "(16 bytes missing) (bulk.cu:30)");
 }
 
-// The bytes of a copy are as initialised as their source.
+// Copied bytes count as initialised if their source bytes are initialised.
 TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   const auto uses = [&](bool is_initialised) {
     uint32_t *a = nullptr, *b = nullptr;
@@ -158,13 +158,13 @@ TEST_F(PtxBulkCopyFaults, InitcheckFollowsCopies) {
   EXPECT_GT(uses(false), 0u);
 }
 
-// An uninitialised byte of B makes a column of D uninitialised, and so the bytes that D is copied
-// to.
+// An uninitialised byte of B makes a column of D uninitialised, and also the bytes to which the
+// column is copied.
 class PtxAsyncInit : public PtxBulkCopies {
  protected:
-  // The uses of uninitialised bits by a product of A in the first 2048 bytes of shared memory and B
-  // in the following 256 bytes, whose D is copied to `b`. `store` follows stores of zeros in A and
-  // B.
+  // Returns the uses of uninitialised bits by a product, whose result D is copied to `b`. A is in
+  // the first 2048 bytes of shared memory, B in the following 256 bytes. `store` is executed after
+  // A and B were filled with zeros.
   static std::string uses(const std::string& store, const std::string& scale = "1") {
     const std::string body =
         ".file 1 \"/src/init.cu\"\n.visible .entry init(.param .u64 b)\n{\n"
@@ -206,14 +206,16 @@ TEST_F(PtxAsyncInit, FollowsProductsAndStores) {
   const std::string zeros = "0";  // scale-d is false, so that D need not be initialised before
   EXPECT_EQ(uses("", zeros), "");
   const std::string undefined = ".loc 1 15 3\nld.shared.u32 %r4, [%s+4600];\n";
-  // The element in row 0 of A: row 0 of D, in 4 lanes, each with two elements of 4 bytes.
+  // An uninitialised element in row 0 of A makes row 0 of D uninitialised: two elements of 4 bytes
+  // in each of 4 lanes.
   const std::string of_a = uses(undefined + "@%p0 st.shared.u32 [%s], %r4;\n", zeros);
   EXPECT_NE(
       of_a.find("4: init: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to byte "
                 "0 of 2048 bytes of global memory (init.cu:22)"),
       std::string::npos)
       << of_a;
-  // The elements in column 2 of B: column 2 of D, in 32 lanes, each with two elements.
+  // Uninitialised elements in column 2 of B make column 2 of D uninitialised: two elements in each
+  // of 32 lanes.
   const std::string of_b = uses(undefined + "@%p0 st.shared.u32 [%s+2080], %r4;\n", zeros);
   EXPECT_NE(of_b.find("32: init: block [0, 0, 0], thread [0, 0, 0]: Uninitialized bits written to "
                       "byte 16 of 2048 bytes of global memory (init.cu:22)"),

@@ -8,8 +8,8 @@ namespace kernkit::simulator {
 
 class PtxClusters : public Ptx {
  protected:
-  // A kernel of 32 threads with 256 bytes of shared memory at %s and an mbarrier at %b. %rank and
-  // %size describe the cluster, %out is the address of the thread's element.
+  // Returns a kernel of 32 threads with 256 bytes of shared memory at %s and an mbarrier at %b.
+  // %rank and %size describe the cluster, %out is the address of the thread's element.
   static std::string text(const std::string& body, const std::string& directive = "") {
     return ".file 1 \"/src/blocks.cu\"\n.visible .entry blocks(.param .u64 out, .param .u64 in)\n" +
            directive +
@@ -46,7 +46,7 @@ class PtxClusters : public Ptx {
   }
 };
 
-/// All threads of the cluster wait for each other.
+/// Instructions with which all threads of the cluster wait for each other.
 inline const char* const kSynchronise =
     "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 

@@ -7,8 +7,9 @@ namespace kernkit::simulator {
 namespace {
 
 TEST_F(PtxClusters, SpecialRegisters) {
-  // Digits: rank, size, index within the cluster, size of the cluster, index of the cluster, size
-  // of the grid of clusters, along x.
+  // The digits of %r1 are the rank and the number of blocks, then along x: the index within the
+  // cluster, the size of the cluster, the index of the cluster, and the size of the grid of
+  // clusters.
   const std::string along_x =
       "mad.lo.u32 %r1, %rank, 10, %size;\n"
       "mov.u32 %r2, %cluster_ctaid.x; mad.lo.u32 %r1, %r1, 10, %r2;\n"

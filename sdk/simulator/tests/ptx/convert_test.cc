@@ -21,7 +21,8 @@ uint64_t f32_bits(float x) {
   return x != x ? 0x7fffffff : narrow;
 }
 
-// The fast functions return the same results as the definitions.
+// decoded() and encoded() return the same results as the slow functions that follow the definition
+// of a format.
 TEST(FloatFormats, QuickOnesFollowTheDefinition) {
   std::mt19937_64 random(3);
   for (const int e : {4, 5, 8}) {
@@ -60,8 +61,8 @@ class PtxConvert : public Instruction {
   }
 };
 
-// A float rounded to tf32, which has 8 exponent bits and 10 fraction bits. Computed in double
-// precision.
+// Returns a float rounded to tf32, which has 8 exponent bits and 10 fraction bits. Computed in
+// double precision.
 uint64_t tf32_bits(uint64_t a, double (*round)(double)) {
   const double x = f32(a);
   if (x != x) return 0x7fffffff;
@@ -122,8 +123,8 @@ TEST_F(PtxConvert, BetweenFloats) {
   });
 }
 
-// The number of the format that is nearest in the direction of the rounding: the nearest number, or
-// a neighbour of the nearest number.
+// Returns x, rounded in a direction to a number of the format: the nearest number, or a neighbour
+// of the nearest number.
 uint64_t directed(double x, char how, int e, int m) {
   const uint64_t nearest = encoded(x, e, m);
   const double value = decoded(nearest, e, m);
@@ -180,7 +181,7 @@ TEST_F(PtxConvert, DirectedRoundingsOf16Bits) {
   }
 }
 
-// A float narrowed to 16 bits. `more` has the modifiers "relu" and "satfinite".
+// Returns a float narrowed to 16 bits. `more` has the modifiers "relu" and "satfinite".
 uint64_t narrowed(uint64_t a, const std::string& how, const std::string& more, int e, int m) {
   const double x = f32(a);
   const auto has = [&](const char* modifier) { return more.find(modifier) != std::string::npos; };
@@ -449,7 +450,7 @@ TEST_F(PtxConvert, FlushedHalves) {
   });
 }
 
-// .xorsign.abs compares magnitudes; the sign of the result is that of the product.
+// .xorsign.abs compares the magnitudes of the sources; the result has the sign of their product.
 TEST_F(PtxConvert, LeastAndGreatestMagnitudes) {
   for (const std::string type : {"f16", "bf16"}) {
     const int e = type == "f16" ? 5 : 8, m = 15 - e;

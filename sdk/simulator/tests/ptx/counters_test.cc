@@ -10,7 +10,7 @@ namespace {
 
 class PtxCounters : public Ptx {
  protected:
-  // A kernel whose thread i has i in %i and the address of x in %x.
+  // Returns the counters of a kernel whose thread i has i in %i and the address of x in %x.
   KernelCounters count(const std::string& body, void* x, dim3 grid = 1, dim3 block = 32) {
     PtxModule module(
         ".file 1 \"/src/counted.cu\"\n.visible .entry counted(.param .u64 x)\n{\n"
@@ -26,7 +26,7 @@ class PtxCounters : public Ptx {
   SharedTraffic count_shared(const std::string& body, void* x) {
     return count(body, x).counters.shared_loads;
   }
-  // Sets %y1 to the address x + i * bytes in thread i.
+  // Returns instructions that set %y1 to the address x + i * bytes in thread i.
   static std::string apart(int bytes) {
     return "mul.lo.u32 %r1, %i, " + std::to_string(bytes) +
            ";\ncvt.u64.u32 %y1, %r1;\nadd.u64 %y1, %x, %y1;\n";
@@ -99,7 +99,7 @@ TEST_F(PtxCounters, RatiosOfAScalarLoadAndAStride) {
   EXPECT_EQ(stride.moved_bytes(), 1024u);
 }
 
-// Each kernel copies 16 bytes in each of 512 threads and may have one planted excess.
+// Each of 512 threads copies 16 bytes. `load` and `more` can add traffic that exceeds the budget.
 TEST_F(PtxCounters, WhatIsOverABudget) {
   char* x = memory<char>(1 << 17);
   const auto over = [&](const std::string& load, const std::string& more = "") {
@@ -234,7 +234,7 @@ TEST_F(PtxCounters, CountsOnlyDuringItsLifetime) {
   EXPECT_EQ(counting.kernel().launches, 2u);
 }
 
-// The counters do not depend on the blocks' processors and order.
+// The counters do not depend on the processors that run the blocks, or on the order of the blocks.
 TEST_F(PtxCounters, CountsAreEqualInEachRun) {
   const std::string body =
       "mov.u32 %r5, %ctaid.x;\nand.b32 %r5, %r5, 63;\nshl.b32 %r5, %r5, 7;\nxor.b32 %i, %i, "

@@ -48,7 +48,7 @@ void set_seed(unsigned seed);
 bool is_simulator();
 /// Returns {form: its list of loops}, such as "add.s32" and "integers", for the forms in a PTX text
 /// whose loops the simulator has as SIMD code. Requires KERNKIT_PTX_AVX2=0 in the environment.
-/// Empty on a GPU.
+/// Returns an empty map on a GPU.
 std::map<std::string, std::string> simd_forms(const std::string& text);
 
 /// Encodes a tensor map of 128 bytes; zeros for a description without a tensor.

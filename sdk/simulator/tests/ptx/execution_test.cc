@@ -121,7 +121,7 @@ TEST_F(PtxExecution, AlignmentOfDynamicSharedMemory) {
   const std::string before =
       ".extern .shared .align 1024 .b8 wide[];\n.extern .shared .align 4 .b8 narrow[];\n"
       ".shared .align 4 .b8 fixed[44];\n.extern .shared .align 4096 .b8 unused[];\n";
-  // All dynamic arrays begin at one address, and their last word is accessible.
+  // All dynamic arrays begin at the same address, and their last word is accessible.
   const auto r = run(kernel("st.shared.u32 [fixed+40], %i; mov.u32 %r, wide; mov.u32 %x1, narrow; "
                             "sub.u32 %x1, %x1, %r; or.b32 %r, %r, %x1; st.shared.u32 [wide+96], "
                             "%i; ld.shared.u32 %x1, [narrow+96]; sub.u32 %x1, %x1, %i; "
@@ -408,7 +408,8 @@ TEST_F(PtxExecution, Atomics) {
   EXPECT_EQ(is_present, std::vector<bool>(256, true));
 }
 
-// Strong accesses of every scope, and fences, in one thread: the values that a plain access has.
+// In one thread, strong accesses of every scope have the same results as plain accesses, with and
+// without fences.
 TEST_F(PtxExecution, StrongAccessesAndFences) {
   const std::string body =
       "ld.acquire.cluster.global.u32 %r, [%in]; ld.acquire.cta.global.u32 %x3, [%in];\n"
@@ -700,7 +701,7 @@ TEST_F(PtxExecution, Prints) {
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), expected);
   EXPECT_EQ(fault(), "none");
 }
-// The form of PTX ISA 1, in which %tid and others have 16 bits.
+// In PTX ISA 1, special registers such as %tid have 16 bits.
 TEST_F(PtxExecution, LowerHalvesOfSpecialRegisters) {
   const auto r = run(kernel("{ .reg .u16 %h<3>;\nmov.u16 %h1, %tid.x; cvt.u32.u16 %x1, %h1;\n"
                             "cvt.s32.u16 %x2, %ctaid.x; cvt.u32.u16 %x3, %nctaid.x; mov.u16 %h2, "

@@ -11,7 +11,7 @@ namespace {
 
 class PtxFaults : public Ptx {
  protected:
-  // A kernel whose thread i has the address of element i of `x` in %x.
+  // Runs a kernel whose thread i has the address of element i of `x` in %x.
   cudaError_t run(const std::string& body, void* x, dim3 grid = 1, dim3 block = 64) {
     PtxModule module(
         ".file 1 \"/src/faulty.cu\"\n.visible .entry faulty(.param .u64 x)\n{\n"
@@ -648,8 +648,8 @@ TEST_F(PtxFaults, NoPtxForTheDevice) {
             "9.0: set KERNKIT_CAPABILITY=100, or compile it with PTX of an earlier compute "
             "capability");
 }
-// Libraries such as CuPy's have machine code for many capabilities, and PTX for the newest one
-// alone.
+// Libraries such as those of CuPy have machine code for many capabilities, and PTX only for the
+// newest capability.
 TEST_F(PtxFaults, PtxOfALaterCapabilityRunsInPlaceOfMachineCode) {
   EXPECT_EQ(choose_ptx({75, 80, 90}, {86}, 86), 80);
   EXPECT_EQ(choose_ptx({75, 120}, {}, 120), 120);

@@ -23,7 +23,7 @@ class PtxGraphMemory : public Ptx {
     cudaStreamCreate(&stream_);
     y_ = memory<int>(32);
   }
-  /// put: x[i] = i; get: y[i] = x[i] + 1.
+  /// Launches the kernel `put`, which computes x[i] = i, or `get`, which computes y[i] = x[i] + 1.
   cudaError_t launch(const char* name, int* x, int* y = nullptr) {
     return module_.launch_on(stream_, name, 1, 32, 0, x, y);
   }
@@ -172,7 +172,7 @@ TEST_F(PtxGraphMemory, HasOneInstanceAtATime) {
   EXPECT_EQ(run(second), cudaSuccess);
 }
 
-// cudaGraphMemAttrUsedMemCurrent and cudaGraphMemAttrReservedMemCurrent.
+// Returns the values of cudaGraphMemAttrUsedMemCurrent and cudaGraphMemAttrReservedMemCurrent.
 std::pair<uint64_t, uint64_t> footprint() {
   uint64_t used = 0, reserved = 0;
   EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, 0, &used), cudaSuccess);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties that a simulated device has and a GPU has not: blocks run on the host's processors,
-// and the heap's size is exact.
+// Properties of simulated devices that GPUs do not have: blocks run on the host's processors, and
+// the heap's size is exact.
 #include <algorithm>
 #include <thread>
 
@@ -29,7 +29,7 @@ TEST_F(PtxGrid, BlocksOverAllProcessors) {
     return ptx::processors_of_last_grid();
   };
   const char* const global = "atom.global.add.u32 %x4, [%first], 1;";
-#if defined(__x86_64__)  // where stores are in order
+#if defined(__x86_64__)  // processors observe stores in order
   EXPECT_EQ(processors(global, 0, false), all);
 #else
   EXPECT_EQ(processors(global, 0, false), 1u);

@@ -194,7 +194,7 @@ class CarriesOf : public PtxInteger, public ::testing::WithParamInterface<const 
                              : Wide{p} * q;
     return step.terms(product, p, step.multiplies ? r : q, all_, bits_) + carry;
   }
-  // The statement of a step, such as "addc.cc.u32 x, p, q;".
+  // Returns the statement of a step, such as "addc.cc.u32 x, p, q;".
   std::string text(const Step& step, bool takes, bool gives, const std::string& to,
                    const std::string& p, const std::string& q, const std::string& r) const {
     std::string name = step.name;
@@ -582,7 +582,8 @@ TEST_F(PtxInteger, ExtendedFields) {
   }
 }
 
-// cvt.pack: two clamped numbers, of which b is the lower, below the lower bits of c.
+// cvt.pack: from the lowest bits upwards, the result has b clamped, a clamped, and the lower bits
+// of c.
 TEST_F(PtxInteger, PackedConversions) {
   const auto clamped = [](uint64_t x, unsigned bits, bool is_signed) {
     const int64_t most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;

@@ -18,7 +18,8 @@ using Layout = std::function<Element(int g, int t, int i)>;
 
 int low(int i) { return i & 1; }
 
-// Elements of 4 bits and of 1 bit: a register has 8 or 32 adjacent elements of a row.
+// Returns the layout of elements of 4 bits or 1 bit: a register has 8 or 32 adjacent elements of a
+// row.
 Layout layout_of_small(const std::string& shape, int bits, bool of_a) {
   const int each = 32 / bits, rows = of_a && shape.rfind("m16", 0) == 0 ? 2 : 1;
   return [=](int g, int t, int i) {
@@ -142,7 +143,7 @@ class PtxMatrix : public Ptx {
   }
   // Compares D with the exact sums. Hardware may add in any order and round each sum, so that each
   // addition may have an error of 2^-24 of the sum of all magnitudes. .f16 is rounded once more.
-  // The product of two bits is their exclusive or for .xor, in `form`.
+  // If `form` has .xor, the product of two bits is their exclusive or.
   static void expect(const std::string& form, const Matrix& a, const Matrix& b, const Matrix& c,
                      const Matrix& d, bool saturates = false) {
     const bool is_xor = form.find(".xor") != std::string::npos;
@@ -353,7 +354,7 @@ TEST_F(PtxMatrix, ProductsOfDoubles) {
             }
             ASSERT_NEAR(got, sum, (k + 1) * std::ldexp(magnitudes, -52)) << form;
             if (!has_one) continue;
-            // The error of the nearest number: the sum of the parts of product and term.
+            // The exact sum x * y + z minus the nearest double. x * y is exactly high + low.
             const double x = a[row][k - 1], y = b[k - 1][column], z = c[row][column];
             const double nearest = std::fma(x, y, z), high = x * y, low = std::fma(x, y, -high);
             const long double error = static_cast<long double>(high) - nearest + z + low;
@@ -390,7 +391,7 @@ TEST_F(PtxMatrix, Movmatrix) {
   }
 }
 
-// Rows of 16 bytes: element i of row r of matrix j is 64 j + 8 r + i.
+// Returns matrices of 8 rows of 16 bytes: element i of row r of matrix j is 64 j + 8 r + i.
 std::vector<uint32_t> numbered() {
   std::vector<uint32_t> packed;
   for (uint32_t i = 0; i < 256; i += 2) packed.push_back(i | (i + 1) << 16);

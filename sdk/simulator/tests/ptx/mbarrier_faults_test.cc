@@ -11,8 +11,8 @@ namespace {
 
 class PtxMbarrierFaults : public Ptx {
  protected:
-  // A kernel of 64 threads whose thread 0 initialises `bar` for two arrivals. %p0 holds in thread
-  // 0.
+  // Returns a kernel of 64 threads whose thread 0 initialises `bar` for two arrivals. %p0 holds in
+  // thread 0.
   static std::string text(const std::string& body) {
     return ".file 1 \"/src/ring.cu\"\n.visible .entry ring(.param .u64 x)\n{\n"
            ".reg .b64 %x, %y<4>;\n.reg .b32 %i, %r<9>, %own, %other;\n.reg .pred %p<4>;\n"
@@ -28,7 +28,7 @@ class PtxMbarrierFaults : public Ptx {
     EXPECT_EQ(module.launch("ring", 1, 64, 0, memory<int>(64)), cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), expected);
   }
-  // The report of a kernel that fails, after "ring: block [0, 0, 0], ".
+  // Returns the report of a kernel that fails, without its start "ring: block [0, 0, 0], ".
   std::string report(const std::string& body, cudaError_t expected = cudaErrorLaunchFailure) {
     launch(body, expected);
     const std::string sentence = fault(), start = "ring: block [0, 0, 0], ";

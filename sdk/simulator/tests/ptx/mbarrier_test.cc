@@ -6,8 +6,8 @@
 namespace kernkit::simulator {
 namespace {
 
-// Shared memory with an mbarrier at %x1 that expects `count` arrivals, and words at %x2. %p0 holds
-// in thread 0.
+// Returns a kernel with shared memory: an mbarrier at %x1 that expects `count` arrivals, and words
+// at %x2. %p0 holds in thread 0.
 std::string with_mbarrier(const std::string& count, const std::string& body) {
   return kernel(
       "mov.u32 %x1, bar; mov.u32 %x2, tile; setp.eq.u32 %p0, %i, 0;\n"
@@ -16,7 +16,7 @@ std::string with_mbarrier(const std::string& count, const std::string& body) {
       ".shared .align 8 .b64 bar;\n.shared .align 16 .b8 tile[1024];\n");
 }
 
-// Waits for the phase with a parity. The label must be unique.
+// Returns instructions that wait for the phase with a parity. The label must be unique.
 std::string wait_for(const std::string& parity, const std::string& label = "wait") {
   return label + ": mbarrier.try_wait.parity.shared.b64 %p1, [%x1], " + parity + ";\n@%p1 bra " +
          label + "_done;\nbra " + label + ";\n" + label + "_done:\n";

@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::map<std::string, Row>;
 
-// Writes the results of `Function` for every first source, with AVX2 if the processor has AVX2.
+// Writes the results of `Function` for every value of the first source.
 template <class Function>
 [[gnu::always_inline]] inline void fill(uint16_t second, uint32_t* results) {
   const Function function(second);
@@ -28,6 +28,7 @@ template <class Function>
 [[gnu::target("avx2")]] void row_by_avx2(uint16_t second, uint32_t* results) {
   fill<Function>(second, results);
 }
+// Returns row_by_avx2 if the processor has AVX2, else row_of_any.
 template <class Function>
 Row row() {
   return __builtin_cpu_supports("avx2") ? row_by_avx2<Function> : row_of_any<Function>;
@@ -48,8 +49,9 @@ struct BF16 {
   static const double* values() { return kBfloats.data(); }
 };
 
-// Rounds to nearest, ties to even. The added double has the same last bit as the result, so that
-// the processor rounds at this bit. The sum minus the added double counts the steps.
+// Rounds to nearest, ties to even. The last bit of the added double has the weight of the last bit
+// of the result, so that the processor rounds at this bit. The sum minus the added double is the
+// magnitude of the result in units of this bit.
 template <class Format>
 [[gnu::always_inline]] inline uint32_t rounded(double x) {
   constexpr int64_t kBias = (1 << (Format::kExponent - 1)) - 1;
@@ -81,11 +83,11 @@ struct Product {
   static double apply(double a, double b) { return a * b; }
 };
 
-// The double is exact or accurate enough. Products have at most 22 bits, and exponents from -266.
-// Sums of .f16 are multiples of 2^-24 below 2^17. If the exponents of two .bf16 numbers differ by
-// at most 44, a double holds the sum. Otherwise the smaller number is less than 2^-44 of the
-// greater number, and the sum is rounded to the greater number: the next midpoint is at least 2^-9
-// of the greater number away.
+// The result in double is exact, or so accurate that rounding to the format is correct. Products
+// have at most 22 bits, and exponents from -266. Sums of .f16 are multiples of 2^-24 below 2^17. If
+// the exponents of two .bf16 numbers differ by at most 44, a double holds the sum. Otherwise the
+// smaller number is less than 2^-44 of the greater number, and the sum is rounded to the greater
+// number: the next midpoint is at least 2^-9 of the greater number away.
 template <class Format, class Op>
 struct Arithmetic {
   explicit Arithmetic(uint16_t second) : b(all[second]) {}

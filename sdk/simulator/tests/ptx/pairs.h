@@ -14,8 +14,8 @@ constexpr size_t kRow = 65536;
 /// source. A predicate is 0 or 1.
 using Row = void (*)(uint16_t second, uint32_t* results);
 
-/// The row of an instruction such as "add.f16 %d, %a, %b". For an instruction on pairs of numbers,
-/// the row of one number. Null if the instruction has no row.
+/// Returns the row of an instruction such as "add.f16 %d, %a, %b"; for an instruction on pairs of
+/// numbers, the row for one number. Returns null if the instruction has no row.
 Row row_of(const std::string& instruction);
 
 /// Puts the 16-bit results `upper` into the upper halves of `results`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ptx: a test of kernels in PTX text, by the machine or on a GPU.
+// Ptx: a test of kernels in PTX text, in the simulator or on a GPU.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -29,8 +29,8 @@ std::string text_of(const RaceCheck& check) {
 
 class PtxRaces : public Ptx {
  protected:
-  // The reports for a kernel of 64 threads, or "none". Thread i has i in %i, the address of element
-  // i of shared memory in %mine and the address of element 63 - i in %other.
+  // Returns the reports for a kernel of 64 threads, or "none". Thread i has i in %i, the address of
+  // element i of shared memory in %mine and the address of element 63 - i in %other.
   std::string races(const std::string& body, dim3 grid = 1, RaceLevel level = RaceLevel::kError) {
     PtxModule module(
         ".file 1 \"/src/raced.cu\"\n.visible .entry raced()\n{\n"
@@ -147,7 +147,7 @@ TEST_F(PtxRaces, LanesOfAWarpAtTheLevelOfWarnings) {
       << of_one("31");
 }
 
-// A store of the value that the word has is an access: the reader of another value would differ.
+// A store that does not change the word also races with a load by another thread.
 TEST_F(PtxRaces, AStoreThatChangesNothing) {
   const std::string zero = "st.shared.u32 [%mine], 0;\nbar.sync 0;\n",
                     other_word = "mad.lo.u32 %r3, %i, 4, %first;\nxor.b32 %r3, %r3, 128;\n";
@@ -325,7 +325,7 @@ class PtxMemoryModel : public PtxGlobalRaces {
                      "\n.loc 1 9 3\n" + load + "\nend:",
                  2, 64, level);
   }
-  // The end of the only finding, from its missing order on.
+  // Returns the end of the only finding: the description of the missing order.
   std::string reason(const std::string& release, const std::string& read,
                      const std::string& acquire, RaceLevel level = RaceLevel::kError) {
     const std::string text = passes(release, read, acquire, level);
@@ -361,7 +361,8 @@ TEST_F(PtxMemoryModel, ReleaseAndAcquirePatterns) {
   }
   const std::string nothing = ", with nothing between that orders them";
   EXPECT_EQ(reason(relaxed, "ld.acquire.gpu.global.u32", ""), nothing);
-  // A fence after the store releases nothing, and a weak store of the flag ends what was released.
+  // A fence after the store to the flag releases nothing, and a weak store to the flag is no
+  // release.
   EXPECT_EQ(reason(relaxed + "\nfence.acq_rel.gpu;", "ld.acquire.gpu.global.u32", ""), nothing);
   EXPECT_NE(
       passes("fence.acq_rel.gpu;\nst.global.u32 [%x+512], 1;", "ld.acquire.gpu.global.u32", "")
@@ -406,7 +407,7 @@ TEST_F(PtxMemoryModel, ReductionsDoNotAcquire) {
   EXPECT_NE(of_two("red.global.add.u32 [%x+512], 1;"), "none");
 }
 
-// Strong accesses of one word are no error without an order; of different sizes they are.
+// Unordered strong accesses to one word are no error if they have the same size.
 TEST_F(PtxMemoryModel, StrongAccesses) {
   const auto strong = [&](const std::string& load, RaceLevel level) {
     return passes("st.relaxed.gpu.global.u32 [%x+512], 1;", "ld.relaxed.gpu.global.u32", "", level,
@@ -423,7 +424,7 @@ TEST_F(PtxMemoryModel, StrongAccesses) {
   EXPECT_NE(strong("ld.volatile.global.u8 %r4, [%x];", RaceLevel::kError)
                 .find("which overlap in part: no access is atomic for the other"),
             std::string::npos);
-  // The elements of a vector are accesses of their own.
+  // Each element of a vector is a separate access.
   EXPECT_EQ(strong("ld.volatile.global.v2.u32 {%r4, %r6}, [%x];", RaceLevel::kWarn), "none");
 }
 
@@ -446,7 +447,7 @@ TEST_F(PtxMemoryModel, AsynchronousCopies) {
   EXPECT_EQ(copies("cp.async.wait_all;\n"), "none");
 }
 
-// What orders accesses to one state space orders those to the other.
+// A release and an acquire in shared memory order accesses to global memory.
 TEST_F(PtxMemoryModel, StateSpaces) {
   const auto guarded = [&](const std::string& release) {
     std::memset(x_, 0, (kCount + 8) * sizeof(*x_));
@@ -462,7 +463,7 @@ TEST_F(PtxMemoryModel, StateSpaces) {
   EXPECT_NE(guarded("st.relaxed.cta.shared.u32 [%r6], 1;"), "none");
 }
 
-// A lock that is taken by `cas`. The lanes 0 of two blocks add to element 0.
+// Lane 0 of each of two blocks takes a lock with `cas` and adds to element 0.
 TEST_F(PtxMemoryModel, Locks) {
   const auto locked = [&](const std::string& acquire, const std::string& release, RaceLevel level,
                           unsigned seed) {
@@ -540,7 +541,7 @@ TEST_F(PtxGlobalRaces, EqualValuesAndAtomics) {
       races("st.global.u32 [%x], 7;", 2, 64, RaceLevel::kInfo).find("all stores are of one value"),
       std::string::npos);
   EXPECT_NE(races("st.global.u32 [%x], %i;"), "none");
-  // The byte that differs is named.
+  // The report names the byte in which the values differ.
   const std::string second = races(
       "mov.u32 %r3, %ctaid.x;\nshl.b32 %r3, %r3, 8;\nadd.u32 %r3, %r3, 255;\n"
       "st.global.u32 [%x], %r3;");
@@ -674,7 +675,8 @@ class PtxDependentLaunches : public PtxGlobalRaces {
   PtxDependentLaunches() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
   ~PtxDependentLaunches() override { cudaStreamDestroy(stream_); }
 
-  // A kernel whose thread i has the address of element i of x in %x and of element i of y in %y.
+  // Returns a kernel whose thread i has the address of element i of x in %x and of element i of y
+  // in %y.
   static std::string kernel(const char* name, const std::string& body) {
     return std::string(".visible .entry ") + name +
            "(.param .u64 x, .param .u64 y)\n{\n.reg .b64 %x, %y, %z;\n.reg .b32 %t, %r<4>;\n"
@@ -683,7 +685,8 @@ class PtxDependentLaunches : public PtxGlobalRaces {
            "setp.eq.u32 %p, %t, 0;\nadd.u32 %t, %t, 1;\n" +
            body + "\nret;\n}\n";
   }
-  // The races between kernel `first`, which stores x by default, and kernel `second`.
+  // Returns the reports about races between kernel `first`, which stores x by default, and kernel
+  // `second`.
   std::string race_of(
       const std::string& second, const std::string& first = kStoreX,
       const std::function<void()>& between = [] {}, bool dependent = true) {

@@ -153,7 +153,7 @@ TEST_F(PtxReal, FloatingPointModeOfTheLaunchingThread) {
   EXPECT_EQ(x[3], 1.0f / 1e-10f);
 }
 
-// The sources' and the results' low halves are zeros: a mantissa of 20 bits.
+// The low 32 bits of sources and results are zeros, so that 20 bits of the mantissa remain.
 TEST_F(PtxReal, ReciprocalsOfHighHalves) {
   const auto check_one = [&](const std::string& op, double (*function)(double)) {
     check(op + ".approx.ftz.f64 %d, %a", {"f64", "f64"},
@@ -197,7 +197,7 @@ TEST_F(PtxReal, LeastAndGreatest) {
         [](uint64_t a, uint64_t b, uint64_t) { return (a & 0x80000000) | (b & 0x7fffffff); });
 }
 
-// .xorsign.abs compares magnitudes; the sign of the result is that of the product.
+// .xorsign.abs compares the magnitudes of the sources; the result has the sign of their product.
 TEST_F(PtxReal, LeastAndGreatestMagnitudes) {
   for (const bool least : {true, false}) {
     for (const bool with_nan : {true, false}) {
@@ -291,8 +291,7 @@ TEST_F(PtxReal, ApproximationsOf16Bits) {
   check_one("tanh.approx", "bf16", std::tanh, false, {std::ldexp(1, -7)});
 }
 
-// Forms of compute capability 10.0: two floats in a 64-bit register, and the least and the greatest
-// of three floats.
+// Forms of PTX for sm_10 to sm_13, whose .f32 arithmetic flushes subnormal numbers to zero.
 class PtxRealOfFirstDevices : public Instruction {
  protected:
   PtxRealOfFirstDevices() : Instruction(80, "sm_13") {}
@@ -316,6 +315,8 @@ TEST_F(PtxRealOfFirstDevices, SubnormalNumbersAreZero) {
   check_float("add.f32 %d, %a, %b", 2, [](float a, float b, float) { return a + b; });
 }
 
+// Forms of compute capability 10.0: two floats in a 64-bit register, and the least and the greatest
+// of three floats.
 class PtxReal100 : public Instruction {
  protected:
   PtxReal100() : Instruction(100, "sm_100") {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that are compiled twice produce the same bits, whatever the registers contain.
+// Both versions of a loop that is compiled twice produce the same bits, whatever the registers
+// contain.
 #include "ptx/simd/steps.h"
 #include "ptx/simd/warpgroup.h"
 
@@ -143,7 +144,7 @@ TEST_F(PtxSteps, SameProductsForEachProcessor) {
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {
     GTEST_SKIP() << "this build or this processor has only one version of each step";
   }
-  // Every matrix descriptor is of bytes in shared memory.
+  // Shared memory is so large that it contains the matrix of every descriptor.
   constexpr uint32_t kSharedBytes = 1 << 20;
   Kernel kernel;
   kernel.lists.emplace_back();

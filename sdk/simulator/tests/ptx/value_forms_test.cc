@@ -27,8 +27,8 @@ uint64_t bits(float x) {
   std::memcpy(&all, &x, sizeof(x));
   return x != x ? 0x7fffffff : all;
 }
-// The bits of x, without a canonical NaN: PTX ISA leaves a NaN's bits open, and the simulator's
-// conversion keeps the payload.
+// Returns the bits of x, including the payload of a NaN: PTX ISA does not specify the bits of a
+// NaN, and the simulator's conversion keeps the payload.
 uint64_t raw_bits(double x) {
   uint64_t all;
   std::memcpy(&all, &x, sizeof(x));
@@ -252,7 +252,7 @@ TEST_F(PtxValueForms, Flushing) {
     if (a == 0 && b == 0) return std::signbit(a) ? a : b;
     return a != a ? b : b != b ? a : std::min(a, b);
   });
-  // PTX ISA leaves a NaN's bits open; the simulator inverts the sign bit.
+  // PTX ISA does not specify the bits of a NaN; the simulator inverts the sign bit.
   check("neg.ftz.f32 %d, %a", {"f32", "f32"}, [](uint64_t a, uint64_t, uint64_t) {
     return f32(a) != f32(a) ? a ^ 0x80000000 : bits(-flushed(f32(a)));
   });

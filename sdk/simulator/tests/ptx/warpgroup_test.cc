@@ -58,24 +58,25 @@ struct Layout {
   bool transposed = false;
 };
 
-// The offset of byte `byte` of row `row` for rows along k, or of row k = `row` for rows across k,
-// in a matrix of `rows` rows. Built from 16-byte units: units of eight rows are one atom.
+// Returns the offset of byte `byte` of row `row` in a matrix of `rows` stored rows. A transposed
+// matrix has one stored row for each k. An atom consists of the 16-byte units of eight rows.
 uint32_t offset_of(const Layout& layout, uint32_t row, uint32_t byte, uint32_t rows) {
   const uint32_t unit = byte / 16, within = byte % 16, atom = row / 8, line = row % 8;
-  if (layout.swizzle == 0) {  // core matrices of 8 rows of 16 bytes, all rows of one unit in turn
+  if (layout.swizzle == 0) {  // core matrices of 8 rows of 16 bytes, ordered by unit
     return (unit * (rows / 8) + atom) * 128 + line * 16 + within;
   }
   const uint32_t width = layout.swizzle / 16;  // units in a row of an atom
   const uint32_t atoms = (unit / width) * (rows / 8) + atom;
   const uint32_t at = (atoms * 8 + line) * layout.swizzle + unit % width * 16 + within;
-  const uint32_t phase = at / 128 % width;  // swizzles repeat after 128 bytes times the units
+  const uint32_t phase = at / 128 % width;  // repeats after 128 bytes times `width`
   return at ^ phase * 16;
 }
 
 uint64_t descriptor_of(const Layout& layout, uint32_t start, uint32_t rows) {
   uint64_t leading, stride;
   if (layout.swizzle == 0) {
-    // Along k: from unit to unit, and from eight rows to the next. Across k: the reverse.
+    // The distances between units, and between groups of eight rows. A transposed matrix has them
+    // in the opposite fields.
     const uint64_t to_unit = rows / 8 * 128, to_rows = 128;
     leading = layout.transposed ? to_rows : to_unit;
     stride = layout.transposed ? to_unit : to_rows;
@@ -114,7 +115,7 @@ class PtxWarpgroup : public Ptx {
   static void put(std::vector<uint8_t>* shared, uint32_t at, uint32_t bits, uint32_t bytes) {
     std::memcpy(&(*shared)[at], &bits, bytes);
   }
-  // Stores a matrix of `rows` rows along k.
+  // Stores a row-major matrix of `rows` rows and `depth` columns in the layout.
   static void store(std::vector<uint8_t>* shared, uint32_t start, const Layout& layout,
                     const Elements& elements, const std::vector<int>& matrix, uint32_t rows,
                     uint32_t depth) {
@@ -128,7 +129,7 @@ class PtxWarpgroup : public Ptx {
     }
   }
 
-  // Runs a product and compares each element of D with the sum of the host.
+  // Runs a product and compares each element of D with the sum that the host computes.
   void test(const Form& f) {
     SCOPED_TRACE(f.a.name + " " + f.b.name + " n " + std::to_string(f.n) + " swizzles " +
                  std::to_string(f.layout_a.swizzle) + " " + std::to_string(f.layout_b.swizzle));
@@ -311,7 +312,7 @@ TEST_F(PtxWarpgroup, Scales) {
   test(integers);
 }
 
-// The set bits of a logical and are counted.
+// A product of one-bit elements counts the set bits of the logical and.
 TEST_F(PtxWarpgroup, Bits) {
   std::vector<uint32_t> in(kSharedBytes / 4);
   uint32_t state = 5;
