@@ -95,6 +95,21 @@ def test_which_calls_are_recorded(folder, setting, recorded):
     assert names(folder) == recorded
 
 
+def test_the_log_names_the_recording_of_a_call(folder):
+    code = "ops.ignore(x); ops.ignore(x)\ntry: ops.fail(x)\nexcept ValueError: pass"
+    lines = called.run(code, KERNKIT_RECORD=str(folder), KERNKIT_LOG="names").stderr.splitlines()
+    assert [line.partition(" recorded in ")[2].split("-")[0] for line in lines] == ["ignore", "", "", "", "fail", ""]
+    assert {line.partition(" recorded in ")[2] for line in lines} - {""} == {path.name for path in folder.iterdir()}
+    lines = called.run(code, KERNKIT_RECORD=str(folder / "failed"), KERNKIT_RECORD_CALLS="failed", KERNKIT_LOG="names").stderr.splitlines()
+    assert [line.partition(" recorded in ")[2].split("-")[0] for line in lines] == ["", "", "", "", "", "fail"]
+
+
+def test_a_folder_that_cannot_be_written_is_reported_once():
+    result = called.run("for _ in range(3): ops.add_to(y, x)\nops.ignore(x); print(y[1, 2])", KERNKIT_RECORD="/proc/self/task")
+    assert result.stdout == "15.0\n" and result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.startswith("kernkit: KERNKIT_RECORD: /proc/self/task") and "; " in result.stderr
+
+
 @pytest.mark.all
 def test_which_values_are_recorded(folder):
     code = "ops.ignore(np.arange(3)); ops.ignore(x)"
