@@ -217,3 +217,25 @@ else: os._exit(0)
         if call.op == "add_to":
             (after,) = call.results.written.values()
             assert after == np.ones(call.arguments[0].shape, "float32").tobytes()
+
+
+@pytest.mark.all
+def test_each_library_reports_a_cause_once_in_eight_threads():
+    code = """
+both = ops, load("called_ops_again")
+sums = []
+def work(lib):
+    for k in range(1, 20):
+        z = np.zeros(k, "float32")
+        lib.add_to(z, np.ones(k, "float32"))
+        sums.append(z.sum())
+threads = [threading.Thread(target=work, args=(both[i % 2],)) for i in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(int(sum(sums)))
+"""
+    settings = {"KERNKIT_RECORD": "/proc/self/task", "KERNKIT_TRACE": "/proc/none/trace", "KERNKIT_LOG": "names", "KERNKIT_LOG_FILE": "/dev/full"}
+    result = called.run(code, **settings)
+    assert result.stdout == f"{8 * 190}\n"
+    causes = [line.split(":")[1] for line in result.stderr.splitlines()]
+    assert sorted(causes) == sorted([" KERNKIT_RECORD", " KERNKIT_TRACE", " /dev/full"] * 2)
