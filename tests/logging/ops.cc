@@ -2,21 +2,25 @@
 // Ops whose calls are logged, traced and recorded: every type of argument, errors, and crashes.
 #include <signal.h>
 
+#include <string>
 #include <string_view>
-#include <tuple>
 
 #include "kernkit/any_view.h"
 #include "kernkit/bytes.h"
 #include "kernkit/expect.h"
 #include "kernkit/function.h"
+#include "kernkit/list.h"
 #include "kernkit/optional.h"
+#include "kernkit/owning_tensor.h"
 #include "kernkit/shapes/export.h"
 
 namespace {
 
+using kernkit::BytesView;
 using kernkit::ListView;
 using kernkit::Optional;
 using kernkit::ShapeView;
+using kernkit::Tensor;
 using kernkit::TensorView;
 
 /// Calls `visit(offset)` with the offset of each element [elements].
@@ -55,6 +59,36 @@ void crash(TensorView y, TensorView x, int64_t signal) {
   if (signal != 0) (void)raise(static_cast<int>(signal));
 }
 void ignore(TensorView) {}
+/// Returns x, which the caller keeps.
+Tensor same(Tensor x) { return x; }
+/// Returns the transpose of x in new memory.
+Tensor transposed(TensorView x) {
+  const int64_t n = x.size(0), d = x.size(1);
+  Tensor y = kernkit::alloc_tensor({d, n}, x.dtype(), x.device());
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < d; ++j) {
+      y.data<float>()[j * n + i] = x.data<const float>()[i * x.stride(0) + j * x.stride(1)];
+    }
+  }
+  return y;
+}
+/// Returns the text, the bytes in hexadecimal and the sums of the lists.
+std::string described(std::string_view text, BytesView bytes, const ListView<double>& numbers,
+                      const ListView<std::string_view>& words, Optional<TensorView> x,
+                      const Optional<ListView<TensorView>>& tensors) {
+  std::string result(text);
+  for (const uint8_t byte : bytes) result += "," + std::to_string(byte);
+  double sum = 0;
+  for (const double number : numbers) sum += number;
+  result += "," + std::to_string(sum);
+  for (const std::string_view word : words) result += "," + std::string(word);
+  if (x.has_value()) result += "," + std::to_string(x->numel());
+  if (tensors.has_value()) {
+    for (const TensorView tensor : *tensors) result += "," + std::to_string(tensor.numel());
+  }
+  return result;
+}
+double apply(const kernkit::Function& f, double x) { return f(x).cast<double>(); }
 
 /// y = x[:, :d] * x[:, d:] + weight, with planted faults: a call with an x above 1000 aborts, and
 /// in one of the two libraries the product of negative numbers is wrong.
@@ -111,3 +145,10 @@ KERNKIT_EXPORT(
     "y = x[:, :d] * x[:, d:] + weight.", gated)
 KERNKIT_EXPORT(row_sums, "(Tensor(out!) y[n]: float32, Tensor x[n, d]: float32) -> ()",
                "y = the sums of the rows of x.", row_sums)
+KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x.", same)
+KERNKIT_EXPORT(transposed, "(Tensor x) -> Tensor", "The transpose of x.", transposed)
+KERNKIT_EXPORT(described,
+               "(str text, bytes bytes, float[] numbers, str[] words, Tensor? x=None, "
+               "Tensor[]? tensors=None) -> str",
+               "A text of all arguments.", described)
+KERNKIT_EXPORT(apply, "(Callable f, float x) -> float", "f(x).", apply)

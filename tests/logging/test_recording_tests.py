@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 
 import called
@@ -29,7 +30,7 @@ def recordings(tmp_path_factory):
 def test_every_type_of_argument_and_every_layout_passes(recordings):
     result = run(recordings, "--gtest_filter=Recording.*")
     assert result.returncode == 0, result.stdout
-    assert {path.name.replace("-", "_") for path in recordings} < set(re.findall(r"OK \] Recording\.(\S+)", result.stdout)) and len(recordings) == 10
+    assert {path.name.replace("-", "_") for path in recordings} < set(re.findall(r"OK \] Recording\.(\S+)", result.stdout)) and len(recordings) == 26
 
 
 def test_another_result_fails_unless_it_is_within_the_tolerance(recordings):
@@ -45,6 +46,23 @@ def test_another_result_fails_unless_it_is_within_the_tolerance(recordings):
         assert run([path], only, KERNKIT_TEST_TOLERANCE="1e-6").returncode == 0
     finally:
         outputs.write_bytes(original)
+
+
+@pytest.mark.parametrize(
+    "op, file, old, new, message",
+    [
+        ("transposed", "result.safetensors", -4, b"\x00\x00\x80\x3f", r"transposed\(\): the result: element \[4, 2\] was 1 and is 0\.\d+"),
+        ("described", "results.json", b",0.000000", b",1.000000", r'described\(\): the result was ",1\.000000,3,2,10" and is ",0\.000000,3,2,10"'),
+        ("kinds", "results.json", b'"float"', b'"int"', "an integer from -9223372036854775808 to 9223372036854775807 was expected"),
+    ],
+)
+def test_other_returned_values_fail(recordings, tmp_path, op, file, old, new, message):
+    path = tmp_path / "call"
+    shutil.copytree([path for path in recordings if path.name.startswith(op)][-1], path)
+    content = (path / file).read_bytes()
+    (path / file).write_bytes(content[:old] + new if isinstance(old, int) else content.replace(old, new))
+    failed = run([path], "--gtest_filter=Recording.call")
+    assert failed.returncode == 1 and re.search(message, failed.stdout), failed.stdout
 
 
 @pytest.mark.slow

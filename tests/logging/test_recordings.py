@@ -95,6 +95,21 @@ def test_which_calls_are_recorded(folder, setting, recorded):
     assert names(folder) == recorded
 
 
+def test_the_log_names_the_recording_of_a_call(folder):
+    code = "ops.ignore(x); ops.ignore(x)\ntry: ops.fail(x)\nexcept ValueError: pass"
+    lines = called.run(code, KERNKIT_RECORD=str(folder), KERNKIT_LOG="names").stderr.splitlines()
+    assert [line.partition(" recorded in ")[2].split("-")[0] for line in lines] == ["ignore", "", "", "", "fail", ""]
+    assert {line.partition(" recorded in ")[2] for line in lines} - {""} == {path.name for path in folder.iterdir()}
+    lines = called.run(code, KERNKIT_RECORD=str(folder / "failed"), KERNKIT_RECORD_CALLS="failed", KERNKIT_LOG="names").stderr.splitlines()
+    assert [line.partition(" recorded in ")[2].split("-")[0] for line in lines] == ["", "", "", "", "", "fail"]
+
+
+def test_a_folder_that_cannot_be_written_is_reported_once():
+    result = called.run("for _ in range(3): ops.add_to(y, x)\nops.ignore(x); print(y[1, 2])", KERNKIT_RECORD="/proc/self/task")
+    assert result.stdout == "15.0\n" and result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.startswith("kernkit: KERNKIT_RECORD: /proc/self/task") and "; " in result.stderr
+
+
 @pytest.mark.all
 def test_which_values_are_recorded(folder):
     code = "ops.ignore(np.arange(3)); ops.ignore(x)"
@@ -202,3 +217,25 @@ else: os._exit(0)
         if call.op == "add_to":
             (after,) = call.results.written.values()
             assert after == np.ones(call.arguments[0].shape, "float32").tobytes()
+
+
+@pytest.mark.all
+def test_each_library_reports_a_cause_once_in_eight_threads():
+    code = """
+both = ops, load("called_ops_again")
+sums = []
+def work(lib):
+    for k in range(1, 20):
+        z = np.zeros(k, "float32")
+        lib.add_to(z, np.ones(k, "float32"))
+        sums.append(z.sum())
+threads = [threading.Thread(target=work, args=(both[i % 2],)) for i in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(int(sum(sums)))
+"""
+    settings = {"KERNKIT_RECORD": "/proc/self/task", "KERNKIT_TRACE": "/proc/none/trace", "KERNKIT_LOG": "names", "KERNKIT_LOG_FILE": "/dev/full"}
+    result = called.run(code, **settings)
+    assert result.stdout == f"{8 * 190}\n"
+    causes = [line.split(":")[1] for line in result.stderr.splitlines()]
+    assert sorted(causes) == sorted([" KERNKIT_RECORD", " KERNKIT_TRACE", " /dev/full"] * 2)

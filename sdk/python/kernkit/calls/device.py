@@ -35,6 +35,14 @@ class Driver:
             self.contexts[index] = context
         self.call("cuCtxSetCurrent", self.contexts[index])
 
+    def read(self, index: int, address: int, size: int) -> bytes:
+        """The bytes of a device after all work on the device. UserError if a kernel failed."""
+        self.use(index)
+        self.call("cuCtxSynchronize")
+        data = ctypes.create_string_buffer(size)
+        self.call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), ctypes.c_size_t(size))
+        return data.raw
+
 
 class DeviceMemory:
     """Memory of a device at an address that is equal to the recorded address modulo 256, the alignment of allocations."""
@@ -58,8 +66,4 @@ class DeviceMemory:
 
     def content(self) -> bytes:
         """The bytes after the call. UserError if a kernel of the call failed."""
-        self.driver.use(self.index)
-        self.driver.call("cuCtxSynchronize")
-        data = ctypes.create_string_buffer(self.size)
-        self.driver.call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(self.base), ctypes.c_size_t(self.size))
-        return data.raw
+        return self.driver.read(self.index, self.base, self.size)

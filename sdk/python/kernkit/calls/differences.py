@@ -6,7 +6,8 @@ import math
 import struct
 from typing import Iterator, List, Optional, Tuple
 
-from .recording import Recording, Value, tensors_of
+from .dtypes import dtype_name
+from .recording import Recording, Results, Value, tensors_of
 from .replay import Outcome
 
 _FORMATS = {(2, 16): "e", (2, 32): "f", (2, 64): "d", (0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q",
@@ -81,9 +82,43 @@ def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[L
             if recorded != now and (problem := _compare(value, begin, recorded, now, tolerance)):
                 differences.append(problem)
             compared.append(value.name)
-    if results.value is not None and outcome.has_value and results.value.type in ("int", "bool", "float"):
-        old, new = float(results.value.value), float(outcome.value if outcome.value is not None else math.nan)
-        if not (old == new or (math.isnan(old) and math.isnan(new)) or _is_close(old, new, tolerance)):
-            differences.append(f"result: was {old!r} and is {new!r}")
-        compared.append("result")
+    if results.value is not None:
+        problem, is_compared = _compare_results(results, outcome, tolerance)
+        differences += [problem] if problem else []
+        compared += ["result"] if is_compared else []
     return differences, compared
+
+
+def _gathered(value: Value, begin: int, content: bytes) -> bytes:
+    """The elements in row-major order."""
+    size, length = value.item_bits() // 8, value.shape[-1] if value.shape else 1
+    step = size * (value.all_strides()[-1] if value.shape else 1)
+    rows = (at for _, at in _offsets(value, begin))
+    if step == size or length == 1:
+        return b"".join(content[at : at + size * length] for at in rows)
+    return b"".join(content[at + i * step : at + i * step + size] for at in rows for i in range(length))
+
+
+def _compare_results(results: Results, outcome: Outcome, tolerance: float) -> Tuple[Optional[str], bool]:
+    """(the difference of the returned values or None, whether they were compared). Lists are not compared."""
+    value, now = results.value, outcome.returned
+    assert value is not None
+    if value.type in ("int", "bool", "float") and outcome.has_value:
+        old, new = float(value.value), float(outcome.value) if isinstance(outcome.value, (int, float)) else math.nan
+        is_equal = old == new or (math.isnan(old) and math.isnan(new)) or _is_close(old, new, tolerance)
+        return (None if is_equal else f"result: was {old!r} and is {new!r}"), True
+    if value.type == "str" and outcome.has_value:
+        return (None if value.value == outcome.value else f"result: was {value.value!r} and is {outcome.value!r}"), True
+    if value.type != "tensor" or now is None or value.item_bits() % 8 != 0:
+        return None, False
+    if (value.shape, value.dtype) != (now.value.shape, now.value.dtype):
+        names = [f"{dtype_name(*v.dtype)}{list(v.shape)}" for v in (value, now.value)]
+        return f"result: was {names[0]} and is {names[1]}", True
+    if value.storage is None:
+        return None, True
+    storage = results.returned[value.storage]
+    if storage.content is None:
+        return None, False
+    dense = value._replace(name="result", strides=None, address=0)
+    recorded = _gathered(value, storage.address, storage.content)
+    return _compare(dense, 0, recorded, _gathered(now.value, now.begin, now.content), tolerance), True

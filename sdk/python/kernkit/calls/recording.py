@@ -68,6 +68,7 @@ class Results(NamedTuple):
     value: Optional[Value]
     written: Dict[int, bytes]  # {index of a storage: its content after the call}
     nanoseconds: int
+    returned: Tuple[Storage, ...] = ()  # the memory of returned tensors
 
 
 class Recording(NamedTuple):
@@ -212,11 +213,12 @@ def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]
     if len(after) > len(storages) or any(after[i].size != storages[i].size for i in written):
         written = {}  # the call moved or freed tensors
     error = _text(node["error"]) if node["code"] != 0 else None
-    value = None
+    value: Optional[Value] = None
+    returned: List[Storage] = []
     if error is None:
         returned = _storages(node["result_storages"], safetensors.read(folder / "result.safetensors"))
         value = _value(node["result"], returned)
-    return Results(error, value, written, _integer(node["nanoseconds"], 0, 2**63))
+    return Results(error, value, written, _integer(node["nanoseconds"], 0, 2**63), tuple(returned))
 
 
 def read(folder: pathlib.Path) -> Recording:

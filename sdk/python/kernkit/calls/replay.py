@@ -20,6 +20,9 @@ from .recording import Recording, Storage, Value
 _PAGE = 4096
 _CUDA = 2
 _NONE, _INT, _BOOL, _FLOAT, _DTYPE, _DEVICE, _TENSOR, _RAW_STR, _BYTES = 0, 1, 2, 3, 5, 6, 7, 8, 9
+_SMALL_STR, _STR, _TENSOR_OBJECT = 11, 65, 70
+_HEADER = 24  # bytes of an object before its content
+_OF_HOST = (1, 3, 13)  # device types whose memory the CPU reads
 
 
 class _DLTensor(ctypes.Structure):
@@ -41,6 +44,25 @@ class _ByteArray(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
 
+class _Managed(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+
+    _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]  # fmt: skip
+
+
+_Allocate = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_DLTensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p)
+_SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+
+
+class Returned(NamedTuple):
+    """A tensor that a call returned."""
+
+    value: Value
+    begin: int  # address of the first byte of the content
+    content: bytes
+
+
 class Outcome(NamedTuple):
     """What the repeated call returned."""
 
@@ -48,6 +70,7 @@ class Outcome(NamedTuple):
     value: Any  # a number or None; not compared for other types
     has_value: bool
     storages: Dict[int, bytes]  # contents after the call of the memory whose values were recorded, by index
+    returned: Optional[Returned] = None  # a tensor that the call returned
 
 
 def _forbid(address: int, size: int) -> None:
@@ -87,7 +110,11 @@ class _Arguments:
         if size > memory:
             raise UserError(f"the tensors of the call have {size} bytes, and this machine has {memory}; use a machine with more memory")
         on_device = any(storage.device[0] == _CUDA for storage in recording.storages)
-        driver = Driver() if on_device else None
+        self.driver = driver = Driver() if on_device else None
+        self.host = load_host()
+        if self.host is not None:
+            self._allocate = _Allocate(self._new_tensor)
+            self.host.TVMFFIEnvSetDLPackManagedTensorAllocator(self._allocate, 0, None)
         self.memory = [
             Memory(storage) if storage.device[0] != _CUDA or driver is None
             else DeviceMemory(driver, storage.device[1], storage.address, storage.size, storage.content)
@@ -105,6 +132,8 @@ class _Arguments:
     def _set(self, out: _Any, value: Value) -> None:
         if value.type == "tensor":
             out.type_index, out.v.ptr = _TENSOR, self._kept(self._tensor(value))
+            if value.is_object and self.host is not None:
+                self._set_tensor_object(self.host, out)
         elif value.type in ("int", "bool"):
             out.type_index, out.v.i64 = (_INT if value.type == "int" else _BOOL), value.value
         elif value.type == "float":
@@ -139,7 +168,7 @@ class _Arguments:
         return result
 
     def _set_object(self, out: _Any, value: Value) -> None:
-        library = load_host()
+        library = self.host
         if library is None:
             raise UserError(f"the argument {value.name} is a list, which only a host can make; install apache-tvm-ffi")
         make = "ffi.Shape" if value.type == "shape" else "ffi.Array"
@@ -147,7 +176,7 @@ class _Arguments:
         arguments = (_Any * max(len(items), 1))()
         for item, any_value in zip(items, arguments):
             self._set(any_value, item)
-            if item.type == "tensor":
+            if any_value.type_index == _TENSOR:
                 self._set_tensor_object(library, any_value)
         name = make.encode()
         text = _ByteArray(self._kept(ctypes.create_string_buffer(name)), len(name))
@@ -161,16 +190,52 @@ class _Arguments:
     def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
         """Replaces the DLTensor of an argument by an object of the host, since a list owns its elements."""
 
-        class Managed(ctypes.Structure):
-            _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
-                        ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]  # fmt: skip
-
-        managed = Managed((1, 1), None, None, 0, _DLTensor.from_address(any_value.v.ptr))
+        managed = _Managed((1, 1), None, None, 0, _DLTensor.from_address(any_value.v.ptr))
         result = ctypes.c_void_p()
         self._kept(managed)
         if library.TVMFFITensorFromDLPackVersioned(ctypes.byref(managed), 0, 0, ctypes.byref(result)) != 0:
             raise UserError("tvm_ffi cannot make a tensor of a list")
-        any_value.type_index, any_value.v.ptr = 70, result.value
+        any_value.type_index, any_value.v.ptr = _TENSOR_OBJECT, result.value
+
+    def _new_tensor(self, prototype: Any, out: Any, error: int, set_error: int) -> int:
+        """Allocates a tensor for the op, as a framework does. The memory is never freed: the process ends after the call."""
+        try:
+            model = prototype.contents
+            shape = ctypes.cast(model.shape, ctypes.POINTER(ctypes.c_int64))[: model.ndim]
+            value = Value("", "tensor", None, tuple(shape), None, (model.code, model.bits, model.lanes), tuple(model.device))
+            size = max(-(-value.num_elements() * value.item_bits() // 8), 1)
+            memory: Any = None
+            if value.device[0] == _CUDA:
+                self.driver = self.driver or Driver()
+                memory = DeviceMemory(self.driver, value.device[1], 0, size, None)
+            else:
+                memory = Memory(Storage(value.device, 0, size, None))
+            self.keep.append(memory)
+            sizes = ctypes.c_int64 * max(model.ndim, 1)
+            tensor = _DLTensor(memory.base, model.device, model.ndim, model.code, model.bits, model.lanes, self._kept(sizes(*shape)),
+                               self._kept(sizes(*value.all_strides())), 0)  # fmt: skip
+            out[0] = self._kept(_Managed((1, 1), None, None, 0, tensor))
+            return 0
+        except Exception as problem:  # must not leave the function, which C calls
+            _SetError(set_error)(error, b"MemoryError", str(problem).encode())
+            return -1
+
+    def returned(self, address: int) -> Optional[Returned]:
+        """The tensor of an object that the call returned; None for a tensor on another device."""
+        tensor = _DLTensor.from_address(address + _HEADER)
+        pointer = ctypes.POINTER(ctypes.c_int64)
+        shape = tuple(ctypes.cast(tensor.shape, pointer)[: tensor.ndim])
+        strides = tuple(ctypes.cast(tensor.strides, pointer)[: tensor.ndim]) if tensor.strides else None
+        first = tensor.data + tensor.byte_offset
+        value = Value("result", "tensor", None, shape, strides, (tensor.code, tensor.bits, tensor.lanes), tuple(tensor.device), first)
+        if value.num_elements() == 0:
+            return Returned(value, first, b"")
+        reach = [(size - 1) * stride for size, stride in zip(shape, value.all_strides())]
+        begin = first + sum(r for r in reach if r < 0) * value.item_bits() // 8
+        end = first - (-(sum(r for r in reach if r > 0) + 1) * value.item_bits() // 8)
+        if value.device[0] == _CUDA and self.driver is not None:
+            return Returned(value, begin, self.driver.read(value.device[1], begin, end - begin))
+        return Returned(value, begin, ctypes.string_at(begin, end - begin)) if value.device[0] in _OF_HOST else None
 
 
 def _error_of(library: ctypes.CDLL) -> str:
@@ -206,7 +271,6 @@ class PreparedCall:
     """A recorded call with its arguments in memory."""
 
     def __init__(self, recording: Recording, path: pathlib.Path) -> None:
-        load_host()
         self._recording = recording
         self._arguments = _Arguments(recording)
         try:
@@ -246,15 +310,21 @@ class PreparedCall:
             value = result.v.f64
         elif result.type_index in (_INT, _BOOL):
             value = result.v.i64
+        elif result.type_index == _SMALL_STR:
+            value = ctypes.string_at(ctypes.addressof(result.v), result.small_size).decode("utf-8", "surrogateescape")
+        elif result.type_index == _STR:
+            cell = _ByteArray.from_address(result.v.ptr + _HEADER)
+            value = ctypes.string_at(cell.data, cell.size).decode("utf-8", "surrogateescape")
         elif result.type_index != _NONE:
             has_value = False
         try:
             written = self._recording.results.written if self._recording.results else {}
             contents = {i: memory.content() for i, (memory, storage) in enumerate(zip(self.memory, self._recording.storages))
                         if storage.content is not None or i in written}  # fmt: skip
+            returned = self._arguments.returned(result.v.ptr) if result.type_index == _TENSOR_OBJECT else None
         except UserError as fault:  # of a kernel
             return Outcome(error or f"CUDA: {fault}", value, has_value, {})
-        return Outcome(error, value, has_value, contents)
+        return Outcome(error, value, has_value, contents, returned)
 
 
 def call(recording: Recording, path: pathlib.Path) -> Outcome:

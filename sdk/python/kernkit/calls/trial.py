@@ -29,8 +29,8 @@ class Trial(NamedTuple):
 
 def _write(folder: pathlib.Path, outcome: replay.Outcome) -> None:
     safetensors.write(folder / "memory.safetensors", {str(i): ("U8", [len(data)], data) for i, data in outcome.storages.items()})
-    value = outcome.value if outcome.value is None or isinstance(outcome.value, int) else float(outcome.value).hex()
-    (folder / "outcome.json").write_text(json.dumps({"error": outcome.error, "value": value, "has_value": outcome.has_value}))
+    value = outcome.value.hex() if isinstance(outcome.value, float) else outcome.value if isinstance(outcome.value, int) else None
+    (folder / "outcome.json").write_text(json.dumps({"error": outcome.error, "value": value, "has_value": outcome.has_value and not isinstance(outcome.value, str)}))
 
 
 def _read(folder: pathlib.Path) -> Optional[replay.Outcome]:

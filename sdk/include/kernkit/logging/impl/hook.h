@@ -80,12 +80,17 @@ class Hook {
   int observed(const Call& call, KernkitAny* result) {
     Recording recording;
     if (call.op->is_recorded) recording = recorder_.begin(call);
-    const uint64_t number = call.op->is_logged ? log_.begin(call) : 0;
+    // If only failed calls are kept, the line after the call has the name of the folder.
+    const bool is_kept = recorder_.keeps_calls_that_succeed();
+    const char* name = recording.folder >= 0 ? recording.name : nullptr;
+    const uint64_t number = call.op->is_logged ? log_.begin(call, is_kept ? name : nullptr) : 0;
     const int64_t begin = nanoseconds();
     const int code = plain(call, result);
     const int64_t duration = nanoseconds() - begin;
     const int error = errno;
-    if (call.op->is_logged) log_.end(call, number, code, duration);
+    if (call.op->is_logged) {
+      log_.end(call, number, code, duration, is_kept || code == 0 ? nullptr : name);
+    }
     recorder_.end(recording, call, *result, code, duration);
     errno = error;
     return code;

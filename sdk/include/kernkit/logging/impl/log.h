@@ -78,8 +78,9 @@ class Log {
     return settings_.level != Level::kOff && settings_.ops.contains(op);
   }
 
-  /// Writes the line before a call, and returns the number of the call.
-  uint64_t begin(const Call& call) {
+  /// Writes the line before a call, and returns the number of the call. `recording` is the name of
+  /// the folder of the call, or null.
+  uint64_t begin(const Call& call, const char* recording) {
     const uint64_t number = __atomic_add_fetch(&calls_, 1, __ATOMIC_RELAXED);
     Message line;
     line << "#" << number << " " << call.site->name;
@@ -92,13 +93,14 @@ class Log {
           static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(current_stream(device))));
       line << " stream " << stream;
     }
-    line << " tid " << syscall(SYS_gettid) << " in " << library_ << "\n";
-    file_.write(settings_.file, line);
+    line << " tid " << syscall(SYS_gettid);
+    write(line, recording);
     return number;
   }
 
-  /// Writes the line after a call that took `duration` [ns].
-  void end(const Call& call, uint64_t number, int code, int64_t duration) {
+  /// Writes the line after a call that took `duration` [ns]. `recording` is the name of the folder
+  /// of the call, if the line before the call lacks it, or null.
+  void end(const Call& call, uint64_t number, int code, int64_t duration, const char* recording) {
     Message line;
     line << "#" << number << " ";
     if (code == 0) {
@@ -109,8 +111,7 @@ class Log {
       append_error(line);
       remove_line_breaks(line, begin);
     }
-    line << " in " << library_ << "\n";
-    file_.write(settings_.file, line);
+    write(line, recording);
   }
 
   void after_fork() { file_.forget(); }
@@ -130,6 +131,13 @@ class Log {
       }
     }
     line << ")";
+  }
+
+  void write(Message& line, const char* recording) {
+    line << " in " << library_;
+    if (recording != nullptr) line << " recorded in " << recording;
+    line << "\n";
+    file_.write(settings_.file, line);
   }
 
   // The statistics of the tensors that the op wrote.

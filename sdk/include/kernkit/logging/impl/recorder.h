@@ -79,6 +79,8 @@ class Recorder {
 
   bool selects(const char* op) const { return folder_ >= 0 && settings_.ops.contains(op); }
 
+  bool keeps_calls_that_succeed() const { return settings_.calls != Recorded::kFailed; }
+
   /// Records the arguments. The member `folder` of the result is -1 if the call is not recorded.
   Recording begin(const Call& call) {
     Recording recording;

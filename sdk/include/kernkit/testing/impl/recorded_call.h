@@ -80,9 +80,10 @@ class RecordedCall {
   std::string op, schema;
   std::vector<RecordedValue> arguments;
   std::vector<RecordedStorage> storages;
-  bool has_results = false;               // otherwise the call did not return
-  std::string error;                      // "ValueError: op(): ..."; "" for a call that succeeded
-  RecordedValue result;                   // of a call that succeeded
+  bool has_results = false;  // otherwise the call did not return
+  std::string error;         // "ValueError: op(): ..."; "" for a call that succeeded
+  RecordedValue result;      // of a call that succeeded
+  std::vector<RecordedStorage> result_storages;
   std::map<size_t, std::string> written;  // contents after the call, by the index of a storage
 
  private:
@@ -291,9 +292,9 @@ class RecordedCall {
     }
     std::vector<RecordedStorage> after =
         read_storages(json.at("storages"), read_entries(folder, "outputs.safetensors"));
-    result = read_value(
-        json.at("result"),
-        read_storages(json.at("result_storages"), read_entries(folder, "result.safetensors")), 0);
+    result_storages =
+        read_storages(json.at("result_storages"), read_entries(folder, "result.safetensors"));
+    result = read_value(json.at("result"), result_storages, 0);
     for (size_t i = 0; i < after.size(); ++i) {
       if (!after[i].has_content) continue;
       // The call moved or freed tensors if their memory has another size.

@@ -250,9 +250,91 @@ inline void collect_tensors(const std::vector<RecordedValue>& values,
   }
 }
 
+/// Returns the elements of a tensor in row-major order.
+inline std::string row_major(const RecordedValue& value, uint64_t begin,
+                             const std::string& content) {
+  const size_t size = dtype_bits(value.dtype) / 8;
+  std::string elements;
+  std::vector<int64_t> index(value.shape.size(), 0);
+  for (int64_t k = 0, count = value.numel(); k < count; ++k) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < index.size(); ++i) offset += index[i] * value.strides[i];
+    elements.append(content,
+                    static_cast<size_t>(value.address - begin) + static_cast<size_t>(offset) * size,
+                    size);
+    for (size_t i = index.size(); i-- > 0;) {
+      if (++index[i] < value.shape[i]) break;
+      index[i] = 0;
+    }
+  }
+  return elements;
+}
+
+/// Returns "" or the difference of a returned tensor from the recorded tensor.
+inline std::string returned_difference(const RecordedCall& call, TensorView now, Target& target,
+                                       double tolerance) {
+  const RecordedValue& old = call.result;
+  const std::vector<int64_t> shape(now.sizes().begin(), now.sizes().end());
+  if (shape != old.shape || now.dtype() != old.dtype) {
+    Message text;
+    text << "the result was " << old.dtype << ShapeView(old.shape.data(), old.shape.size())
+         << " and is " << now.dtype() << now.sizes();
+    return text.c_str();
+  }
+  if (old.storage < 0 || !is_multiple_of_byte(old.dtype)) return "";
+  const RecordedStorage& storage = call.result_storages[static_cast<size_t>(old.storage)];
+  if (!storage.has_content) return "";
+  RecordedValue dense = old;
+  dense.name = "the result";
+  dense.address = 0;
+  for (size_t i = dense.shape.size(), step = 1; i-- > 0;
+       step *= static_cast<size_t>(dense.shape[i])) {
+    dense.strides[i] = static_cast<int64_t>(step);
+  }
+  RecordedValue value = dense;
+  for (size_t i = 0; i < shape.size(); ++i) value.strides[i] = now.stride(static_cast<int>(i));
+  int64_t low = 0, high = 0;
+  if (!kernkit::detail::offset_range(now, &low, &high)) return "the result has no memory";
+  const auto size = static_cast<int64_t>(dtype_bits(old.dtype) / 8);
+  std::string content(static_cast<size_t>((high - low + 1) * size), '\0');
+  Target& from = is_cpu(now.device()) ? cpu_target() : target;
+  from.download(content.data(), static_cast<const char*>(now.data_ptr()) + low * size,
+                content.size());
+  value.address = static_cast<uint64_t>(-low * size);
+  const RecordedStorage whole{old.device, 0, 0, true, ""};
+  return tensor_difference(dense, whole, row_major(old, storage.address, storage.content),
+                           row_major(value, 0, content), tolerance);
+}
+
+/// Returns "" or the difference of the returned value from the recorded value. Lists are not
+/// compared.
+inline std::string result_difference(const RecordedCall& call, const KernkitAny& now,
+                                     Target& target, double tolerance) {
+  const RecordedValue& old = call.result;
+  if (old.type == "tensor") {
+    if (now.type_index != kKernkitTensor) return "the result was a tensor";
+    return returned_difference(call, AnyView(now).cast<TensorView>(), target, tolerance);
+  }
+  if (old.type == "str") {
+    KernkitByteArray text{};
+    if (!kernkit::detail::read_text(now, &text)) return "the result was a text";
+    const std::string is(text.data, text.size);
+    return is == old.text ? "" : "the result was \"" + old.text + "\" and is \"" + is + "\"";
+  }
+  if (old.type != "int" && old.type != "bool" && old.type != "float") return "";
+  if (now.type_index != kKernkitInt && now.type_index != kKernkitBool &&
+      now.type_index != kKernkitFloat) {
+    return "the result was a number";
+  }
+  const double was = old.type == "float" ? old.real : static_cast<double>(old.number);
+  const double is = AnyView(now).cast<double>();
+  return is_close(was, is, tolerance) ? ""
+                                      : "the result was " + text_of(was) + " and is " + text_of(is);
+}
+
 /// Returns "" or the difference of the outcome from the recorded outcome.
 inline std::string difference_of(const RecordedCall& call, const RecordedRun& run,
-                                 const Outcome& outcome, double tolerance) {
+                                 const Outcome& outcome, Target& target, double tolerance) {
   if (!call.has_results)
     return outcome.accepted ? "" : outcome.text() + "; the recorded call did not return";
   const std::string error = outcome.accepted ? "" : outcome.kind + ": " + outcome.message;
@@ -271,19 +353,7 @@ inline std::string difference_of(const RecordedCall& call, const RecordedRun& ru
                                             run.contents()[storage], tolerance);
     if (!differs.empty()) return differs;
   }
-  const std::string& type = call.result.type;
-  if (call.error.empty() && (type == "int" || type == "bool" || type == "float")) {
-    const double old = type == "float" ? call.result.real : static_cast<double>(call.result.number);
-    const KernkitAny& result = outcome.result.get();
-    if (result.type_index != kKernkitInt && result.type_index != kKernkitBool &&
-        result.type_index != kKernkitFloat) {
-      return "the result was a number";
-    }
-    const double now = AnyView(result).cast<double>();
-    if (!is_close(old, now, tolerance))
-      return "the result was " + text_of(old) + " and is " + text_of(now);
-  }
-  return "";
+  return call.error.empty() ? result_difference(call, outcome.result.get(), target, tolerance) : "";
 }
 
 /// Repeats the call of a folder. Throws the errors of RecordedCall::read(), and those of CUDA and
@@ -327,7 +397,7 @@ inline RecordingReport report_of_recording(const std::string& folder, double tol
   }
   RecordedRun run(call, *target);
   const Outcome outcome = run.run(callee, *target);
-  const std::string differs = difference_of(call, run, outcome, tolerance);
+  const std::string differs = difference_of(call, run, outcome, *target, tolerance);
   return {differs.empty() ? "" : call.op + "()" + target->suffix() + ": " + differs, ""};
 }
 
