@@ -58,3 +58,21 @@ with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):
     call = recording.read(path)
     assert call.skipped == "the stream is captured" and {s.content for s in call.storages} == {None}
     assert [a.shape for a in call.arguments] == [(3, 8), (3, 8)] and call.results.error is None
+
+
+@pytest.mark.all
+def test_sync_waits_after_a_call_and_not_for_a_captured_stream(tmp_path):
+    """With KERNKIT_SYNC=1 a call waits for its stream. A call on a captured stream waits for nothing and is captured."""
+    begin = CODE.index("with")
+    waited = CODE[:begin] + """
+stream = rows.new_stream()
+with tvm_ffi.use_raw_stream(tvm_ffi.device("cuda", 0), stream):
+    rows.softmax(y, x)
+    rows.capture(stream, True)
+    rows.softmax(y, x)
+    print(rows.capture(stream, False))
+print(get(y)[0, 7])
+"""
+    called.library("kernkit_row_kernels_on_cpu")
+    captured, value = called.run(waited, KERNKIT_SYNC="1").stdout.split()
+    assert captured == "1" and value.startswith("0.63233")
