@@ -25,13 +25,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "python")]
 
-from labels import SUITES, Label  # noqa: E402
+from labels import DEFAULT_TOOLS, SUITES, TOOLS_OF, Label  # noqa: E402
 from limited_run import run_with_limit  # noqa: E402
 from rows import processor  # noqa: E402
 from score import Row, as_markdown  # noqa: E402
 
 KERNKIT = [sys.executable, "-B", "-m", "kernkit", "sanitize"]
-TOOLS = "memcheck,racecheck"
 
 
 def is_program(path: pathlib.Path) -> bool:
@@ -42,10 +41,11 @@ def is_program(path: pathlib.Path) -> bool:
 
 
 def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace) -> Row:
-    """Runs a program under the tools. A program that the simulator rejects, or that takes too long, is unsupported."""
+    """Runs a program under the tools of its suite. The text of a clean program with a finding is that of any tool. A program that the simulator rejects, or that takes too long, is unsupported."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         report = pathlib.Path(folder) / "findings.json"
-        words = [*KERNKIT, "--tool", TOOLS, "--racecheck-detect-level", options.level, "--seeds", str(options.seeds), "--json", str(report),
+        tools = TOOLS_OF.get(options.suite, DEFAULT_TOOLS)
+        words = [*KERNKIT, "--tool", tools, "--racecheck-detect-level", options.level, "--seeds", str(options.seeds), "--json", str(report),
                  *(["--runtime", str(options.runtime)] if options.runtime else []), str(path), *options.arguments]  # fmt: skip
         run = run_with_limit(words, options.limit, path.parent, {**os.environ, "PYTHONPATH": str(ROOT / "sdk/python")})
         if run.code is None or not report.is_file():
@@ -54,9 +54,10 @@ def score_program(path: pathlib.Path, label: Label, options: argparse.Namespace)
     rejected = re.search(r"^kernkit: (.* cannot run: .*)", run.errors, re.MULTILINE)
     if rejected:
         return Row(path.name, label, None, None, rejected.group(1)[:200], run.seconds)
-    tools = [finding["tool"] for finding in result["findings"]]
-    why = next((finding["sentence"] for finding in result["findings"] if finding["tool"] == "racecheck"), "")
-    return Row(path.name, label, "racecheck" in tools, "memcheck" in tools, why[:300], run.seconds)
+    found = {finding["tool"]: finding["sentence"] for finding in reversed(result["findings"])}  # the first sentence of each tool
+    why = found.get("racecheck") or (next(iter(found.values()), "") if label.is_clean() else "")
+    return Row(path.name, label, "racecheck" in found, "memcheck" in found, why[:300], run.seconds,
+               "initcheck" in found if "initcheck" in tools else None)  # fmt: skip
 
 
 def read_rows(file: pathlib.Path) -> List[Row]:

@@ -2,7 +2,7 @@
 """The labels of the suites, which are in the names of their programs."""
 
 import re
-from typing import Callable, Dict, NamedTuple
+from typing import Callable, Dict, NamedTuple, Set
 
 
 class Label(NamedTuple):
@@ -10,6 +10,11 @@ class Label(NamedTuple):
 
     racy: bool  # a race
     invalid: bool  # an access out of bounds
+    uninitialised: bool = False  # a use of uninitialised memory
+    other: bool = False  # a fault that no tool of kernkit claims to find
+
+    def is_clean(self) -> bool:
+        return not any(self)
 
 
 def label_of_hirace(name: str) -> Label:
@@ -22,4 +27,30 @@ def label_of_scor(name: str) -> Label:
     return Label(name.startswith("race_"), False)
 
 
-SUITES: Dict[str, Callable[[str], Label]] = {"hirace": label_of_hirace, "scor": label_of_scor}
+def label_of_scor_application(name: str) -> Label:
+    """ScoR's applications, compiled as "1dconv.racy" with RACEY and as "1dconv.clean" without."""
+    return Label(name.endswith(".racy"), False)
+
+
+# Indigo3's kinds of bugs. The other kinds are wrong results or a kernel that does not end.
+RACES = {"RaceBug", "SyncBug"}
+OUT_OF_BOUNDS = {"BoundsBug", "NbrBoundsBug", "NborBoundsBug", "ExcessThreadsBug"}
+UNINITIALISED = {"UninitializedBug"}
+
+
+def kinds_of_indigo3(name: str) -> Set[str]:
+    """The bugs of "PR_CUDA_Pull_FloatType_NoRaceBug_SyncBug_NoBoundsBug": {"SyncBug"}."""
+    return {word for word in name.split("_") if word.endswith("Bug") and not word.startswith("No")}
+
+
+def label_of_indigo3(name: str) -> Label:
+    kinds = kinds_of_indigo3(name)
+    return Label(bool(kinds & RACES), bool(kinds & OUT_OF_BOUNDS), bool(kinds & UNINITIALISED),
+                 bool(kinds - RACES - OUT_OF_BOUNDS - UNINITIALISED))  # fmt: skip
+
+
+SUITES: Dict[str, Callable[[str], Label]] = {"hirace": label_of_hirace, "scor": label_of_scor, "scor-applications": label_of_scor_application,
+                                             "indigo3": label_of_indigo3}  # fmt: skip
+# The tools for a suite's kinds of faults.
+TOOLS_OF = {"indigo3": "memcheck,racecheck,initcheck"}
+DEFAULT_TOOLS = "memcheck,racecheck"

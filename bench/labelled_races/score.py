@@ -3,7 +3,7 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from labels import Label
+from labels import Label, kinds_of_indigo3
 
 
 class Row(NamedTuple):
@@ -13,6 +13,7 @@ class Row(NamedTuple):
     invalid: Optional[bool]  # whether memcheck has a finding; None without a result
     text: str  # first finding of racecheck, or the reason why there is no result
     seconds: float  # time of the run [s]
+    uninitialised: Optional[bool] = None  # whether initcheck has a finding; None if the tool is off
 
 
 class Score(NamedTuple):
@@ -22,33 +23,58 @@ class Score(NamedTuple):
     false_alarms: int
     invalid: int
     invalid_found: int
+    uninitialised: int
+    uninitialised_found: int
     unsupported: int
     seconds: float  # time of all runs [s]
 
 
 def score_of(rows: List[Row]) -> Score:
     racy = [row for row in rows if row.label.racy]
-    clean = [row for row in rows if not row.label.racy and not row.label.invalid]
+    clean = [row for row in rows if row.label.is_clean()]
     invalid = [row for row in rows if row.label.invalid]
-    return Score(len(racy), sum(row.races is True for row in racy), len(clean), sum(row.races is True for row in clean),
-                 len(invalid), sum(row.invalid is True for row in invalid), sum(row.races is None for row in rows),
+    uninitialised = [row for row in rows if row.label.uninitialised]
+    return Score(len(racy), sum(row.races is True for row in racy), len(clean), sum(has_finding(row) for row in clean),
+                 len(invalid), sum(row.invalid is True for row in invalid), len(uninitialised),
+                 sum(row.uninitialised is True for row in uninitialised), sum(row.races is None for row in rows),
                  sum(row.seconds for row in rows))  # fmt: skip
+
+
+def has_finding(row: Row) -> bool:
+    return bool(row.races or row.invalid or row.uninitialised)
+
+
+def kinds_as_markdown(rows: List[Row]) -> List[str]:
+    """A table of the kinds of bugs in Indigo3's programs, most of which have several: the programs of each kind, and how
+    many of them have a finding of a tool."""
+    lines = ["", "| kind | programs | racecheck | memcheck | initcheck | no finding |", "|---|---|---|---|---|---|"]
+    of_kind: Dict[str, List[Row]] = {}
+    for row in rows:
+        for kind in kinds_of_indigo3(row.program) or {"none"}:
+            of_kind.setdefault(kind, []).append(row)
+    for kind, programs in sorted(of_kind.items()):
+        counts = [sum(getattr(row, name) is True for row in programs) for name in ("races", "invalid", "uninitialised")]
+        silent = sum(not has_finding(row) for row in programs)
+        lines.append(f"| {kind} | {len(programs)} | {' | '.join(map(str, counts))} | {silent} |")
+    return lines
 
 
 def as_markdown(files: List[Tuple[Dict[str, Any], List[Row]]]) -> str:
     """A table with a row for each file, and the programs whose verdict differs from their label."""
     lines = ["| suite | arguments | level | racy programs found | missed | false alarms in clean programs | programs with an access out of "
-             "bounds found | unsupported | time [s] |", "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+             "bounds found | programs with uninitialised memory found | unsupported | time [s] |", "|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     for context, rows in files:
         score = score_of(rows)
         lines.append(f"| {context['suite']} | {context['arguments']} | {context['level']} | {score.found} of {score.racy} | "
                      f"{score.racy - score.found} | {score.false_alarms} of {score.clean} | {score.invalid_found} of {score.invalid} | "
-                     f"{score.unsupported} | {score.seconds:.0f} |")  # fmt: skip
+                     f"{score.uninitialised_found} of {score.uninitialised} | {score.unsupported} | {score.seconds:.0f} |")  # fmt: skip
+    for context, rows in files:
+        lines += kinds_as_markdown(rows) if context["suite"] == "indigo3" else []
     lines += ["", "Verdicts that differ from the label:", ""]
     for context, rows in files:
         for row in sorted(rows, key=lambda row: row.program):
             if row.label.racy and not row.races:
                 lines.append(f"- {context['suite']}: {row.program}: missed {row.text}".rstrip())
-            elif row.races and not row.label.racy and not row.label.invalid:
+            elif has_finding(row) and row.label.is_clean():
                 lines.append(f"- {context['suite']}: {row.program}: reported: {row.text}")
     return "\n".join(lines) + "\n"

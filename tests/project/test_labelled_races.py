@@ -22,12 +22,17 @@ def suites(root):
 def test_labels_are_in_the_names(suites):
     labels, _ = suites
     hirace, scor = labels.SUITES["hirace"], labels.SUITES["scor"]
-    assert hirace("pull_node_neighbors_cond_syncBug") == (True, False)
-    assert hirace("push_node_neighbor_boundsBug_last") == (False, True)
-    assert hirace("push_node_neighbor_boundsBug_last_guardBug") == (True, True)
-    assert hirace("path_compression") == (False, False)
-    assert scor("race_interblock_blkatom") == (True, False)
-    assert scor("norace_interblock_atom") == (False, False)
+    assert hirace("pull_node_neighbors_cond_syncBug") == (True, False, False, False)
+    assert hirace("push_node_neighbor_boundsBug_last") == (False, True, False, False)
+    assert hirace("push_node_neighbor_boundsBug_last_guardBug") == (True, True, False, False)
+    assert hirace("path_compression").is_clean()
+    assert scor("race_interblock_blkatom") == (True, False, False, False)
+    assert scor("norace_interblock_atom") == (False, False, False, False) and scor("norace_interblock_atom").is_clean()
+    application, indigo3 = labels.SUITES["scor-applications"], labels.SUITES["indigo3"]
+    assert application("1dconv.racy") == (True, False, False, False) and application("1dconv.clean").is_clean()
+    assert indigo3("PR_CUDA_Pull_FloatType_NoRaceBug_NoFieldBug_SyncBug_NoBoundsBug_Block") == (True, False, False, False)
+    assert indigo3("MIS_CUDA_V_Topo_Atomic_FieldBug_NbrBoundsBug_UninitializedBug") == (False, True, True, True)
+    assert indigo3("CC_CUDA_E_Topo_IntType_Atomic_NoExcessThreadsBug_NoLivelockBug").is_clean()
 
 
 def test_scores(suites):
@@ -35,11 +40,23 @@ def test_scores(suites):
     row = lambda name, races, invalid, text="": score.Row(name, labels.label_of_hirace(name), races, invalid, text, 1.5)  # noqa: E731
     rows = [row("a", False, False), row("b", True, False, "b: Race"), row("c_syncBug", True, False), row("d_atomicBug", False, False),
             row("e_boundsBug", False, True), row("f_boundsBug_syncBug", True, True), row("g_raceBug", None, None, "no result within 5 s")]  # fmt: skip
-    assert score.score_of(rows) == (4, 2, 2, 1, 2, 2, 1, 10.5)
+    assert score.score_of(rows) == (4, 2, 2, 1, 2, 2, 0, 0, 1, 10.5)
     context = {"suite": "hirace", "arguments": "g.egr 64 200", "level": "error", "seeds": 1}
     text = score.as_markdown([(context, rows)])
-    assert "| hirace | g.egr 64 200 | error | 2 of 4 | 2 | 1 of 2 | 2 of 2 | 1 | 10 |" in text
+    assert "| hirace | g.egr 64 200 | error | 2 of 4 | 2 | 1 of 2 | 2 of 2 | 0 of 0 | 1 | 10 |" in text
     assert text.endswith("- hirace: b: reported: b: Race\n- hirace: d_atomicBug: missed\n- hirace: g_raceBug: missed no result within 5 s\n")
+
+
+def test_kinds_of_bugs(suites):
+    """A program of Indigo3 counts for each of its kinds. A finding of any tool in a clean program is a false alarm."""
+    labels, score = suites
+    row = lambda name, *found: score.Row(name, labels.label_of_indigo3(name), *found[:2], "k: Race", 1.0, found[2])  # noqa: E731
+    rows = [row("BFS_RaceBug_NoBoundsBug", True, False, False), row("MIS_UninitializedBug_RaceBug", False, False, True),
+            row("CC_NoRaceBug", False, False, True), row("TC_NoRaceBug", False, False, False), row("PR_LivelockBug", False, False, False)]  # fmt: skip
+    assert score.score_of(rows)[:8] == (2, 1, 2, 1, 0, 0, 1, 1)
+    text = score.as_markdown([({"suite": "indigo3", "arguments": "", "level": "error", "seeds": 1}, rows)])
+    assert "| RaceBug | 2 | 1 | 0 | 1 | 0 |\n" in text and "| none | 2 | 0 | 0 | 1 | 1 |\n" in text and "| LivelockBug | 1 | 0 | 0 | 0 | 1 |" in text
+    assert "- indigo3: CC_NoRaceBug: reported: k: Race" in text and "- indigo3: MIS_UninitializedBug_RaceBug: missed" in text
 
 
 def test_results_are_those_of_their_rows(root, suites):

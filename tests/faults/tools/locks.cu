@@ -82,3 +82,65 @@ FAULT(race_beside_invalid_access, "a race in a kernel with a load past the end",
       "racecheck, memcheck") {
   sum_of_pairs<<<3, 32>>>(zeros(1), zeros(3), planted);
 }
+
+__global__ void add_locked_by_scope(int* x, int* lock, bool planted) {
+  if (threadIdx.x != 0) return;
+  while ((planted ? atomicCAS_block(lock, 0, 1) : atomicCAS(lock, 0, 1)) != 0) {
+  }
+  __threadfence();
+  *x += 1;  // lock_of_block_scope
+  __threadfence();
+  if (planted) {
+    atomicExch_block(lock, 0);
+  } else {
+    atomicExch(lock, 0);
+  }
+}
+FAULT(lock_of_block_scope, "a lock between blocks, by atomics of block scope", "racecheck") {
+  add_locked_by_scope<<<3, 32>>>(zeros(1), zeros(1), planted);
+}
+
+__global__ void add_locked_by_warps(int* x, bool planted) {
+  __shared__ int lock;
+  if (threadIdx.x == 0) lock = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 != 0) return;
+  while (atomicCAS_block(&lock, 0, 1) != 0) {
+  }
+  __threadfence_block();
+  *x += 1;  // lock_of_warps
+  if (!planted) __threadfence_block();
+  atomicExch_block(&lock, 0);
+}
+FAULT(lock_of_warps, "a lock between warps of a block is given back without a fence", "racecheck") {
+  add_locked_by_warps<<<1, 128>>>(zeros(1), planted);
+}
+
+__global__ void sets(int* x, bool planted) {
+  if (threadIdx.x != 0) return;
+  if (planted && blockIdx.x == 1) {
+    *x = 5;  // store_and_atomic
+  } else {
+    atomicExch(x, 7);
+  }
+}
+FAULT(store_and_atomic, "a block stores without an atomic what another sets by an atomic",
+      "racecheck") {
+  sets<<<2, 32>>>(zeros(1), planted);
+}
+
+__global__ void shorten_paths(int* parents, bool planted) {
+  const int node = static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
+  int root = node;
+  if (planted) {
+    while (parents[root] < root) root = parents[root];  // paths_without_atomics 1
+    parents[node] = root;                               // paths_without_atomics 2
+  } else {
+    for (int next; (next = atomicAdd(&parents[root], 0)) < root;) root = next;
+    atomicExch(&parents[node], root);
+  }
+}
+FAULT(paths_without_atomics, "threads shorten paths that other threads follow, without atomics",
+      "racecheck") {
+  shorten_paths<<<2, 32>>>(zeros(64), planted);
+}
