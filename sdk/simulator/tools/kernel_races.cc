@@ -87,7 +87,7 @@ class KernelRaces::OfBlock : public BlockHooks {
         has_products_(all.products_.any()),
         order_(all.order_),
         warps_(block.warps.size()),
-        old_(size_t{kMostTouched} * 32 * kMostBytes) {
+        old_(size_t{kMostTouchedOfAll} * 32 * kMostBytes) {
     for (OfWarp& warp : warps_) {
       warp.records.resize(all.num_accesses_);
       warp.shared_records.resize(all.num_accesses_);
@@ -941,9 +941,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     };
     if (cell->written != 0) compare<kShared>(cell->written, now, adjust);
     if (cell->also_written != 0) compare<kShared>(cell->also_written, now, adjust);
-    std::vector<Readers>& all_readers = memory_->readers_;
     if (kShared && (cell->last_read & kList) != 0) {
-      return add_reader(&all_readers[cell->last_read & ~kList], now->id, *now);
+      return add_reader(&memory_->readers_[cell->last_read & ~kList], now->id, *now);
     }
     if (cell->first_read >> 5 == now->id >> 5 && cell->first_read != 0) {
       if (of_lanes_) cell->last_read = now->id;
@@ -954,6 +953,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       return;
     }
     if (kShared && cell->last_read != 0 && !is_read_before<kShared>(cell->last_read, *now)) {
+      std::vector<Readers>& all_readers = memory_->readers_;
       const auto list = static_cast<uint32_t>(all_readers.size());
       all_readers.emplace_back(2 * num_readers());
       for (const uint32_t id : {cell->first_read, cell->last_read, now->id}) {
@@ -1083,7 +1083,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   std::vector<AccessRecord> shared_records_{1};
   std::vector<Readers> readers_{1};
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;  // of shared memory
-  Touched touched_[kMostTouched];
+  Touched touched_[kMostTouchedOfAll];
   int touched_count_ = 0;
   std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
   uint32_t ordered_ = 0;         // number of a record that is ordered before the current operation
