@@ -169,7 +169,9 @@ class KernelRaces::OfBlock : public BlockHooks {
 
   // Compares the memory with its bytes before the store, to find stores that change nothing.
   void after(Warp& warp, const Operation& operation) override {
-    if (touched_count_ == 0) return;
+    if (touched_count_ != 0) check_stores(warp, operation);
+  }
+  __attribute__((noinline)) void check_stores(Warp& warp, const Operation& operation) {
     const Traits& traits = all_.traits_[operation.number];
     for (int i = 0; i < touched_count_; ++i) {
       check(warp, operation, traits, traits.access, touched_[i],
@@ -953,16 +955,18 @@ class KernelRaces::OfBlock : public BlockHooks {
       return;
     }
     if (kShared && cell->last_read != 0 && !is_read_before<kShared>(cell->last_read, *now)) {
-      std::vector<Readers>& all_readers = memory_->readers_;
-      const auto list = static_cast<uint32_t>(all_readers.size());
-      all_readers.emplace_back(2 * num_readers());
-      for (const uint32_t id : {cell->first_read, cell->last_read, now->id}) {
-        add_reader(&all_readers[list], id, *now);
-      }
-      cell->last_read = list | kList;
-      return;
+      return list_readers(cell, *now);
     }
     cell->last_read = now->id;
+  }
+  __attribute__((noinline)) void list_readers(RaceCell* cell, const Now& now) {
+    std::vector<Readers>& all_readers = memory_->readers_;
+    const auto list = static_cast<uint32_t>(all_readers.size());
+    all_readers.emplace_back(2 * num_readers());
+    for (const uint32_t id : {cell->first_read, cell->last_read, now.id}) {
+      add_reader(&all_readers[list], id, now);
+    }
+    cell->last_read = list | kList;
   }
   template <bool kShared>
   bool is_read_before(uint32_t read, const Now& now) {
