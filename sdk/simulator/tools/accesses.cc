@@ -83,27 +83,11 @@ int split_by_block(const Warp& warp, const Operation& operation, Touched* all, i
   return count;
 }
 
-int find_all(Warp& warp, const Operation& operation, Touched* all) {
-  alignas(64) uint64_t addresses[32];
-  read_addresses(warp, operation, addresses);
-  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
-  return split(operation, addresses, warp.mask & rows, all);
-}
 bool is_of_wmma(const Operation& operation) {
   return operation.members != kNone && operation.src0 != kNone;
 }
 
 }  // namespace
-
-int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all) {
-  if (warp.block->cluster->size() == 1) return find_touched(warp, operation, all);
-  if (is_of_wmma(operation)) {
-    const int count = find_touched(warp, operation, all);
-    for (int i = 0; i < count; ++i) all[i].rank = warp.block->rank;
-    return count;
-  }
-  return split_by_block(warp, operation, all, find_all(warp, operation, all));
-}
 
 int find_touched(Warp& warp, const Operation& operation, Touched* all) {
   alignas(64) uint64_t addresses[32];
@@ -115,9 +99,25 @@ int find_touched(Warp& warp, const Operation& operation, Touched* all) {
     }
     return accesses;
   }
-  const int count = find_all(warp, operation, all);
+  read_addresses(warp, operation, addresses);
+  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
+  const int count = split(operation, addresses, warp.mask & rows, all);
   keep_own_block(warp, operation, all, count);
   return count;
+}
+
+int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all) {
+  const Block& own = *warp.block;
+  if (own.cluster->size() == 1) return find_touched(warp, operation, all);
+  if (is_of_wmma(operation)) {
+    const int count = find_touched(warp, operation, all);
+    for (int i = 0; i < count; ++i) all[i].rank = own.rank;
+    return count;
+  }
+  alignas(64) uint64_t addresses[32];
+  read_addresses(warp, operation, addresses);
+  const uint32_t rows = operation.members != kNone ? lanes_with_rows(operation) : Warp::kAll;
+  return split_by_block(warp, operation, all, split(operation, addresses, warp.mask & rows, all));
 }
 
 Operation source_of(const Operation& copy) {

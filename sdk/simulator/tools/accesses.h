@@ -18,9 +18,11 @@ struct Touched {
 /// block of the cluster are left out. Returns the number of entries, at most
 /// kMostTouched.
 int find_touched(Warp& warp, const Operation& operation, Touched* all);
-inline constexpr int kMostTouched = 24;
+inline constexpr int kMostTouched = 16;
 /// The same, with one Touched for each block of the cluster whose shared memory the lanes access.
+/// Returns at most kMostTouchedOfAll.
 int find_touched_of_all(Warp& warp, const Operation& operation, Touched* all);
+inline constexpr int kMostTouchedOfAll = 24;
 /// Returns the load from the source address of a cp.async. lanes_that_load() returns the mask of
 /// the lanes that load at least one byte rather than only fill with zeros.
 Operation source_of(const Operation& copy);

@@ -87,7 +87,7 @@ class KernelRaces::OfBlock : public BlockHooks {
         has_products_(all.products_.any()),
         order_(all.order_),
         warps_(block.warps.size()),
-        old_(size_t{kMostTouched} * 32 * kMostBytes) {
+        old_(size_t{kMostTouchedOfAll} * 32 * kMostBytes) {
     for (OfWarp& warp : warps_) {
       warp.records.resize(all.num_accesses_);
       warp.shared_records.resize(all.num_accesses_);
@@ -169,7 +169,9 @@ class KernelRaces::OfBlock : public BlockHooks {
 
   // Compares the memory with its bytes before the store, to find stores that change nothing.
   void after(Warp& warp, const Operation& operation) override {
-    if (touched_count_ == 0) return;
+    if (touched_count_ != 0) check_stores(warp, operation);
+  }
+  __attribute__((noinline)) void check_stores(Warp& warp, const Operation& operation) {
     const Traits& traits = all_.traits_[operation.number];
     for (int i = 0; i < touched_count_; ++i) {
       check(warp, operation, traits, traits.access, touched_[i],
@@ -941,9 +943,8 @@ class KernelRaces::OfBlock : public BlockHooks {
     };
     if (cell->written != 0) compare<kShared>(cell->written, now, adjust);
     if (cell->also_written != 0) compare<kShared>(cell->also_written, now, adjust);
-    std::vector<Readers>& all_readers = memory_->readers_;
     if (kShared && (cell->last_read & kList) != 0) {
-      return add_reader(&all_readers[cell->last_read & ~kList], now->id, *now);
+      return add_reader(&memory_->readers_[cell->last_read & ~kList], now->id, *now);
     }
     if (cell->first_read >> 5 == now->id >> 5 && cell->first_read != 0) {
       if (of_lanes_) cell->last_read = now->id;
@@ -954,15 +955,18 @@ class KernelRaces::OfBlock : public BlockHooks {
       return;
     }
     if (kShared && cell->last_read != 0 && !is_read_before<kShared>(cell->last_read, *now)) {
-      const auto list = static_cast<uint32_t>(all_readers.size());
-      all_readers.emplace_back(2 * num_readers());
-      for (const uint32_t id : {cell->first_read, cell->last_read, now->id}) {
-        add_reader(&all_readers[list], id, *now);
-      }
-      cell->last_read = list | kList;
-      return;
+      return list_readers(cell, *now);
     }
     cell->last_read = now->id;
+  }
+  __attribute__((noinline)) void list_readers(RaceCell* cell, const Now& now) {
+    std::vector<Readers>& all_readers = memory_->readers_;
+    const auto list = static_cast<uint32_t>(all_readers.size());
+    all_readers.emplace_back(2 * num_readers());
+    for (const uint32_t id : {cell->first_read, cell->last_read, now.id}) {
+      add_reader(&all_readers[list], id, now);
+    }
+    cell->last_read = list | kList;
   }
   template <bool kShared>
   bool is_read_before(uint32_t read, const Now& now) {
@@ -1083,7 +1087,7 @@ class KernelRaces::OfBlock : public BlockHooks {
   std::vector<AccessRecord> shared_records_{1};
   std::vector<Readers> readers_{1};
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> same_value_;  // of shared memory
-  Touched touched_[kMostTouched];
+  Touched touched_[kMostTouchedOfAll];
   int touched_count_ = 0;
   std::vector<unsigned char> old_;  // bytes at the lanes' addresses before a store
   uint32_t ordered_ = 0;         // number of a record that is ordered before the current operation

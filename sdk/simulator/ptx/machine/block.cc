@@ -111,10 +111,13 @@ void Block::start(uint3 its_index, uint64_t random) {
     warp.start(lanes_of(threads, warp.number));
   }
   random_ = random;
+  completion_ = Completion::kLate;
   if (random == 0) return;
   for (size_t i = order_.size(); i > 1; --i) {
     std::swap(order_[i - 1], order_[next_random(&random_) % i]);
   }
+  constexpr Completion kCompletions[] = {Completion::kLate, Completion::kEarly, Completion::kMixed};
+  completion_ = kCompletions[next_random(&random_) % 3];
 }
 
 Block::Stop Block::run() {
@@ -164,10 +167,17 @@ void Block::complete_asynchronous() {
   retry_waits();
 }
 
-// With a seed, completes the oldest work early in a random quarter of the calls.
+// Called after each turn of a warp. With kMixed, completes the oldest work early in a random quarter
+// of the calls.
 void Block::complete_at_random() {
-  if (random_ == 0 || asynchronous.empty() || next_random(&random_) % 4 != 0) return;
-  asynchronous.complete_first();
+  if (asynchronous.empty()) return;
+  switch (completion_) {
+    case Completion::kLate: return;
+    case Completion::kEarly: return complete_asynchronous();
+    case Completion::kMixed:
+      if (next_random(&random_) % 4 == 0) asynchronous.complete_first();
+      return;
+  }
 }
 
 // Called when every thread waits. Returns whether a thread can continue, because the caller then
