@@ -167,8 +167,8 @@ void Block::complete_asynchronous() {
   retry_waits();
 }
 
-// Called after each turn of a warp. With kMixed, completes the oldest work early in a random quarter
-// of the calls.
+// Called after each turn of a warp. With kMixed, completes the oldest work early in a random
+// quarter of the calls.
 void Block::complete_at_random() {
   if (asynchronous.empty()) return;
   switch (completion_) {

@@ -131,8 +131,8 @@ struct Block {
   // When asynchronous work completes: when every thread waits, after each turn of a warp, or the
   // oldest work after a quarter of the turns. A seed selects for each block; without, kLate.
   enum class Completion : uint8_t { kLate, kEarly, kMixed } completion_ = Completion::kLate;
-  uint64_t random_ = 0;          // state of the block's random numbers; 0 without a seed
-  uint64_t seen_phases_ = 0;     // completed_phases() when waits were last retried
+  uint64_t random_ = 0;       // state of the block's random numbers; 0 without a seed
+  uint64_t seen_phases_ = 0;  // completed_phases() when waits were last retried
 };
 
 }  // namespace kernkit::simulator::ptx
