@@ -23,7 +23,7 @@ def test_the_page_of_a_library_calls_its_rows_by_its_name_and_memcpy_by_its_dtyp
                      r"\| \*\*my_kernels\*\* \| 5 \(0.25\) \| 5 \(0.25\) \| 5 \(0.25\) \|\n"
                      r"\| memcpy \| 20 \| 20 \| 20 \|\n", page), page  # fmt: skip
     assert "| **my_kernels** | 5 (0.50) | 5 (0.50) | 5 (0.50) |\n| memcpy | 10 | 10 | 10 |\n" in page
-    assert "in brackets the share of memcpy, " in page and "kernkit" not in page
+    assert "in brackets the ratio to memcpy of " in page and "kernkit" not in page
 
 
 def test_one_sample_has_no_spread():

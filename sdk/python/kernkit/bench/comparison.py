@@ -12,7 +12,7 @@ from .measurements import BUSY, Row, Run
 
 CONFIDENCE = 0.95
 HIDDEN = 0.20
-FEWEST_ROUNDS = 3  # number of rounds that a comparison needs; the deviation of fewer samples is meaningless
+FEWEST_ROUNDS = 3  # smallest number of rounds for a comparison; fewer samples give no useful deviation
 CEILINGS = ("the best copy", "memcpy")
 # Lower limit of the deviation of the logarithms of times: the placement of code and memory differs
 # between two runs, even if no sample shows the difference.
@@ -45,8 +45,8 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
 
 
 def _logarithms(row: Row, references: List[Row]) -> List[float]:
-    """For each sample, the logarithm of the row's time divided by the geometric mean of the times
-    of `references`. The times are per byte if the rows count bytes."""
+    """For each sample, the logarithm of the ratio of the row's time to the geometric mean of the
+    times of `references`. A row that counts bytes has its time divided by its number of bytes."""
     result = []
     for number, sample in enumerate(row.samples):
         logarithm = math.log(sample / (row.bytes or 1))
@@ -76,9 +76,9 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
-    """Returns (difference of the means, half the width of its confidence interval). The interval is
-    computed from all samples and without the farthest sample of each run; the narrower interval is
-    returned."""
+    """Returns (difference of the means, half the width of its confidence interval). Computes one
+    interval from all samples and one without the farthest sample of each run, and returns the
+    narrower interval. `rows`: number of rows that are compared."""
     candidates = [_of_normal(old, new, 2 * rows, 1.0)]
     fewest = min(len(old), len(new))
     if fewest >= 4:
@@ -90,8 +90,8 @@ def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, flo
 
 def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
     """Returns (difference of the means, half the width of its confidence interval) by Student's
-    t-distribution. CONFIDENCE holds for all `intervals` together; the deviation is multiplied by
-    `widened`."""
+    t-distribution. `intervals`: number of intervals that together have the confidence
+    CONFIDENCE. `widened`: a factor for the standard deviation."""
     freedom = len(old) + len(new) - 2
     squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
     deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
@@ -108,8 +108,8 @@ def _without_farthest(samples: List[float]) -> List[float]:
 
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """The key by which a row of kernkit is found in the other run. The key contains the variant,
-    but not the name of the library, which can differ between the runs."""
+    """The key that identifies a row of the library in both runs. The key contains the variant, but
+    not the name of the library, which can differ between the runs."""
     return row.program, row.subject, run.variant(row.implementation) or "", row.keys
 
 
@@ -126,7 +126,7 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
         if old_row is None:
             missing.append(f"{row.name}: only in the new run")
         elif not others or by != old_by:
-            missing.append(f"{row.name}: the two runs have neither the same ceiling nor the same peers of the row")
+            missing.append(f"{row.name}: the ceiling or the peers of the row differ between the two runs")
         else:
             pairs.append((row.name, by, _logarithms(old_row, old_others), _logarithms(row, others)))
     missing += [f"{row.name}: only in the old run" for row in before.values()]

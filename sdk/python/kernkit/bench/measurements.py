@@ -7,8 +7,8 @@ default only "kernkit". A row is ours if its <implementation> is such a name, or
 followed by "-" and a variant, as in kernkit-threads. The peers of our row are the rows of other
 implementations in the same program with the same <what>/... and the same keys. If a peer <x> has
 the name with which the variant begins, as in kernkit-<x> or kernkit-<x>-<how>, that peer is the
-only one. The ceiling of a row is the fastest row copy/<how>/<key>:<value> of the same program with
-the same keys; the row of memcpy is the ceiling only if there is no other such row. If the number of
+row's only peer. The ceiling of a row is the fastest row copy/<how>/<key>:<value> of the same program with
+the same keys; the row of memcpy is the ceiling only if no other copy was measured. If the number of
 bytes also depends on the dtype, these rows are named copy/<dtype>/<how>/<key>:<value>.
 """
 
@@ -125,14 +125,14 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The row of the fastest copy, or None without a copy. memcpy counts only if the program
-        has no other copy."""
+        """The row of the fastest copy; None if the row has no copies. The row of memcpy is used only
+        if the program measures no other copy."""
         copies = self.copies(row)
         better = [copy for copy in copies if copy.implementation != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
 
     def memcpy(self, row: Row) -> Optional[Row]:
-        """The row of memcpy with the bytes that the row reads and writes, or None."""
+        """The row of memcpy among the row's copies, or None."""
         return next((copy for copy in self.copies(row) if copy.implementation == "memcpy"), None)
 
     def ceiling_name(self, row: Row) -> str:
@@ -168,8 +168,8 @@ def parse(text: str) -> Dict[str, Any]:
         unit = _NANOSECONDS[entry.get("time_unit", "ns")]
         row["samples"].append(entry["real_time"] * unit)
         if "bytes_per_second" in entry:
-            # Google Benchmark computes bytes_per_second from the processor time, unless the row's
-            # name has a suffix of another clock.
+            # Google Benchmark divides the bytes by the processor time, unless the row's name ends in
+            # the suffix of another clock.
             by = entry["real_time"]
             if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
                 by = entry["cpu_time"]

@@ -117,10 +117,10 @@ def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
     rows = [row for lines in panels.values() for rows in lines.values() for row in rows]
     sizes = " Sizes are those of one array." if all("bytes:" in row.keys for row in rows) else ""
     if run.ceiling_name(rows[0]) == "memcpy":
-        return ("Bytes that the program reads and writes, by time; in brackets the share of memcpy, which "
-                f"reads and writes as many, one thread, same run.{sizes}\n")
-    return ("Bytes that the program reads and writes, by time; in brackets the share of the best copy of "
-            f"arrays of the same size, one thread, same run.{sizes}\n")
+        return ("Bytes that the program reads and writes, divided by time; in brackets the ratio to memcpy of as "
+                f"many bytes on one thread in the same run.{sizes}\n")
+    return ("Bytes that the program reads and writes, divided by time; in brackets the ratio to the best copy of "
+            f"arrays of the same size on one thread in the same run.{sizes}\n")
 
 
 def markdown(run: Run, plots: bool) -> str:
@@ -129,8 +129,8 @@ def markdown(run: Run, plots: bool) -> str:
     pairs = ratios(run)
     if pairs:
         spread = any(row.spread is not None for pair in pairs for row in pair)
-        parts += ["## Ratios\n", "Ours by the peer's: below 1 is better. "
-                  + ("Medians, ± half the distance of the quartiles.\n" if spread else "One sample each.\n")]
+        parts += ["## Ratios\n", "Our time divided by the peer's time: below 1 is better. "
+                  + ("Medians, ± half the distance between the quartiles.\n" if spread else "One sample each.\n")]
         parts += ["![ratios](ratios.png)\n"] if plots else []
         parts.append(_table(
             ["", "ours", "", "peer", "ratio"],
@@ -146,7 +146,7 @@ def markdown(run: Run, plots: bool) -> str:
     for op, panels in ladders(run).items():
         name = file_name(op)
         parts += [f"## {op.replace('/', ': ')}\n",
-                  "The peer's time by ours: above 1 is better. In brackets our time.\n"]
+                  "The peer's time divided by our time: above 1 is better. In brackets our time.\n"]
         parts += [f"![{op}]({name}.png)\n"] if plots else []
         for dtype, by in panels.items():
             columns = sorted({ours.keys for ps in by.values() for ours, _ in ps}, key=key_order)

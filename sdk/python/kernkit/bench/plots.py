@@ -133,7 +133,7 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
     axis.set_yticks(range(len(pairs)), [label for label, _, _ in pairs])
     axis.set_ylim(-0.6, len(pairs) - 0.4)
     _ticks(axis.xaxis, [m * 10.0 ** p for p in range(-5, 4) for m in (1, 2, 5)])
-    axis.set_xlabel("ours by the peer's: left of 1 is better")
+    axis.set_xlabel("our time / the peer's time: left of 1 is better")
     _write(figure, path)
 
 
