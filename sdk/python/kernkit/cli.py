@@ -65,7 +65,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except UserError as error:
         print(f"kernkit: {error}", file=sys.stderr)
         return 3
-    except OSError as error:  # the disk is full, or a file changes while a command runs
+    except OSError as error:  # for example a full disk, or a file that another program deletes
         print(f"kernkit: {error.filename or chosen.command}: {error.strerror or error}", file=sys.stderr)
         return 3
     except RecursionError:

@@ -13,7 +13,7 @@ Expression = Union[str, Tuple[Any, ...]]
 class Size:
     """One size of a shape in a schema line."""
 
-    kind: str  # any: _, run: ..., scaled: a name alone or times a number, sum: any other expression
+    kind: str  # "any" for _, "run" for ..., "scaled" for a name or its multiple, otherwise "sum"
     expression: Expression = ""
     name: str = ""  # name in a scaled size, such as d in 2 * d
     factor: int = 1  # factor in a scaled size, such as 2 in 2 * d

@@ -75,7 +75,7 @@ def test_every_rule_accepts_a_good_library(compiled):
 def test_a_library_of_an_earlier_kernkit_is_accepted(compiled):
     path = compiled(GOOD.replace('IN("kernkit_parsed")', 'IN("other")'))
     assert failed(path) == {}
-    assert text_of(path, "schemas") == "1 op: op; op: no parsed line, as an earlier kernkit built the file: kernkit bindings needs a new build"
+    assert text_of(path, "schemas") == "1 op: op; op: no parsed line, because an earlier kernkit built the file; build the library again for kernkit bindings"
 
 
 def test_an_export_without_documentation_is_accepted(compiled):
@@ -101,7 +101,7 @@ def test_start_up_code_that_flushes_subnormals(compiler, option, tmp_path):
         pytest.skip(f"this {compiler} links no start-up code into a shared library")
     assert list(failed(path)) == ["startup"]
     subprocess.run(["strip", path], check=True)
-    assert failed(path)["startup"].startswith("its start-up code flushes subnormals to zero, for all code of the process")
+    assert failed(path)["startup"].startswith("the start-up code flushes subnormals to zero, for all code of the process")
 
 
 def test_other_start_up_code_is_accepted(compiled):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of a built library's file."""
+"""Reads the file of a built library, without loading the library."""
 
 from pkgutil import extend_path
 
-__path__ = extend_path(__path__, __name__)  # a library's copy has the package in two folders
+__path__ = extend_path(__path__, __name__)  # a library's copy of kernkit has this package in two folders

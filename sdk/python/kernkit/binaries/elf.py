@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reader of 64-bit ELF files, for the sections, symbols and dynamic entries that kernkit needs.
 
-The reader uses the standard library alone: a library's build runs `kernkit bindings`, where no package is installed.
+The reader uses only Python's standard library: the build of a library runs `kernkit bindings`, possibly with a Python
+that has no packages.
 """
 
 import contextlib
@@ -79,7 +80,7 @@ class ElfFile:
         return next((section for section in self.sections if section.name == name and section.kind != NOBITS), None)
 
     def read(self, section: Optional[Section]) -> bytes:
-        """The content of a section; b"" for no section."""
+        """The content of a section; b"" for None and for a section without content in the file."""
         if section is None or section.kind == NOBITS:
             return b""
         if section.offset + section.size > len(self.content):

@@ -61,7 +61,8 @@ def check_schemas(library: Library) -> Finding:
     if not named:
         return failure("schemas", "no op found; add one with kernkit_add_kernel()")
     unparsed = named - set(parsed)
-    earlier = f"; {_list(unparsed)}: no parsed line, as an earlier kernkit built the file: kernkit bindings needs a new build" if unparsed else ""
+    earlier = f"; {_list(unparsed)}: no parsed line, because an earlier kernkit built the file; build the library again " \
+              "for kernkit bindings" if unparsed else ""
     return Finding("schemas", True, f"{len(named)} op{'s' * (len(named) > 1)}: {_list(named, 1000)}{earlier}")
 
 
@@ -122,7 +123,7 @@ def check_nodelete(library: Library) -> Finding:
 
 def check_startup(library: Library) -> Finding:
     if library.flushes:
-        return failure("startup", "its start-up code flushes subnormals to zero, for all code of the process that loads it; "
+        return failure("startup", "the start-up code flushes subnormals to zero, for all code of the process; "
                      "link without -ffast-math, -Ofast and -funsafe-math-optimizations, and pass options for the "
                      "arithmetic of one op as OPTIONS of kernkit_add_kernel()")
     return Finding("startup", True, "loading the library does not change the floating-point mode of the process")

@@ -100,7 +100,7 @@ class OpCodegen:
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # Methods that the subclass for a framework overrides.
+    # The subclass for each framework overrides these methods.
 
     def _default(self, value: Value) -> str:
         return default_of(value)

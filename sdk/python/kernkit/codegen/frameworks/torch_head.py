@@ -24,11 +24,11 @@ if "{kk}library" in {kk}globals():
 # The operators exist as long as the Library object.
 {kk}library = {kk}torch.library.Library("{namespace}", "FRAGMENT")
 {kk}grad = {kk}torch.is_grad_enabled
-# A call of torch._C._increment_version without its wrapper takes 0.3 us less.
+# torch._C._increment_version, without the public wrapper, saves 0.3 us per call.
 {kk}wrote = {kk}getattr({kk}torch._C, "_increment_version", {kk}torch.autograd.graph.increment_version)
 {kk}module = {kk}tvm_ffi.load_module({kk}os.path.join({kk}os.path.dirname(__file__), {file}))
 
-# The dtypes of torch that tvm_ffi does not convert.
+# {{dtype of torch that tvm_ffi does not convert: name of the dtype}}.
 {kk}names = {{{kk}getattr({kk}torch, name): name for name in ("complex32", "complex64", "complex128")}}
 
 

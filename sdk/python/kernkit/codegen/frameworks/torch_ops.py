@@ -65,8 +65,6 @@ class TorchCodegen(OpCodegen):
         super().__init__(op, function)
         self.namespace = namespace
 
-    # The check whether torch supports the op.
-
     def why_not(self) -> str:
         """The reason why the op has no operator of torch, or ""."""
         if self.function in _OF_NAMESPACES:
@@ -91,8 +89,8 @@ class TorchCodegen(OpCodegen):
         return ""
 
     def _packet(self) -> str:
-        """The source text of the operator. The operator has the name of the function in _ops.py,
-        which is not a keyword of Python."""
+        """The source text that looks the operator up in torch.ops. The operator has the name of the
+        op's function in _ops.py."""
         return f"{self.kk}torch.ops.{self.namespace}.{self.function}"
 
     # Schemas and signatures.
