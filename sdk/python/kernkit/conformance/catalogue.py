@@ -13,7 +13,8 @@ class Kind(NamedTuple):
 
     title: str
     rules: List[Rule]
-    open: Callable[[str, Callable[[str], None]], Any]  # (name of the product, report of the current step) -> the product
+    # open(name, report) returns the product, and calls report(text) before each step that can crash.
+    open: Callable[[str, Callable[[str], None]], Any]
 
 
 KINDS: Dict[str, Kind] = {

@@ -30,7 +30,7 @@ def device_method(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.DEVICE)
 def device_of_tensor(producer: Producer) -> None:
-    """The device in the capsule is that of `__dlpack_device__()`, also for a rank of zero and for no elements."""
+    """The device in the capsule equals `__dlpack_device__()`, also for an array of rank zero or without elements."""
     for shape in ((2, 3), (), (0, 2)):
         array = producer.make(shape)
         device = exported(array).tensor.device

@@ -112,7 +112,7 @@ def packed_elements(producer: Producer) -> None:
 
 
 def _rejected(producer: Producer) -> Dict[str, Any]:
-    """Returns {dtype: array} for the dtypes whose arrays cannot be exported."""
+    """Returns {dtype: array} for the dtypes that the package has and does not export."""
     arrays = {}
     for name in DTYPES:
         try:

@@ -63,7 +63,7 @@ def exchange_table(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_export(producer: Producer) -> None:
-    """The table exports the tensor that `__dlpack__()` exports, with a deleter of its own."""
+    """The table exports the same tensor as `__dlpack__()`, with a separate deleter."""
     array = producer.make((2, 3))
     result = ctypes.c_void_p()
     if _FROM_OBJECT(_table(type(array)).from_object)(array, ctypes.byref(result)):
@@ -80,8 +80,7 @@ def exchange_export(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_borrow(producer: Producer) -> None:
-    """If the table has the function that borrows a DLTensor, the DLTensor is that of
-    `__dlpack__()`."""
+    """The table's function `dltensor_from_py_object_no_sync`, if not NULL, returns the tensor of `__dlpack__()`."""
     array = producer.make((2, 3))
     function = _table(type(array)).borrow
     if not function:
@@ -94,7 +93,7 @@ def exchange_borrow(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_import(producer: Producer) -> None:
-    """The table makes an array of the package from a tensor that it exported, with the same memory."""
+    """The table imports a tensor that it exported as an array of the package with the same memory."""
     array = producer.make((2, 3))
     table = _table(type(array))
     managed_pointer, result = ctypes.c_void_p(), ctypes.c_void_p()
@@ -130,7 +129,7 @@ def exchange_allocator(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_stream(producer: Producer) -> None:
-    """The table's stream of the CPU is NULL."""
+    """The table's function `current_work_stream` returns the stream NULL for the CPU."""
     stream = ctypes.c_void_p(1)
     if _STREAM(_table(type(producer.make((2, 3)))).stream)(CPU, 0, ctypes.byref(stream)):
         raise Broken("current_work_stream fails")

@@ -120,8 +120,8 @@ def empty_data(producer: Producer) -> None:
 
 @RULES.add(SHOULD, sources.TENSOR)
 def aligned_data(producer: Producer) -> None:
-    """The data pointer is a multiple of 256 bytes, with `byte_offset` up to the first element. The header has a note that many
-    packages do not keep this rule."""
+    """The data pointer is a multiple of 256 bytes, and `byte_offset` leads to the first element. dlpack.h notes that
+    many packages break this rule."""
     arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # all arrays exist at the same time, so that their addresses differ
     for count, array in arrays.items():
         data = exported(array).tensor.data or 0

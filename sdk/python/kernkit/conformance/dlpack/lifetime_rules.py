@@ -15,12 +15,12 @@ from .producers import Producer
 RULES = Rules()
 _ROUNDS = 1000
 _ARRAYS = 30
-_LARGE = 1 << 18  # number of elements of an array that is large enough to find its leak
+_LARGE = 1 << 18  # number of elements of a large array, whose leak exceeds the noise of malloc()
 
 
 def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
-    """The functions of export() and exported() that return a capsule for the producer's arrays:
-    without and with a version."""
+    """Those of export(), for capsules without a version, and exported(), for capsules with a version,
+    that the producer does not reject by a BufferError."""
     kinds: List[Callable[[Any], Capsule]] = []
     for kind in (export, exported):
         try:
@@ -32,8 +32,8 @@ def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
 
 
 def _growth(action: Callable[[], None], rounds: int) -> int:
-    """The number of bytes that `rounds` calls of `action` leave allocated. Earlier calls of
-    `action` fill caches."""
+    """The number of bytes that `rounds` calls of `action` leave allocated. Calls before the
+    measurement fill caches."""
     for _ in range(rounds // 10):
         action()
     gc.collect()
@@ -160,5 +160,5 @@ def array_is_released(producer: Producer) -> None:
             capsule.delete()
 
         grown = _growth(once, _ARRAYS)
-        if grown > _ARRAYS * _LARGE:  # the bytes of a quarter of the arrays
+        if grown > _ARRAYS * _LARGE:  # a quarter of the bytes of all arrays
             raise Broken(f"{_ARRAYS} arrays of {4 * _LARGE} bytes leave {grown} bytes allocated")

@@ -49,7 +49,7 @@ class _NumPy(Producer):
             try:
                 return self.numpy.dtype(name)
             except TypeError:
-                pass  # int4 and others of ml_dtypes
+                pass  # a dtype of ml_dtypes, such as int4
         try:
             return self.numpy.dtype(getattr(importlib.import_module("ml_dtypes"), name))
         except (ImportError, AttributeError):
@@ -69,7 +69,7 @@ class _NumPy(Producer):
         return {"datetime64": numpy.zeros(2, "datetime64[s]"), "object": numpy.array([None, 1], object), "str": numpy.array(["a", "b"]),
                 "structured": numpy.zeros(2, [("a", "i4"), ("b", "f4")]),
                 "big-endian": numpy.arange(2).astype(">i4"),
-                "stride of a part of an element": numpy.zeros(4, [("a", "i1"), ("b", "f4")])["b"]}  # fmt: skip
+                "stride of 1.25 elements": numpy.zeros(4, [("a", "i1"), ("b", "f4")])["b"]}  # fmt: skip
 
 
 class _Torch(Producer):

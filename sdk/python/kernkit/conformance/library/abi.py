@@ -7,7 +7,7 @@ from ..dlpack.structures import DLDataType, DLDevice
 
 NONE, INT, BOOL, FLOAT, DATA_TYPE, DEVICE, DLTENSOR, SMALL_STR = 0, 1, 2, 3, 5, 6, 7, 11
 FIRST_OBJECT, STR, ERROR, TENSOR = 64, 65, 67, 70
-UNKNOWN = 63  # the last index of values without an object; no release defines it
+UNKNOWN = 63  # largest type index below those of objects; no release defines this index
 
 
 class Value(ctypes.Union):

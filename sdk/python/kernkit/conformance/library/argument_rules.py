@@ -20,8 +20,8 @@ def _require_error_object(name: str, outcome: Outcome) -> None:
 
 
 def _require_rejection(subject: Subject, values: Sequence[Tuple[str, abi.Any, str]]) -> None:
-    """Calls each function with arguments that are all one value. A call returns an error if the metadata has a parameter that
-    accepts no value of the kind.
+    """Calls each function with every argument equal to the same value. Broken: a call succeeds, although a parameter
+    in the metadata accepts no value of the kind.
 
     values: (kind for is_rejected(), value, what an accepting function accepts, with the parameters' types as {types})."""
     for name in subject.functions:

@@ -25,8 +25,8 @@ REJECTED = {
 
 
 def numbers_of_arguments(subject: Subject, name: str) -> List[int]:
-    """The numbers of arguments with which a call can pass the check of the number: the number in
-    the metadata or, without metadata, 1 to _UNKNOWN_ARITY."""
+    """The numbers of arguments that the function may accept: the number in the metadata or, without
+    metadata, 1 to _UNKNOWN_ARITY. Empty for a function without parameters."""
     parameters = subject.parameters(name)
     return list(range(1, _UNKNOWN_ARITY + 1)) if parameters is None else [len(parameters)] if parameters else []
 
