@@ -29,8 +29,8 @@ def version_of_cuda() -> str:
 
 
 def _compiler_settings(sources: pathlib.Path, processor: str) -> Dict[str, str]:
-    """Environment variables for CMake. The compiler's output depends neither on the folder nor on options of the caller,
-    and a compiler cache does not hide such a dependence."""
+    """Environment variables for CMake: the compiler's output depends neither on the folder nor on the caller's options.
+    The compiler cache is disabled, since a cached file could hide that two folders give different files."""
     settings = {"CXXFLAGS": shlex.quote(f"-ffile-prefix-map={sources}=."), "CFLAGS": "", "LDFLAGS": "", "CCACHE_DISABLE": "1"}
     if processor:
         settings["CMAKE_TOOLCHAIN_FILE"] = str(sources / f"sdk/cmake/{processor}.cmake")

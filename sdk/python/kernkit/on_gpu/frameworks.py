@@ -227,7 +227,8 @@ def tensors_of(arguments: Any) -> List[Any]:
 
 
 def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict[str, Any]) -> None:
-    """Checks an op whose inputs come late in the stream: an op that does not wait for the inputs has a wrong result."""
+    """Calls an op in a busy stream, after copies that write the op's inputs. An op that does not wait for the copies
+    reads old inputs, and its result is wrong."""
     early, late, new = (arguments(framework, example, salt) for salt in (1, 0, 1))
     op = framework.bound(op, example)
     result = op(*early)

@@ -7,8 +7,8 @@ import pathlib
 import re
 from typing import Dict, Mapping, Optional
 
-DEFAULT_CAPABILITY = "80"  # tensor cores by mma, which the simulator supports
-# Variables that name a folder of compiled code, and the name of the private folder.
+DEFAULT_CAPABILITY = "80"  # packages then use tensor cores by mma, which the simulator supports
+# {variable that names a folder of compiled code: name of the private folder}.
 CACHES = {
     "TRITON_CACHE_DIR": "triton",
     "NUMBA_CACHE_DIR": "numba",
@@ -18,7 +18,7 @@ CACHES = {
     "TORCHINDUCTOR_CACHE_DIR": "inductor",
     "FLASHINFER_WORKSPACE_BASE": "flashinfer",
 }
-# In place of NVIDIA's assembler: writes PTX where machine code is expected. libcuda.so.1 loads PTX text.
+# A script in place of ptxas: copies the PTX to the output file. libcuda.so.1 of kernkit loads PTX as text.
 PTXAS = """\
 #!/bin/sh
 input= output=
@@ -48,7 +48,7 @@ def is_python(program: str) -> bool:
 
 
 def write_assembler(folder: pathlib.Path) -> pathlib.Path:
-    """The path of the assembler in a folder, where the file is written unless the folder has the same file."""
+    """Writes PTXAS to a file in the folder, unless the file exists with this content. Returns the path of the file."""
     path = folder / "ptxas"
     if not path.is_file() or path.read_text() != PTXAS:
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,8 +60,8 @@ def write_assembler(folder: pathlib.Path) -> pathlib.Path:
 
 
 def settings(folder: pathlib.Path, driver: Optional[pathlib.Path], environment: Mapping[str, str]) -> Dict[str, str]:
-    """The variables of a run, whose assembler and caches are in a folder. A cache that the environment names already
-    becomes a folder of its own inside of the named folder."""
+    """The environment variables of a run: caches below `folder` and, if the run has a `driver`, the assembler there. A
+    cache folder that the environment names is replaced by its subfolder kernkit."""
     variables = {}
     for name, private in CACHES.items():
         folder_name = environment.get(name)

@@ -29,7 +29,7 @@ class Change:
 
     @property
     def worse(self) -> float:
-        """The relative change for the worse; below 0 if the counter is better."""
+        """The relative change of the counter: above 0 if worse, below 0 if better."""
         old, new = (self.new, self.old) if self.counter.startswith(LARGER_IS_BETTER) else (self.old, self.new)
         return new / old - 1 if old else (float("inf") if new else 0.0)
 

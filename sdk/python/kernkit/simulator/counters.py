@@ -16,7 +16,7 @@ COLUMNS = (
     ("lanes", "lanes"),
 )  # fmt: skip
 GROUPS = (("", 1), ("global loads", 4), ("global stores", 4), ("", 1), ("shared memory", 3), ("", 1))
-# (heading, counter) of the columns for a kernel whose machine code was read.
+# (heading, counter) of the columns for a kernel whose PTX was compiled by ptxas.
 OF_PTXAS = (("registers", "ptxas.launch__registers_per_thread"), ("spills", "ptxas.spills"),
             ("occupancy", "ptxas.sm__maximum_warps_per_active_cycle_pct"))  # fmt: skip
 
@@ -145,7 +145,8 @@ def is_over(counters: Dict[str, Any]) -> bool:
 
 
 def html_page(kernels: List[Kernel]) -> str:
-    """The source with the counters of each line, inlined or not; lines with unnecessary traffic are red."""
+    """The page with the kernels' source and the counters of each line, summed over all places where it is inlined.
+    Lines with unnecessary traffic are red."""
     heading = "".join(f"<th>{name}" for name in ("line", *(name for name, _ in COLUMNS), "source"))
     parts = [f"<!doctype html><meta charset=utf-8><title>Counters</title><style>{STYLE}</style>"]
     for kernel in kernels:

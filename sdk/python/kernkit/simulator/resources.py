@@ -88,8 +88,8 @@ def _target(ptx: pathlib.Path) -> int:
 
 
 def occupancy(usage: Usage, threads: int, dynamic_bytes: int) -> Dict[str, float]:
-    """The number of blocks that each limit allows on a multiprocessor, and the share of active warps in percent; {} for an
-    unknown architecture. The names are Nsight Compute's."""
+    """The number of blocks of `threads` threads that each resource allows on a multiprocessor, and the share of active
+    warps [%], under Nsight Compute's names; {} for an architecture that LIMITS lacks."""
     limits = LIMITS.get(int("".join(re.findall(r"\d", usage["architecture"]))))
     if limits is None:
         return {}
@@ -121,7 +121,8 @@ def _up(value: int, to: int) -> int:
 
 
 def with_occupancy(usage: Usage, shapes: Dict[str, int]) -> Usage:
-    """The resources with the lowest occupancy of all launches. `shapes`: {"threads+bytes": number of launches}."""
+    """Adds the lowest occupancy of all launches to the resources. `shapes`: {"T+B": number of launches with T threads
+    and B bytes of dynamic shared memory in a block}."""
     launches: "list[Tuple[int, int]]" = [(int(threads), int(more)) for threads, more in (shape.split("+") for shape in shapes)]
     all_of_them = [occupancy(usage, threads, more) for threads, more in launches]
     worst = min(filter(None, all_of_them), key=lambda limits: limits["sm__maximum_warps_per_active_cycle_pct"], default={})
