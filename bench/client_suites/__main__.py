@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run tests of a package that compiles CUDA kernels in the simulator, unmodified, and count how they end.
+"""Runs the unmodified tests of a package that compiles CUDA kernels, in the simulator, and counts their outcomes.
 
     python bench/client_suites numba numba.cuda.tests --settings numba-cuda/testing/pytest.ini --out numba.json
 

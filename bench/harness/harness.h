@@ -108,7 +108,7 @@ class Borrowed {
   DLTensor dl_{};
 };
 
-/// The row and the size of which the arrays hold the inputs and the verified output.
+/// The row and the size whose inputs and verified output are in the arrays.
 inline std::pair<int, int64_t> verified{-1, 0};
 /// Number of rows that add_sizes() has numbered.
 inline int number_of_rows = 0;

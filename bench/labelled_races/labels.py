@@ -6,7 +6,7 @@ from typing import Callable, Dict, NamedTuple, Set
 
 
 class Label(NamedTuple):
-    """The faults that a program has."""
+    """The faults in a program, according to its suite."""
 
     racy: bool  # a race
     invalid: bool  # an access out of bounds

@@ -66,7 +66,8 @@ def run_program(suite: Suite, program: str, options: argparse.Namespace) -> Resu
 
 
 def run_command(suite: Suite, program: str, command: Command, options: argparse.Namespace) -> Result:
-    """Runs a command. If the command reaches the limit, runs it again with less work, as --shorten permits."""
+    """Runs a command. If the command reaches the limit and --shorten permits, runs the program again with smaller
+    arguments."""
     attempts = shortened(command) if options.shorten else []
     if options.shorten == "most":
         attempts = attempts[-1:]
@@ -91,7 +92,7 @@ def keep(output: pathlib.Path, program: str, what: str, text: str) -> None:
 
 
 def select(programs: List[str], options: argparse.Namespace) -> Tuple[List[str], str]:
-    """Returns the selected programs, and the description of the selection. ValueError: an unknown program."""
+    """Returns the selected programs, and the description of the selection. Raises ValueError for an unknown program."""
     if options.programs:
         unknown = sorted(set(options.programs) - set(programs))
         if unknown:

@@ -11,7 +11,7 @@ class Kind(enum.Enum):
     """The kinds of outcomes, in the order of the table's columns."""
 
     RIGHT = "right"  # the program's own verification passed
-    RAN = "ran without a check"  # the program ended with 0 and verifies nothing
+    RAN = "ran without a check"  # the program ended with exit code 0 and does not verify its results
     WAIVED = "waived by itself"  # the program requires a property that the device does not have
     NO_INPUT = "input missing"  # a file that the checkout does not have
     REJECTED = "rejected"  # the simulator does not support a function or an instruction
@@ -131,7 +131,7 @@ def classify(run: Run) -> Outcome:
         return rejection(rejected[0])
     if faults:
         return Outcome(Kind.FAULT, faults[0])
-    if libraries:  # also a program that does not examine the errors of a library
+    if libraries:  # also if the program ignored the errors that the library returned
         return Outcome(Kind.REJECTED, libraries[0].split(":")[0], "closed library")
     if run.code != 0 or failure:
         return _failed(run.code, text, failure)

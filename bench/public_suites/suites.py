@@ -157,7 +157,8 @@ class HeCBench(Suite):
         return run_build([*self._make(program), "-j", str(jobs)], log), "\n".join(log)
 
     def missing_input(self, program: str, command: Command) -> str:
-        """See Suite. HeCBench stores some data elsewhere: a file "data.tar.gz.dvc" takes the place of "data.tar.gz"."""
+        """Overrides Suite.missing_input(). HeCBench stores some data elsewhere: a file "data.tar.gz.dvc" takes the
+        place of "data.tar.gz"."""
         stored = sorted(self._folder(program).glob("*.dvc"))
         lacking = next((path.stem for path in stored if not path.with_suffix("").exists()), "")
         return super().missing_input(program, command) or (f"{lacking} does not exist" if lacking else "")
@@ -194,7 +195,7 @@ def shortened(command: Command) -> List[Command]:
 
 
 def open_suite(checkout: pathlib.Path, work: pathlib.Path, capability: str) -> Suite:
-    """Returns the suite of a checkout. ValueError: the folder is not a checkout of a supported suite."""
+    """Returns the suite of a checkout. Raises ValueError if the folder is not a checkout of a supported suite."""
     if (checkout / "Samples").is_dir():
         return CudaSamples(checkout, work, capability)
     if (checkout / "src").is_dir() and any(checkout.glob("src/*-cuda")):

@@ -34,8 +34,8 @@ PROCESSORS = sorted(os.sched_getaffinity(0))[:2]
 # Paths of the libraries that the targets kernkit_row_kernels and template_library build.
 LIBRARY, SAMPLE = (ROOT / f"build/release/lib/lib{name}.so" for name in ("kernkit_row_kernels", "template_library"))
 DTYPES = ["float32", "bfloat16", "float16"]
-# (rows, columns): 1 MiB of float32, with and without a multiple of a block as row length, and a matrix larger than the
-# caches.
+# (rows, columns): matrices of about 1 MiB of float32, whose row length is or is not a multiple of a block, and a matrix
+# larger than the caches.
 SHAPES = [(2048, 128), (256, 1000), (256, 1024), (64, 4096), (63, 4099), (16, 16384), (4096, 4096)]
 GAP = 64
 PAUSE = 0.012  # pause before each turn [s]
@@ -66,8 +66,8 @@ def waited():
 
 
 class Undisturbed:
-    """A timer that repeats a turn if threads had to wait for a processor. After six disturbed turns the fastest
-    counts."""
+    """A timer that repeats a turn if threads had to wait for a processor. After six disturbed turns the timer returns
+    the time of the fastest turn."""
 
     def __init__(self, timer):
         self.timer = timer

@@ -17,7 +17,7 @@ def commands() -> List[str]:
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
-    """Returns a parser of the command's arguments. ValueError: kernkit has no such command."""
+    """Returns a parser of the command's arguments. Raises ValueError if kernkit has no such command."""
     if command not in commands():
         raise ValueError(f"kernkit has no command {command}")
     module = importlib.import_module(f"kernkit.commands.{command}")

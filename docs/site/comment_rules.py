@@ -6,7 +6,7 @@ from typing import Set
 
 from symbols import Symbol
 
-# Words that carry no information in a comment: a comment with only these words and the words of the name is a fault.
+# Words that carry no information. A comment that consists of these words and words of the symbol's name is a fault.
 _EMPTY = (
     "a an the of this that its it is are be to for in on as by with and or return returns get gets give gives set sets "
     "whether class struct type function method macro field value constant object member enum here one"

@@ -46,7 +46,7 @@ SETTINGS = {
 
 def run_doxygen(output: pathlib.Path) -> pathlib.Path:
     """Deletes the folder `output`, writes Doxygen's XML of the public headers to output/xml, and returns that folder.
-    RuntimeError: Doxygen is missing, fails or warns."""
+    Raises RuntimeError if Doxygen is missing, fails or warns."""
     if not shutil.which("doxygen"):
         raise RuntimeError("doxygen is missing; install it: sudo apt-get install doxygen")
     shutil.rmtree(output, ignore_errors=True)

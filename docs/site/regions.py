@@ -13,8 +13,8 @@ CODE = re.compile(r"```(cpp|c|cuda|python)\b")  # languages whose blocks must be
 
 
 def cut(root: pathlib.Path, file: str, region: Optional[str]) -> str:
-    """Returns the text of a file or of its region, as a page shows it. ValueError: the file or the region does not
-    exist."""
+    """Returns the text of a file or of its region, as a page shows it. Raises ValueError if the file or the region does
+    not exist."""
     if not (root / file).is_file():
         raise ValueError(f"{file} does not exist")
     text = (root / file).read_text()

@@ -17,7 +17,7 @@ template <class T>
 struct FusedAddRmsNorm {
   using C = compute_t<T>;
   T *y, *sum;
-  const T *x, *residual, *weight;  // weight: null where there is none
+  const T *x, *residual, *weight;  // weight is null if not given
   int64_t x_stride, residual_stride, d;
   C eps;
 

@@ -32,9 +32,9 @@ struct GeluAndMul {
   }
 };
 
-/// y[i, j] = gelu(x[i, j]) * x[i, d + j] with gelu(v) = v / 2 (1 + erf(v / sqrt(2))), by
-/// math::gelu(), which states the special values: Shazeer, "GLU Variants Improve Transformer",
-/// 2020.
+/// y[i, j] = gelu(x[i, j]) * x[i, d + j] with gelu(v) = v / 2 (1 + erf(v / sqrt(2))), computed by
+/// math::gelu(), whose comment lists special values. Source: Shazeer, "GLU Variants Improve
+/// Transformer", 2020.
 ///
 /// x: [n, 2 * d], a dtype of GeluAndMulTypes, rows any distance apart, on the CPU or a CUDA device.
 /// y: [n, d], dtype and device of x, contiguous; it may not overlap x.

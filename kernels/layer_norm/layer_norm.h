@@ -17,7 +17,7 @@ template <class T>
 struct LayerNorm {
   using C = compute_t<T>;
   T* y;
-  const T *x, *weight, *bias;  // null where there is none
+  const T *x, *weight, *bias;  // weight and bias are null if not given
   int64_t stride, d;
   C eps;
 
@@ -53,7 +53,7 @@ struct LayerNorm {
 };
 
 /// y[i, j] = (x[i, j] - mean of row i) / sqrt(variance of row i + eps) * weight[j] + bias[j], where
-/// the variance is the mean of the d squared differences: Ba, Kiros and Hinton, "Layer
+/// the variance is the mean of the d squared differences. Source: Ba, Kiros and Hinton, "Layer
 /// Normalization", 2016.
 ///
 /// x: [n, d], a dtype of LayerNormTypes, rows any distance apart, on the CPU or a CUDA device. y:

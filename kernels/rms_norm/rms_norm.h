@@ -16,7 +16,7 @@ template <class T>
 struct RmsNorm {
   using C = compute_t<T>;
   T* y;
-  const T *x, *weight;  // weight: null where there is none
+  const T *x, *weight;  // weight is null if not given
   int64_t stride, d;
   C eps;
 
@@ -45,8 +45,8 @@ struct RmsNorm {
   }
 };
 
-/// y[i, j] = x[i, j] / sqrt(mean of the squares of row i + eps) * weight[j]: Zhang and Sennrich,
-/// "Root Mean Square Layer Normalization", 2019.
+/// y[i, j] = x[i, j] / sqrt(mean of the squares of row i + eps) * weight[j]. Source: Zhang and
+/// Sennrich, "Root Mean Square Layer Normalization", 2019.
 ///
 /// x: [n, d], a dtype of RmsNormTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise. weight: [d], dtype and

@@ -60,8 +60,8 @@ struct RmsNormFp8 {
 ///
 /// x: [n, d], a dtype of RmsNormFp8Types, rows any distance apart, on the CPU or a CUDA device. y:
 /// [n, d] of float8_e4m3fn, scale: [n] of float32, weight: [d] of x's dtype, all contiguous, on x's
-/// device. y and scale overlap nothing. eps is narrowed to float32. For d = 0, scale is not
-/// written.
+/// device. y and scale must not overlap any other argument. eps is narrowed to float32. For d = 0,
+/// scale is not written.
 ///
 /// On the CPU, returns when the results are written; on a CUDA device, enqueues a kernel in the
 /// caller's current stream (get_cuda_stream()) and does not wait. Empty tensors are only checked.

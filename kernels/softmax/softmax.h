@@ -39,8 +39,8 @@ struct Softmax {
   // [/body]
 };
 
-/// y[i, j] = exp(x[i, j]) / sum of exp of row i. For a row with NaN or infinity, and for a row of
-/// -infinity only, the same results are NaN as in PyTorch.
+/// y[i, j] = exp(x[i, j]) / sum of exp of row i. A row with NaN or infinity, and a row of -infinity
+/// only, has NaN in the same places as in PyTorch.
 ///
 /// x: [n, d], a dtype of SoftmaxTypes, rows any distance apart, on the CPU or a CUDA device. y:
 /// like x, contiguous; it may be x itself, but may not overlap it otherwise.

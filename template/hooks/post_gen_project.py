@@ -212,7 +212,7 @@ def dlpack_candidates(answers: dict) -> list:
     """Returns the include folders in which dlpack.h is searched: of this Python, of a .venv beside the template, and of
     the system."""
     candidates = []
-    wheel = importlib.util.find_spec("tvm_ffi")  # finds the package without importing it
+    wheel = importlib.util.find_spec("tvm_ffi")  # finds the folder of the package without importing the package
     if wheel is not None:
         candidates += [os.path.join(location, "include") for location in wheel.submodule_search_locations]
     for folder in folders_of_template(answers):

@@ -75,7 +75,7 @@ RESERVED = """
 
 
 def standard_modules() -> set:
-    """The names of Python's own modules."""
+    """Returns the names of the modules of Python's standard library."""
     if hasattr(sys, "stdlib_module_names"):  # Python 3.10
         return set(sys.stdlib_module_names)
     names = set(sys.builtin_module_names)
@@ -87,7 +87,7 @@ def standard_modules() -> set:
 
 
 def is_c_function(name: str) -> bool:
-    """Whether the C library has a function of this name; a namespace cannot have the same name."""
+    """Returns whether the C library has a function of this name, which a namespace cannot have."""
     try:
         return hasattr(ctypes.CDLL(None), name)
     except (OSError, TypeError):
@@ -95,7 +95,7 @@ def is_c_function(name: str) -> bool:
 
 
 def why_not_word(name: str) -> str:
-    """The reason why C++ and Python cannot have a variable of this name, as the end of a sentence, or ""."""
+    """Returns the reason why C++ and Python cannot have a variable of this name, as the end of a sentence, or ""."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
         return "must begin with a letter and contain only letters, digits and _"
     if "__" in name:
@@ -114,14 +114,14 @@ def why_not_word(name: str) -> str:
 
 
 def why_not_identifier(name: str) -> str:
-    """The reason why C++, Python and a file cannot have this name, as the end of a sentence, or ""."""
+    """Returns the reason why C++, Python and a file cannot have this name, as the end of a sentence, or ""."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "must begin with a lower-case letter and contain only lower-case letters, digits and _"
     return why_not_word(name)
 
 
 def why_not(name: str) -> str:
-    """The reason why a library cannot have this name, as the end of a sentence, or ""."""
+    """Returns the reason why a library cannot have this name, as the end of a sentence, or ""."""
     if why_not_identifier(name):
         return why_not_identifier(name)
     if name.endswith("_t"):
@@ -136,7 +136,7 @@ def why_not(name: str) -> str:
 
 
 def suggestion(name: str) -> str:
-    """A valid name that is similar to `name`."""
+    """Returns a valid name that is similar to `name`."""
     parts = re.findall("[a-z0-9]+", name.lower())
     similar = "_".join(parts)[: MAX_LENGTH - len("_kernels")].strip("_")
     similar = similar.lstrip("0123456789_")
@@ -147,7 +147,7 @@ def suggestion(name: str) -> str:
 
 
 def why_not_text(text: str) -> str:
-    """The reason why a line of text is invalid, as the end of a sentence, or ""."""
+    """Returns the reason why a line of text is invalid, as the end of a sentence, or ""."""
     if not text.strip() or len(text) > MAX_TEXT:
         return "is not a text of 1 to %d characters" % MAX_TEXT
     if not text.isprintable():
@@ -158,7 +158,7 @@ def why_not_text(text: str) -> str:
 
 
 def problem(answers: dict) -> str:
-    """A sentence about the first wrong answer, or ""."""
+    """Returns a sentence about the first wrong answer, or ""."""
 
     def message(answer: str, reason: str, advice: str) -> str:
         value = answers[answer]

@@ -24,7 +24,7 @@ RUNNING = {
     "torch": dict.fromkeys(("operator_does_not_wait", "kernel_does_not_wait", "stream_does_not_wait_back",
                             "event_is_recorded_too_early", "tensor_is_freed_early"), {"racecheck"}),
 }
-# Mistakes that only an order of streams shows.
+# Mistakes that give wrong results only if streams run in certain orders.
 BY_ORDER = [*RUNNING["torch"], "pinned_memory_is_reused", "pinned_memory_is_read_early"]
 PAGES = ["docs/triton-cupy-numba.md", "docs/pytorch-without-a-gpu.md"]
 RUNS = [*((client, {name: tools}) for client, faults in STOPPING.items() for name, tools in faults.items()), *RUNNING.items()]
@@ -85,7 +85,7 @@ def test_without_faults_all_tools_are_silent(findings, client):
 
 
 def test_mistakes_with_streams_are_wrong_by_a_seed(run_client):
-    """With a seed some of 20 calls are wrong; no call without the mistake is."""
+    """With a seed, some of 20 calls with the mistake give wrong results, and no call without the mistake does."""
     result = run_client(["run", "--seed", "3"], "torch", "torch_faults.py", "repeat", *BY_ORDER)
     wrong = {(name, mode): int(count) for name, mode, count in map(str.split, result.stdout.splitlines())}
     assert wrong.keys() == {(name, mode) for name in BY_ORDER for mode in ("fault", "correct")}, result.stderr

@@ -38,7 +38,8 @@ def test_torch_in_the_order_of_a_seed(run_client, tmp_path, options):
 
 @pytest.mark.slow
 def test_torch_without_a_compiler(run_client, tmp_path):
-    """The kernels in Python lack sparse matrices, recurrent layers, norms, and the states of generators in part."""
+    """Without a C++ compiler, operators of PyTorch run by kernkit's implementation in Python, which does not support
+    the excluded features."""
     lacking = "not (sparse or recurrent or random_numbers or offsets or dropout or convolutions)"
     assert check_suite(run_client, tmp_path / "results.xml", [], "torch", "-k", lacking, KERNKIT_ATEN="python") >= 20
 

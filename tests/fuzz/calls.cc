@@ -158,7 +158,7 @@ void call_kernel(Values* values, bool is_scale) {
     outcome = call(__tvm_ffi_add, "add", "z x y", {out, in, values->argument(b)}, values);
   }
   if (!outcome.accepted || values->hostile())
-    return;  // an invalid argument may be accepted: an int parameter may get 2.5
+    return;  // an invalid value may be accepted, with other results
   using Compute = kernkit::compute_t<T>;
   if (is_scale) {
     check_elements<T>(y, a, a,

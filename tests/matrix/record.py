@@ -19,13 +19,13 @@ _BLOCK = re.compile(r"^(<!-- matrix of (.+?) -->\n)(.*?)^(<!-- end -->)$", re.MU
 
 
 def entry(cell: Any, run: Any, result: str, reason: str = "") -> Dict[str, Any]:
-    """A cell's entry of the record. processor_s: processor time of all steps [s]."""
+    """Returns a cell's entry of the record. `processor_s` is the processor time of all steps [s]."""
     return {"axis": cell.axis, "name": cell.name, "result": result, "reason": reason, "version": run.version, "checks": run.checks,
             "processor_s": round(run.seconds, 1)}  # fmt: skip
 
 
 def merged(old: List[Dict[str, Any]], new: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-    """The entries of all cells in the order of CELLS: those of a new run in place of old entries."""
+    """Returns the entries of all cells in the order of CELLS. Entries of a new run replace old entries."""
     entries = {(row["axis"], row["name"]): row for row in [*old, *new]}
     return [entries[cell.axis, cell.name] for cell in CELLS if (cell.axis, cell.name) in entries]
 
@@ -35,12 +35,12 @@ def load(path: pathlib.Path) -> Dict[str, Any]:
 
 
 def checks_text(row: Dict[str, Any]) -> str:
-    """"contract_test 72, calls 133"; the reason if the cell did not pass."""
+    """Returns the numbers of tests, as in "contract_test 72, calls 133", or the reason if the cell did not pass."""
     return ", ".join(f"{name} {count}" for name, count in row["checks"].items()) if row["result"] == PASSED else row["reason"]
 
 
 def table(axis: str, rows: List[Dict[str, Any]]) -> List[str]:
-    """The lines of an axis' table in Markdown: the entries of the record, then what was not shown."""
+    """Returns the lines of an axis' table in Markdown: the entries of the record, then the rows of NOT_SHOWN."""
     entries = {row["name"]: row for row in rows if row["axis"] == axis}
     missing = {"version": "", "result": UNAVAILABLE, "reason": "not in the record"}
     cells = [(cell.name, entries.get(cell.name, missing)) for cell in CELLS if cell.axis == axis]
@@ -51,7 +51,7 @@ def table(axis: str, rows: List[Dict[str, Any]]) -> List[str]:
 
 
 def page_with(text: str, record: Dict[str, Any]) -> str:
-    """The page with its tables replaced by those of a record."""
+    """Returns the text of the page with its tables replaced by those of a record."""
     return _BLOCK.sub(lambda match: match[1] + "\n" + "\n".join(table(match[2], record["cells"])) + "\n\n" + match[4], text)
 
 

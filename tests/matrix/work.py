@@ -15,23 +15,23 @@ from tools import FOLDER, ROOT, Failed, c_compiler, cxx_of, environment, nvidia,
 sys.path.insert(0, str(ROOT / "tests/project"))
 from commands import timed  # noqa: E402
 
-# Tests of the SDK's headers; of the host; contract tests of ops that break their rules; contract tests of the kernels,
-# whose .cu files are compiled as C++.
+# In this order: tests of the SDK's headers, tests of the host, contract tests of ops that break rules, and contract
+# tests of the kernels, whose .cu files are compiled as C++.
 HOST_TESTS = ["sdk_alone_test", "sdk_with_host_test", "sdk_contract_test", "contract_test"]
 LIBRARY = "kernkit_kernels"
 ARCHITECTURES = "80;90-real"
-# Kernels of elements and of rows.
+# Elementwise kernels, and a row kernel.
 COMPILED_BY_CLANG = ("add", "scale", "softmax")
-# Calls of a library from Python.
+# Tests that call a library from Python.
 CALLS = [f"tests/interop/test_{name}.py" for name in ("numpy", "numpy_alone", "lifetime", "values", "arguments", "batches")]
-# The files of the library, as in `./kk test`: architectures, spills, width of loads and stores, exports.
+# Tests that inspect the library's file, as in `./kk test`: architectures, spills, width of loads and stores, exports.
 INSPECTIONS = ["tests/project/built/test_cuda_code.py", "tests/project/built/test_exports.py"]
 _PASSED = re.compile(r"\[  PASSED  \] (\d+) test")
 _OF_PYTEST = re.compile(r"^=*\s*(\d+ passed.*?) in [\d.]+s", re.MULTILINE)
 
 
 class Run:
-    """The steps of one cell: their outcomes, their processor time, and a log."""
+    """Runs the steps of one cell, and records their outcomes, their processor time, and a log."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell
@@ -44,7 +44,7 @@ class Run:
         self.checks: Dict[str, Any] = {}
 
     def step(self, *command: Any, **variables: str) -> str:
-        """The output of a command. Failed: the command failed; its output is in the log."""
+        """Runs a command and returns its output. Raises Failed if the command fails; its output is then in the log."""
         words = [str(word) for word in command]
         seconds, code, output = timed(words, cwd=ROOT, env={**os.environ, **variables})
         self.seconds += seconds
@@ -57,7 +57,7 @@ class Run:
         return output
 
     def build(self, *targets: str, **options: str) -> pathlib.Path:
-        """The build folder with these targets. `options` are variables of CMake."""
+        """Builds these targets and returns the build folder. `options` are variables of CMake."""
         folder = self.folder / "build"
         defined = [f"-D{name}={value}" for name, value in {"KERNKIT_CUDA": "OFF", "KERNKIT_BUILD_BENCHMARKS": "OFF", **options}.items()]
         self.step("cmake", "--preset", "release", "--fresh", "-B", folder, *defined)
@@ -65,7 +65,7 @@ class Run:
         return folder
 
     def run_tests(self, *programs: pathlib.Path) -> None:
-        """Runs programs of GoogleTest. Failed: a test failed, or no test ran."""
+        """Runs programs of GoogleTest. Raises Failed if a test failed, or if no test ran."""
         for path in programs:
             match = _PASSED.search(self.step(path))
             if not match:
@@ -73,7 +73,7 @@ class Run:
             self.checks[path.name] = int(match[1])
 
     def pytest(self, name: str, files: List[str], *options: str, python: Any = sys.executable, **variables: str) -> None:
-        """Runs files of pytest. Failed: a test failed, or none passed."""
+        """Runs files of pytest. Raises Failed if a test failed, or if no test passed."""
         match = _OF_PYTEST.search(self.step(python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, *options, **variables))
         if not match:
             raise Failed(f"{name}: no test passed")
@@ -85,7 +85,7 @@ def first_line(*command: str) -> str:
 
 
 def version_of(cxx: str) -> str:
-    """The version that a compiler prints, as in "12.2.0"."""
+    """Returns the version that a compiler prints, as in "12.2.0"."""
     return re.findall(r"\d+\.\d+\.\d+", first_line(cxx, "--version"))[-1] if "g++" in cxx and "clang" not in cxx else re.search(
         r"clang version (\d+\.\d+\.\d+)", first_line(cxx, "--version"))[1]  # fmt: skip
 
@@ -102,7 +102,7 @@ def on_host(run: Run) -> None:
 
 
 def by_nvcc(run: Run) -> None:
-    """The library and its contract tests, compiled by nvcc; the tests run nvcc's PTX in the simulator."""
+    """Compiles the library and its contract tests by nvcc, and runs the tests on nvcc's PTX in the simulator."""
     nvcc = next(nvidia(run.cell.name, run.cell.settings["package"]).glob("cu*/bin/nvcc"))
     run.version = re.search(r", V([\d.]+)", run.step(nvcc, "--version"))[1]
     folder = run.build(LIBRARY, "contract_on_ptx_test", KERNKIT_CUDA="ON", CMAKE_CUDA_COMPILER=str(nvcc), CUDAToolkit_ROOT=str(nvcc.parents[1]),
@@ -112,7 +112,7 @@ def by_nvcc(run: Run) -> None:
 
 
 def by_clang(run: Run) -> None:
-    """.cu files of kernels, compiled by clang++ with the headers and the ptxas of CUDA 12."""
+    """Compiles .cu files of kernels by clang++, with the headers and the ptxas of CUDA 12."""
     settings = run.cell.settings
     clang = program(settings["compiler"])
     newest = next(cell for cell in reversed(CELLS) if cell.work == "nvcc")
@@ -129,19 +129,21 @@ def by_clang(run: Run) -> None:
 
 
 def library_of_base(run: Run) -> pathlib.Path:
-    """The library that the base's compiler built; built here if no cell built the library before."""
+    """Returns the path of the library that the base's compiler built. Builds the library if no cell has built it
+    before."""
     path = FOLDER / CELLS[0].folder / "build/lib/libkernkit_kernels.so"
     return path if path.exists() else run.build(LIBRARY, CMAKE_CXX_COMPILER=program(BASE)) / "lib/libkernkit_kernels.so"
 
 
 def requirements(names: List[str]) -> List[str]:
-    """Lines of tests/requirements*.txt for these packages."""
+    """Returns the lines of tests/requirements*.txt for these packages."""
     lines = [line for file in sorted((ROOT / "tests").glob("requirements*.txt")) for line in file.read_text().splitlines()]
     return [line.partition("#")[0].strip() for line in lines if re.split("[=;]", line)[0] in names]
 
 
 def with_python(run: Run) -> None:
-    """The wheel of kernkit in an environment of another Python: `kernkit new`, and calls of the base's library."""
+    """Installs kernkit's wheel in an environment of another Python, then runs `kernkit new` and calls the base's
+    library."""
     interpreter = python_of(run.cell.settings)
     run.version = first_line(interpreter, "--version").split()[-1]
     folder = environment(f"Python-{run.cell.name}", requirements(["apache-tvm-ffi", "numpy", "pytest", "ml_dtypes", "pyelftools"]), interpreter)
@@ -154,7 +156,7 @@ def with_python(run: Run) -> None:
 
 
 def with_tvm_ffi(run: Run) -> None:
-    """The library and the tests of the host, built with a release of apache-tvm-ffi, and calls of the library by that
+    """Builds the library and the tests of the host with a release of apache-tvm-ffi, and calls the library by that
     release."""
     folder = environment(f"tvm-ffi-{run.cell.name}",
                          [run.cell.settings["package"], *requirements(["numpy", "pytest", "ml_dtypes", "pyelftools"])])  # fmt: skip

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-# The environment variables of this Python environment as if it were activated; dlpack.h is in its wheel.
+# Environment variables as after the activation of this Python environment, so that CMake finds dlpack.h in the wheel
+# apache-tvm-ffi.
 ENVIRONMENT = {**os.environ, "VIRTUAL_ENV": sys.prefix}
 
 

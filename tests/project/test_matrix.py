@@ -135,7 +135,7 @@ def test_entries_of_cells_that_did_not_run_again_remain(matrix):
 
 @pytest.mark.slow
 def test_a_cell_is_built_and_tested(tmp_path):
-    """The base: about a minute of processor time."""
+    """Builds and tests the cell of the base, which takes about a minute of processor time."""
     result = run("--output", tmp_path / "record.json", "g++-12")
     assert result.returncode == 0, result.stdout + result.stderr
     (row,) = json.loads((tmp_path / "record.json").read_text())["cells"]

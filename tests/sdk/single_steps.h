@@ -12,8 +12,8 @@
 
 namespace kernkit {
 
-/// Returns the number of instructions of call() and of the child's start and end, which is the same
-/// for each call; -1 if the process may not trace another process.
+/// Returns the number of instructions that a child process executes for call(), plus a constant
+/// number for the start and the end of the child; -1 if the process may not trace another process.
 template <class Call>
 int64_t single_steps(const Call& call) {
   (void)syscall(SYS_getpid);  // resolves the symbol before the child uses it

@@ -7,7 +7,7 @@
 namespace kernkit::host {
 namespace {
 
-// The C function of a closure that tvm_ffi calls. `self` is the runtime's FunctionObject.
+// The function that tvm_ffi calls for a FunctionObject of this runtime, which `self` points to.
 int call_adapted(void* self, const KernkitAny* args, int32_t num_args,
                  KernkitAny* result) noexcept {
   return function_call(self, args, num_args, result);

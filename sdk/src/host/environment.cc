@@ -16,9 +16,9 @@ struct Stream {
   void* stream;
 };
 
-// Streams and allocator of this thread. After tvm_ffi is loaded, the streams and the allocator move
-// to tvm_ffi, so that there is one table. The struct has no destructor, so that queries work until
-// the end of a thread.
+// The streams and the allocator of this thread. Both move to tvm_ffi once tvm_ffi is loaded, so
+// that the process has only one table of streams. The struct has no destructor, so that queries
+// work until the end of a thread.
 struct Environment {
   static constexpr int kMaxStreams = 64;
   Stream streams[kMaxStreams];

@@ -8,8 +8,8 @@
 namespace kernkit::host {
 namespace {
 
-// The error that this thread raised, with one owned reference. A plain pointer, so that destructors
-// that run at the end of the thread or the process can still raise errors.
+// The error that this thread raised; the variable owns one reference. The type has no destructor,
+// so that destructors that run at the end of the thread or the process can still raise errors.
 thread_local KernkitObject* raised = nullptr;
 
 struct ReleaseAtThreadEnd {

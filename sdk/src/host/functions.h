@@ -37,9 +37,8 @@ int tensor_to_dlpack_versioned(void* from, DLManagedTensorVersioned** out) noexc
 int env_tensor_alloc(DLTensor* prototype, void** out) noexcept;
 
 // adapt.cc
-/// Recreates *any, which the runtime made before tvm_ffi was loaded, through tvm_ffi; the result
-/// owns the copy. Returns 0 if nothing was to be done, 1 if *out was made, -1 if an error was
-/// raised.
+/// Copies *any to *out by functions of tvm_ffi if the runtime made *any before tvm_ffi was loaded.
+/// Returns 1 if *out owns a copy, 0 if no copy is needed, -1 after an error.
 int adapt(const KernkitAny* any, KernkitAny* out) noexcept;
 
 }  // namespace kernkit::host

@@ -12,8 +12,8 @@
 
 namespace kernkit::host {
 
-/// Destroys an object of struct T: the deleter in its header, by which the runtime recognises its
-/// own objects.
+/// The deleter in the header of an object of struct T. `flags` selects destruction, freeing, or
+/// both. has_own_type() recognises objects by this function.
 template <class T>
 void delete_object(void* self, int flags) noexcept {
   constexpr int kDestroy = 1, kFree = 2;
@@ -150,7 +150,7 @@ struct TensorObject {
 using StrObject = TextObject<kKernkitStr>;
 using BytesObject = TextObject<kKernkitBytes>;
 
-/// True for an object of this runtime.
+/// Returns whether this runtime created the object.
 inline bool has_own_type(const KernkitObject* object) {
   return object->deleter == delete_object<ErrorObject> ||
          object->deleter == delete_object<StrObject> ||

@@ -20,8 +20,8 @@ Entry entry(const char* name, Function* function) {
   return {name, reinterpret_cast<void*>(function)};
 }
 
-// A library keeps the functions that it found here, so this code must stay mapped, even if it is
-// part of a library that is closed.
+// Prevents the unloading of the library that contains this code, because other libraries keep
+// addresses of the runtime's functions.
 void stay_mapped() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&error_create), &info) != 0) {

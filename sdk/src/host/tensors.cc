@@ -11,7 +11,8 @@
 namespace kernkit::host {
 namespace {
 
-// The allocator in use while no allocator was set.
+// The allocator that is used until an allocator is set: allocates CPU memory, and throws for every
+// other device.
 struct UnsetAlloc : CPUNDAlloc {
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), RuntimeError)

@@ -8,7 +8,7 @@ namespace kernkit::host {
 
 namespace {
 
-// Number of libraries loaded since the start of the process.
+// Returns the number of libraries loaded since the start of the process.
 unsigned long long count_loads() noexcept {
   unsigned long long loads = 0;
   dl_iterate_phdr(

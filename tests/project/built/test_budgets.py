@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Row kernels and the template's sample, run by nvcc's PTX, stay within their limits of memory traffic
-(tests/gpu/row_traffic_test.cc) and pass the tests that also run compiled for the CPU."""
+"""Row kernels and the template's sample, run from nvcc's PTX, stay within the limits of memory traffic in
+tests/gpu/row_traffic_test.cc, and pass the tests that also run on kernels compiled for the CPU."""
 
 import subprocess
 

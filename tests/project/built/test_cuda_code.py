@@ -39,8 +39,8 @@ def test_default_architectures(root):
 
 
 def test_cuda_runtime_is_inside(library):
-    """The CUDA runtime is linked statically: the library contains its functions, and needs no shared library
-    (test_exports)."""
+    """The CUDA runtime is linked statically: the library contains functions of the runtime. test_exports.py checks that
+    the library requires no shared CUDA runtime."""
     cuobjdump(library, "--list-elf")
     assert b"libcudart.so" not in library.read_bytes()
     assert b"cudaErrorInsufficientDriver" in library.read_bytes()
@@ -89,7 +89,7 @@ def test_vector_path_moves_16_bytes_at_a_time(kernels, architectures):
         inputs = 2 if "3Add" in name else 1
         # In whole tiles and in the last tile, all loads of a thread precede its first store.
         assert re.fullmatch(f"(L{{{inputs * packs}}}S{{{packs}}}){{2}}", wide), (name, wide)
-        # Elements outside whole packs, at both ends, are moved one by one.
+        # Elements before the first whole pack and after the last one are loaded and stored one by one.
         narrow = [(instruction, size) for instruction, size in accesses if size < 16]
         assert len(narrow) == 2 * (inputs + 1), name
         assert all(size == 16 // width for _, size in narrow), name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine code of row kernels: the RMS norm of the page, and the kernels in kernels/. Nothing runs on a GPU."""
+"""The machine code of row kernels: the RMS norm in docs/rows-and-math.md, and the kernels in kernels/. Nothing runs on
+a GPU."""
 
 import re
 import shutil

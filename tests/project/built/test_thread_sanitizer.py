@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ThreadSanitizer reports no race in the simulator's runtime, in its machine on several processors, and in kernels
+"""ThreadSanitizer reports no race in the simulator's runtime, in the PTX executor on several processors, and in kernels
 under many seeds."""
 
 import subprocess

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tools report no finding for this repository's tests that run by PTX, nor for the sample's tests."""
+"""The tools report no finding for this repository's tests of kernels that run from PTX, nor for the tests of the
+template's sample."""
 
 import argparse
 
@@ -49,7 +50,7 @@ def test_programs(root):
     programs = sorted((folder / "programs").iterdir())
     sources = {path.stem for path in (root / "sdk/simulator/tests/programs").glob("*.cu")}
     assert sources <= {program.name for program in programs}, "programs are missing: run ./kk build"
-    # Programs make calls that return an error on purpose, which memcheck counts.
+    # Some programs make runtime calls that fail on purpose, which memcheck reports as "Program hit ...".
     by_program = {program.name: [finding for finding in findings(folder, program) if "Program hit " not in finding["sentence"]]
                   for program in programs}  # fmt: skip
     assert {name: sentences for name, sentences in by_program.items() if sentences} == {}

@@ -251,7 +251,7 @@ def test_a_pasted_schema_is_understood(library, schema, left_out, capsys):
     assert f'KERNKIT_EXPORT(attend, "{ATTEND}",' in export
 
 
-# Names that the generated files of an op use, for use as names of ops and parameters.
+# Names that the generated files of an op use. The tests give these names to ops and parameters.
 USUAL = "error, bytes, decode, load, compute, sizes, count, T, op, i, element, total, rows, state"
 DEFAULTS = (
     "(Tensor(a!) y, Tensor x, int low=-9223372036854775808, float a=-1.5e-3, float b=inf, "
@@ -329,7 +329,7 @@ def add_all(library, ops):
 
 
 def test_names_that_its_files_have_and_any_schema_compile(library, root, dlpack_include):
-    """The generated files of ops compile if ops and parameters have the names that the files use, and for parameters of
+    """Generated files compile if an op or a parameter has a name that the files themselves use, and for parameters of
     every type. This fast test uses the most common names; the next test uses all names."""
     ops = [("compute", usual_names("compute"), "elementwise"),
            ("squares", usual_names("squares"), "row"),

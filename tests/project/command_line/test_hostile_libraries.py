@@ -52,7 +52,8 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def workspace(original, tmp_path, monkeypatch):
-    """Returns a copy of the library `original`, made together with the folder that contains the library."""
+    """Copies the folder that contains the library `original`, enters the copy of the library, and returns the copied
+    folder."""
     shutil.copytree(original, tmp_path / "place", symlinks=True)
     monkeypatch.chdir(tmp_path / "place/fast_ops")
     return tmp_path / "place"
@@ -84,7 +85,7 @@ _RENDERED = {}
 
 
 def run(arguments):
-    """Returns the exit code, or the traceback of an exception."""
+    """Runs `kernkit` with these arguments. Returns the exit code, or the traceback of an exception."""
     try:
         return cli.main(arguments)
     except BaseException:
@@ -92,7 +93,8 @@ def run(arguments):
 
 
 def try_mutation(original, folder, seed, monkeypatch):
-    """Returns a description of the failure, or ""."""
+    """Runs a random command in a copy of the library with damage that `seed` determines. Returns "" if the command ends
+    with exit code 0, 1 or 3 and changes nothing outside the library, otherwise a description of the failure."""
     shutil.copytree(original, folder, symlinks=True)
     library = folder / "fast_ops"
     mutation = hostile.Mutation(library, seed)
@@ -161,7 +163,8 @@ def test_a_removed_op_is_a_name(workspace, path, arguments, capsys):
 
 @pytest.mark.parametrize("path", ["../sentinel.txt", "{0}/sentinel.txt", ".git/hooks/post-merge", "a/.GIT/config", "a//b", "."])
 def test_what_was_rendered_is_in_the_library(workspace, path, capsys):
-    """A recorded rendering with a path outside the library is rejected, even if the manifest agrees with the file."""
+    """A recorded rendering with a path outside the library is rejected, even if the manifest has the digest of the
+    changed record."""
     copy = workspace / "fast_ops/third_party/kernkit"
     content = {path.replace("{0}", str(workspace)): [False, "theirs\n"]}
     (copy / "RENDERED").write_bytes(kept_rendering.base64.b64encode(kept_rendering.bz2.compress(json.dumps(content).encode())))

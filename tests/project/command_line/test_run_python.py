@@ -137,8 +137,8 @@ print(linker.nvJitLinkDestroy(ctypes.byref(handle)), handle.value)
 
 
 def test_the_linker_of_device_code_joins_ptx(root, driver):
-    """The simulator's nvJitLink functions link PTX and reject other input. The first number of a line is a result of
-    NVIDIA's nvJitLink.h."""
+    """The simulator's nvJitLink functions link PTX and reject other input. The first number of each printed line is an
+    nvJitLinkResult of NVIDIA's nvJitLink.h."""
     result = run_python(root, driver.parent.parent, "-c", LINKER)
     message = "code is not PTX, and other types of input are not supported: compile the code to PTX, without link-time optimisation"
     assert result.stderr == f"kernkit: libnvJitLink.so.13: {message}\n"

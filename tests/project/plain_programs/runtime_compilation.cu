@@ -17,7 +17,8 @@ const char* const kSource =
     "  if (i < n) x[i] *= factor;\n"
     "}\n";
 
-// Returns the code for an architecture such as "sm_80"; no bytes without machine code.
+// Returns NVRTC's machine code for an architecture such as "sm_80"; empty for an architecture such
+// as "compute_80".
 std::vector<char> compile(const std::string& architecture) {
   nvrtcProgram program;
   EXPECT(NVRTC_SUCCESS, nvrtcCreateProgram(&program, kSource, "scale.cu", 0, nullptr, nullptr));

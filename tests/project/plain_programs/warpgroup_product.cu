@@ -51,7 +51,8 @@ __device__ void store_tile(const CUtensorMap* map, int x, int y, uint32_t from) 
       "r"(x), "r"(y), "r"(from)
       : "memory");
 }
-// A matrix whose rows of 128 bytes along k are swizzled.
+// Returns the wgmma descriptor of a matrix at address `at` of shared memory, whose rows have 128
+// swizzled bytes along k.
 __device__ uint64_t descriptor_of(uint32_t at) {
   constexpr uint64_t kRowsOfEight = 8 * kLineBytes, kSwizzleOf128 = 1;
   return (at >> 4 & 0x3fff) | uint64_t{1} << 16 | (kRowsOfEight >> 4) << 32 | kSwizzleOf128 << 62;
@@ -153,8 +154,8 @@ CUtensorMap encoded(CUtensorMapDataType type, void* matrix, int rows, int column
   return map;
 }
 
-// Whether a product of m by n elements with k terms is right. The elements are multiples of 1/8, so
-// that the sums are exact.
+// Computes a product of m by n elements, each a sum of k terms, and returns whether it is correct.
+// The elements are multiples of 1/8, so that the sums are exact.
 template <class T>
 bool is_right(CUtensorMapDataType type, int m, int n, int k) {
   std::vector<T> a(m * k), b(n * k);

@@ -36,7 +36,8 @@ def attention(q, k, v, causal):
 
 
 def check(out, expected):
-    """Compares elements of attention. The largest difference is STEPS distances between adjacent numbers of the dtype.
+    """Compares results of attention with a reference. The largest permitted difference is STEPS distances between
+    adjacent numbers of the dtype.
     """
     bound = STEPS * float(ml_dtypes.finfo(out.dtype).eps)
     np.testing.assert_allclose(out.astype("float64"), expected, rtol=bound, atol=bound)
@@ -67,7 +68,7 @@ def single_prefill(library, random, dtype, of_keys, size, causal):
 
 
 class Pages:
-    """Keys and values of requests in pages, in a shuffled order."""
+    """The keys and values of several requests, stored in pages whose order is shuffled."""
 
     def __init__(self, random, dtype, size, heads, lengths, page=5):
         counts = [-(-length // page) for length in lengths]

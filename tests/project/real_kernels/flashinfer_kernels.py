@@ -281,7 +281,8 @@ def _(page, random, dtype):
 
 
 def merged(v, s):
-    """Merges states along axis 0; s are logarithms to base 2."""
+    """Merges states of attention along axis 0: results `v`, and logarithms `s` to base 2 of the sums of their
+    weights."""
     weights = 2.0 ** (wide(s) - wide(s).max(0))
     total = weights.sum(0)
     return (wide(v) * weights[..., None]).sum(0) / total[..., None], np.log2(total) + wide(s).max(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""If nvcc is available, the CUDA tests and contract tests of a library of `kernkit new --with ptx` run by PTX."""
+"""If nvcc is available, the CUDA tests and contract tests of a library of `kernkit new --with ptx` run from PTX."""
 
 import re
 import shutil

@@ -101,7 +101,7 @@ def test_no_links_are_left(library):
 def test_no_word_of_the_template_is_left(library):
     sentinel = re.compile(rb"template[_ ]library|licences/", re.IGNORECASE)
     for path, content in files_below(library).items():
-        # These tools of kernkit use the template.
+        # kernkit's command line names the template's placeholders, because its commands render the template.
         if path.startswith(tuple(f"{folder}/python/" for folder in copies.FOLDERS)):
             continue
         text = content.replace(DESCRIPTION.encode(), b"")

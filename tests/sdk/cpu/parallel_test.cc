@@ -24,7 +24,8 @@
 
 #include "kernkit/testing/tensor.h"
 
-// Replaces the function of the caller's OpenMP runtime.
+// Replaces omp_in_parallel() of OpenMP, by which the loops recognise a parallel region of the
+// caller.
 static std::atomic<int> in_region{0};
 extern "C" int omp_in_parallel() { return in_region; }
 

@@ -48,7 +48,7 @@ void on_stream(TensorView y) {
   see(reinterpret_cast<uintptr_t>(kernkit::current_stream(y.device())));
 }
 Tensor allocated(TensorView x) { return Tensor::FromEnvAlloc(x.sizes(), x.dtype(), x.device()); }
-// Returns the elements that it got in its first call and keeps on the CPU.
+// Stores a copy of x in the first call, and returns a copy of the stored elements in every call.
 Tensor stored(TensorView x) {
   static Tensor* table = nullptr;
   if (table == nullptr) {

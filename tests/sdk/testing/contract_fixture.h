@@ -79,7 +79,7 @@ inline Fault fault = kNone;
 template <class T>
 __global__ void mix_kernel(int64_t n, T factor, bool uninitialised, bool past_end, T* y, const T* x,
                            const T* w, const T* bias) {
-  __shared__ float never_written[1];  // the compiler cannot deduce that
+  __shared__ float never_written[1];  // the compiler cannot deduce this, because of the next line
   if (n < 0) never_written[0] = static_cast<float>(factor);
   const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (past_end && i == n) (void)*static_cast<const volatile T*>(x + i);

@@ -6,7 +6,7 @@
 
 KERNKIT_TVM_FFI_BEGIN
 namespace detail {
-/// Reads "cuda" or "cuda:1", up to a space. False if the text is not a device.
+/// Reads "cuda" or "cuda:1", up to a space. Returns false if the text does not name a device.
 [[gnu::cold]] inline bool read_device(const char* text, size_t size, DLDevice* out) {
   constexpr struct {
     const char* name;

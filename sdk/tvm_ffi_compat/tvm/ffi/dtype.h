@@ -24,7 +24,8 @@ class DTypeReader {
   }
 
  private:
-  /// "fp8_e4m3", "f4_e2m1fn_x2": float8_... and smaller types by a short word.
+  /// Reads the name of a float type of 8 or fewer bits, in which "fp" or "f" may replace "float":
+  /// "fp8_e4m3", "f4_e2m1fn_x2".
   bool read_small_float(DLDataType* out) {
     for (const char* word : {"float", "fp", "f"}) {
       for (const auto& entry : kernkit::detail::kDTypeNames) {
@@ -37,7 +38,7 @@ class DTypeReader {
     }
     return false;
   }
-  /// "int", "int8x2", "i8", "float32xvscalex4": a word, optional bits, optional lanes.
+  /// Reads a word, optional bits and optional lanes: "int", "int8x2", "i8", "float32xvscalex4".
   bool read_family(DLDataType* out) {
     using Code = kernkit::DTypeCode;
     constexpr struct {

@@ -79,9 +79,9 @@ T&& check_not_null(T&& x, const char* text, const char* kind, kernkit::SourceLoc
 }  // namespace detail
 KERNKIT_TVM_FFI_END
 
-/// The condition as a bool, which the compiler takes to be false.
+/// Evaluates the condition as a bool; the compiler expects false.
 #define TVM_FFI_PREDICT_FALSE(condition) (__builtin_expect(static_cast<bool>(condition), 0))
-/// The condition as a bool, which the compiler takes to be true.
+/// Evaluates the condition as a bool; the compiler expects true.
 #define TVM_FFI_PREDICT_TRUE(condition) (__builtin_expect(static_cast<bool>(condition), 1))
 
 // The macros are expressions, so that an else after a check belongs to the if before it. Each macro

@@ -48,7 +48,7 @@ struct Argument<tvm::ffi::detail::Lenient<std::string>> {
 template <>
 struct Argument<tvm::ffi::detail::Lenient<DLDataType>> {
   using Storage = DLDataType;
-  /// ValueError if the text does not name a dtype.
+  /// Reads a dtype or its name. Throws ValueError if a text does not name a dtype.
   static Storage read(const KernkitAny& any, const char* name) {
     KernkitByteArray text;
     if (!read_text(any, &text) && !read_bytes(any, &text)) {

@@ -12,7 +12,7 @@ class String : public std::string {
   using std::string::string;
   /// An empty text.
   String() = default;
-  /// A null pointer is no text.
+  /// Deleted, because a null pointer is not a text.
   String(std::nullptr_t) = delete;
   /// Takes over a std::string.
   String(std::string text) : std::string(std::move(text)) {}  // NOLINT(runtime/explicit)

@@ -11,9 +11,9 @@ namespace template_library {
 using SiluAndMulTypes = kernkit::floating;
 
 /// The arithmetic: silu(gate) * up with silu(v) = v / (1 + exp(-v)), in the compute type of T:
-/// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. Where the
-/// magnitude of silu is below the smallest number, silu is -0; silu(-inf) is NaN, as in PyTorch and
-/// JAX.
+/// float16 and bfloat16 are computed in float32 and rounded once, to nearest even. A silu whose
+/// magnitude is below the smallest number of the compute type is -0; silu(-inf) is NaN, as in
+/// PyTorch and JAX.
 template <class T>
 struct SiluAndMul {
   using Compute = kernkit::compute_t<T>;

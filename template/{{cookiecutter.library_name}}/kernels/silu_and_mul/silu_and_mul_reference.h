@@ -56,9 +56,9 @@ T quiet_nan() {
   return T(std::numeric_limits<kernkit::compute_t<T>>::quiet_NaN());
 }
 
-/// Fills x with random values of either sign and of magnitude 0.125 to 8: no zero hides a missing
-/// factor. A large tensor repeats the first values, since random values would take longer than the
-/// benchmark.
+/// Fills x with random values of either sign and of magnitude 0.125 to 8. A zero would hide a
+/// missing factor. A large tensor repeats the first values, since random values would take longer
+/// than the benchmark.
 template <class T>
 void fill_random(kernkit::testing::HostTensor<T>& x) {
   std::mt19937 random(20);

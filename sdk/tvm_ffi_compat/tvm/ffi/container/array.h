@@ -7,8 +7,8 @@
 
 KERNKIT_TVM_FFI_BEGIN
 /// A list that owns its elements, tvm-ffi's Array over kernkit::Array. Copies share the elements
-/// until one copy is changed. As a parameter it is a copy of the caller's list, as a result it
-/// becomes a list.
+/// until one copy is changed. A parameter of this type is a copy of the caller's list. A result of
+/// this type reaches the caller as a list.
 template <class T>
 class Array : public kernkit::Array<T> {
  public:

@@ -20,7 +20,8 @@ namespace detail {
 class ViewBase {
  public:
   explicit ViewBase(kernkit::TensorView x) : tensor_(*x.get()), name_(x.name()) {}
-  // The constructor is not trivial, so that a parameter is passed by address and not copied again.
+  // This constructor is not trivial, so that the compiler passes a parameter by address, without a
+  // further copy.
   ViewBase(const ViewBase& other) : tensor_(other.tensor_), name_(other.name_) {}
   ViewBase& operator=(const ViewBase&) = default;
   kernkit::TensorView read_only_view() const { return {&tensor_, name_}; }
