@@ -180,8 +180,8 @@ TEST_F(Copy, MutatedFilesAreReadOrRejected) {
   const std::vector<std::string> files = {"call.json",           "call.json",
                                           "results.json",        "inputs.safetensors",
                                           "outputs.safetensors", "result.safetensors"};
-  std::vector<std::string> originals;
-  for (const std::string& file : files) originals.push_back(read(file));
+  std::vector<std::string> originals(files.size());
+  for (size_t k = 0; k < files.size(); ++k) originals[k] = read(files[k]);
   std::mt19937_64 random(7);
   int rejected = 0, called = 0;
   for (int i = 0; i < count; ++i) {
