@@ -5,7 +5,8 @@ calls, and sizes of a library from `kernkit new` and of its wheel. The page "My 
     bench/python/hook_costs.py --benchmark_out rows.json --record bench/results/cpu/hook_PROCESSOR.json
 
 build/release must have the target hook_bench. The times are medians of the processor time of a call, from interleaved
-turns in one process. nvcc must be installed for the sizes; --times keeps the sizes of the record.
+turns in one process. The files of the log, the trace and recordings are in memory (/dev/shm), because the time of a
+disk depends on other programs. nvcc must be installed for the sizes; --times keeps the sizes of the record.
 """
 
 import argparse
@@ -34,11 +35,12 @@ BUILDS = {"as usual": "", "`-DKERNKIT_LINEINFO=OFF`": "-DKERNKIT_LINEINFO=OFF", 
 
 
 def measure_calls(rows, repetitions=15):
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         out = pathlib.Path(folder) / "rows.json"
         options = ["random_interleaving=true", f"repetitions={repetitions}", "min_time=0.02", f"out={out}", "out_format=json"]
         command = [PROGRAM, *(f"--benchmark_enable_{o}" if o.startswith("random") else f"--benchmark_{o}" for o in options)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(command, check=True, env={**os.environ, "TMPDIR": folder}, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)  # fmt: skip
         runs = [run for run in json.loads(out.read_text())["benchmarks"] if run["run_type"] == "iteration"]
     for name in [name for _, names in CALLS for name in names]:
         samples = [run["cpu_time"] for run in runs if run["name"].startswith((name + "/real_time", name + "/iterations"))]

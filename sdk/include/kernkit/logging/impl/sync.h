@@ -3,6 +3,7 @@
 // the op, also if the op launches by <<<>>> or calls another library.
 #pragma once
 
+#include "kernkit/host_api/raise.h"
 #include "kernkit/logging/impl/known_op.h"
 
 #if defined(KERNKIT_WITH_CUDA)
