@@ -78,6 +78,7 @@ struct IssuedCopy {
   uint64_t number;  // number of the copy among the copies of the issuing block
   int lane;
   bool in_group;      // whether a bulk group of the thread completes the copy, instead of mbarriers
+  bool is_generic;    // whether the copy is by the generic proxy: st.async, red.async
   uint32_t mbarrier;  // offset of the mbarriers in shared memory [bytes]
   std::vector<CopiedBytes> bytes;
 };

@@ -32,10 +32,12 @@ struct AccessRecord {
   uint8_t element_bytes = 0;               // size of the scalar data type [bytes]
 
   bool is_strong() const { return scope != ThreadScope::kNone; }
-  /// Whether the access is by the async proxy; `time` is then an index into the completions of
+  /// Whether the access is by an asynchronous operation; `time` is then an index into the completions of
   /// LaunchOrder.
-  bool is_async() const { return element_bytes == kAsync; }
-  static constexpr uint8_t kAsync = 255;
+  bool is_async() const { return element_bytes >= kAsyncGeneric; }
+  /// Whether such an access is by the async proxy, unlike st.async.
+  bool is_by_async_proxy() const { return element_bytes == kAsync; }
+  static constexpr uint8_t kAsync = 255, kAsyncGeneric = 254;
   bool operator==(const AccessRecord& other) const {
     return launch == other.launch && operation == other.operation && block == other.block &&
            time == other.time && warp == other.warp && kind == other.kind;

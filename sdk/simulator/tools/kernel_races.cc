@@ -186,7 +186,7 @@ class KernelRaces::OfBlock : public BlockHooks {
 
   void issues(const Warp& warp, const Operation& operation, const IssuedCopy& copy) override {
     if (of_lanes_) order_.tick(warp.number);
-    if (!copy.in_group) check_init(warp, operation, copy);
+    if (!copy.in_group && !copy.is_generic) check_init(warp, operation, copy);
     uint32_t of_reads = 0, of_writes = 0;  // completions of a copy in a group
     if (copy.in_group) {
       const unsigned thread = warp.number * 32 + static_cast<unsigned>(copy.lane);
@@ -215,6 +215,7 @@ class KernelRaces::OfBlock : public BlockHooks {
           completion = last_completion_;
         }
         record = async_record(warp, operation, kind_of(bytes.kind), completion);
+        if (copy.is_generic) record.element_bytes = AccessRecord::kAsyncGeneric;
         memory_ = bytes.block == nullptr ? this : &all_.of_block(*bytes.block);
         now = begin_async(bytes.block != nullptr, record, static_cast<unsigned>(copy.lane));
         ordered_ = 0;
@@ -819,7 +820,10 @@ class KernelRaces::OfBlock : public BlockHooks {
     const bool both_update = before.kind == AccessKind::kAtomic && now.kind == AccessKind::kAtomic;
     if (both_update) return {RaceVerdict::kSilent};
     const RaceVerdict order = judge_order(before, before_id, now_access);
-    if (order.kind != RaceVerdict::kOrdered || before.launch != now.launch) return order;
+    if (order.kind != RaceVerdict::kOrdered || before.launch != now.launch ||
+        !now.is_by_async_proxy()) {
+      return order;
+    }
     if (order_.is_fenced(now.warp, kShared, before.block, before.warp, before.time)) return {};
     const bool is_warn = before.kind == AccessKind::kLoad ||
                          order_.is_before_barrier(now.warp, before.block, before.warp, before.time);

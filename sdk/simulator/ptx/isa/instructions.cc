@@ -349,6 +349,27 @@ constexpr Instruction kAsynchronousCopy[] = {
     Instruction("cp",
                 "~async ~bulk ~prefetch ~tensor ~%dimensions ~L2 ~global ~tile? ~L2::cache_hint?",
                 hint),
+    Instruction("st",
+                "async weak? shared::cluster? ~mbarrier::complete_tx::bytes v2|v4? %async_type",
+                async_store)
+        .has(Effect::kIssuesCopies),
+    Instruction("red",
+                "async ~relaxed ~cluster shared::cluster? ~mbarrier::complete_tx::bytes %reduction "
+                "u32|s32|u64|b32",
+                async_store)
+        .has(Effect::kIssuesCopies),
+    Instruction("tensormap", "replace tile %map_element|%map_value global|shared::cta? b1024 b32",
+                tensor_map)
+        .accesses(AccessKind::kStore, Definedness::kStore),
+    Instruction("tensormap",
+                "replace tile global_address|global_stride global|shared::cta? b1024 b64",
+                tensor_map)
+        .accesses(AccessKind::kStore, Definedness::kStore),
+    Instruction(
+        "tensormap",
+        "cp_fenceproxy ~global ~shared::cta ~tensormap::generic ~release ~%scope sync aligned",
+        tensor_map)
+        .has(Effect::kFence),
     Instruction("cp", "async bulk commit_group", bulk_copy).has(Effect::kCommitsCopies),
     Instruction("cp", "async bulk wait_group read?", bulk_copy).has(Effect::kWaitsForCopies),
 };
@@ -381,6 +402,8 @@ constexpr Instruction kParallelSynchronizationAndCommunication[] = {
     Instruction("membar", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~proxy ~alias", fence).has(Effect::kFence),
     Instruction("fence", "~sc|acq_rel|acquire|release? ~%scope", fence).has(Effect::kFence),
+    Instruction("fence", "~proxy ~tensormap::generic ~acquire|release ~%scope", fence_of_maps)
+        .has(Effect::kFence),
     Instruction("fence", "~mbarrier_init ~release ~cluster", hint).has(Effect::kFencesInits),
     Instruction("fence", "~proxy ~async global|shared::cta|shared::cluster?", proxy_fence)
         .has(Effect::kFencesProxies),

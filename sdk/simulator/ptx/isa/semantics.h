@@ -93,9 +93,12 @@ Run store(Decoder& d);
 Run cp(Decoder& d);
 // bulk_copies.cc
 Run bulk_copy(Decoder& d);
+Run async_store(Decoder& d);
 // mbarrier.cc
 Run mbarrier(Decoder& d);
 Run arrive_of_copies(Decoder& d);
+// tensor_maps.cc
+Run tensor_map(Decoder& d);
 // cache.cc
 Run createpolicy(Decoder& d);
 // matrix.cc
@@ -128,6 +131,7 @@ Run bar(Decoder& d);
 Run nanosleep(Decoder& d);
 Run fence(Decoder& d);
 Run proxy_fence(Decoder& d);
+Run fence_of_maps(Decoder& d);
 Run hint(Decoder& d);
 // calls.cc
 Run call(Decoder& d);

@@ -2,6 +2,7 @@
 // PTX ISA, "Non-tensor copies" and "Tensor copies" of "Asynchronous Data Movement": cp.async.bulk,
 // cp.reduce.async.bulk and their tensor forms. A copy reads and stores its bytes when it completes.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -121,7 +122,8 @@ template <class Each>
 void issue(const BulkCopy& copy, uint64_t number, const std::vector<Block*>& shared, bool in_group,
            CopiedBytes::Kind of_shared, CopiedBytes::Kind of_global, const Each& each) {
   if (copy.hooks() == nullptr) return;
-  IssuedCopy issued{number, copy.lane, in_group, copy.mbarrier.at, {}};
+  const bool is_generic = copy.operation.list[kGlobal] == kNone;
+  IssuedCopy issued{number, copy.lane, in_group, is_generic, copy.mbarrier.at, {}};
   for (Block* block : shared) {
     each([&](uint32_t at, uint64_t, uint32_t bytes) {
       issued.bytes.push_back({of_shared, block, at, bytes});
@@ -362,6 +364,34 @@ void store_tensor(Warp& warp, const Operation& operation) {
   });
 }
 
+// st.async and red.async: the values of a lane's registers, which the instruction reads, are stored
+// in shared memory of a block of the cluster when the operation completes. `target` is the size
+// [bytes], `offset` the size of a register [bytes], and `count` the number of registers.
+void store_registers(Warp& warp, const Operation& operation) {
+  each_copy(warp, operation, [&](const BulkCopy& copy) {
+    const uint32_t bytes = operation.target;
+    const auto size = static_cast<size_t>(operation.offset);
+    const SharedLocation to = copy.shared(operation.list[kShared], bytes, bytes, Touch::kStores);
+    if (to.block != copy.mbarrier.block) {
+      copy.fail("the mbarrier is in another block of the cluster than the destination");
+    }
+    std::array<unsigned char, kUnit> values{};
+    for (size_t i = 0; i < operation.count; ++i) {
+      const uint32_t at = operation.list[kCoordinates + i];
+      std::memcpy(values.data() + i * size,
+                  warp.lanes<unsigned char>(at) + size * static_cast<size_t>(copy.lane), size);
+    }
+    const uint64_t number = copy.block().asynchronous.next_number();
+    issue(copy, number, {to.block}, false, kind_of_store(operation), CopiedBytes::kReads,
+          [&](const auto& visit) { visit(to.at, 0, bytes); });
+    copy.block().asynchronous.add([copy, number, to, values, bytes] {
+      reduce(copy.operation.mode, to.block->shared.data() + to.at, values.data(), bytes);
+      if (to.block->hooks != nullptr) to.block->hooks->copied_into_shared(to.at, bytes, 0);
+      copy.complete_bytes(number, *to.block, *copy.mbarrier.block, bytes);
+    });
+  });
+}
+
 void commit_groups(Warp& warp, const Operation&) {
   for (uint32_t remaining = warp.mask; remaining != 0; remaining &= remaining - 1) {
     warp.block->asynchronous.commit_group(thread_of(warp, __builtin_ctz(remaining)));
@@ -456,6 +486,39 @@ Run bulk_copy(Decoder& d) {
   }
   if (d.has("bulk_group")) return decode_store(d, is_tensor);
   return decode_load(d, is_tensor, !has_global);
+}
+
+// st.async.mbarrier::complete_tx::bytes.v2.b32 [to], {a, b}, [mbarrier] and red.async.add.u32 [to],
+// a, [mbarrier]
+Run async_store(Decoder& d) {
+  d.has("async");
+  d.has("weak");
+  d.has("shared::cluster");
+  d.need_operands(3);
+  Operation& operation = d.operation;
+  const bool reduces = d.name() == "red";
+  const std::string_view name =
+      reduces ? d.one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"}) : "";
+  const std::string_view vector = d.one_of({"v2", "v4"});
+  const Type type = d.type();
+  if (reduces) {
+    operation.mode = reduction_named(name, type);
+    if (operation.mode == kNoReduction) return nullptr;
+  }
+  const Operand& value = d.operand(1);
+  const size_t count = vector.empty() ? 1 : static_cast<size_t>(vector[1] - '0');
+  const std::vector<Operand> single = {value};
+  const std::vector<Operand>& parts = value.kind == Operand::kVector ? value.parts : single;
+  if (parts.size() != count || count * size_of(type) > kUnit) return nullptr;
+  operation.count = static_cast<uint8_t>(count);
+  operation.target = static_cast<uint32_t>(count) * size_of(type);
+  for (size_t i = 0; i < count; ++i) {
+    operation.list[kCoordinates + i] = d.from(parts[i], type);
+  }
+  operation.list[kShared] = d.address_value(0, Space::kShared);
+  operation.list[kMbarrier] = d.address_value(2, Space::kShared);
+  operation.offset = size_of(type);
+  return store_registers;
 }
 
 }  // namespace kernkit::simulator::ptx

@@ -126,6 +126,13 @@ Run proxy_fence(Decoder& d) {
                                          : kFencesShared;
   return nothing;
 }
+// Decodes fence.proxy.tensormap::generic.acquire.scope [map], 128, or .release without operands
+Run fence_of_maps(Decoder& d) {
+  const bool acquires = d.operands() != 0;
+  if (acquires) d.need_operands(2);
+  if (acquires) d.address_value(0, Space::kGeneric);
+  return sync_blocks;
+}
 // Decodes performance hints and griddepcontrol. The tools read the effect of griddepcontrol from
 // the instruction table.
 Run hint(Decoder&) { return nothing; }

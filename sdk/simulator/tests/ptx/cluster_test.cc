@@ -168,5 +168,86 @@ TEST_F(PtxClusters, RequiredByTheKernel) {
   EXPECT_EQ(out[96], 21u);
 }
 
+// Each thread stores 16 bytes, in one of the sizes, in the shared memory of the next block.
+TEST_F(PtxClusters, AsynchronousStores) {
+  const std::string begin =
+      "@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n" +
+      std::string(kSynchronise) +
+      "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;\n"
+      "mad.lo.u32 %r2, %i, 16, %s; mapa.shared::cluster.u32 %r3, %r2, %peer;\n"
+      "mapa.shared::cluster.u32 %r4, %b, %peer; mad.lo.u32 %r5, %rank, 100, %i;\n"
+      "mov.b64 %y1, {%r5, %r5}; setp.ge.u32 %p2, %i, 16;\n@%p2 bra stored;\n";
+  const std::string end =
+      "stored:\nwait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%b], 0;\n"
+      "@!%p1 bra wait;\nand.b32 %r2, %i, 15; mad.lo.u32 %r2, %r2, 16, %s;\n"
+      "ld.shared.u32 %r1, [%r2+12];\n" +
+      std::string(kSynchronise);
+  const std::string form = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.";
+  const auto check = [&](const std::string& stores) {
+    const std::vector<uint32_t> out = run(text(begin + stores + end), 4, 2);
+    for (uint32_t block = 0; block < 4; ++block) {
+      for (uint32_t i = 0; i < 32; ++i) {
+        EXPECT_EQ(out[block * 32 + i], (block + 1) % 2 * 100 + i % 16) << stores;
+      }
+    }
+  };
+  check(form + "v4.b32 [%r3], {%r5, %r5, %r5, %r5}, [%r4];\n");
+  check(form + "v2.b64 [%r3], {%y1, %y1}, [%r4];\n");
+  check(form + "v2.b32 [%r3], {%r5, %r5}, [%r4];\n" + form +
+        "v2.b32 [%r3+8], {%r5, %r5}, [%r4];\n");
+  check(form + "b64 [%r3], %y1, [%r4];\n" + form + "b64 [%r3+8], %y1, [%r4];\n");
+  std::string words;
+  for (int at = 0; at < 16; at += 4) {
+    words += form + "b32 [%r3+" + std::to_string(at) + "], %r5, [%r4];\n";
+  }
+  check(words);
+}
+
+// All threads of a block reduce into one number of the next block.
+TEST_F(PtxClusters, AsynchronousReductions) {
+  const auto reduced = [&](const std::string& operation, uint32_t first) {
+    const bool is_64 = operation == "add.u64";
+    const std::string bytes = is_64 ? "256" : "128";
+    const std::vector<uint32_t> out = run(
+        text("@%p0 mbarrier.init.shared.b64 [%b], 1;\nfence.mbarrier_init.release.cluster;\n"
+             "mov.u32 %r2, " +
+             std::to_string(first) +
+             ";\n@%p0 st.shared.u32 [%s], %r2;\n"
+             "mov.u32 %r2, 0;\n@%p0 st.shared.u32 [%s+4], %r2;\n" +
+             std::string(kSynchronise) + "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%b], " +
+             bytes +
+             ";\n"
+             "mapa.shared::cluster.u32 %r3, %s, %peer; mapa.shared::cluster.u32 %r4, %b, %peer;\n"
+             "add.u32 %r5, %i, 5; cvt.u64.u32 %y1, %r5;\n"
+             "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." +
+             operation + " [%r3], " + (is_64 ? "%y1" : "%r5") +
+             ", [%r4];\n"
+             "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%b], 0;\n"
+             "@!%p1 bra wait;\nld.shared.u32 %r1, [%s];\n" +
+             std::string(kSynchronise)),
+        2, 2);
+    EXPECT_EQ(out[0], out[32]) << operation;
+    return out[0];
+  };
+  EXPECT_EQ(reduced("add.u32", 7), 7 + 31 * 16 + 32 * 5);
+  EXPECT_EQ(reduced("add.s32", 7), 7 + 31 * 16 + 32 * 5);
+  EXPECT_EQ(reduced("add.u64", 7), 7 + 31 * 16 + 32 * 5);
+  EXPECT_EQ(reduced("min.u32", 7), 5u);
+  EXPECT_EQ(reduced("min.s32", 7), 5u);
+  EXPECT_EQ(reduced("max.u32", 7), 36u);
+  EXPECT_EQ(reduced("max.s32", 7), 36u);
+  EXPECT_EQ(reduced("and.b32", 7), 0u);
+  EXPECT_EQ(reduced("or.b32", 64), 64u | 63u);
+  EXPECT_EQ(reduced("xor.b32", 7), [] {
+    uint32_t all = 7;
+    for (uint32_t i = 0; i < 32; ++i) all ^= i + 5;
+    return all;
+  }());
+  // The limits of the lanes are 5 to 36: 0 stays below 5 for five of them, so that the start is
+  // above all limits, and each increment sets the number to 0 or adds 1.
+  EXPECT_LE(reduced("inc.u32", 40), 32u);
+  EXPECT_LE(reduced("dec.u32", 40), 36u);
+}
+
 }  // namespace
 }  // namespace kernkit::simulator

@@ -589,7 +589,7 @@ TEST_F(PtxFaults, RejectsUnsupportedForms) {
 // operations.
 TEST_F(PtxFaults, RejectsClustersAndBulkCopies) {
   const char* const all[] = {
-      "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %r1, [tile]",
+      "multimem.red.relaxed.gpu.global.add.u32 [%y1], %r1",
       "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1, %r2}, %y1, %y2, 1, 1, 1, 0, 0",
       "tcgen05.wait::ld.sync.aligned",
   };
