@@ -18,6 +18,7 @@ namespace kernkit::simulator {
 enum class OrderStep {
   kAcquire,  ///< the actor acquires an object: work released to it happens before later work
   kRelease,  ///< the actor releases its earlier work to an object
+  kForget,   ///< the object no longer exists: another object may get its address
   kEnters,   ///< this thread becomes a new actor, such as a stream
   kLeaves,   ///< this thread becomes the previous actor again
   kBegins    ///< work of a queue begins

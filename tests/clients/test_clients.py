@@ -49,3 +49,29 @@ def test_torch_without_a_compiler(run_client, tmp_path):
 def test_torch_extension(run_client, tmp_path):
     result = run_client(["run", "--seed", "3"], "torch", "torch_extension.py", tmp_path)
     assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@pytest.mark.parametrize("options", [[], pytest.param(["--seed", "3"], marks=pytest.mark.slow)], ids=" ".join)
+def test_products_by_cublas(run_client, tmp_path, options):
+    """A library that is linked against cuBLAS, cuDNN and NCCL: products are right, other functions report their names."""
+    result = run_client(["run", *options], "torch", "torch_products.py", tmp_path)
+    assert result.stdout.splitlines()[-1:] == ["right"], result.stdout + result.stderr
+    for name, status in (("cublasSgemv_v2", "CUBLAS_STATUS_NOT_SUPPORTED"), ("cudnnCreate", "CUDNN_STATUS_NOT_SUPPORTED"),
+                         ("ncclGetUniqueId", "ncclInvalidUsage")):  # fmt: skip
+        assert f"kernkit: {name}() is not supported: it returns {status}; use an operator of PyTorch" in result.stderr
+    assert "kernkit: cublasLtMatmulAlgoGetHeuristic(): epilogue 2 is not supported" in result.stderr
+
+
+@pytest.mark.slow
+def test_products_are_accesses(run_client, tmp_path):
+    """racecheck and initcheck report nothing for ordered products."""
+    result = run_client(["sanitize", "--error-exitcode", "7"], "torch", "torch_products.py", tmp_path)
+    assert (result.returncode, result.stdout.splitlines()[-1:]) == (0, ["right"]), result.stdout + result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--seed", "3"]], ids=" ".join)
+def test_torch_with_the_bounds_of_blocks(run_client, tmp_path, options):
+    """With the bounds of the caching allocator's blocks no test of PyTorch accesses other memory than that of its tensors."""
+    assert check_suite(run_client, tmp_path / "results.xml", options, "torch", KERNKIT_TORCH_BLOCKS="1") >= 20

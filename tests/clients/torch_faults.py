@@ -5,11 +5,7 @@
     kernkit run --seed 3 python torch_faults.py repeat NAME   # wrong results of 20 with the mistake, and of 20 without
 """
 
-import os
 import sys
-
-if "store_past_the_end" in sys.argv:
-    os.environ["PYTORCH_NO_CUDA_MEMORY_CACHING"] = "1"  # each tensor is a separate allocation
 
 import planted
 import torch

@@ -72,6 +72,8 @@ inline constexpr bool kRaceDetector = true;
 /// a later race_acquire(address).
 inline void race_acquire(void* address) { __tsan_acquire(address); }
 inline void race_release(void* address) { __tsan_release(address); }
+/// Called when the object at an address ends. ThreadSanitizer resets freed memory itself.
+inline void race_forget(void*) {}
 inline void race_ignore(bool ignore) {
   (ignore ? AnnotateIgnoreReadsBegin : AnnotateIgnoreReadsEnd)("", 0);
   (ignore ? AnnotateIgnoreWritesBegin : AnnotateIgnoreWritesEnd)("", 0);
@@ -111,6 +113,7 @@ class RaceContext {
 inline constexpr bool kRaceDetector = false;
 inline void race_acquire(void* address) { runtime_hooks.order(OrderStep::kAcquire, address); }
 inline void race_release(void* address) { runtime_hooks.order(OrderStep::kRelease, address); }
+inline void race_forget(void* address) { runtime_hooks.order(OrderStep::kForget, address); }
 struct RaceIgnored {
   RaceIgnored() {}  // user-provided, to avoid warnings about unused variables
 };

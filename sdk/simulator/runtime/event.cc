@@ -28,12 +28,12 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
   event->point = {};
-  const cudaError_t error =
-      enqueue(stream, [record = ++event->records, reached = event->reached, time = event->time] {
-        race_release(reached.get());
-        if (*reached < record) *reached = record;
-        *time = seconds_now();
-      });
+  event->record = std::make_shared<EventRecord>();
+  const cudaError_t error = enqueue(stream, [record = event->record] {
+    race_release(record.get());
+    record->is_reached = true;
+    record->time = seconds_now();
+  });
   event->before = queue_of(device_of(stream), stream).before;
   return error;
 }
@@ -53,7 +53,7 @@ cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
   if (!exists(start) || !exists(end)) return cudaErrorInvalidResourceHandle;
   for (cudaEvent_t event : {start, end}) {
     if (event->point.capture != nullptr) return cudaErrorCapturedEvent;
-    if (!event->timing || event->records == 0) return cudaErrorInvalidResourceHandle;
+    if (!event->timing || event->record == nullptr) return cudaErrorInvalidResourceHandle;
   }
   if (start->device != end->device) return cudaErrorInvalidResourceHandle;
   return start->happened() && end->happened() ? cudaSuccess : cudaErrorNotReady;
@@ -91,7 +91,7 @@ cudaError_t wait_for_event(cudaEvent_t event) {
   if (rejected != cudaSuccess) return rejected;
   drain_until(event->device, [&] { return event->happened(); });
   add_before(&state().waited, event->before);
-  race_acquire(event->reached.get());
+  if (event->record != nullptr) race_acquire(event->record.get());
   release_unused_of_pools(event->device);
   return error_of_device(event->device);
 }
@@ -102,7 +102,7 @@ cudaError_t query_event(cudaEvent_t event) {
   work_for_question(event->device, [&] { return event->happened(); });
   if (!event->happened()) return cudaErrorNotReady;
   add_before(&state().waited, event->before);
-  race_acquire(event->reached.get());
+  if (event->record != nullptr) race_acquire(event->record.get());
   return error_of_device(event->device);
 }
 
@@ -110,7 +110,7 @@ cudaError_t read_elapsed_time(float* milliseconds, cudaEvent_t start, cudaEvent_
   const cudaError_t error = elapsed_time(start, end);
   if (error != cudaSuccess) return error;
   if (milliseconds == nullptr) return cudaErrorInvalidValue;
-  *milliseconds = static_cast<float>((*end->time - *start->time) * 1e3);
+  *milliseconds = static_cast<float>((end->record->time - start->record->time) * 1e3);
   return cudaSuccess;
 }
 

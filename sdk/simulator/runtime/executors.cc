@@ -21,6 +21,19 @@ std::map<void*, Allocation>::const_iterator around(uint64_t address) {
   return next == all.begin() ? all.end() : std::prev(next);
 }
 
+// Describes an address in no block of an allocation, such as "4 bytes after a block of 400 bytes
+// of";
+// "" for an address in a block.
+std::string block_text(const Allocation& allocation, uint64_t address) {
+  const auto* at = reinterpret_cast<const char*>(address);
+  if (block_around(allocation, at) != nullptr) return "";
+  const auto next = allocation.blocks.upper_bound(at);
+  if (next == allocation.blocks.begin()) return "in no block of";
+  const auto& [begin, block] = *std::prev(next);
+  return bytes_text(static_cast<uint64_t>(at - begin) - block.size) + " after a block of " +
+         bytes_text(block.size) + " of";
+}
+
 class AllocatedMemory : public DeviceMemory {
  public:
   Range range_of(uint64_t address) const override {
@@ -29,6 +42,12 @@ class AllocatedMemory : public DeviceMemory {
     const auto begin = reinterpret_cast<uint64_t>(position->first);
     Range range{begin, begin + position->second.size};
     if (address >= range.end) return {};
+    if (position->second.has_blocks) {
+      const auto* block = block_around(position->second, reinterpret_cast<const char*>(address));
+      if (block == nullptr) return {};
+      range.begin = reinterpret_cast<uint64_t>(block->first);
+      range.end = range.begin + block->second.size;
+    }
     for (const auto& [memory, size] : position->second.closed) {
       const auto first = reinterpret_cast<uint64_t>(memory);
       if (address >= first && address < first + size) return {};
@@ -48,6 +67,10 @@ class AllocatedMemory : public DeviceMemory {
     const uint64_t size = position->second.size;
     const std::string allocation = " an allocation of " + bytes_text(size);
     if (address < begin + size) {
+      if (position->second.live && position->second.has_blocks) {
+        const std::string block = block_text(position->second, address);
+        if (!block.empty()) return block + allocation;
+      }
       return "at byte " + std::to_string(address - begin) + " of" + allocation +
              (!position->second.live ? " that its graph has not allocated or has freed"
                                      : " that is closed to kernels at this byte");

@@ -63,3 +63,9 @@ extern "C" size_t kernkit_report(size_t number, char* text, size_t size) {
   }
   return report.size();
 }
+
+extern "C" void kernkit_add_report(const char* sentence) {
+  using kernkit::simulator::state;
+  const std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  kernkit::simulator::note_fault(sentence);
+}

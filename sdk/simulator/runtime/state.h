@@ -16,6 +16,7 @@
 #include "executor.h"
 #include "hooks.h"
 #include "kernkit/simulator/runtime.h"
+#include "platform/sanitizers.h"
 #include "runtime/capture.h"
 #include "runtime/core/call.h"
 #include "runtime/core/contexts.h"
@@ -43,17 +44,28 @@ struct CUstream_st {
   unsigned long number = 0;     // position in the order of all streams, from 1 on
   CUctx_st* context = nullptr;  // context of the stream; null for the primary context
 };
+namespace kernkit::simulator {
+/// A record of an event in a stream. race_release() and race_acquire() use its address.
+struct EventRecord {
+  EventRecord() = default;
+  EventRecord(const EventRecord&) = delete;
+  EventRecord& operator=(const EventRecord&) = delete;
+  ~EventRecord() { race_forget(this); }
+  bool is_reached = false;
+  double time = 0;  // the host's time at which the record was reached [s]
+};
+}  // namespace kernkit::simulator
+
 struct CUevent_st {
   int device;
   bool timing;
   kernkit::simulator::CapturePoint point;  // position in a capture, if the last record was captured
-  unsigned records = 0;  // number of records; the device has reached *reached of them
-  std::shared_ptr<unsigned> reached = std::make_shared<unsigned>(0);
+  // The last record; null before the first. A stream that waits keeps the record for which it
+  // waits, whatever is recorded later, as on a GPU.
+  std::shared_ptr<kernkit::simulator::EventRecord> record;
   kernkit::simulator::TasksBefore before;  // tasks that happen before the last record
-  // The host's time at which the last record was reached [s].
-  std::shared_ptr<double> time = std::make_shared<double>(0);
-  CUctx_st* context = nullptr;  // context of the event; null for the primary context
-  bool happened() const { return *reached == records; }
+  CUctx_st* context = nullptr;             // context of the event; null for the primary context
+  bool happened() const { return record == nullptr || record->is_reached; }
 };
 
 namespace kernkit::simulator {
@@ -62,6 +74,13 @@ namespace kernkit::simulator {
 struct ModuleInfo {
   std::vector<int> machine_code;  // compute capabilities with machine code
   std::vector<int> ptx;           // compute capabilities of PTX
+};
+
+/// A block inside of an allocation.
+struct MemoryBlock {
+  size_t size;           // [bytes]
+  unsigned long number;  // position in the order of all blocks
+  bool ends;             // whether the block ends at a point of a stream
 };
 
 struct Allocation {
@@ -85,6 +104,10 @@ struct Allocation {
   CUctx_st* context = nullptr;  // context of the memory; null for the primary context
   // Ranges that kernels may not access, see kernkit_close_to_kernels().
   std::vector<std::pair<const char*, size_t>> closed = {};
+  // Blocks of a framework's allocator, see kernkit/simulator/blocks.h, by their beginnings. With
+  // `has_blocks` kernels may access these bytes only.
+  bool has_blocks = false;
+  std::multimap<const char*, MemoryBlock> blocks = {};
   // The functions of the runtime that the program called to allocate and to free the memory.
   const char* allocated_by = "";
   const char* freed_by = "";
@@ -194,6 +217,10 @@ void* take_memory(const Allocation& allocation);
 void give_back_memory(void* memory, const Allocation& allocation);
 /// Returns the allocation around an address; null for other memory.
 const Allocation* allocation_of(const void* address);
+/// Returns a block of the allocation that contains the address, with its beginning; null if none
+/// does.
+const std::pair<const char* const, MemoryBlock>* block_around(const Allocation& allocation,
+                                                              const char* address);
 /// Returns whether an address is in a range reserved for allocations. Such an address in no
 /// allocation is in freed memory, or past the end of an allocation. Always false under a sanitizer,
 /// since the C library then allocates the memory.

@@ -56,11 +56,11 @@ cudaError_t wait_in_stream(cudaStream_t stream, cudaEvent_t event, unsigned flag
   }
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
-  const unsigned target = event->records;
+  if (event->record == nullptr) return cudaSuccess;
   add_before(&queue_of(device_of(stream), stream).before, event->before);
   give(device_of(stream), stream,
-       {0, [reached = event->reached] { race_acquire(reached.get()); },
-        [target, reached = event->reached] { return *reached >= target; }});
+       {0, [record = event->record] { race_acquire(record.get()); },
+        [record = event->record] { return record->is_reached; }});
   return cudaSuccess;
 }
 

@@ -114,6 +114,9 @@ TEST_F(CudaStreamWork, ADescriptionIsAFaultOfTheDevice) {
   EXPECT_STREQ(text, "work::append");
   EXPECT_EQ(kernkit_report(0, nullptr, 0), runtime_.faults()[0].size());
   EXPECT_EQ(kernkit_report(1, text, sizeof text), 0u);
+  kernkit_add_report("of a test");
+  EXPECT_EQ(kernkit_report(1, text, sizeof text), 9u);
+  EXPECT_STREQ(text, "of a test");
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorAssert);
   EXPECT_EQ(append_by_host(nullptr, 'a'), cudaErrorAssert);
   EXPECT_EQ(released_, 2) << "also without a run";

@@ -285,6 +285,24 @@ TEST_F(CudaStreams, WhatMayBeOfAnotherDeviceThanTheCurrentOne) {
   }
 }
 
+TEST_F(CudaStreams, AWaitIsForTheLastRecordBeforeTheCall) {
+  const auto run = [&](bool records_again_before_the_wait) {
+    cudaStream_t a = stream(cudaStreamNonBlocking), b = stream(cudaStreamNonBlocking),
+                 c = stream(cudaStreamNonBlocking);
+    cudaEvent_t done = event();
+    for (int i = 0; i < 4; ++i) append(a, 'a');
+    EXPECT_EQ(cudaEventRecord(done, a), cudaSuccess);
+    const auto record_again = [&] { EXPECT_EQ(cudaEventRecord(done, c), cudaSuccess); };
+    if (records_again_before_the_wait) record_again();
+    EXPECT_EQ(cudaStreamWaitEvent(b, done), cudaSuccess);
+    if (!records_again_before_the_wait) record_again();
+    append(b, 'b');
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  };
+  EXPECT_EQ(logs([&] { run(false); }), Logs{"aaaab"});
+  EXPECT_GT(logs([&] { run(true); }).size(), 1u) << "the wait is for the record of stream c";
+}
+
 TEST_F(CudaStreams, MemoryIsFreedOnce) {
   for (unsigned seed = 0; seed <= 10; ++seed) {
     start(seed);

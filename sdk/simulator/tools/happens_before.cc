@@ -74,6 +74,10 @@ void release(const void* address) {
   const std::lock_guard<std::mutex> lock(order().mutex);
   join_all(&order().released[address], current_clock());
 }
+void forget(const void* address) {
+  const std::lock_guard<std::mutex> lock(order().mutex);
+  order().released.erase(address);
+}
 // The new actor starts with the clock of its creator.
 void enters() {
   const std::lock_guard<std::mutex> lock(order().mutex);
@@ -114,6 +118,7 @@ void note(OrderStep step, const void* object) {
   switch (step) {
     case OrderStep::kAcquire: return acquire(object);
     case OrderStep::kRelease: return release(object);
+    case OrderStep::kForget: return forget(object);
     case OrderStep::kEnters: return enters();
     case OrderStep::kLeaves: return leaves();
     case OrderStep::kBegins: return begins(static_cast<const Queue*>(object));

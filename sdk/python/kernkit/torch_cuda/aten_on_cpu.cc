@@ -21,8 +21,10 @@
 #include <utility>
 #include <vector>
 
+#include "allocator_blocks.h"
 #include "device_tensors.h"
 #include "missing_operators.h"
+#include "products_on_cpu.h"
 #include "python_line.h"
 #include "random.h"
 #include "streams.h"
@@ -595,3 +597,13 @@ extern "C" int kernkit_start_aten() {
     return -1;
   }
 }
+
+/// Makes a product of matrices work of a stream, see matrix_product.h.
+extern "C" cudaError_t kernkit_enqueue_product(const kernkit_matrix_product* product,
+                                               cudaStream_t stream) {
+  return kernkit::torch_cuda::enqueue_product(*product, stream);
+}
+
+/// Makes an access past the end of a tensor's memory a fault, from now on. Call the function after
+/// PyTorch has initialised CUDA.
+extern "C" void kernkit_track_blocks() { kernkit::torch_cuda::track_blocks(); }

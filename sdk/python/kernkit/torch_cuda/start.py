@@ -2,7 +2,8 @@
 """Makes PyTorch's operators on CUDA tensors run on the CPU. The hook runs start() after the import of torch.
 
 KERNKIT_ATEN selects the kernels: "compiled" (aten_on_cpu.cc, compiled at the first use), "python" (fallback.py), or by
-default the first that works."""
+default the first that works. KERNKIT_TORCH_BLOCKS: whether an access past the end of a tensor's memory is a fault inside of
+the caching allocator's blocks too; "1" by default under `kernkit sanitize`, otherwise "0"."""
 
 import ctypes
 import fcntl
@@ -15,7 +16,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("aten_on_cpu.cc", "device_tensors.h", "missing_operators.h", "python_line.h", "random.h", "streams.h")
+SOURCES = ("aten_on_cpu.cc", "allocator_blocks.h", "device_tensors.h", "matrix_product.h", "missing_operators.h", "products_on_cpu.h",
+           "python_line.h", "random.h", "streams.h")  # fmt: skip
+LIBRARIES = []  # the functions of cuBLAS, cuDNN and NCCL, once loaded
 
 
 def has_runtime():
@@ -31,37 +34,35 @@ def cuda_headers(torch_folder):
     return next((place for place in places if (place / "cuda_runtime_api.h").is_file()), None)
 
 
-def compiled(torch):
-    """The library that is compiled from aten_on_cpu.cc for this PyTorch, and "", or None and the reason."""
-    cache, include = os.environ.get("KERNKIT_TORCH_CACHE"), os.environ.get("KERNKIT_TORCH_INCLUDE")
-    if not cache or not include:
-        return None, "kernkit run did not set KERNKIT_TORCH_CACHE and KERNKIT_TORCH_INCLUDE"
-    header = pathlib.Path(include) / "kernkit/simulator/stream_work.h"
-    digest = hashlib.sha256(f"{torch.__version__} {torch.version.git_version}".encode())
-    for source in [*(HERE / name for name in SOURCES), header]:
-        digest.update(source.read_bytes())
-    library = pathlib.Path(cache) / f"aten-{digest.hexdigest()[:16]}.so"
+def compiler_of_system():
+    """The C++ compiler, or None."""
+    return next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++")))), None)
+
+
+def compile_once(name, text, files, command_of):
+    """A library among the caches, whose name has a digest of `text` and of the content of `files`, and "", or None and the
+    reason. command_of(compiler, output) returns the command that compiles the library."""
+    cache = os.environ.get("KERNKIT_TORCH_CACHE")
+    if not cache:
+        return None, "kernkit run did not set KERNKIT_TORCH_CACHE"
+    digest = hashlib.sha256(text.encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    library = pathlib.Path(cache) / f"{name}-{digest.hexdigest()[:16]}.so"
     if library.is_file():
         return library, ""
-    compiler = next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++")))), None)
+    compiler = compiler_of_system()
     if compiler is None:
         return None, "no C++ compiler is installed: install g++"
-    torch_folder = pathlib.Path(torch.__file__).parent
-    headers = cuda_headers(torch_folder)
-    if headers is None:
-        return None, "cuda_runtime_api.h was not found: run pip install nvidia-cuda-runtime nvidia-cuda-crt, or set CUDA_HOME"
     library.parent.mkdir(parents=True, exist_ok=True)
     with (library.parent / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if library.is_file():  # compiled while this process waited
             return library, ""
-        print(f"kernkit: compiling PyTorch's operators for CUDA tensors, once, into {library.parent}", file=sys.stderr)
+        if name == "aten":
+            print(f"kernkit: compiling PyTorch's operators for CUDA tensors, once, into {library.parent}", file=sys.stderr)
         partial = library.with_suffix(f".{os.getpid()}")
-        folders = [torch_folder / "include", torch_folder / "include/torch/csrc/api/include", headers]
-        command = [compiler, "-O2", "-std=c++20", "-shared", "-fPIC", "-DUSE_CUDA", f"-I{include}",
-                   *(word for folder in folders for word in ("-isystem", str(folder))), "-o", str(partial),
-                   str(HERE / "aten_on_cpu.cc"), f"-L{torch_folder / 'lib'}", "-ltorch", "-ltorch_cpu", "-ltorch_cuda",
-                   "-lc10", "-lc10_cuda"]  # fmt: skip
+        command = command_of(compiler, partial)
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace")
         if done.returncode != 0:
@@ -72,13 +73,65 @@ def compiled(torch):
     return library, ""
 
 
+def compiled(torch):
+    """The library that is compiled from aten_on_cpu.cc for this PyTorch, and "", or None and the reason."""
+    include = os.environ.get("KERNKIT_TORCH_INCLUDE")
+    if not include:
+        return None, "kernkit run did not set KERNKIT_TORCH_INCLUDE"
+    torch_folder = pathlib.Path(torch.__file__).parent
+    headers = cuda_headers(torch_folder)
+    if headers is None:
+        return None, "cuda_runtime_api.h was not found: run pip install nvidia-cuda-runtime nvidia-cuda-crt, or set CUDA_HOME"
+
+    def command_of(compiler, output):
+        folders = [torch_folder / "include", torch_folder / "include/torch/csrc/api/include", headers]
+        return [compiler, "-O2", "-std=c++20", "-shared", "-fPIC", "-DUSE_CUDA", f"-I{include}",
+                *(word for folder in folders for word in ("-isystem", str(folder))), "-o", str(output),
+                str(HERE / "aten_on_cpu.cc"), f"-L{torch_folder / 'lib'}", "-ltorch", "-ltorch_cpu", "-ltorch_cuda",
+                "-lc10", "-lc10_cuda"]  # fmt: skip
+
+    files = [*(HERE / name for name in SOURCES),
+             *(pathlib.Path(include) / f"kernkit/simulator/{name}.h" for name in ("blocks", "stream_work"))]  # fmt: skip
+    return compile_once("aten", f"{torch.__version__} {torch.version.git_version}", files, command_of)
+
+
+def sibling(name):
+    """A module in this folder."""
+    spec = importlib.util.spec_from_file_location(f"_kernkit_torch_{name}", HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def nvidia_libraries(torch_folder):
+    """The library with the functions of cuBLAS, cuDNN and NCCL, and "", or None and the reason."""
+    generator, headers = sibling("nvidia_libraries"), cuda_headers(torch_folder)
+    folders = generator.found_folders(torch_folder.parent, [headers] if headers else [])
+    if not folders or headers is None:
+        return None, "the headers of cuBLAS, cuDNN and NCCL were not found"
+    text = "".join(f"{folder} {max(header.stat().st_mtime_ns for header in folder.glob('*.h'))} " for folder in folders.values())
+
+    def command_of(compiler, output):
+        generated = output.with_suffix(".cc")
+        generated.write_text(generator.source(folders))
+        return generator.command(compiler, folders, headers, output, generated)
+
+    return compile_once("nvidia", text, [HERE / name for name in ("nvidia_libraries.py", "cublas.cc", "matrix_product.h")], command_of)
+
+
 def use_compiled(torch):
     """Installs the compiled kernels. Returns "", or the reason why they cannot be used."""
     library, reason = compiled(torch)
     if library is None:
         return reason
     try:
-        installed = ctypes.CDLL(str(library)).kernkit_start_aten()
+        aten = ctypes.CDLL(str(library))
+        installed = aten.kernkit_start_aten()
+        if LIBRARIES:
+            LIBRARIES[0].kernkit_set_product_function(ctypes.cast(aten.kernkit_enqueue_product, ctypes.c_void_p))
+        if os.environ.get("KERNKIT_TORCH_BLOCKS", "1" if os.environ.get("KERNKIT_TOOLS") else "0") != "0":
+            torch.cuda._lazy_call(aten.kernkit_track_blocks)  # called when torch has initialised CUDA
     except (OSError, AttributeError) as error:
         return str(error)
     return "" if installed > 0 else "the library reported an error"
@@ -86,11 +139,7 @@ def use_compiled(torch):
 
 def use_fallback():
     """Installs the kernels in Python."""
-    spec = importlib.util.spec_from_file_location("_kernkit_torch_fallback", HERE / "fallback.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    module.start()
+    sibling("fallback").start()
 
 
 def switch_off_libraries(torch):
@@ -117,6 +166,19 @@ def profile_the_cpu(torch):
             return function(config, set(activities) - {cuda}, *rest, **settings)
 
         setattr(module, name, without_cuda)
+
+
+def prepare(torch_file):
+    """Before torch is imported: loads the functions of cuBLAS, cuDNN and NCCL, which take precedence over NVIDIA's libraries."""
+    torch_folder = pathlib.Path(torch_file).parent
+    is_cuda_build = next((torch_folder / "lib").glob("libtorch_cuda*.so"), None) is not None
+    if not is_cuda_build or not has_runtime() or os.environ.get("KERNKIT_ATEN") == "python" or compiler_of_system() is None:
+        return
+    library, reason = nvidia_libraries(torch_folder)
+    if library is None:
+        print(f"kernkit: functions of cuBLAS, cuDNN and NCCL stay NVIDIA's, which need a GPU: {reason}", file=sys.stderr)
+    else:
+        LIBRARIES.append(ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL))
 
 
 def start(torch):

@@ -24,11 +24,12 @@ class AfterTorch:
         execute = spec.loader.exec_module
 
         def execute_and_start(module):
-            execute(module)
             place = os.path.join(os.path.dirname(FOLDER), "start.py")
             start = importlib.util.spec_from_file_location("_kernkit_torch_cuda", place)
             sys.modules[start.name] = importlib.util.module_from_spec(start)
             start.loader.exec_module(sys.modules[start.name])
+            sys.modules[start.name].prepare(spec.origin)
+            execute(module)
             sys.modules[start.name].start(module)
 
         spec.loader.exec_module = execute_and_start

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the simulator reports on stderr, for test frameworks. A C header: a program that does not
- * link the simulator looks up kernkit_report() by dlsym(). */
+ * link the simulator looks up the functions by dlsym(). */
 #pragma once
 
 #include <stddef.h>
@@ -18,6 +18,12 @@ extern "C" {
  * function from any thread.
  */
 size_t kernkit_report(size_t number, char* text, size_t size);
+
+/**
+ * Prints a sentence on stderr, and adds it to the reports. The sentence is copied. Call the
+ * function from any thread.
+ */
+void kernkit_add_report(const char* sentence);
 
 #ifdef __cplusplus
 }
