@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of CUDA devices by the driver's API, for repeated calls: of a GPU, or of kernkit's runtime without a GPU."""
+"""Memory on CUDA devices for repeated calls, by the driver API: of a GPU, or of kernkit's runtime without a GPU."""
 
 import ctypes
 from typing import Any, Dict, Optional
@@ -8,7 +8,7 @@ from ..errors import UserError
 
 
 class Driver:
-    """The functions of libcuda.so.1."""
+    """Calls functions of libcuda.so.1. UserError: the library is not found, or a function returns an error."""
 
     def __init__(self) -> None:
         try:
@@ -65,5 +65,5 @@ class DeviceMemory:
             self.driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.base), content, ctypes.c_size_t(self.size))
 
     def content(self) -> bytes:
-        """The bytes after the call. UserError if a kernel of the call failed."""
+        """Waits for the device, and returns the content of the memory. UserError: a kernel of the call failed."""
         return self.driver.read(self.index, self.base, self.size)

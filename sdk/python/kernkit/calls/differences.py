@@ -15,7 +15,7 @@ _FORMATS = {(2, 16): "e", (2, 32): "f", (2, 64): "d", (0, 8): "b", (0, 16): "h",
 
 
 def _number(data: bytes, at: int, value: Value) -> Optional[float]:
-    """The element at an offset; None for a dtype without numbers here."""
+    """The element at byte offset `at`; None for a dtype that _FORMATS lacks."""
     code, bits, lanes = value.dtype
     layout = _FORMATS.get((code, bits))
     if layout is None or lanes != 1:
@@ -42,7 +42,7 @@ def _is_close(a: Optional[float], b: Optional[float], tolerance: float) -> bool:
 
 
 def _compare(value: Value, begin: int, recorded: bytes, now: bytes, tolerance: float) -> Optional[str]:
-    """How many elements of a tensor differ, or None."""
+    """A message with the number of elements that differ and with the first of them; None if no element differs."""
     size = max(value.item_bits() // 8, 1)
     length = value.shape[-1] if value.shape else 1
     step = size * value.all_strides()[-1] if value.shape else size

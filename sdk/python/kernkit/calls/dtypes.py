@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DLPack's dtypes and devices by the names in messages of kernkit (kernkit/types/)."""
+"""Names of DLPack's dtypes and devices, as in messages of the C++ library (kernkit/types/)."""
 
 _WITH_BITS = {0: "int", 1: "uint", 2: "float", 3: "handle", 4: "bfloat", 5: "complex"}
 _WITHOUT_BITS = {(6, 8): "bool", (7, 8): "float8_e3m4", (8, 8): "float8_e4m3", (9, 8): "float8_e4m3b11fnuz",

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 class Failure(NamedTuple):
-    key: Tuple[str, ...]  # equal for failures of calls with other sizes
+    key: Tuple[str, ...]  # equal for equal failures of calls with different sizes
     text: str
 
 
@@ -35,8 +35,8 @@ class Smaller(NamedTuple):
 
     recording: Recording
     failure: Failure
-    shapes: List[Tuple[Value, Value]]  # each tensor that is smaller: recorded, now
-    num_calls: int  # that were made
+    shapes: List[Tuple[Value, Value]]  # (recorded, smaller) for each tensor that became smaller
+    num_calls: int  # number of calls that were made
 
 
 def _without_numbers(text: str) -> str:
@@ -45,7 +45,7 @@ def _without_numbers(text: str) -> str:
 
 
 def failures_of(recording: Recording, trial: Trial) -> List[Failure]:
-    """The failures of a call, the most precise first. Differences from the recorded result are not among them."""
+    """The failures of a call, the most precise first. Results that differ from the recorded ones are not included."""
     failures = [Failure(("finding", finding["tool"], _without_numbers(finding.get("pair") or finding["sentence"])),
                         f"{finding['tool']}: {finding['sentence']}") for finding in trial.findings]  # fmt: skip
     if trial.signal is not None:
@@ -82,7 +82,7 @@ class _Search:
         return Failure(("difference",), different[0])
 
     def fails(self, sizes: Sizes, state: State) -> bool:
-        """Whether the part of the call fails in the same way. Keeps the part, if so."""
+        """Whether the part of the call fails in the same way. A part that does becomes `best`."""
         selection = sizes.select(state)
         if selection is None:
             return False

@@ -13,16 +13,16 @@ from ..errors import UserError
 from . import safetensors
 
 _MOST_TEXT = 1 << 26  # bytes of call.json
-_MOST_BYTES = 1 << 36  # of the memory of a call
+_MOST_BYTES = 1 << 36  # bytes of all storages of a call
 _MOST_RANK = 64
 _TYPES = {"tensor", "int", "float", "bool", "str", "bytes", "none", "dtype", "device", "shape", "list", "other"}
 
 
 class Storage(NamedTuple):
-    """Memory that tensors share."""
+    """A range of memory that holds the elements of one or more tensors."""
 
     device: Tuple[int, int]  # DLPack's type and index
-    address: int  # at the recorded call
+    address: int  # of the first byte, during the recorded call
     size: int  # bytes
     content: Optional[bytes]  # None: the values were not recorded
 
@@ -37,7 +37,7 @@ class Value(NamedTuple):
     strides: Optional[Tuple[int, ...]] = None  # elements; None: row-major, without strides in the DLTensor
     dtype: Tuple[int, int, int] = (0, 0, 0)  # DLPack's code, bits and lanes
     device: Tuple[int, int] = (1, 0)
-    address: int = 0  # of the element with index 0, at the recorded call
+    address: int = 0  # of the element whose indices are all 0, during the recorded call
     byte_offset: int = 0
     is_written: bool = False
     is_object: bool = False  # whether the argument was an object of the host, which an op can keep
@@ -62,9 +62,9 @@ class Value(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What the recorded call returned."""
+    """The outcome of the recorded call."""
 
-    error: Optional[str]  # "ValueError: op(): ..." of a call that failed
+    error: Optional[str]  # "ValueError: op(): ..."; None if the call succeeded
     value: Optional[Value]
     written: Dict[int, bytes]  # {index of a storage: its content after the call}
     nanoseconds: int
@@ -78,7 +78,7 @@ class Recording(NamedTuple):
     library: str  # the name of the file, for messages only
     arguments: List[Value]
     storages: List[Storage]
-    skipped: Optional[str]  # why no values were recorded
+    skipped: Optional[str]  # reason why the values of tensors were not recorded; None if they were
     results: Optional[Results]  # None: the call did not return, or its results are unknown
     is_part: bool = False  # whether `kernkit replay --minimize` made the tensors smaller
 
@@ -147,7 +147,7 @@ def _tensor(name: str, node: Dict[str, Any], storages: List[Storage]) -> Value:
     for i, storage in enumerate(storages):
         if storage.device == value.device and storage.address <= begin and end <= storage.address + storage.size:
             return value._replace(storage=i)
-    _fail(f"the tensor {name} is in no memory of the recording")
+    _fail(f"the tensor {name} is outside of the memory that the recording has")
 
 
 def _value(node: Any, storages: List[Storage], name: str = "", depth: int = 0) -> Value:

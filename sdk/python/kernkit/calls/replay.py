@@ -64,7 +64,7 @@ class Returned(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the repeated call returned."""
+    """The outcome of the repeated call."""
 
     error: Optional[str]  # "ValueError: op(): ..."
     value: Any  # a number or None; not compared for other types
@@ -102,7 +102,7 @@ class Memory:
 
 
 class _Arguments:
-    """Arguments of a call, and the memory that they refer to."""
+    """Arguments of a call in the form of the ABI, and the memory to which the arguments refer."""
 
     def __init__(self, recording: Recording) -> None:
         self.keep: List[Any] = []
@@ -188,7 +188,7 @@ class _Arguments:
         out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never released: the process ends after the call
 
     def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
-        """Replaces the DLTensor of an argument by an object of the host, since a list owns its elements."""
+        """Replaces the DLTensor of a list's element by a tensor object of the host, since a list owns its elements."""
 
         managed = _Managed((1, 1), None, None, 0, _DLTensor.from_address(any_value.v.ptr))
         result = ctypes.c_void_p()
@@ -239,7 +239,7 @@ class _Arguments:
 
 
 def _error_of(library: ctypes.CDLL) -> str:
-    """The error of a failed call, in the host's slot or in the library's."""
+    """The error of a failed call, as "KIND: message", from the host's slot or, if that is empty, from the library."""
     library.kernkit_last_error.restype = ctypes.c_char_p
     own = library.kernkit_last_error().decode("utf-8", "replace")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes files of safetensors: a size, a JSON object that describes the entries, and their bytes."""
+"""Reads and writes safetensors files: a size, a JSON object of this size that describes the entries, and the entries."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def read(path: pathlib.Path) -> Dict[str, bytes]:
             entries[name] = bytes(content[begin:end])
         return entries
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error) as error:
-        raise UserError(f"{path} is no file of safetensors: {error}") from None
+        raise UserError(f"{path} is not a safetensors file: {error}") from None
 
 
 def write(path: pathlib.Path, entries: Mapping[str, Tuple[str, List[int], bytes]]) -> None:

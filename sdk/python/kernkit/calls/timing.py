@@ -18,13 +18,13 @@ from .dtypes import dtype_name
 from .recording import Recording, tensors_of
 
 _REPETITIONS = 3
-_SECONDS = 0.02  # least time of a repetition
-_MOST_CALLS = 1 << 20  # of a repetition
+_SECONDS = 0.02  # shortest time of a repetition [s]
+_MOST_CALLS = 1 << 20  # largest number of calls in a repetition
 
 
 def _bytes_of(recording: Recording) -> int:
-    """The bytes that a call reads and writes, if it reads each tensor once that it does not only write, and writes each
-    written tensor once."""
+    """The number of bytes of one read of each tensor that the call does not only write, and of one write of each
+    written tensor."""
     only_written = set(re.findall(r"\(out!\) (\w+)", recording.schema))
     total = 0
     for value in tensors_of(recording.arguments):

@@ -22,18 +22,18 @@ _STATES = {1: "did not return", 2: "ok", 3: "failed"}
 
 
 class Call(NamedTuple):
-    """One call of the ring."""
+    """One call in the trace."""
 
     number: int
     library: str
     op: str
-    arguments: str  # as in a line of the log
+    arguments: str  # text of the arguments, as in a line of the log
     stream: int
     pid: int
     tid: int
     began: float  # seconds since 1970
     state: str  # a value of _STATES
-    microseconds: Optional[float]  # None unless the call returned
+    microseconds: Optional[float]  # duration; None if the call did not return
 
 
 class Trace(NamedTuple):
@@ -115,7 +115,7 @@ def _arguments(data: bytes, names: List[str], encoded: int, passed: int) -> str:
 
 
 class _Clock:
-    """Converts ticks of the processor's counter."""
+    """Converts ticks of the processor's counter to seconds since 1970."""
 
     def __init__(self, first: Tuple[int, int], last: Tuple[int, int]) -> None:
         ticks, nanoseconds = last[0] - first[0], last[1] - first[1]
@@ -131,7 +131,7 @@ def _calls(data: bytes, clock: _Clock) -> Iterator[Call]:
         at = _HEADER_BYTES + _OPS * _OP_BYTES + i * _CALL_BYTES
         number, begin, end, tid, pid, op, state, passed, size, encoded, stream, _ = _CALL.unpack_from(data, at)
         if number == 0 or (number - 1) % _CALLS != i or op >= _OPS or state not in _STATES:
-            continue  # empty, or written when the process ended
+            continue  # the entry is empty, or was incomplete when the process ended
         library, name, parameters = ops[op]
         start = at + _CALL.size
         arguments = _arguments(data[start : min(start + size, at + _CALL_BYTES)], parameters, min(encoded, 255), passed)

@@ -21,9 +21,9 @@ from . import recording, replay, safetensors, writing
 class Trial(NamedTuple):
     """How a repeated call ended."""
 
-    signal: Optional[int]  # that ended the process; SIGALRM: the process was ended after its limit of time
+    signal: Optional[int]  # signal that ended the process; SIGALRM: the process was ended after its limit of time
     outcome: Optional[replay.Outcome]  # None: the call did not return
-    findings: Tuple[Dict[str, Any], ...]  # of the tools
+    findings: Tuple[Dict[str, Any], ...]  # findings of the tools
     seconds: float
 
 
@@ -58,7 +58,7 @@ class Runner:
 
     def __init__(self, library: pathlib.Path, command: List[str], folder: pathlib.Path) -> None:
         self.library, self.command, self.folder = library, command, folder
-        self.seconds: Optional[float] = None  # limit of time of a call
+        self.seconds: Optional[float] = None  # time limit of a call
         self.count = 0
 
     def run(self, call: recording.Recording) -> Trial:
