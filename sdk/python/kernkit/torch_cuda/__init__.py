@@ -15,8 +15,8 @@ HEADER = "simulator/include/kernkit/simulator/stream_work.h"  # relative to a fo
 
 
 def architectures(given: str, capability: str) -> str:
-    """A value of TORCH_CUDA_ARCH_LIST by which PyTorch's extensions keep PTX: the given value with PTX of its last
-    architecture, or PTX for the devices of a run."""
+    """The TORCH_CUDA_ARCH_LIST with which PyTorch's extensions contain PTX: `given` with PTX of its last architecture
+    or, if `given` is empty, PTX for the capability of the run's devices."""
     if not given.strip():
         return f"{capability[:-1]}.{capability[-1]}+PTX"
     return given if "+PTX" in given else given.strip().rstrip(";") + "+PTX"

@@ -40,13 +40,13 @@ constexpr const char* kAdvice =
     "kernkit runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, which lack "
     "this call: use another operator or dtype, or run the program on a GPU";
 
-// Disables what PyTorch did for the CUDA tensors already: autograd, autocast.
+// Disables autograd and autocast, which PyTorch has already applied to the CUDA tensors.
 struct BelowAutograd {
   at::AutoDispatchBelowADInplaceOrView below;
   c10::impl::ExcludeDispatchKeyGuard without_autocast{c10::autocast_dispatch_keyset};
 };
 
-// Calls an operator of the CPU. The stack has its arguments, and then its results.
+// Calls the CPU kernel of an operator. `stack` holds the arguments, and after the call the results.
 void call_on_cpu(const OperatorHandle& op, Stack* stack) {
   try {
     op.callBoxed(*stack);
@@ -72,14 +72,14 @@ std::vector<at::Tensor> tensors_in(const Stack& stack) {
   return tensors;
 }
 
-/// What the kernel of an operator has to know.
+/// Properties of an operator that determine how CpuKernel calls the operator.
 struct OperatorFacts {
   explicit OperatorFacts(const OperatorHandle& op);
 
   std::string name;        // with "aten::", without the overload
   bool is_mutable;         // whether the operator writes arguments
   bool is_copy;            // aten::copy_
-  bool takes_cpu_tensors;  // whether tensors of the CPU may be among CUDA tensors
+  bool takes_cpu_tensors;  // whether CPU tensors may be mixed with CUDA tensors
   // Whether a result's shape, or a result that is no tensor, depends on the contents of tensors.
   // The operator then runs at the call.
   bool returns_values;
@@ -121,11 +121,11 @@ OperatorFacts::OperatorFacts(const OperatorHandle& op) : name(op.schema().name()
   is_random = generator >= 0 || op.hasTag(at::Tag::nondeterministic_seeded);
 }
 
-/// An operator that runs later, as work of a stream.
+/// A call of an operator that runs later, as work of a stream.
 class LaterCall {
  public:
-  /// `arguments` are CPU tensors of device memory; `results` are CPU tensors of the memory of the
-  /// results, or undefined tensors.
+  /// `arguments` has CPU tensors in the device memory of the call's CUDA tensors. `results` has CPU
+  /// tensors in the device memory of new results, and undefined tensors for other results.
   LaterCall(const OperatorHandle& op, const OperatorFacts& facts, Stack arguments,
             std::vector<at::Tensor> results, std::optional<at::PhiloxCudaState> random)
       : op_(op),
@@ -202,7 +202,7 @@ class LaterCall {
   std::string problem_;
 };
 
-// Gives tensors that the operator resized their new sizes. Returns whether there were any.
+// Resizes each CUDA tensor whose counterpart the operator resized. Returns whether there was any.
 bool resize_like_counterparts(const Arguments& arguments) {
   bool is_resized = false;
   for (const auto& [x, y] : arguments.pairs()) {
@@ -217,7 +217,7 @@ bool resize_like_counterparts(const Arguments& arguments) {
   return is_resized;
 }
 
-/// The kernel of one operator.
+/// The kernel at the dispatch key CUDA of one operator, which calls the operator's CPU kernel.
 class CpuKernel final : public c10::OperatorKernel {
  public:
   explicit CpuKernel(const OperatorHandle& op) : facts_(op) {}
@@ -232,7 +232,7 @@ class CpuKernel final : public c10::OperatorKernel {
                   std::make_move_iterator(results.end()));
   }
 
-  /// Returns the results of the operator for its arguments.
+  /// Runs the operator with the arguments `given`, now or later in the stream. Returns its results.
   Stack call(const OperatorHandle& op, const Stack& given) const {
     Arguments arguments;
     Stack on_cpu = converted(given, &arguments);
@@ -301,7 +301,8 @@ class CpuKernel final : public c10::OperatorKernel {
     return take_state(generator, pairs.empty() ? 0 : pairs.front().first.numel());
   }
 
-  // Copies what the operator wrote into other memory than that of its arguments.
+  // Resizes resized arguments, and copies what the operator wrote to a counterpart in other memory
+  // than its CUDA tensor.
   static void write_back(const Arguments& arguments, cudaStream_t stream) {
     if (resize_like_counterparts(arguments)) take_turn(stream);  // a resize copies
     for (const auto& [x, y] : arguments.pairs()) {
@@ -311,7 +312,8 @@ class CpuKernel final : public c10::OperatorKernel {
     }
   }
 
-  // Results for the shapes alone.
+  // Runs the operator on counterparts of the arguments without their values (see Role), to find
+  // the shapes and dtypes of its results.
   std::optional<Stack> trial(const OperatorHandle& op, const Stack& given, Role role,
                              Arguments* arguments) const {
     *arguments = Arguments(role);
@@ -325,8 +327,8 @@ class CpuKernel final : public c10::OperatorKernel {
     return stack;
   }
 
-  // Makes the operator work of the stream. Returns nothing if the results depend on elements, so
-  // that the operator must run at the call.
+  // Enqueues the operator as work of the stream, and returns its results. Returns nullopt if the
+  // operator must run at the call, for example because a result's shape depends on values.
   std::optional<Stack> call_later(const OperatorHandle& op, const Stack& given, Stack* on_cpu,
                                   const Arguments& arguments, cudaStream_t stream,
                                   bool captures) const {
@@ -341,8 +343,8 @@ class CpuKernel final : public c10::OperatorKernel {
     std::optional<Stack> results;
     try {
       results = trial(op, given, Role::kMeta, &tried);
-    } catch (const std::exception&) {      // also of a Python function for meta tensors
-      if (!captures) return std::nullopt;  // the call reports an error of its arguments
+    } catch (const std::exception&) {      // includes errors of Python meta kernels
+      if (!captures) return std::nullopt;  // call() then reports wrong arguments
       results = trial(op, given, Role::kZeros, &tried);
     }
     const std::vector<at::Tensor> found = tensors_in(*results);
@@ -386,8 +388,8 @@ class CpuKernel final : public c10::OperatorKernel {
     });
   }
 
-  // A tensor of the CPU is read at the call, as in a copy of pageable memory. Pinned memory is read
-  // when the work runs.
+  // Clones each CPU tensor among the arguments, so that the work uses the values at the call. A
+  // copy uses its pinned source and its CPU target without a clone.
   IValue with_own_cpu_tensors(const IValue& value, const Stack& given) const {
     if (value.isTensor()) return own(value.toTensor(), given);
     if (value.isTensorList()) {
@@ -431,7 +433,8 @@ class CpuKernel final : public c10::OperatorKernel {
   OperatorFacts facts_;
 };
 
-/// The kernel of aten::copy_. A copy without a conversion is PyTorch's own, by cudaMemcpyAsync().
+/// The kernel of aten::copy_. PyTorch's own kernel, which calls cudaMemcpyAsync(), makes copies
+/// between contiguous tensors of the same type and sizes.
 class CopyKernel final : public c10::OperatorKernel {
  public:
   explicit CopyKernel(const OperatorHandle& op)
@@ -468,7 +471,7 @@ class ConstantKernel final : public c10::OperatorKernel {
   IValue value_;
 };
 
-// Operators that stay PyTorch's: no kernel runs in them.
+// Whether PyTorch's own CUDA implementation is kept, because it launches no CUDA kernel.
 bool stays(const std::string& full_name) {
   static const std::set<std::string> names = {"aten::_efficientzerotensor",
                                               "aten::_has_compatible_shallow_copy_type",
@@ -489,12 +492,13 @@ bool stays(const std::string& full_name) {
   return names.count(full_name) != 0;
 }
 
-// Operators without a kernel for CUDA that would choose one of NVIDIA's libraries.
+// Whether the operator has no CUDA kernel of its own and would call one of NVIDIA's libraries.
 bool chooses_library(const std::string& full_name) {
   return full_name == "aten::convolution" || full_name == "aten::convolution_backward";
 }
 
-// Operators of sparse tensors that read or write the parts of a tensor alone, or are in place.
+// Whether PyTorch's own implementation for sparse tensors is kept: for operators that only access
+// properties or dense parts of a sparse tensor, and for in-place operators.
 bool stays_sparse(const c10::FunctionSchema& schema) {
   static const std::set<std::string> names = {
       "aten::_dimI",        "aten::_dimV",        "aten::_indices",    "aten::_nnz",
@@ -521,7 +525,7 @@ bool is_view(const c10::FunctionSchema& schema) {
   });
 }
 
-// PyTorch warns about each kernel that replaces another kernel.
+// Suppresses PyTorch's warning about each kernel that replaces another kernel.
 class NoWarnings final : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
@@ -537,7 +541,7 @@ torch::Library& library_of(c10::DispatchKey key) {  // never destroyed, so that 
   return *new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
 }
 
-// Installs the kernels of the CPU for sparse tensors of one layout.
+// Installs CpuKernel for the operators of sparse CUDA tensors of one layout.
 void start_sparse(c10::DispatchKey of_device, c10::DispatchKey of_cpu) {
   torch::Library& library = library_of(of_device);
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
@@ -587,8 +591,8 @@ int start() {
 }  // namespace
 }  // namespace kernkit::torch_cuda
 
-/// Installs the kernels of the CPU at the dispatch key CUDA. Returns their number, or -1 after
-/// printing an error.
+/// Installs the kernels at the dispatch key CUDA. Returns the number of installed kernels, or -1
+/// after printing an error.
 extern "C" int kernkit_start_aten() {
   try {
     return kernkit::torch_cuda::start();

@@ -18,8 +18,8 @@
 
 namespace kernkit::torch_cuda {
 
-/// Returns a CPU tensor that names the memory of a CUDA tensor. The memory must outlive the result.
-/// A resize of the result leaves that memory and allocates memory of the CPU.
+/// Returns a CPU tensor that shares the memory of a CUDA tensor. The memory must outlive the
+/// result. A resize of the result beyond this memory allocates new memory on the CPU.
 inline at::Tensor on_cpu(const at::Tensor& x) {
   const c10::Storage& storage = x.storage();
   c10::Storage same(c10::make_intrusive<c10::StorageImpl>(
@@ -35,7 +35,8 @@ inline at::Tensor on_cpu(const at::Tensor& x) {
 
 inline bool is_dense(const at::Tensor& x) { return x.layout() == c10::kStrided; }
 
-/// Returns a sparse tensor like `x` whose parts are the results of a function for the parts of `x`.
+/// Returns a sparse tensor like `x` on `device`, with of_part(part) in place of each dense part of
+/// `x`: indices and values.
 template <class OfPart>
 at::Tensor sparse_like(const at::Tensor& x, c10::Device device, const OfPart& of_part) {
   const at::TensorOptions options = x.options().device(device);
@@ -49,7 +50,7 @@ at::Tensor sparse_like(const at::Tensor& x, c10::Device device, const OfPart& of
                                               of_part(x.values()), x.sizes(), options);
 }
 
-/// Returns the bytes from the first element of a tensor to the end of the last element.
+/// Returns the number of bytes from the first element of a tensor to the end of the last element.
 inline size_t extent(const at::Tensor& x) {
   if (x.numel() == 0) return 0;
   int64_t last = 0;
@@ -57,12 +58,13 @@ inline size_t extent(const at::Tensor& x) {
   return static_cast<size_t>(last + 1) * x.element_size();
 }
 
-/// Returns a CUDA tensor like a CPU tensor or a meta tensor, without its values.
+/// Returns an uninitialised CUDA tensor with the sizes, strides and dtype of a CPU or meta tensor.
 inline at::Tensor empty_on_device(const at::Tensor& x, c10::Device device) {
   return at::detail::empty_strided_cuda(x.sizes(), x.strides(), x.scalar_type(), device);
 }
 
-/// Adds the ranges of memory that a tensor's elements occupy, in as few ranges as possible.
+/// Appends to `accesses` the ranges of memory that the elements of `x` occupy, one range for each
+/// run of elements without gaps.
 inline void add_accesses(const at::Tensor& x, bool writes,
                          std::vector<kernkit_memory_access>* accesses) {
   if (x.numel() == 0) return;
@@ -90,11 +92,11 @@ inline void add_accesses(const at::Tensor& x, bool writes,
   }
 }
 
-/// How CUDA tensors appear to an operator of the CPU.
+/// The counterparts that Arguments makes of CUDA tensors for a CPU operator.
 enum class Role {
-  kMemory,  ///< as CPU tensors of the same memory
-  kMeta,    ///< as meta tensors, without memory
-  kZeros    ///< as CPU tensors of other memory, whose elements are 0
+  kMemory,  ///< CPU tensors in the same memory
+  kMeta,    ///< meta tensors, without memory
+  kZeros    ///< CPU tensors in new memory, with elements 0
 };
 
 /// The arguments of one call. Each CUDA tensor has one counterpart.
@@ -136,7 +138,8 @@ class Arguments {
     pairs_.emplace_back(x, counterpart(x));
     return pairs_.back().second;
   }
-  /// Returns a result of the operator with CUDA tensors in place of the CPU's tensors.
+  /// Returns a result of the operator with its CPU or meta tensors replaced: a counterpart by its
+  /// CUDA tensor, another tensor by a new CUDA tensor.
   c10::IValue convert_back(const c10::IValue& value) const {
     if (value.isTensor()) return convert_back(value.toTensor());
     if (!value.isTensorList()) return value;
@@ -159,14 +162,14 @@ class Arguments {
     }
     return out;
   }
-  /// The device of the call: that of its tensors, or the current device.
+  /// The CUDA device of the call's tensors; the current device for a call without CUDA tensors.
   c10::Device device() const {
     return device_ ? *device_ : c10::Device(c10::kCUDA, c10::cuda::current_device());
   }
   bool has_cpu_tensor() const { return has_cpu_tensor_; }
   /// Pairs of a CUDA tensor and its counterpart.
   const std::vector<std::pair<at::Tensor, at::Tensor>>& pairs() const { return pairs_; }
-  /// Forgets the device, so that a tensor of another device may follow.
+  /// Permits the next tensor to be on another device than the earlier tensors.
   void allow_other_device() { device_.reset(); }
   void set_device(c10::Device device) { device_ = device; }
   bool has_sparse_tensor() const {

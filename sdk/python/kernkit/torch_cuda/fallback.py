@@ -14,12 +14,12 @@ import torch
 C = torch._C
 ADVICE = ("kernkit runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, which lack this call: use another "
           "operator or dtype, or run the program on a GPU")  # fmt: skip
-# Operators that stay PyTorch's: no kernel runs in them. copy_ has a function of its own.
+# Operators whose CUDA implementation launches no kernel and is kept, and copy_, for which copy() is installed.
 STAY = {"_efficientzerotensor", "_has_compatible_shallow_copy_type", "_local_scalar_dense", "_nested_tensor_size", "_pin_memory",
         "copy_", "empty.memory_format", "empty_strided", "is_pinned", "is_set_to", "record_stream", "resize_", "set_",
         "set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor",
         "set_.source_Tensor_storage_offset"}  # fmt: skip
-CHOOSE_LIBRARY = {"convolution", "convolution_backward"}  # would choose cuDNN for CUDA tensors
+CHOOSE_LIBRARY = {"convolution", "convolution_backward"}  # have no CUDA kernel, and choose cuDNN for CUDA tensors
 CONSTANT = {"_fused_sdp_choice": 0, "_use_cudnn_ctc_loss": False, "_use_cudnn_ctc_loss.Tensor": False}
 TAKE_CPU_TENSORS = ("index", "_index_put", "_unsafe_index", "_ctc_loss", "_foreach_copy_")
 RETURN_VALUES = {"_unique2", "bincount", "equal", "is_nonzero", "masked_select", "nonzero", "repeat_interleave",
@@ -39,7 +39,7 @@ class StreamWork(ctypes.Structure):
 runtime = ctypes.CDLL(None)
 runtime.kernkit_enqueue_work.argtypes = [ctypes.c_void_p, ctypes.POINTER(StreamWork)]
 runtime.kernkit_wait_for_turn.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
-kept = {}  # what the runtime refers to, by number
+kept = {}  # {number of an enqueued work: objects to which the runtime refers}
 numbers = itertools.count(1)
 libraries = []  # kernels live as long as the library object
 
@@ -50,7 +50,7 @@ def checked(error, function):
 
 
 def enqueue(stream, name, work):
-    """Makes a function the next work of a stream or the next node of a graph."""
+    """Enqueues the function `work` in a stream or, during a graph capture, adds it to the graph."""
     number = next(numbers)
     problem = []
 
@@ -71,7 +71,7 @@ def wait_for_turn(stream):
 
 
 def on_cpu(x):
-    """A CPU tensor of the memory of a CUDA tensor."""
+    """A CPU tensor that shares the memory of a CUDA tensor."""
     storage = x.untyped_storage()
     if storage.nbytes() == 0:
         return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="cpu")
@@ -124,7 +124,7 @@ class Arguments:
         return type(value)(map(self.convert_back, value)) if type(value) in (list, tuple) else value
 
     def write_back(self, stream):
-        """Copies what the operator wrote into other memory than that of its arguments."""
+        """Resizes and writes the CUDA arguments whose CPU tensors the operator resized or has in other memory."""
         for x, y in self.pairs:
             if x.shape != y.shape:
                 x.resize_(y.shape)
@@ -134,7 +134,7 @@ class Arguments:
 
 
 def cpu_generator(generator):
-    """A CPU generator for the state of a CUDA generator, which advances."""
+    """Advances a CUDA generator, and returns a CPU generator whose seed follows from the state before the advance."""
     offset = generator.get_offset()
     generator.set_offset(offset + 4)
     return torch.Generator().manual_seed(hash((generator.initial_seed(), offset)) & (2**63 - 1))
@@ -145,7 +145,7 @@ def results_of(value):
 
 
 class Kernel:
-    """The kernel of one operator."""
+    """The kernel at the dispatch key CUDA of one operator, which calls the operator's CPU kernel."""
 
     def __init__(self, name, op):
         self.name, self.op, self.is_mutable = name, op, op._schema.is_mutable
@@ -175,7 +175,7 @@ class Kernel:
         except RuntimeError as error:
             if "not resizable" not in str(error):
                 raise
-            arguments = Arguments(has_own_memory=True)  # an argument out= of another size
+            arguments = Arguments(has_own_memory=True)  # an argument out= that must be resized
             results = self.call(arguments.convert(args), {**cpu_kwargs, **{name: arguments.convert(value)
                                                           for name, value in kwargs.items() if name != "generator"}})  # fmt: skip
         results = arguments.convert_back(results)
@@ -192,7 +192,7 @@ class Kernel:
             raise
 
     def capture(self, stream, args, kwargs):
-        """Makes the operator a node of the graph. Its results have the shapes of a call on copies."""
+        """Adds the operator to the graph. A call on copies of the arguments gives the shapes of the results."""
         if self.name.partition(".")[0] in RETURN_VALUES:
             raise RuntimeError(f"CUDA error: operation not permitted when stream is capturing: {self.name} returns values")
         trial = Arguments(has_own_memory=True)
@@ -210,7 +210,7 @@ class Kernel:
 
 
 def copy(to, source, non_blocking=False):
-    """Copies at the call, or in a graph."""
+    """The kernel of copy_: copies at the call or, during a capture, adds the copy to the graph."""
     devices = [x.device.index for x in (to, source) if x.is_cuda]
     streams = [C._cuda_getCurrentRawStream(index) for index in dict.fromkeys(devices)]
 

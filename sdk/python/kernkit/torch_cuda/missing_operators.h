@@ -15,7 +15,7 @@ inline at::Tensor with_bias(const at::Tensor& gates, const Optional& bias) {
   return bias && bias->defined() ? gates + *bias : gates;
 }
 
-/// Returns h', c' and the gates i, f, g, o after their functions, which the backward reads.
+/// Returns h', c', and the activated gates i, f, g and o in one tensor, which the backward reads.
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(const at::Tensor& input_gates,
                                                                 const at::Tensor& hidden_gates,
                                                                 const at::Tensor& cx,
@@ -30,7 +30,8 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(const at::Tensor
   return {o * cy.tanh(), cy, at::cat({i, f, g, o}, 1)};
 }
 
-/// Returns the gradients of the gates, of cx, and of the biases.
+/// Returns the gradients of the gates, of cx, and of the bias (undefined without a bias). The
+/// gradients of both biases are equal.
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
     const Optional& grad_hy, const Optional& grad_cy, const at::Tensor& cx, const at::Tensor& cy,
     const at::Tensor& workspace, bool has_bias) {
@@ -50,7 +51,7 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
   return {of_gates, of_cy * f, has_bias ? of_gates.sum(0) : at::Tensor()};
 }
 
-/// Returns h' and r, z, n, h and the hidden part of n, which the backward reads.
+/// Returns h', and in one tensor r, z, n, h and the hidden part of n, which the backward reads.
 inline std::tuple<at::Tensor, at::Tensor> gru_cell(const at::Tensor& input_gates,
                                                    const at::Tensor& hidden_gates,
                                                    const at::Tensor& hx, const Optional& input_bias,

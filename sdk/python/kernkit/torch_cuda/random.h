@@ -10,8 +10,8 @@
 
 namespace kernkit::torch_cuda {
 
-/// Returns by how much an operator with `count` random elements advances a generator: the rule of
-/// PyTorch's distribution kernels, 4 numbers for each thread and loop (DistributionTemplates.h).
+/// Returns the number by which an operator with `count` random elements advances the Philox offset:
+/// the rule of PyTorch's distribution kernels, 4 per thread and loop (DistributionTemplates.h).
 inline uint64_t advance_of(int64_t count) {
   constexpr int64_t kThreads = 256, kUnroll = 4;
   static const int64_t most_blocks = [] {
@@ -25,15 +25,15 @@ inline uint64_t advance_of(int64_t count) {
   return static_cast<uint64_t>(((count - 1) / (kThreads * blocks * kUnroll) + 1) * kUnroll);
 }
 
-/// Advances a CUDA generator and returns the state before. During a graph capture the state is
-/// memory that each replay of the graph fills.
+/// Advances a CUDA generator and returns its state before the advance. During a graph capture the
+/// state refers to memory that each replay of the graph fills.
 inline at::PhiloxCudaState take_state(const at::Generator& generator, int64_t count) {
   auto* const of_device = at::check_generator<at::CUDAGeneratorImpl>(generator);
   const std::lock_guard<std::mutex> lock(of_device->mutex_);
   return of_device->philox_cuda_state(advance_of(count));
 }
 
-/// Returns a seed of the CPU's generator for a state.
+/// Returns the seed for a CPU generator that takes the place of a CUDA generator in this state.
 inline uint64_t seed_of(const at::PhiloxCudaState& state) {
   const auto seed = state.captured_ ? static_cast<uint64_t>(*state.seed_.ptr) : state.seed_.val;
   const auto offset = state.captured_

@@ -27,7 +27,7 @@ def has_runtime():
 
 
 def cuda_headers(torch_folder):
-    """The folder with cuda_runtime_api.h of the CUDA toolkit, or of the packages that PyTorch installs; None without."""
+    """The folder with cuda_runtime_api.h of the CUDA toolkit, or of the packages that PyTorch installs, or None."""
     places = [torch_folder.parent / "nvidia/cu13/include"]
     places += [pathlib.Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     places.append(pathlib.Path("/usr/local/cuda/include"))
@@ -35,13 +35,13 @@ def cuda_headers(torch_folder):
 
 
 def compiler_of_system():
-    """The C++ compiler, or None."""
+    """The path of the first installed compiler of $CXX, g++ and clang++, or None."""
     return next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++")))), None)
 
 
 def compile_once(name, text, files, command_of):
-    """A library among the caches, whose name has a digest of `text` and of the content of `files`, and "", or None and the
-    reason. command_of(compiler, output) returns the command that compiles the library."""
+    """Compiles a library into the folder of caches, unless the folder has a library with the same digest of `text` and
+    `files`. command_of(compiler, output) returns the command. Returns (library, ""), or (None, reason)."""
     cache = os.environ.get("KERNKIT_TORCH_CACHE")
     if not cache:
         return None, "kernkit run did not set KERNKIT_TORCH_CACHE"
@@ -57,7 +57,7 @@ def compile_once(name, text, files, command_of):
     library.parent.mkdir(parents=True, exist_ok=True)
     with (library.parent / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if library.is_file():  # compiled while this process waited
+        if library.is_file():  # another process compiled the library
             return library, ""
         if name == "aten":
             print(f"kernkit: compiling PyTorch's operators for CUDA tensors, once, into {library.parent}", file=sys.stderr)
@@ -143,22 +143,22 @@ def use_fallback():
 
 
 def switch_off_libraries(torch):
-    """PyTorch then chooses operators of its own in place of NVIDIA's libraries and of fused attention."""
+    """Makes PyTorch choose its own operators in place of NVIDIA's libraries and of fused attention."""
     set_cudnn = torch._C._set_cudnn_enabled
 
     def keep_cudnn_off(enabled):
         set_cudnn(False)
 
     keep_cudnn_off(True)
-    torch._C._set_cudnn_enabled = keep_cudnn_off  # torch.backends.cudnn.flags() calls this name
-    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # of torch.backends.cudnn.enabled = ...
+    torch._C._set_cudnn_enabled = keep_cudnn_off  # torch.backends.cudnn.flags() calls this function
+    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # for torch.backends.cudnn.enabled = ...
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def profile_the_cpu(torch):
-    """The profiler then records the CPU only: CUPTI, which records a GPU, needs NVIDIA's driver."""
+    """Makes the profiler record the CPU only, since CUPTI, which records a GPU, needs NVIDIA's driver."""
     module, cuda = torch.autograd.profiler, torch.profiler.ProfilerActivity.CUDA
     for name in ("_prepare_profiler", "_enable_profiler"):
 

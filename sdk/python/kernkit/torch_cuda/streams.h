@@ -21,14 +21,15 @@ inline bool has_tools() {
   static const bool is_on = !setting("KERNKIT_TOOLS").empty();
   return is_on;
 }
-/// Returns whether operators run later, in the order of their streams: with a seed, and for tools.
+/// Returns whether operators are enqueued in streams instead of running at the call: with a seed,
+/// and with tools.
 inline bool runs_later() {
   static const std::string seed = setting("KERNKIT_SEED");
   static const bool is_on = (!seed.empty() && seed != "0") || has_tools();
   return is_on;
 }
 
-/// Returns whether there are several devices.
+/// Returns whether the process has more than one device.
 inline bool has_devices() {
   static const bool are_several = c10::cuda::device_count() > 1;
   return are_several;
@@ -40,8 +41,8 @@ inline bool is_captured(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-/// Waits until the earlier work has ended that precedes new work in a stream. Returns false,
-/// without a wait, for a captured stream.
+/// Waits until all work has ended that must precede new work in the stream, and returns true.
+/// Returns false, without waiting, if the stream is being captured.
 inline bool take_turn(cudaStream_t stream) {
   int is_captured = 0;
   C10_CUDA_CHECK(kernkit_wait_for_turn(stream, &is_captured));

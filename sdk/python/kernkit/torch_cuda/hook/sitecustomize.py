@@ -11,7 +11,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
 class AfterTorch:
-    """Finds torch like Python's own finders, with a loader that runs start.py at the end."""
+    """A finder of the module torch, whose loader runs start.py after it has loaded torch."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
