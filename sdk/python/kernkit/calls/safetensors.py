@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes safetensors files: a size, a JSON object of this size that describes the entries, and the entries."""
+"""Reads and writes safetensors files: a size, a JSON object of this size that describes the data, and the data."""
 
 import json
 import os

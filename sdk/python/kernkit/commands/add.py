@@ -6,9 +6,9 @@
 makes declaration, CPU and CUDA code, export, test and benchmark, and adds one line to
 kernels/CMakeLists.txt. The new op builds and its tests pass; "Write it here" marks the lines to replace.
 
-kinds: elementwise (the default) adds its inputs and multiplies the sum by the numbers; row divides each row
-of such a sum by its root mean square; row_reduction adds up each row of a matrix; custom takes any arguments,
-checks its tensors, writes zeros and returns zeros.
+kinds: elementwise (the default) multiplies the sum of its input tensors by its numbers; row computes the same
+product, and divides each row by the root mean square of the row; row_reduction adds up each row of a matrix;
+custom takes any arguments, checks its tensors, writes zeros and returns zeros.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 
 A PROGRAM is a command: a program of Google Benchmark, or a Python file that takes --benchmark_out=FILE
 and writes the same JSON. Every round runs each program once, in its own process. The program measures its rows in
-random order, several times, and the fastest time counts. A row has one sample for each
+random order, each row several times, and the fastest time of a row is its sample of the
 round. Exit code 1: a program failed, or a row computed a wrong result.
 """
 

@@ -3,10 +3,10 @@
 
 A row's value is its share of the ceiling measured in the same run (the best copy), or its ratio to
 its peers in the same run. Times of two runs are never compared. For every row the command computes
-the confidence interval of the change, at a confidence of 95 % for all rows together. Slower
-(faster): the interval does not contain 0, and the change is at least --tolerance. Unclear: neither,
-and the interval contains a change of 20 %. Exit code 1: a row is slower. Files of `kernkit counters
---json` are compared without intervals.
+the confidence interval of the change, at a confidence of 95 % for all rows together. A row
+is slower or faster if the interval does not contain 0 and the change is at least --tolerance.
+Another row is unclear if the interval contains a change of 20 %. Exit code 1: a row is slower.
+Files of `kernkit counters --json` are compared without intervals.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run the programs of ./kk gpu --build on a GPU: tests, compute-sanitizer, frameworks, benchmarks.
 
-The command needs Python and a GPU, no compiler, no CMake, no network. A part that cannot run is skipped, with the
+The command needs Python and a GPU, but no compiler, CMake or network. A part that cannot run is skipped, with the
 reason; without a GPU all parts are skipped, and the exit code is 0. Programs are build/gpu/bin/*gpu_test and
 *gpu_bench. The results are one JSON file with device, driver, date and commit.
 
@@ -49,7 +49,7 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
     for program in programs(options.build, "test"):
         path = out / f"{program.name}.xml"
         report.run_tests(path, [program, f"--gtest_output=xml:{path}", "--gtest_brief=1"])
-        for which in options.first or ["Contract/*.Capture"]:  # alone, so that the captured launch is the first launch of the process
+        for which in options.first or ["Contract/*.Capture"]:  # alone: the captured launch is the process's first
             report.check(f"{program.name}, {which} alone", [program, f"--gtest_filter={which}", "--gtest_brief=1"])
 
 
@@ -69,7 +69,7 @@ def run_frameworks(options: argparse.Namespace, out: pathlib.Path, report: Repor
     examples, path = out / "examples.jsonl", out / "pytest.xml"
     examples.touch()
     if options.tests == OWN_TESTS:
-        for program in programs(options.build, "test"):  # the program writes the examples of its ops
+        for program in programs(options.build, "test"):  # these tests write the examples of the ops
             report.check(f"{program.name}, examples", [program, "--gtest_filter=Contract/*.Note", "--gtest_brief=1"],
                          KERNKIT_EXAMPLES=str(examples))  # fmt: skip
     command = [sys.executable, "-m", "pytest", options.tests, "-q", "-rfEsx", "-p", "no:cacheprovider"]

@@ -51,7 +51,7 @@ def check_not_included(library: pathlib.Path, op: str) -> None:
 
 
 def check_not_used(library: pathlib.Path, op: str) -> None:
-    """Checks that no other op names this op after USES. UserError: another op does."""
+    """Checks that no other op names this op after USES. UserError: another op names this op."""
     with kernel_list.errors_of_user(kernel_list.PATH):
         users = kernel_list.users(files.read(library, kernel_list.PATH), op)
     if users:

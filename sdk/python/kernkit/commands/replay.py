@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repeat a call that KERNKIT_RECORD recorded, and compare the results.
 
-The library is the one of the command line: a recording names no file that is loaded. The tensors have the strides,
+The library is that of the command line; no file that a recording names is loaded. The tensors have the strides,
 offsets, alignment and shared memory of the recorded call. The call runs in a process of its own.
 
 --on-cpu repeats the call of a GPU without a GPU: the library's kernels run by their PTX, as by `kernkit run`. With --tool
@@ -41,7 +41,7 @@ except ImportError:  # a library's copy without the component ptx
 def _tolerance(text: str) -> float:
     value = float(text)
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of at least 0")
     return value
 
 
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="with --bench: the number of rounds (default: %(default)s)")
     parser.add_argument("--here", action="store_true", help="make the call in this process, for a debugger")
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, metavar="T",
-                        help="largest accepted difference of recorded and replayed numbers, relative to the larger magnitude or to 1 (default: 0, equal bits)")
+                        help="largest accepted difference between recorded and replayed numbers, relative to the larger magnitude or to 1 (default: 0, equal bits)")
 
 
 def _check_line(call: recording.Recording, library: pathlib.Path) -> None:
@@ -84,7 +84,8 @@ def _repeat(call: recording.Recording, library: pathlib.Path, tolerance: float) 
 
 
 def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: float) -> int:
-    """The exit code; of a process that a signal ended, the negative number of the signal."""
+    """Repeats the call in a child process. Returns the exit code of the process, or the negative number of the signal
+    that ended the process."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:

@@ -28,7 +28,7 @@ from ..scaffold import components, former_names, rendering
 from ..scaffold.history import Repository
 from ..sdk import version
 
-_WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options of a merge that changes no file
+_WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # of a git merge that changes no file
 
 
 def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[str, str]:
