@@ -74,7 +74,7 @@ def compile_once(name, text, files, command_of):
 
 
 def compiled(torch):
-    """The library that is compiled from aten_on_cpu.cc for this PyTorch, and "", or None and the reason."""
+    """Compiles aten_on_cpu.cc for this PyTorch, unless done before. Returns (library, ""), or (None, reason)."""
     include = os.environ.get("KERNKIT_TORCH_INCLUDE")
     if not include:
         return None, "kernkit run did not set KERNKIT_TORCH_INCLUDE"
@@ -96,7 +96,7 @@ def compiled(torch):
 
 
 def sibling(name):
-    """A module in this folder."""
+    """Imports a module of this folder."""
     spec = importlib.util.spec_from_file_location(f"_kernkit_torch_{name}", HERE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -105,7 +105,8 @@ def sibling(name):
 
 
 def nvidia_libraries(torch_folder):
-    """The library with the functions of cuBLAS, cuDNN and NCCL, and "", or None and the reason."""
+    """Compiles the library with the functions of cuBLAS, cuDNN and NCCL, unless done before. Returns (library, ""), or
+    (None, reason)."""
     generator, headers = sibling("nvidia_libraries"), cuda_headers(torch_folder)
     folders = generator.found_folders(torch_folder.parent, [headers] if headers else [])
     if not folders or headers is None:
