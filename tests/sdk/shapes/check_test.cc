@@ -166,8 +166,8 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
-// A whole output is compared with the first input only under certain conditions. Each of these
-// lines lacks one of them.
+// Each of these lines lacks one of the conditions under which the shape of a whole output is
+// compared with that of the first input.
 TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
