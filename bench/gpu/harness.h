@@ -70,7 +70,7 @@ std::vector<unsigned char> bytes_of(const std::vector<T>& values) {
 enum class Caches { kCold, kHot };
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches);
 
-/// The copy rate for arrays of this size [bytes read and written per second]: that of
+/// Returns the copy rate for arrays of this size [bytes read and written per second]: the rate of
 /// cudaMemcpyAsync or of a copy kernel, whichever is faster. Measured once per process.
 double copy_rate(int64_t bytes, Caches caches);
 

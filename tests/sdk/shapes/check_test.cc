@@ -352,7 +352,7 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
   EXPECT_EQ(received(f, {x.any, w.any, two.any, five.any}),
             "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
             "(bound by w), n = 3 (bound by x)");
-  // The error of the dtype is reported, not the size that cannot be computed.
+  // The error about the dtype is reported, not an error about the size, which cannot be computed.
   const TensorArgument<double> wrong({5});
   EXPECT_EQ(received(f, {x.any, none(), two.any, wrong.any}),
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");
