@@ -27,8 +27,7 @@ def pytest_collection_modifyitems(items: list) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def skip_without_git(item: pytest.Item):
-    """Skips a test that fails with the error that git is not installed, if git is not installed. Tests that do not need
-    git run."""
+    """Skips a test that fails because git is not installed. Tests that do not need git run on a machine without git."""
     try:
         return (yield)
     except Exception as error:

@@ -17,7 +17,7 @@
 
 namespace kernkit::bench {
 
-/// The reason why no row can run, such as a missing device; "" if a device exists.
+/// Returns the reason why no row can run, such as a missing device, or "" if a device exists.
 const std::string& no_device();
 
 /// Device memory of one row. The constructor throws RuntimeError if there is not enough memory.
@@ -33,10 +33,10 @@ class DeviceArray {
   void* data() const { return data_; }
   /// Fills the array with repetitions of the period.
   void fill(const std::vector<unsigned char>& period);
-  /// Overwrites the array with a pattern, so that later correct contents were written by the
-  /// kernel.
+  /// Overwrites the array with a pattern, so that correct contents after a launch show that the
+  /// kernel wrote them.
   void poison();
-  /// Number of bytes that differ from the repeated period.
+  /// Returns the number of bytes that differ from the repeated period.
   int64_t wrong(const std::vector<unsigned char>& period) const;
 
  private:
@@ -70,7 +70,7 @@ std::vector<unsigned char> bytes_of(const std::vector<T>& values) {
 enum class Caches { kCold, kHot };
 double time_of(const std::function<void(cudaStream_t)>& launch, Caches caches);
 
-/// The copy rate for arrays of this size [bytes read and written per second]: that of
+/// Returns the copy rate for arrays of this size [bytes read and written per second]: the rate of
 /// cudaMemcpyAsync or of a copy kernel, whichever is faster. Measured once per process.
 double copy_rate(int64_t bytes, Caches caches);
 

@@ -58,7 +58,7 @@ inline void copy_128(int64_t bytes, unsigned char* to, const unsigned char* from
 }
 #endif
 
-/// The copies that the processor supports, with their names.
+/// Returns the copies that the processor supports, with their names.
 inline std::vector<std::pair<const char*, Copy*>> copies() {
   std::vector<std::pair<const char*, Copy*>> loops = {
       {"memcpy", [](int64_t bytes, unsigned char* to,

@@ -33,7 +33,7 @@ inline constexpr int64_t kSizes[] = {4 << 10,  64 << 10, 1 << 20,  4 << 20,
 
 using testing::all_threads;
 
-/// The largest size for which four arrays fit into free memory [bytes].
+/// Returns the largest of kSizes for which four arrays fit into free memory [bytes].
 inline int64_t largest_size() {
   const int64_t available = static_cast<int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   int64_t largest = kSizes[0];
@@ -41,8 +41,8 @@ inline int64_t largest_size() {
   return largest;
 }
 
-/// Page-aligned memory, shared by all rows of the process, so that all rows use the same pages.
-/// Array 0 is the output. Returns null if there is not enough memory.
+/// Returns page-aligned memory, which all rows of the process share, so that all rows use the same
+/// pages. Array 0 is the output. Returns null if there is not enough memory.
 inline unsigned char* array(int which, int64_t bytes) {
   struct Free {
     void operator()(unsigned char* memory) const { free(memory); }

@@ -18,17 +18,20 @@ class Label(NamedTuple):
 
 
 def label_of_hirace(name: str) -> Label:
-    """HiRace-Indigo: "pull_node_neighbors_cond_syncBug". A program without a bug is clean."""
+    """Returns the label of a HiRace-Indigo program from the bugs in its name, as in
+    "pull_node_neighbors_cond_syncBug"."""
     return Label(bool(re.search(r"(atomic|guard|sync|race)Bug", name)), "boundsBug" in name)
 
 
 def label_of_scor(name: str) -> Label:
-    """ScoR's micro programs: "race_interblock_blkatom", "norace_interblock_atom"."""
+    """Returns the label of a micro program of ScoR from its name: "race_interblock_blkatom" or
+    "norace_interblock_atom"."""
     return Label(name.startswith("race_"), False)
 
 
 def label_of_scor_application(name: str) -> Label:
-    """ScoR's applications, compiled as "1dconv.racy" with RACEY and as "1dconv.clean" without."""
+    """Returns the label of an application of ScoR from the name of the compiled program: "1dconv.racy" with the macro
+    RACEY, "1dconv.clean" without it."""
     return Label(name.endswith(".racy"), False)
 
 

@@ -45,8 +45,8 @@ def has_finding(row: Row) -> bool:
 
 
 def kinds_as_markdown(rows: List[Row]) -> List[str]:
-    """A table of the kinds of bugs in Indigo3's programs, most of which have several: the programs of each kind, and how
-    many of them have a finding of a tool."""
+    """Returns the lines of a table with a row for each kind of bug in Indigo3's programs: the number of programs, and
+    the numbers of programs with a finding of each tool. A program with several bugs counts in several rows."""
     lines = ["", "| kind | programs | racecheck | memcheck | initcheck | no finding |", "|---|---|---|---|---|---|"]
     of_kind: Dict[str, List[Row]] = {}
     for row in rows:

@@ -25,6 +25,6 @@ void unfinished() { KERNKIT_THROW(NotImplementedError) << "not yet"; }
 void bug() { KERNKIT_ICHECK_EQ(3, 4); }
 
 KERNKIT_EXPORT(reduce, "(Tensor x, int window, str mode='sum') -> float",
-               "The sum or mean of the first elements.", reduce)
+               "Returns the sum or the mean of the first `window` elements of x.", reduce)
 KERNKIT_EXPORT(unfinished, "() -> ()", "Raises a NotImplementedError.", unfinished)
 KERNKIT_EXPORT(bug, "() -> ()", "Raises an InternalError.", bug)

@@ -12,4 +12,4 @@ void on_finish(const Function& callback) {
 }
 // [/keep]
 
-KERNKIT_EXPORT(on_finish, "(Callable callback) -> ()", "Keeps a callback.", on_finish)
+KERNKIT_EXPORT(on_finish, "(Callable callback) -> ()", "Stores the callback.", on_finish)

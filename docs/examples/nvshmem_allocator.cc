@@ -34,5 +34,5 @@ kernkit::Tensor symmetric_empty(kernkit::ShapeView shape, DLDataType dtype, DLDe
 }  // namespace
 
 KERNKIT_EXPORT(symmetric_empty, "(int[] shape, ScalarType dtype, Device device) -> Tensor",
-               "A tensor in symmetric memory, for communication from within kernels.",
+               "Returns a tensor in symmetric memory, which kernels of all PEs can access.",
                symmetric_empty)

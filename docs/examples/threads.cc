@@ -12,7 +12,7 @@ namespace {
 int64_t number(void* stream) { return reinterpret_cast<int64_t>(stream); }
 
 // [threads]
-/// The default stream of a new thread, and the stream after a StreamGuard.
+/// Returns the current stream of a new thread, before and after a StreamGuard.
 std::tuple<int64_t, int64_t> streams_of_a_thread(DLDevice device) {
   void* stream = kernkit::current_stream(device);
   const auto allocator = kernkit::current_allocator();
@@ -48,6 +48,6 @@ void fails() {
 }  // namespace
 
 KERNKIT_EXPORT(streams_of_a_thread, "(Device device) -> (int, int)",
-               "The default stream of a new thread, and the stream after a StreamGuard.",
+               "Returns the current stream of a new thread, before and after a StreamGuard.",
                streams_of_a_thread)
-KERNKIT_EXPORT(fails, "() -> ()", "Raises the exception of another thread.", fails)
+KERNKIT_EXPORT(fails, "() -> ()", "Raises the exception that another thread threw.", fails)

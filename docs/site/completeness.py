@@ -29,7 +29,7 @@ def place(symbol: Symbol) -> str:
 
 
 def headers_without_page(symbols: List[Symbol], pages: Dict[str, Set[str]]) -> Set[str]:
-    """Returns the headers that have public names and of which no name is on a page."""
+    """Returns the headers that have public names, none of which is on a page."""
     shown = {symbol.header for symbol in symbols if symbol.identity in pages}
     return {symbol.header for symbol in symbols} - shown
 

@@ -5,7 +5,8 @@
 # benchmarks stop with a message. A build without tests and benchmarks needs none of it.
 include_guard(GLOBAL)
 
-# The version of a complete SDK in a folder; "" if the folder has none.
+# Sets `out` to the version of the complete SDK in a folder, or to "" if the folder has no complete
+# SDK.
 function(_kernkit_version_of folder out)
   set(KERNKIT_VERSION "")
   if(EXISTS "${folder}/cmake/KernkitTests.cmake" AND EXISTS "${folder}/cmake/KernkitVersion.cmake")

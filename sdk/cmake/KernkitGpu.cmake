@@ -2,7 +2,7 @@
 # Programs that run on a GPU, built by nvcc from the test and benchmark files: <op>_gpu_test and
 # <op>_gpu_bench. The target kernkit_gpu builds all programs and the library. ./kk gpu runs them.
 
-# The library's ops that have a CUDA implementation.
+# Sets `out` to the library's ops that have a CUDA implementation.
 function(_kernkit_ops_on_gpu library out)
   get_property(ops TARGET ${library}_objects PROPERTY KERNKIT_OPS)
   set(found "")
@@ -15,15 +15,16 @@ function(_kernkit_ops_on_gpu library out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# KERNKIT_ON_GPU: the backend of kernkit/testing/backend.h is a GPU.
+# Sets the options of a program for a GPU. KERNKIT_ON_GPU selects the GPU in
+# kernkit/testing/backend.h.
 function(_kernkit_compile_on_gpu target)
   target_compile_definitions(${target} PRIVATE KERNKIT_ON_GPU)
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON CXX_EXTENSIONS OFF BUILD_RPATH "$ORIGIN/../lib")
   _kernkit_compile_test(${target})
 endfunction()
 
-# `source` is "test" or "bench". Optional arguments: the objects to link in place of nvcc's, and the
-# library that has main().
+# Adds <op>_gpu_<source> for each op, where `source` is "test" or "bench". Optional arguments are
+# the objects to link in place of nvcc's, and the library that has main().
 function(_kernkit_add_gpu_programs library dir source)
   set(objects ${library}_objects)
   set(main GTest::gtest_main)

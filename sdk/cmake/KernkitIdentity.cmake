@@ -18,7 +18,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# `uses_cuda`: a generator expression, 1 if the library has CUDA code.
+# Adds the identity to a library. `uses_cuda` is a generator expression, which is 1 if the library
+# has CUDA code.
 function(_kernkit_add_identity library uses_cuda)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${library}_identity.cc")
   list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
@@ -29,7 +30,8 @@ __attribute__((section(\".kernkit\"))) static const char text[] = \"library=${li
     EXPANDED(KERNKIT_VERSION_MAJOR) \".\" EXPANDED(KERNKIT_VERSION_MINOR) \".\" EXPANDED(KERNKIT_VERSION_PATCH);
 extern \"C\" __attribute__((visibility(\"default\"))) const char* kernkit_identity(void) { return text; }\n")
   target_sources(${library} PRIVATE "${source}")
-  # A debug build does not wait for git, and a commit does not cause another link.
+  # In a Debug build the commit is unknown, so that a build does not wait for git and a new commit
+  # causes no link.
   add_custom_target(${library}_identity BYPRODUCTS "${source}" VERBATIM COMMAND_EXPAND_LISTS
     COMMAND "${CMAKE_COMMAND}" -E env "$<$<CONFIG:Debug>:KERNKIT_COMMIT=unknown>" "${CMAKE_COMMAND}"
       "-DROOT=${PROJECT_SOURCE_DIR}" "-DSOURCE=${source}" "-Dcuda=${cuda}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")

@@ -3,7 +3,8 @@
 # op.
 include_guard(GLOBAL)
 
-# A source file's unique name: the names of its folder and of the file, as in gemm/gemm.
+# Sets `out` to a name of a source file that is unique in a library: its folder's name and its own,
+# as in gemm/gemm.
 function(_kernkit_name_of_source source out)
   cmake_path(GET source PARENT_PATH dir)
   cmake_path(GET dir FILENAME dir)
@@ -11,24 +12,26 @@ function(_kernkit_name_of_source source out)
   set(${out} "${dir}/${stem}" PARENT_SCOPE)
 endfunction()
 
-# A regular expression for the objects of these source files, including the objects for the CPU.
+# Sets `out` to a regular expression that matches the objects of these source files, also the
+# objects of .cu files that are compiled for the CPU.
 function(_kernkit_objects_of sources out)
-  # One expression instead of a call of _kernkit_name_of_source() for each file: with thirty ops,
-  # each program leaves out ninety files.
+  # Calls of _kernkit_name_of_source() would be slow: in a library of thirty ops, each program
+  # leaves out ninety files.
   list(TRANSFORM sources REPLACE "^.*/([^/]+/[^/]+)[.][^.]*$" "\\1" OUTPUT_VARIABLE names)
   list(JOIN names "|" names)
   string(REPLACE "+" "[+]" names "${names}")
   set(${out} "/(${names})(_cuda)?[.](cc|cu)[.]o$" PARENT_SCOPE)
 endfunction()
 
-# nvcc's options for machine code for these architectures, 90 or 90-real.
+# Sets `out` to nvcc's options for machine code for these architectures, such as 90 or 90-real.
 function(_kernkit_machine_code_for architectures out)
   list(TRANSFORM architectures REPLACE "-(real|virtual)$" "")
   list(TRANSFORM architectures REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
   set(${out} "${architectures}" PARENT_SCOPE)
 endfunction()
 
-# The options by which CMake names these architectures to nvcc; "" for unsupported lists.
+# Sets `out` to the options that CMake passes to nvcc for these architectures, or to "" for an
+# unsupported list.
 function(_kernkit_options_for_architectures architectures out)
   set(options "")
   if(architectures MATCHES "^(all|all-major)$")
@@ -48,7 +51,8 @@ function(_kernkit_options_for_architectures architectures out)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
-# The correction for lists that contain both 100 and its family 100f; "" for other lists.
+# Sets `out` to the advice in the error message if the two lists contain both 100 and its family
+# 100f, otherwise to "".
 function(_kernkit_fix_for_family own library out)
   set(${out} "" PARENT_SCOPE)
   set(both ${own} ${library})
@@ -71,8 +75,8 @@ function(_kernkit_fix_for_family own library out)
 endfunction()
 
 # Stops if nvcc lacks one of the op's own architectures, or cannot compile them together with the
-# library's. `own` is "" for the library's alone. A compiler that does not list its architectures is
-# not checked.
+# library's. If `own` is "", only the library's architectures are checked. If the compiler does not
+# list its architectures, nothing is checked.
 function(_kernkit_check_architectures place compiler own library)
   execute_process(COMMAND "${compiler}" --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
   string(REGEX MATCHALL "sm_[0-9]+[a-z]?" known "${known}")
@@ -120,7 +124,8 @@ function(_kernkit_check_architectures place compiler own library)
   message(FATAL_ERROR "${place}: nvcc does not compile ${lists} (${reason})${fix}")
 endfunction()
 
-# Links the device code of an op's .cu files, for targets that link the files' objects.
+# Adds a target that links the device code of an op's .cu files. Programs and libraries link its
+# object in addition to the files' objects.
 function(_kernkit_link_device_code library op sources architectures)
   _kernkit_objects_of("${sources}" pattern)
   set(objects "$<FILTER:$<TARGET_OBJECTS:${library}_objects>,INCLUDE,${pattern}>")

@@ -32,7 +32,8 @@ function(_kernkit_line_information target)
   endif()
 endfunction()
 
-# A library's code is compiled with KERNKIT_COMPILED and with the definitions of this function.
+# Sets `out` to the definitions, in addition to KERNKIT_COMPILED, with which a library's code is
+# compiled.
 function(_kernkit_hook_definitions out)
   set(definitions "")
   if(NOT KERNKIT_CALL_HOOK)
@@ -141,11 +142,11 @@ function(_kernkit_path_for_nvcc path out)
   set(${out} "\"${path}\"" PARENT_SCOPE)
 endfunction()
 
-# Warnings, and on the CPU one rounding for each operation on every instruction set. (nvcc fuses a *
-# b + c into one rounding, which kernels that compute should use; --fmad=false forbids it.) The
-# options that comparisons do not trap and square roots set no errno change no bit; they let g++
-# vectorise an op that compares floats, and both compilers vectorise sqrt. Options selected by
-# language in generator expressions must not reach nvcc directly, hence -Xcompiler.
+# Sets options for warnings and for arithmetic. On the CPU each operation is rounded separately,
+# with every instruction set; nvcc fuses a * b + c into one rounding unless --fmad=false is given.
+# -fno-trapping-math and -fno-math-errno change no result: with them, g++ vectorises ops that
+# compare floats, and both compilers vectorise sqrt. Options selected by language in generator
+# expressions must not reach nvcc directly, hence -Xcompiler.
 function(_kernkit_compile_options target)
   set(host -Wall -Wextra -ffp-contract=off -fno-trapping-math -fno-math-errno)
   if(KERNKIT_WERROR)
@@ -228,7 +229,8 @@ function(_kernkit_place_code target)
   endif()
 endfunction()
 
-# A generator expression: 1 if a library has a .cu file, or an op that links a CUDA library.
+# Sets `out` to a generator expression that is 1 if the library has a .cu file or an op that links a
+# CUDA library, otherwise 0.
 function(_kernkit_uses_cuda library out)
   set(${out} 0 PARENT_SCOPE)
   if(KERNKIT_WITH_CUDA)
@@ -300,10 +302,12 @@ function(kernkit_add_library name)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _kernkit_check_float_options [[${name}]])")
   if(KERNKIT_WITH_CUDA)
     target_compile_definitions(${name}_objects PUBLIC "$<${uses_cuda}:KERNKIT_WITH_CUDA>")
-    # An archive: the linker takes only what is called.
+    # The CUDA runtime is an archive, from which the linker takes only the functions that are
+    # called.
     target_link_libraries(${name}_objects PUBLIC CUDA::cudart_static)
     _kernkit_add_static_runtime_table(${name} "${uses_cuda}")
-    # For the error message of a launch on a device for which the library has no code.
+    # The error message of a launch on a device without code in the library lists these
+    # architectures.
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-(real|virtual)$" "" OUTPUT_VARIABLE architectures)
     list(TRANSFORM architectures PREPEND "sm_")
     list(JOIN architectures ", " architectures)

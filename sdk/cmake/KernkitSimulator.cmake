@@ -17,7 +17,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/KernkitGpu.cmake" OPTIONAL)
 unset(_kernkit_simulator_dir)
 unset(_kernkit_sdk_dir)
 
-# The library's ops, except those that are GPU_ONLY or whose CUDA tests run by PTX.
+# Sets `out` to the library's ops, except for ops that are GPU_ONLY or whose CUDA tests run from
+# PTX.
 function(_kernkit_ops_on_cpu library out)
   get_property(found TARGET ${library}_objects PROPERTY KERNKIT_OPS)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
@@ -72,7 +73,8 @@ function(kernkit_add_on_fibers library)
   _kernkit_compile_options(${target})
 endfunction()
 
-# <objects>_contract: the rules of KERNKIT_TEST_CONTRACT, for tests that link these objects.
+# Adds <objects>_contract, the compiled rules of KERNKIT_TEST_CONTRACT, for tests that link these
+# objects.
 function(_kernkit_add_contract_rules objects)
   if(NOT TARGET ${objects}_contract)
     get_target_property(source kernkit_simulator KERNKIT_CONTRACT_SOURCE)

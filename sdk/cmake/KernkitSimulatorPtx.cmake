@@ -83,8 +83,8 @@ function(_kernkit_find_code_of_nvcc out)
   endforeach()
 endfunction()
 
-# The reason why the tests of an op, which need the ops `needed`, cannot run on nvcc's code; "" if
-# they can.
+# Sets `out` to the reason why the tests of an op, which need the ops `needed`, cannot run on nvcc's
+# code, or to "" if they can.
 function(_kernkit_why_not_on_ptx library op needed out)
   set(${out} "" PARENT_SCOPE)
   if(NOT KERNKIT_WITH_CUDA)
@@ -109,8 +109,8 @@ function(_kernkit_why_not_on_ptx library op needed out)
   endforeach()
 endfunction()
 
-# Whether an op's tests run by PTX, or the reason why not. A GPU_ONLY op runs by PTX whenever
-# possible.
+# Sets `out` to TRUE if an op's tests run from PTX, otherwise to FALSE, and `why` to the reason why
+# PTX cannot run, or "". A GPU_ONLY op runs from PTX whenever possible.
 function(_kernkit_runs_on_ptx library op needed out why)
   _kernkit_why_not_on_ptx(${library} ${op} "${needed}" reason)
   get_property(gpu_only TARGET ${library}_objects PROPERTY KERNKIT_GPU_ONLY_OPS)
@@ -127,8 +127,8 @@ function(_kernkit_runs_on_ptx library op needed out why)
   set(${why} "${reason}" PARENT_SCOPE)
 endfunction()
 
-# <library>_on_ptx_usage: the options and libraries of a program of nvcc's objects, without these
-# objects.
+# Adds <library>_on_ptx_usage, the options and libraries for a program that links nvcc's objects of
+# the library, without these objects.
 function(_kernkit_use_ptx library)
   if(TARGET ${library}_on_ptx_usage)
     return()
@@ -143,7 +143,8 @@ function(_kernkit_use_ptx library)
   target_link_libraries(${library}_on_ptx_usage INTERFACE kernkit::kernkit kernkit::simulator_fibers kernkit::simulator_ptx)
 endfunction()
 
-# Links a program of nvcc's objects with the runtime and with the libraries of the needed ops.
+# Links a program, which contains nvcc's objects, with the simulator's runtime and with the
+# libraries of the needed ops.
 function(_kernkit_run_on_ptx program library needed)
   target_sources(${program} PRIVATE ${_kernkit_whole_runtime})
   foreach(each IN LISTS needed)
@@ -152,12 +153,12 @@ function(_kernkit_run_on_ptx program library needed)
   endforeach()
 endfunction()
 
-# A kernel with an unsupported instruction is skipped, not failed.
+# A test whose kernel has an unsupported instruction counts as skipped, not as failed.
 set(_kernkit_skipped_by_ptx PROPERTIES SKIP_REGULAR_EXPRESSION "  SKIPPED |kernkit: .* cannot run: ")
 set(_kernkit_skipped_by_ptx "${_kernkit_skipped_by_ptx}" CACHE INTERNAL "")
 
-# Links a program of contracts with nvcc's code if all ops run by PTX. Returns the compiler and the
-# properties of the program's tests.
+# Links a program of contract tests with nvcc's objects if all ops run from PTX. Sets `objects` and
+# `properties` to the target with the options, and to the properties of the program's tests.
 function(_kernkit_link_contracts_on_ptx program library objects properties)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   foreach(op IN LISTS ops)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The table of the CUDA runtime's functions in a library that links the runtime statically. By the table
-# `kernkit run` replaces the functions of a stripped library. No code of the library reads the table.
+# The table of the CUDA runtime's functions in a library that links the runtime statically. `kernkit
+# run` finds and replaces the functions of a stripped library by this table. No code of the library
+# reads the table.
 
 # `uses_cuda`: a generator expression, 1 if the library has CUDA code, and so the runtime.
 #

@@ -3,8 +3,8 @@
 # Programs of one op are linked on request, from objects that all programs share.
 include_guard(GLOBAL)
 
-# The library's ops that a program of this op does not need: those that neither the op nor an op that
-# it uses names in USES. Stops if USES names an op that the library lacks.
+# Sets `out` to the library's ops that a program of this op does not need: ops that are not named in
+# USES of the op or of an op that it uses. Stops if USES names an op that the library lacks.
 function(_kernkit_other_ops library op out)
   get_target_property(others ${library}_objects KERNKIT_OPS)
   set(all "${others}")
@@ -69,8 +69,8 @@ function(_kernkit_link_ops target library others objects usage)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX CUDA_RUNTIME_LIBRARY None)
 endfunction()
 
-# <objects>_usage: the options and libraries that linking these objects requires, without the
-# objects.
+# Adds <objects>_usage, the options and libraries that a target needs to link these objects, without
+# the objects.
 function(_kernkit_add_usage objects)
   if(NOT TARGET ${objects}_usage)
     add_library(${objects}_usage INTERFACE)
@@ -129,7 +129,8 @@ function(_kernkit_add_program library op file program objects usage)
   set_target_properties(${op}_${program} PROPERTIES CXX_LINKER_LAUNCHER "${launcher}")
 endfunction()
 
-# A macro: GoogleTest sets variables for its own functions.
+# This is a macro, because include(GoogleTest) sets variables that GoogleTest's functions read in
+# the caller's scope.
 macro(_kernkit_find_gtest)
   find_package(GTest QUIET)
   if(NOT GTest_FOUND)
@@ -144,8 +145,8 @@ function(_kernkit_compile_test target)
   target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<CONFIG:Release,Debug>>:-O0>")
 endfunction()
 
-# The name of the program with the tests of all ops. If an op has the library's name, the op's
-# program has that name.
+# Sets `out` to the name of the program with the tests of all ops. The name differs from
+# <library>_<program> if an op has the library's name, because the op's program then has that name.
 function(_kernkit_name_of_all library program out)
   get_target_property(ops ${library}_objects KERNKIT_OPS)
   if(library IN_LIST ops)
@@ -154,8 +155,8 @@ function(_kernkit_name_of_all library program out)
   set(${out} ${library}_${program} PARENT_SCOPE)
 endfunction()
 
-# <library>_<program>: contains the tests of these programs, links all their libraries and is the
-# program that ctest runs. Further arguments are properties of the tests.
+# Adds <library>_<program>, the program that ctest runs: it contains the tests of these programs and
+# links all their libraries. Further arguments are properties of the tests.
 function(_kernkit_add_program_of_all library program programs others objects usage contract)
   _kernkit_name_of_all(${library} ${program} all)
   set(files ${library}_${program}_files)

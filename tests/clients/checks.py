@@ -34,23 +34,24 @@ def product_bound(a, b, eps=EPS32):
 
 
 def to_bf16(values):
-    """The bits of bfloat16 numbers, as uint16, rounded to nearest even."""
+    """Returns the values rounded to bfloat16, to nearest even, as uint16 with the bits."""
     bits = np.asarray(values, np.float32).view(np.uint32).astype(np.uint64)
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
 
 
 def from_bf16(bits):
-    """The float32 values of bfloat16 bits."""
+    """Returns as float32 the bfloat16 numbers with these bits."""
     return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
 
 
 def to_tf32(values):
-    """float32 values with the 10 bits of fraction that a tensor core reads of a tf32 operand."""
+    """Returns the values as float32, truncated to the 10 bits of fraction that a tensor core reads of a tf32
+    operand."""
     return (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def softmax(x):
-    """The softmax of the last axis in float64."""
+    """Returns the softmax along the last axis, computed in float64."""
     x = np.asarray(x, np.float64)
     powers = np.exp(x - x.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True)

@@ -32,7 +32,7 @@ class Values {
  public:
   explicit Values(Input* in) : in_(*in) {}
 
-  /// Whether a value was invalid, so that the call may be rejected.
+  /// Returns whether a value was invalid, so that the op may reject the call.
   bool hostile() const { return hostile_; }
   bool once_in(uint32_t n) {
     const bool yes = in_.once_in(n);
@@ -166,7 +166,7 @@ class Values {
   }
 
   std::deque<TestTensor>& tensors() { return tensors_; }
-  /// Whether every object has exactly one owner, as it had before the call.
+  /// Returns whether every object has exactly one owner, as before the call.
   bool balanced() const {
     const auto all = [](const auto& objects) {
       for (const auto& object : objects) {

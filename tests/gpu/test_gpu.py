@@ -91,7 +91,7 @@ def test_cupy_on_a_side_stream(kernels, cupy, record_property):
     record_property("seen", summary)
     print(summary)
     if not in_order:
-        # Only tvm_ffi can set the stream, not a kernel library.
+        # The failure is expected, because only tvm_ffi can pass CuPy's stream to a kernel library.
         warnings.warn(summary)
         pytest.xfail(summary)
 

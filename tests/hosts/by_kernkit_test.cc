@@ -48,7 +48,7 @@ void check(const Module& module) {
   EXPECT_EQ(module["sum"](x.view("x")).cast<double>(), 6);
   EXPECT_EQ(module["sum"](x.dl()).cast<double>(), 6);
 
-  // Error kinds and messages. The first error is that of the first call.
+  // Error kinds and messages, also of the first error that the library raises.
   const std::string who = module.path() == KERNKIT_TEST_PEER ? "" : "reject(): ";
   EXPECT_EQ(error_of([&] { module["reject"](0); }), "TypeError: " + who + "a TypeError");
   EXPECT_EQ(error_of([&] { module["reject"](1); }), "ValueError: " + who + "a ValueError");

@@ -69,7 +69,7 @@ Tensor allocate(int64_t n) { return kernkit::alloc_tensor({n}, kernkit::dl_float
 }  // namespace
 
 KERNKIT_EXPORT(sum, "(Tensor x) -> float", "The sum of x.", sum)
-KERNKIT_EXPORT(reject, "(int how=0) -> ()", "Raises an error of a kind that how selects.", reject)
+KERNKIT_EXPORT(reject, "(int how=0) -> ()", "Raises an error whose kind `how` selects.", reject)
 KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "Returns x.", same)
 KERNKIT_EXPORT(pair, "(Tensor x) -> (int, Tensor)", "Returns 7 and x.", pair)
 KERNKIT_EXPORT(words, "() -> str", "Returns a text.", words)

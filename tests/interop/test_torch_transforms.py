@@ -34,7 +34,7 @@ def test_a_gradient_is_never_silently_wrong(torch_ops):
 
 
 def test_a_plain_function_is_opaque_to_torch(torch_ops, plain):
-    """torch notices neither writes nor gradients of a plain function, but both of an operator."""
+    """An operator increases the version of a written tensor and has a gradient; a plain function does not do so."""
     x, y = normal(3, 8).requires_grad_(), normal(3, 4)
     before = y._version
     plain.silu_and_mul(y, x)

@@ -155,8 +155,8 @@ def test_the_page_lists_supported_and_unsupported_headers():
 
 
 def test_calls_of_the_kept_run_match_the_page():
-    """The ratios in the page are those of the recorded run, which compiled one source with kernkit's and with tvm-ffi's
-    headers by the same compiler."""
+    """The ratios in docs/bring-your-tvm-ffi-library.md are those of the recorded run, which compiled one source with
+    kernkit's and with tvm-ffi's headers by the same compiler."""
     rows = json.loads((compiled.ROOT / "bench/results/tvm_ffi_compat/run.json").read_text())["rows"]
     median = {row["name"].removesuffix("/real_time"): statistics.median(row["samples"]) for row in rows}
     page = (compiled.ROOT / "docs/bring-your-tvm-ffi-library.md").read_text()

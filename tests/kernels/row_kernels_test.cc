@@ -105,11 +105,12 @@ class RowKernels : public ::testing::Test {
       }
     }
   }
-  // Compares row r of y with exact results. `from`: the magnitude of the terms before they
-  // cancelled each other.
+  // Compares row r of y with exact results. `from` is the magnitude of terms that may cancel, whose
+  // rounding errors remain in the result.
   static void expect_row(Tensor<T>& y, int64_t r, const Row& exact, long double from = 0) {
     const Row got = y.row(r);
-    // The last rounding. Subnormal numbers of float16 are 2^-24 apart.
+    // `half` is the relative error of the last rounding. Subnormal numbers of float16 are 2^-24
+    // apart.
     const long double half = std::ldexp(1.0L, -testing::significand_digits<T>());
     const long double least = sizeof(T) == 2 ? 0x1p-24L : 0;
     for (size_t i = 0; i < exact.size(); ++i) {

@@ -134,7 +134,7 @@ KERNKIT_EXPORT(
     kinds,
     "(Tensor(out!) y, Tensor x, float f, int i, bool b, str s, ScalarType dtype, Device device, "
     "int[] sizes, Tensor[] tensors, float? maybe=None) -> float",
-    "Every type of argument.", kinds)
+    "Has a parameter of every type.", kinds)
 KERNKIT_EXPORT(fail, "(Tensor x) -> ()", "Fails.", fail)
 KERNKIT_EXPORT(crash, "(Tensor(a!) y, Tensor x, int signal) -> ()",
                "Copies one number and raises a signal.", crash)
@@ -146,9 +146,9 @@ KERNKIT_EXPORT(
 KERNKIT_EXPORT(row_sums, "(Tensor(out!) y[n]: float32, Tensor x[n, d]: float32) -> ()",
                "y = the sums of the rows of x.", row_sums)
 KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x.", same)
-KERNKIT_EXPORT(transposed, "(Tensor x) -> Tensor", "The transpose of x.", transposed)
+KERNKIT_EXPORT(transposed, "(Tensor x) -> Tensor", "Returns the transpose of x.", transposed)
 KERNKIT_EXPORT(described,
                "(str text, bytes bytes, float[] numbers, str[] words, Tensor? x=None, "
                "Tensor[]? tensors=None) -> str",
-               "A text of all arguments.", described)
+               "Returns a text that describes all arguments.", described)
 KERNKIT_EXPORT(apply, "(Callable f, float x) -> float", "f(x).", apply)

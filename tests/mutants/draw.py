@@ -7,7 +7,7 @@ import random
 import re
 from typing import Dict, Iterator, List, Optional, Tuple
 
-# Files without mutants: headers that C code also includes, and headers that only tests include.
+# Files in which no mutants are planted: headers that C code includes as well, and headers that only tests include.
 LEFT_OUT = re.compile(
     r"kernkit/(abi|testing|base|host_api/any_tensor)|/include/kernkit_simulator/"
 )

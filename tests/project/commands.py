@@ -32,8 +32,8 @@ def build_target(root, target):
 
 
 def path_without(folder, *names):
-    """Returns PATH without these programs: each folder of PATH that contains such a program is replaced by a folder
-    below `folder` with links to the other programs."""
+    """Returns a PATH without these programs. A new folder below `folder`, with links to all other programs, replaces
+    each folder of PATH that contains one of these programs."""
     folders = []
     for number, entry in enumerate(os.environ["PATH"].split(os.pathsep)):
         programs = {path.name: path for path in pathlib.Path(entry).glob("*")} if entry else {}

@@ -423,7 +423,7 @@ def test_cutlass_that_is_not_there(project, tmp_path):
 
 @pytest.fixture
 def with_scratch(root, prefix, tmp_path):
-    """The library of the page, whose op takes scratch memory, configured and not built."""
+    """The library in docs/examples/scratch, whose op takes scratch memory, configured but not built."""
     source = shutil.copytree(root / "docs/examples/scratch", tmp_path / "source")
     run("cmake", "-S", source, "-B", source / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DKERNKIT_CUDA=OFF")
     return source / "build"
@@ -456,7 +456,7 @@ def test_an_op_with_scratch_keeps_its_contract(with_scratch):
 
 @pytest.fixture
 def example(root, tmp_path):
-    """A copy of the project in the page."""
+    """A copy of the project in docs/gallery/cuda_libraries."""
     return shutil.copytree(root / "docs/gallery/cuda_libraries", tmp_path / "source")
 
 

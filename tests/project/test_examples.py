@@ -135,7 +135,7 @@ def test_moved_from_torch(build):
         tensors = [None if a is None else torch.as_tensor(a) for a in args]
         assert rejected(after.rms_norm, *tensors) == text
         rejected(before.rms_norm, *tensors)
-    # The page warns that the moved op has no gradient.
+    # The page moving-a-kernel-here.md warns that the moved op has no gradient.
     assert after.rms_norm(x.requires_grad_()).grad_fn is None
 
 

@@ -56,7 +56,7 @@ def test_files_compile_unchanged(csrc, flags, rendered, root):
 
 
 def accounted(root):
-    """Returns the numbers of files in the page's table, in the rows A, B, C and all."""
+    """Returns the numbers of files in the table of docs/bring-your-tvm-ffi-library.md, in the rows A, B, C and all."""
     page = (root / "docs/bring-your-tvm-ffi-library.md").read_text()
     return tuple(int(re.search(rf"^\| {row}.* \| (\d+) \|$", page, re.MULTILINE)[1]) for row in ("A:", "B:", "C:", "all"))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """forms.txt lists each instruction form that tests run, as "add.s32 PtxInteger.Arithmetic integers": the form, a test,
-and the list of the form's SIMD code if the form has SIMD code. The page lists each row of the instruction table.
-`python tests/project/test_ptx_forms.py` writes the list and the page."""
+and the list of the form's SIMD code if the form has SIMD code. docs/instructions.md lists each row of the instruction
+table. `python tests/project/test_ptx_forms.py` writes the list and the page."""
 
 import os
 import pathlib

@@ -56,7 +56,8 @@ def run_table(root, runtime, folder, seed, *names):
 
 
 def rows_of_page(names):
-    """Returns the rows of the page's table. The rows have the names of kernels without cases, sizes and types."""
+    """Returns the rows of the table in docs/running-ptx.md. The rows have the names of kernels without cases, sizes and
+    types."""
     rows = {}
     for name in names:
         library, kernel = re.sub(r"\[.*\]$", "", name).split(".", 1)

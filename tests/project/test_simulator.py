@@ -11,7 +11,7 @@ from commands import ENVIRONMENT, run
 
 @pytest.fixture
 def example(root, tmp_path):
-    """A copy of the project in the page."""
+    """A copy of the project in docs/examples/on_cpu."""
     return shutil.copytree(root / "docs/examples/on_cpu", tmp_path / "source")
 
 
@@ -45,7 +45,8 @@ kernkit_add_contract_test(cpu_ops negate_contract_test.cc)
 
 @pytest.fixture(scope="module")
 def with_contracts(root, tmp_path_factory):
-    """The project of the page with another library, whose op has no CUDA implementation, and the files of its build."""
+    """The project in docs/examples/on_cpu with a second library, whose op has no CUDA implementation, and the files of
+    its build."""
     source = tmp_path_factory.mktemp("on_cpu") / "source"
     shutil.copytree(root / "docs/examples/on_cpu", source)
     shutil.copytree(root / "tests/consumers/negate", source / "negate")
@@ -70,8 +71,8 @@ def test_contracts(prefix, with_contracts):
 
 @pytest.mark.all
 def test_example_of_the_page(prefix, with_contracts):
-    """The page's example passes, and reports a planted race. The example is built in the folder that already has the
-    compiled dependencies."""
+    """The test in docs/examples/on_cpu passes, and a planted race is reported. The example is built in the folder that
+    already has the compiled dependencies."""
     program = build(with_contracts, prefix)
     assert [run_seed(program, seed)[1] for seed in range(5)] == [0] * 5
     kernel = with_contracts / "shift/shift.cu"

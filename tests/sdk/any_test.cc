@@ -234,7 +234,8 @@ TEST(Movable, IsReadWithoutACopy) {
   });
   read(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}),
        [](TensorView x) { EXPECT_EQ(x.numel(), 7); });
-  // Other code reads the tensor arguments of an exported op.
+  // An exported op reads its tensor arguments by other code than Any does, so the same cases are
+  // tested with an op.
   KernkitObject* slot = new_object(Tensor::FromNDAlloc(CPUNDAlloc(), {7}, dl_float32, {kDLCPU, 0}));
   const KernkitAny args[] = {movable(&slot).get(), AnyView(7).get()};
   KernkitAny result{};

@@ -22,5 +22,5 @@ int64_t count_freed() { return freed; }
 
 }  // namespace
 
-KERNKIT_EXPORT(make, "(int n) -> Tensor", "A tensor.", make)
-KERNKIT_EXPORT(count_freed, "() -> int", "How many were freed.", count_freed)
+KERNKIT_EXPORT(make, "(int n) -> Tensor", "Returns n floats.", make)
+KERNKIT_EXPORT(count_freed, "() -> int", "Returns the number of freed tensors.", count_freed)

@@ -7,7 +7,7 @@
 namespace kernkit::gpu {
 
 std::vector<Range> checked_ranges(int64_t n) {
-  constexpr int64_t kNear = 8192;  // [elements] of at most four blocks
+  constexpr int64_t kNear = 8192;  // number of elements of at most four blocks
   std::vector<Range> all;
   for (int64_t part = 0; part <= 8; ++part) {
     const int64_t middle = n / 8 * part + n % 8 * part / 8;

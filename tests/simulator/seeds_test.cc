@@ -18,7 +18,7 @@ namespace {
 #define KERNKIT_SEEDS 1000
 #endif
 
-// Runs the test under every seed, on a new runtime for each seed and with the test's memory.
+// Runs the test under seeds 1 to KERNKIT_SEEDS, each time in a new runtime.
 template <class Test>
 void each_seed(const Test& test) {
   for (unsigned seed = 1; seed <= KERNKIT_SEEDS; ++seed) {

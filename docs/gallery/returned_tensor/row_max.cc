@@ -29,4 +29,4 @@ std::tuple<Tensor, Tensor> row_max(TensorView x) {
 }  // namespace
 
 KERNKIT_EXPORT(row_max, "(Tensor x[n, d]) -> (Tensor values[n], Tensor indices[n]: int64)",
-               "The first largest element of each row, and its column.", row_max)
+               "Returns the first largest element of each row, and its column.", row_max)

@@ -7,12 +7,13 @@
 
 namespace kernkit::host {
 
-/// A function of tvm_ffi, or null while tvm_ffi is not loaded. A call costs some tens of
-/// nanoseconds: it searches again only if a library was loaded since the last search.
+/// Returns the address of a function of tvm_ffi, or null while tvm_ffi is not loaded. A call takes
+/// some tens of nanoseconds, because it searches again only if a library was loaded since the last
+/// search.
 void* find_tvm_ffi(const char* name) noexcept;
 
-/// A function of tvm_ffi. get() searches by find_tvm_ffi() until the function is found, and keeps
-/// the address.
+/// Keeps the address of a function of tvm_ffi. get() returns the address, or null while
+/// find_tvm_ffi() does not find the function.
 template <class Function>
 class TvmFfi {
  public:

@@ -73,15 +73,16 @@ KERNKIT_EXPORT(describe,
                "(Tensor y, Tensor? bias=None, float eps=1e-6, int n=-3, bool flag=True, "
                "str text='it is', ScalarType dtype=bfloat16) -> str",
                "Describes its arguments.", describe)
-KERNKIT_EXPORT(sum, "(int[] v, int[]? w=None) -> int", "The sum of all.", sum)
-KERNKIT_EXPORT(sum_floats, "(float[] v) -> float", "The sum.", sum_floats)
-KERNKIT_EXPORT(count, "(Tensor[] xs) -> int", "Elements of all.", count)
+KERNKIT_EXPORT(sum, "(int[] v, int[]? w=None) -> int", "Returns the sum of v and w.", sum)
+KERNKIT_EXPORT(sum_floats, "(float[] v) -> float", "Returns the sum of v.", sum_floats)
+KERNKIT_EXPORT(count, "(Tensor[] xs) -> int", "Returns the number of elements of all xs.", count)
 KERNKIT_EXPORT(greet, "(str name, Device device) -> str", "Greets.", greet)
-KERNKIT_EXPORT(many, "(Tensor x) -> (int, float, bool, str, Tensor)", "Several results.", many)
-KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "x itself.", same)
+KERNKIT_EXPORT(many, "(Tensor x) -> (int, float, bool, str, Tensor)",
+               "Returns a value of each type.", many)
+KERNKIT_EXPORT(same, "(Tensor x) -> Tensor", "Returns x.", same)
 KERNKIT_EXPORT(half, "(float x) -> float", "x / 2.", half)
 KERNKIT_EXPORT(wide, "(int v) -> int", "v / 2.", wide)
 KERNKIT_EXPORT(too_wide, "() -> int", "2^63.", too_wide)
 KERNKIT_EXPORT(narrow, "(int v) -> int", "v.", narrow)
 KERNKIT_EXPORT(nothing, "() -> bool", "True.", nothing)
-KERNKIT_EXPORT(stream_of, "(Device device) -> int", "The caller's current stream.", stream_of)
+KERNKIT_EXPORT(stream_of, "(Device device) -> int", "Returns the current stream.", stream_of)

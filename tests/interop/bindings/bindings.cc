@@ -44,7 +44,7 @@ KERNKIT_EXPORT(defaults,
                "(int i=-007, float e=1e-6, float big=inf, float low=-inf, float whole=1, "
                "bool flag=True, str words='it\\s \"so\"', str none='', "
                "ScalarType dtype=bfloat16, int? n=None, int[]? sizes=None) -> str",
-               "Defaults of every kind.", defaults)
+               "Has a parameter with a default of every type.", defaults)
 KERNKIT_EXPORT(lambda, "(int from, int lambda_, int lambda=3) -> int",
                "Parameters with names that are Python keywords.", keywords)
 KERNKIT_EXPORT(lambda_, "(int n) -> int",
@@ -52,9 +52,9 @@ KERNKIT_EXPORT(lambda_, "(int n) -> int",
 KERNKIT_EXPORT(library, "(int _library) -> int",
                "An op and a parameter with names that the generated module uses.", one)
 KERNKIT_EXPORT(_library, "(int tvm_ffi, int os, int Tensor) -> int", "", keywords)
-KERNKIT_EXPORT(str, "(str str) -> str", "Python's type.", text)
-KERNKIT_EXPORT(bytes, "(bytes bytes) -> int", "Python's type.", size)
-KERNKIT_EXPORT(Any, "() -> (int, float)", "An op with a name of module typing.", pair)
+KERNKIT_EXPORT(str, "(str str) -> str", "An op with the name of a Python type.", text)
+KERNKIT_EXPORT(bytes, "(bytes bytes) -> int", "An op with the name of a Python type.", size)
+KERNKIT_EXPORT(Any, "() -> (int, float)", "An op with the name of typing.Any.", pair)
 KERNKIT_EXPORT(kind, "(int a, int b) -> (int, int)",
                "An op with the name of an attribute of tvm_ffi.Module.", divided)
 KERNKIT_EXPORT(written, "(Tensor(a!) y, Tensor? x=None) -> ()",

@@ -91,7 +91,7 @@ Function adder(double n) {
 }  // namespace
 
 KERNKIT_EXPORT(apply, "(Callable f, float x) -> float", "f(x).", apply)
-KERNKIT_EXPORT(apply_if, "(Callable? f=None) -> bool", "Whether f() is None.", apply_if)
+KERNKIT_EXPORT(apply_if, "(Callable? f=None) -> bool", "Returns whether f() is None.", apply_if)
 KERNKIT_EXPORT(pass_all, "(Callable f, Tensor tensor) -> Any", "f(...).", pass_all)
 KERNKIT_EXPORT(caught, "(Callable f) -> str",
                "Calls f and returns the kind and the message of the error that f raises.", caught)
@@ -102,11 +102,11 @@ KERNKIT_EXPORT(describe, "(Any value) -> str",
 KERNKIT_EXPORT(keep, "(Any value) -> Any",
                "Stores value and returns the value that the previous call stored.", keep)
 KERNKIT_EXPORT(as_tensor, "(Any value) -> Tensor", "value.", as_tensor)
-KERNKIT_EXPORT(sum_after, "(float[] values, Callable f) -> float", "Their sum, after f().",
+KERNKIT_EXPORT(sum_after, "(float[] values, Callable f) -> float", "Calls f, then returns the sum.",
                sum_after)
-KERNKIT_EXPORT(sum_bytes, "(bytes b) -> int", "The sum.", sum_bytes)
+KERNKIT_EXPORT(sum_bytes, "(bytes b) -> int", "Returns the sum of all bytes.", sum_bytes)
 KERNKIT_EXPORT(repeat, "(bytes b, int times) -> bytes", "b * times.", repeat)
 KERNKIT_EXPORT(shape, "(Tensor x) -> int[]", "x's shape.", shape)
 KERNKIT_EXPORT(apply_to_shape, "(Callable f, Tensor x) -> Any", "f(x's shape).", apply_to_shape)
-KERNKIT_EXPORT(defaults, "() -> (ScalarType, Device)", "float16 on the CPU.", defaults)
-KERNKIT_EXPORT(adder, "(float n) -> Callable", "A function of x and scale.", adder)
+KERNKIT_EXPORT(defaults, "() -> (ScalarType, Device)", "Returns float16 and cpu.", defaults)
+KERNKIT_EXPORT(adder, "(float n) -> Callable", "Returns f(x, scale) = x + n * scale.", adder)

@@ -65,7 +65,8 @@ KERNKIT_EXPORT(on_device, "(Tensor x) -> Tensor", "Returns a copy of x.", on_dev
 KERNKIT_EXPORT(copy, "(Tensor(a!) to, Tensor from) -> ()", "", copy)
 KERNKIT_EXPORT(new_stream, "() -> int", "", new_stream)
 KERNKIT_EXPORT(capture, "(int stream, bool begin) -> int",
-               "Begins a capture; at its end, the number of captured nodes.", capture)
+               "Begins or ends a capture. At the end, returns the number of captured nodes.",
+               capture)
 KERNKIT_EXPORT(launches, "(int stream) -> int",
                "Returns the number of kernels that were launched since the last call; a negative "
                "number if a kernel was launched on a stream other than `stream`.",

@@ -507,7 +507,8 @@ TEST(CpuRow, KeptValuesOutliveTheirInputs) {
   set_threads(1);
 }
 
-// The ways to overwrite the row before values that were read from its memory are used.
+// Ways in which a body overwrites memory of the row before it uses a value that it read from that
+// memory.
 enum class Use { kBefore, kLoaded, kMapped, kPut, kMapSum, kPointer, kMany };
 float overwrite_and_use(Use use, int64_t d, float* x, float* y, int threads_of_rows) {
   float sum = 0;

@@ -259,8 +259,8 @@ TEST_F(CudaRows, ReusesItsResults) {
   }
 }
 
-// The ways to overwrite the whole row or a part of it before values that were read are used. A
-// short row is kept in registers; for a long row such a use is an error.
+// Ways in which a body overwrites memory of the row before it uses a value that it read from that
+// memory. A short row is kept in registers; for a long row such a use is an error.
 enum class Use { kBefore, kLoaded, kMapped, kKept, kPut, kPointer };
 struct Overwrite {
   Use use;

@@ -168,7 +168,7 @@ TEST(Runtime, RejectedImportLeavesTheTensorToTheCaller) {
   EXPECT_EQ(deleted, 2);
 }
 
-// The import of a tensor with null data succeeds. An op rejects such a tensor, for example a fake
+// The runtime imports a tensor with null data, for example a fake tensor. The op then rejects the
 // tensor, with a message that names the argument.
 TEST(Runtime, ImportsATensorWithoutMemory) {
   Managed nowhere;

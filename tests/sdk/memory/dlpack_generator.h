@@ -131,7 +131,7 @@ inline void generate(Rng& rng, Sample* out) {
     case 3:  // any strides
       for (int64_t& stride : s.strides) stride = between(rng, -40, 40);
       break;
-    case 4:  // a size is 0, the others are arbitrary
+    case 4:  // one size is 0, all other sizes are arbitrary
       for (size_t i = 0; i < s.shape.size(); ++i) {
         if (rng() % 2 == 0) s.shape[i] = between(rng, 0, INT64_MAX - 1);
         if (rng() % 2 == 0) s.strides[i] = static_cast<int64_t>(rng());

@@ -124,7 +124,7 @@ TEST(ParseFloat, RoundsToNearest) {
     *last = '1';
     compare(text);
     char* point = std::strchr(text, '.');
-    ++point[1 + random() % 15];  // gives a digit, or ':', which is not a digit
+    ++point[1 + random() % 15];  // the character after 9 is ':', which is not a digit
     if (std::strchr(text, ':') == nullptr) compare(text);
   }
   EXPECT_EQ(wrong, 0) << "for example " << example;

@@ -166,8 +166,8 @@ TEST(Shapes, DotsAloneAreTheShapeOfAnother) {
             "TypeError: shaped_alike(): y: dtype float32 does not match x (float64)");
 }
 
-// A whole output is compared with the first input only under certain conditions. Each of these
-// lines lacks one of them.
+// Each of these lines lacks one of the conditions under which the shape of a whole output is
+// compared with that of the first input.
 TEST(Shapes, DotsRequireOnlyWhatTheLineDeclares) {
   const TensorArgument<float> x({2, 3});
   const TensorArgument<double> wide({2, 3});
@@ -352,7 +352,7 @@ TEST(Shapes, OfAMissingTensorBindNothing) {
   EXPECT_EQ(received(f, {x.any, w.any, two.any, five.any}),
             "ValueError: shaped_chosen(): j: shape [5] does not match [2 * k + n] with k = 2 "
             "(bound by w), n = 3 (bound by x)");
-  // The error of the dtype is reported, not the size that cannot be computed.
+  // The error about the dtype is reported, not an error about the size, which cannot be computed.
   const TensorArgument<double> wrong({5});
   EXPECT_EQ(received(f, {x.any, none(), two.any, wrong.any}),
             "TypeError: shaped_chosen(): j: dtype float64 does not match x (float32)");

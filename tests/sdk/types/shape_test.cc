@@ -131,7 +131,7 @@ TEST(StridesView, NullIsRowMajor) {
   EXPECT_EQ(listed(StridesView(nullptr, {})), std::vector<int64_t>{});
 }
 
-// Computed strides may wrap: such a tensor is rejected elsewhere, with a message that prints the
+// Computed strides may wrap. Checks reject the tensor later, with a message that prints the
 // strides.
 TEST(StridesView, OverflowWraps) {
   const int64_t sizes[] = {1, int64_t{1} << 40, int64_t{1} << 40};

@@ -2,4 +2,4 @@
 #include "cumsum/cumsum.h"
 #include "kernkit/export.h"
 
-KERNKIT_EXPORT(cumsum, "(Tensor(a!) y, Tensor x) -> ()", "Sums of the first elements.", cumsum)
+KERNKIT_EXPORT(cumsum, "(Tensor(a!) y, Tensor x) -> ()", "y[i] = x[0] + ... + x[i].", cumsum)

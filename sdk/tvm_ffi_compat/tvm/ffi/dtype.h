@@ -103,8 +103,8 @@ class DTypeReader {
 }
 }  // namespace detail
 
-/// Returns the name of a dtype in tvm-ffi's notation: "float32", "int8x4", "" for void. kernkit's
-/// name if tvm-ffi has none: "complex64".
+/// Returns the name of a dtype in tvm-ffi's notation: "float32", "int8x4", "" for void. Returns
+/// kernkit's name if tvm-ffi has no name for the dtype: "complex64".
 [[gnu::cold]] inline String DLDataTypeToString(DLDataType dtype) {
   const auto code = static_cast<kernkit::DTypeCode>(dtype.code);
   kernkit::Message text;

@@ -20,10 +20,11 @@ inline constexpr int kDigits<kernkit::float16> = 11;
 template <>
 inline constexpr int kDigits<kernkit::bfloat16> = 8;
 
-/// Returns the largest permitted error of a result. The relative part covers the last rounding, the
-/// product, and silu (3.4 units in the last place of the arithmetic's type by kernkit/math.h: 7
-/// roundings). The absolute part is the smallest number of float16: rounding a subnormal result
-/// costs half of it. Results of the other types are never subnormal here.
+/// Returns the largest permitted error of a result. The relative part covers the last rounding to
+/// T, and 8 roundings in the compute type: one of the product, and 7 for silu, whose error is 3.4
+/// units in the last place (kernkit/math.h). The absolute part is the smallest number of float16:
+/// rounding a subnormal result costs half of it. Results of the other types are never subnormal
+/// here.
 template <class T>
 long double tolerance(long double exact) {
   const long double relative =

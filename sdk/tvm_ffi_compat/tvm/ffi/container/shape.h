@@ -21,12 +21,12 @@ class ShapeOf : public Base {
     if (i < this->size()) return (*this)[i];
     TVM_FFI_THROW(IndexError) << "indexing " << i << " on a Shape of size " << this->size();
   }
-  /// Returns the first size. Throws IndexError for no sizes.
+  /// Returns the first size. Throws IndexError if there are no sizes.
   int64_t front() const { return at(0); }
-  /// Returns the last size. Throws IndexError for no sizes.
+  /// Returns the last size. Throws IndexError if there are no sizes.
   int64_t back() const { return at(this->size() - 1); }
-  /// Returns the product of the sizes, 1 for no sizes. Throws ValueError if the product exceeds
-  /// int64 or a size is negative.
+  /// Returns the product of the sizes, which is 1 if there are no sizes. Throws ValueError if the
+  /// product exceeds int64 or a size is negative.
   KERNKIT_ACCESSOR int64_t Product() const {
     return KERNKIT_USUALLY(this->size() == 1 && (*this)[0] >= 0) ? (*this)[0] : product_of(*this);
   }
