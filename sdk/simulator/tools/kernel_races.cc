@@ -279,6 +279,9 @@ class KernelRaces::OfBlock : public BlockHooks {
     unsigned lane;
     uint64_t at;
     bool reported = false;  // whether a race of this access was reported
+    // Whether the access is an atomic that reads the last write. That write, and the writes that
+    // its atomics read, are then ordered before what follows the atomic (observation order).
+    bool observes = false;
   };
   // The reads of a word of shared memory by each warp of the cluster: first, for all warps, a read
   // that no later read is ordered after; then, for all warps, the last read.
@@ -737,6 +740,7 @@ class KernelRaces::OfBlock : public BlockHooks {
       bool continues = false;
       if (traits.is_strong()) {
         continues = follows_strongly<kShared>(*cell, now_record);
+        now.observes = continues && kind == AccessKind::kAtomic && !traits.is_reduction;
         // A wait for a phase acquires if the phase has completed, see waited().
         const bool reads = traits.reads() && !(traits.is_mbarrier && kind == AccessKind::kLoad);
         if (continues && reads && order_.any_released()) {
@@ -1020,7 +1024,9 @@ class KernelRaces::OfBlock : public BlockHooks {
             add_writer<kShared>(at, record);
             add_writer<kShared>(at, *now->record);
           });
-      if (remains(verdict) && kept == 0) kept = before;
+      const bool is_observed =
+          now->observes && are_morally_strong(record_of<kShared>(before), *now->record);
+      if (remains(verdict) && kept == 0 && !is_observed) kept = before;
     }
     now->at = at;
     const auto of_reader = [&](const AccessRecord& record, RaceVerdict* verdict) {

@@ -571,6 +571,24 @@ TEST_F(PtxGlobalRaces, FencesAndACounter) {
   EXPECT_NE(of_last("membar.cta;"), "none");
   EXPECT_NE(of_last("membar.gl;", "atom.relaxed.cta.global.add.u32"), "none");
 }
+// The block that takes the last ticket resets the counter: its atomic has read the atomics of the
+// other blocks, directly or through other atomics, so that they precede the store (PTX ISA,
+// "Observation Order" and "Causality Order").
+TEST_F(PtxGlobalRaces, TheLastBlockResetsTheCounter) {
+  const auto of_last = [&](const std::string& add, const std::string& last = "3") {
+    x_[kCount] = 0;
+    return races("@!%p0 bra end;\n" + add + "\nsetp.ne.u32 %p1, %r5, " + last +
+                     ";\n@%p1 bra end;\n.loc 1 9 3\nst.global.u32 [%x+512], 0;\nend:",
+                 4, 32);
+  };
+  const std::string takes = "atom.global.add.u32 %r5, [%x+512], 1;";
+  EXPECT_EQ(of_last(takes), "none");
+  EXPECT_NE(of_last(takes, "1"),
+            "none");  // the atomics of the third and fourth block are unordered
+  EXPECT_NE(of_last("atom.relaxed.cta.global.add.u32 %r5, [%x+512], 1;"), "none");
+  // `red` reads no value.
+  EXPECT_NE(of_last("red.global.add.u32 [%x+512], 1;\nmov.u32 %r5, %r1;"), "none");
+}
 // One block waits for a flag that the other block stores.
 TEST_F(PtxGlobalRaces, FencesAndAFlag) {
   const auto of_waiter = [&](const std::string& store, const std::string& load) {
