@@ -365,10 +365,10 @@ constexpr Instruction kAsynchronousCopy[] = {
                 "replace tile global_address|global_stride global|shared::cta? b1024 b64",
                 tensor_map)
         .accesses(AccessKind::kStore, Definedness::kStore),
-    Instruction(
-        "tensormap",
-        "cp_fenceproxy ~global ~shared::cta ~tensormap::generic ~release ~%scope sync aligned",
-        tensor_map)
+    Instruction("tensormap",
+                "cp_fenceproxy ~global ~shared::cta ~tensormap::generic ~release ~%scope sync "
+                "aligned",
+                tensor_map)
         .has(Effect::kFence),
     Instruction("cp", "async bulk commit_group", bulk_copy).has(Effect::kCommitsCopies),
     Instruction("cp", "async bulk wait_group read?", bulk_copy).has(Effect::kWaitsForCopies),
