@@ -11,7 +11,11 @@ MACHINE_CODE = "machine code"
 KINDS = (PASSED, SKIPPED, MACHINE_CODE, UNSUPPORTED, FAILED, CRASHED, TIMED_OUT)
 
 _COUNT = re.compile(r"\b(\d+) (passed|failed|skipped|xfailed|xpassed|errors?)\b")
-_UNSUPPORTED = re.compile(r"kernkit: .*(?:not supported|unsupported)|CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported")
+# The sentence that names the function or the form comes before the error of the call. NVML is a part of NVIDIA's driver.
+_UNSUPPORTED = (
+    re.compile(r"kernkit: .*(?:not supported|unsupported)"),
+    re.compile(r"CUDA_ERROR_NOT_SUPPORTED|cudaErrorNotSupported|\"nvml\" is an NVIDIA driver library"),
+)
 _MACHINE_CODE = re.compile(r"machine code|cubin|nvdisasm|cuobjdump|\bSASS\b|\bsass\b")
 _CLOSED_LIBRARY = re.compile(r"^E .*((?:CURAND|CUBLAS|CUSOLVER|CUSPARSE|CuFFT|cuTENSOR|NCCL)\w*Error: .*)", re.MULTILINE)
 
@@ -40,7 +44,7 @@ def classify(code: Optional[int], out: str, errors: str) -> Ending:
     if code == 0 and counts["skipped"] > 0:
         return Ending(SKIPPED, next((line for line in out.splitlines() if line.startswith("SKIPPED")), ""))
     both = errors + "\n" + out
-    unsupported = next((line.strip() for line in both.splitlines() if _UNSUPPORTED.search(line)), "")
+    unsupported = next((line.strip() for pattern in _UNSUPPORTED for line in both.splitlines() if pattern.search(line)), "")
     reason = _reason(out)
     closed_library = _CLOSED_LIBRARY.search(out)
     if closed_library:

@@ -20,6 +20,7 @@ from checks import (
     to_tf32,
 )
 from cuda import pathfinder
+from cuda.bindings import driver, runtime
 from cuda.core import (
     Device,
     LaunchConfig,
@@ -559,6 +560,30 @@ def test_sparse_matrix_in_managed_memory():
     stream.sync()
     result = np.from_dlpack(y).view(np.uint8).view(np.float64)
     assert_close(result, dense @ x, sum_bound(80, np.abs(dense) @ np.abs(x), EPS64))
+
+
+def check(result):
+    """Returns the values of a call of cuda-bindings without the error, which must be a success."""
+    error, *values = result
+    assert error == runtime.cudaError_t.cudaSuccess, error
+    return values
+
+
+def test_runtime_of_the_bindings():
+    """cuda-bindings links NVIDIA's runtime statically. Its functions are kernkit's, and share handles with the driver."""
+    x = normal(100)
+    (address,) = check(runtime.cudaMalloc(x.nbytes))
+    host_to_device = runtime.cudaMemcpyKind.cudaMemcpyHostToDevice
+    check(runtime.cudaMemcpyAsync(address, x.ctypes.data, x.nbytes, host_to_device, int(stream.handle)))
+    check(runtime.cudaStreamSynchronize(int(stream.handle)))
+    result = np.empty_like(x)
+    (error,) = driver.cuMemcpyDtoH(result.ctypes.data, address, x.nbytes)
+    assert error == driver.CUresult.CUDA_SUCCESS
+    np.testing.assert_array_equal(result, x)
+    check(runtime.cudaFree(address))
+    assert runtime.cudaFree(address)[0] == runtime.cudaError_t.cudaErrorInvalidValue
+    assert device.pci_bus_id.startswith("0000:")
+    device.sync()
 
 
 HEAP = """

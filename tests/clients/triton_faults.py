@@ -39,7 +39,7 @@ def store_out_of_bounds(has_fault):
 @triton.jit
 def shift(x, out, n, SIZE: tl.constexpr, LIMIT: tl.constexpr):
     i = tl.arange(0, SIZE)
-    value = tl.load(x + i + 1, mask=i < LIMIT, other=0)  # FAULT load_out_of_bounds
+    value = tl.load(x + i + 1, mask=i < LIMIT)  # FAULT load_out_of_bounds
     tl.store(out + i, value, mask=i < n)
 
 

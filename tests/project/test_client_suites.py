@@ -18,6 +18,7 @@ def test_is_expected_to_fail(): assert False
 def test_has_a_wrong_value(): assert 1 == 2
 def test_crashes(): os.abort()
 def test_calls_what_is_missing(): raise RuntimeError("CUDA_ERROR_NOT_SUPPORTED")
+def test_requires_the_driver(): raise RuntimeError('"nvml" is an NVIDIA driver library')
 def test_inspects_machine_code(): raise RuntimeError("nvdisasm is missing")
 def test_does_not_end(): time.sleep(600)
 class TestOfAClass:
@@ -28,7 +29,7 @@ globals()["Test[of]a::class"] = TestOfAClass
 """
 ENDINGS = {
     "test_passes": "passed", "test_is_skipped": "skipped", "test_is_expected_to_fail": "passed", "test_has_a_wrong_value": "failed",
-    "test_crashes": "crashed", "test_calls_what_is_missing": "unsupported", "test_inspects_machine_code": "machine code",
+    "test_crashes": "crashed", "test_requires_the_driver": "unsupported", "test_calls_what_is_missing": "unsupported", "test_inspects_machine_code": "machine code",
     "test_does_not_end": "timed out", "TestOfAClass::test_passes[a/b::c]": "passed",
     "Test[of]a::class::test_passes[a/b::c]": "passed",
 }  # fmt: skip
@@ -65,7 +66,7 @@ def test_each_ending_is_counted(run_suite, together):
     printed, record = run_suite("numba_tests", "--together", together)
     expected = {f"test_one.py::{name}": ending for name, ending in ENDINGS.items()} | {"deeper/test_two.py::test_passes": "passed"}
     assert {name: row["ending"] for name, row in record["results"].items()} == expected
-    assert "| numba 1.0 | 5 | 1 | 1 | 1 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 9 tests" in printed
+    assert "| numba 1.0 | 5 | 1 | 1 | 2 | 1 | 1 | 1 |\n" in printed and "Passed: 5 of 10 tests" in printed
     assert "- failed, 1: assert 1 == 2\n  test_one.py::test_has_a_wrong_value" in printed
     assert record["context"]["collected"] == len(expected) and record["context"]["version"] == "1.0"
 
@@ -82,7 +83,7 @@ def test_a_seed_draws_and_a_second_run_continues(run_suite, tmp_path):
     assert [row["seconds"] for name, row in second["results"].items() if name != lost] == [-1, -1]
 
 
-@pytest.mark.parametrize("client", ["numba", "cupy"])
+@pytest.mark.parametrize("client", ["triton", "numba", "cupy", "cuda_core"])
 def test_the_page_has_the_counts_of_the_record(root, monkeypatch, client):
     monkeypatch.syspath_prepend(str(root / "bench/client_suites"))
     import endings

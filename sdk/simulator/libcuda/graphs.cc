@@ -28,6 +28,7 @@ CUDA_KERNEL_NODE_PARAMS_v2 widened(const CUDA_KERNEL_NODE_PARAMS_v1& all) {
 static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS) == sizeof(MemsetParams), "the same layout");
 static_assert(sizeof(CUDA_HOST_NODE_PARAMS) == sizeof(HostNodeParams), "the same layout");
 static_assert(sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) == sizeof(MemAllocNodeParams), "the same layout");
+static_assert(sizeof(CUgraphEdgeData) == core::kEdgeDataSize, "the same size");
 static_assert(sizeof(CUgraphExecUpdateResultInfo) == sizeof(GraphExecUpdateResultInfo),
               "the same layout");
 
@@ -140,6 +141,52 @@ CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNo
   return call("cuGraphAddMemFreeNode", ApiScope::kDevice, [&] {
     return core::add_free_node({node, graph, after, count}, pointer_of(address));
   });
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                   size_t count, CUevent event) {
+  return call("cuGraphAddEventRecordNode", ApiScope::kDevice, [&] {
+    return core::add_event_record_node({node, graph, after, count}, event);
+  });
+}
+CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
+                                 size_t count, CUevent event) {
+  return call("cuGraphAddEventWaitNode", ApiScope::kDevice, [&] {
+    return core::add_event_wait_node({node, graph, after, count}, event);
+  });
+}
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return call("cuGraphEventRecordNodeGetEvent", ApiScope::kHost, [&] {
+    return core::read_event_of_node(node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+  });
+}
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return call("cuGraphEventWaitNodeGetEvent", ApiScope::kHost,
+              [&] { return core::read_event_of_node(node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event); });
+}
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to,
+                            CUgraphEdgeData* edges, size_t* count) {
+  return call("cuGraphGetEdges", ApiScope::kHost,
+              [&] { return core::list_edges(graph, from, to, edges, count); });
+}
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* edges,
+                                       size_t* count) {
+  return call("cuGraphNodeGetDependencies", ApiScope::kHost,
+              [&] { return core::list_dependencies(node, nodes, edges, count); });
+}
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode node, CUgraphNode* nodes,
+                                         CUgraphEdgeData* edges, size_t* count) {
+  return call("cuGraphNodeGetDependentNodes", ApiScope::kHost,
+              [&] { return core::list_dependent_nodes(node, nodes, edges, count); });
+}
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* all) {
+  return call("cuGraphMemAllocNodeGetParams", ApiScope::kHost, [&] {
+    return core::read_allocation_node(node, reinterpret_cast<MemAllocNodeParams*>(all));
+  });
+}
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
+  return call("cuGraphMemFreeNodeGetParams", ApiScope::kHost,
+              [&] { return core::read_free_node(node, pointer_to(address)); });
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {

@@ -3,12 +3,14 @@
 // captured stream, whose checks apply to the node's parameters. Source of the rules:
 // cuda_runtime_api.h of CUDA 13.0 at the functions' names.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "libcudart/graph_nodes.h"
 
 #include "libcudart/memory_3d.h"
 #include "runtime/core/copies.h"
+#include "runtime/core/events.h"
 #include "runtime/core/graphs.h"
 #include "runtime/core/launches.h"
 #include "runtime/core/memory.h"
@@ -26,6 +28,8 @@ enum UpdateResult : int {
   kNodeTypeChanged = 3,
   kUpdateNotSupported = 6,
 };
+
+constexpr int kPinned = 1;  // cudaMemAllocationTypePinned
 
 bool graph_exists(cudaGraph_t graph) { return state().graphs.count(graph) != 0; }
 
@@ -157,7 +161,6 @@ cudaError_t core::add_fill_node(const NodePosition& position, const MemsetParams
 }
 
 cudaError_t core::add_allocation_node(const NodePosition& position, MemAllocNodeParams* all) {
-  constexpr int kPinned = 1;
   if (all == nullptr || all->bytesize == 0) return cudaErrorInvalidValue;
   const MemPoolProps& properties = all->poolProps;
   if (properties.allocType != kPinned || properties.location.type != kLocationDevice) {
@@ -239,6 +242,110 @@ cudaError_t core::read_node_type(cudaGraphNode_t handle, int* kind) {
   return cudaErrorInvalidValue;
 }
 
+namespace {
+
+// Returns the node of a handle in any graph, and its graph; null for another handle.
+const GraphNode* node_of(cudaGraphNode_t handle, cudaGraph_t* graph) {
+  for (cudaGraph_t each : state().graphs) {
+    const auto position = find(&each->nodes, handle);
+    if (position == each->nodes.end()) continue;
+    *graph = each;
+    return &*position;
+  }
+  return nullptr;
+}
+
+// Writes handles to an array of `count` elements, followed by nulls.
+void copy_handles(const std::vector<cudaGraphNode_t>& handles, cudaGraphNode_t* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) to[i] = i < handles.size() ? handles[i] : nullptr;
+}
+
+cudaError_t list_neighbours(const std::vector<cudaGraphNode_t>& handles, cudaGraphNode_t* nodes,
+                            void* edges, size_t* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  if (nodes != nullptr) {
+    copy_handles(handles, nodes, *count);
+    if (edges != nullptr) std::memset(edges, 0, core::kEdgeDataSize * *count);
+  }
+  *count = nodes == nullptr ? handles.size() : std::min(*count, handles.size());
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t core::list_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                             void* edges, size_t* count) {
+  if (!graph_exists(graph) || count == nullptr) return cudaErrorInvalidValue;
+  if ((from == nullptr) != (to == nullptr)) return cudaErrorInvalidValue;
+  std::vector<cudaGraphNode_t> begins, ends;
+  for (const GraphNode& node : graph->nodes) {
+    for (const size_t before : node.after) {
+      begins.push_back(graph->nodes[before].handle.get());
+      ends.push_back(node.handle.get());
+    }
+  }
+  if (from != nullptr) copy_handles(begins, from, *count);
+  return list_neighbours(ends, to, edges, count);
+}
+
+cudaError_t core::list_dependencies(cudaGraphNode_t handle, cudaGraphNode_t* nodes, void* edges,
+                                    size_t* count) {
+  cudaGraph_t graph = nullptr;
+  const GraphNode* node = node_of(handle, &graph);
+  if (node == nullptr) return cudaErrorInvalidValue;
+  std::vector<cudaGraphNode_t> handles;
+  for (const size_t before : node->after) handles.push_back(graph->nodes[before].handle.get());
+  return list_neighbours(handles, nodes, edges, count);
+}
+
+cudaError_t core::list_dependent_nodes(cudaGraphNode_t handle, cudaGraphNode_t* nodes, void* edges,
+                                       size_t* count) {
+  cudaGraph_t graph = nullptr;
+  const GraphNode* node = node_of(handle, &graph);
+  if (node == nullptr) return cudaErrorInvalidValue;
+  const auto number = static_cast<size_t>(node - graph->nodes.data());
+  std::vector<cudaGraphNode_t> handles;
+  for (const GraphNode& other : graph->nodes) {
+    if (std::count(other.after.begin(), other.after.end(), number) != 0) {
+      handles.push_back(other.handle.get());
+    }
+  }
+  return list_neighbours(handles, nodes, edges, count);
+}
+
+cudaError_t core::read_event_of_node(cudaGraphNode_t handle, int kind, cudaEvent_t* event) {
+  cudaGraph_t graph = nullptr;
+  const GraphNode* node = node_of(handle, &graph);
+  if (event == nullptr || node == nullptr || static_cast<int>(node->kind) != kind) {
+    return cudaErrorInvalidValue;
+  }
+  *event = node->event;
+  return cudaSuccess;
+}
+
+cudaError_t core::read_allocation_node(cudaGraphNode_t handle, MemAllocNodeParams* parameters) {
+  cudaGraph_t graph = nullptr;
+  const GraphNode* node = node_of(handle, &graph);
+  if (parameters == nullptr || node == nullptr || node->allocates == nullptr) {
+    return cudaErrorInvalidValue;
+  }
+  const Allocation& allocation = state().allocations.at(node->allocates);
+  *parameters = {};
+  parameters->poolProps.allocType = kPinned;
+  parameters->poolProps.location = {kLocationDevice, allocation.device};
+  parameters->bytesize = allocation.size;
+  parameters->dptr = node->allocates;
+  return cudaSuccess;
+}
+
+cudaError_t core::read_free_node(cudaGraphNode_t handle, void** memory) {
+  cudaGraph_t graph = nullptr;
+  const GraphNode* node = node_of(handle, &graph);
+  if (memory == nullptr || node == nullptr || node->frees == nullptr) return cudaErrorInvalidValue;
+  *memory = node->frees;
+  return cudaSuccess;
+}
+
 cudaError_t core::set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t handle,
                                          const KernelNodeParams* parameters) {
   if (state().execs.count(exec) == 0) return cudaErrorInvalidValue;
@@ -283,7 +390,10 @@ cudaError_t core::update_instance(cudaGraphExec_t exec, cudaGraph_t graph,
   std::vector<GraphNode> nodes = flattened(graph->nodes);
   *info = compared(exec->nodes, nodes);
   if (info->result != kUpdateSuccess) return cudaErrorGraphExecUpdateFailure;
-  for (size_t i = 0; i < nodes.size(); ++i) exec->nodes[i].work = std::move(nodes[i].work);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    exec->nodes[i].work = std::move(nodes[i].work);
+    exec->nodes[i].event = nodes[i].event;
+  }
   return cudaSuccess;
 }
 
@@ -306,6 +416,16 @@ cudaError_t add_host_node(const NodePosition& position, const HostNodeParams* pa
   if (parameters == nullptr || parameters->fn == nullptr) return cudaErrorInvalidValue;
   return add(position, NodeKind::kHost, [&](cudaStream_t stream) {
     return enqueue_host_function(stream, parameters->fn, parameters->userData);
+  });
+}
+cudaError_t add_event_record_node(const NodePosition& position, cudaEvent_t event) {
+  constexpr unsigned kExternal = 1;
+  return add(position, NodeKind::kEventRecord,
+             [&](cudaStream_t stream) { return record_event(event, stream, kExternal); });
+}
+cudaError_t add_event_wait_node(const NodePosition& position, cudaEvent_t event) {
+  return add(position, NodeKind::kEventWait, [&](cudaStream_t stream) {
+    return wait_in_stream(stream, event, cudaEventWaitExternal);
   });
 }
 cudaError_t add_empty_node(const NodePosition& position) {
@@ -390,6 +510,54 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return call("cudaGraphAddMemFreeNode", ApiScope::kDevice, [&] {
     return core::add_free_node({node, graph, after, count}, memory);
   });
+}
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* after, size_t count,
+                                        cudaEvent_t event) {
+  return call("cudaGraphAddEventRecordNode", ApiScope::kDevice, [&] {
+    return core::add_event_record_node({node, graph, after, count}, event);
+  });
+}
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                      const cudaGraphNode_t* after, size_t count,
+                                      cudaEvent_t event) {
+  return call("cudaGraphAddEventWaitNode", ApiScope::kDevice, [&] {
+    return core::add_event_wait_node({node, graph, after, count}, event);
+  });
+}
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return call("cudaGraphEventRecordNodeGetEvent", ApiScope::kHost, [&] {
+    return core::read_event_of_node(node, static_cast<int>(NodeKind::kEventRecord), event);
+  });
+}
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  return call("cudaGraphEventWaitNodeGetEvent", ApiScope::kHost, [&] {
+    return core::read_event_of_node(node, static_cast<int>(NodeKind::kEventWait), event);
+  });
+}
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              void* edges, size_t* count) {
+  return call("cudaGraphGetEdges", ApiScope::kHost,
+              [&] { return core::list_edges(graph, from, to, edges, count); });
+}
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,
+                                         size_t* count) {
+  return call("cudaGraphNodeGetDependencies", ApiScope::kHost,
+              [&] { return core::list_dependencies(node, nodes, edges, count); });
+}
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* nodes,
+                                           void* edges, size_t* count) {
+  return call("cudaGraphNodeGetDependentNodes", ApiScope::kHost,
+              [&] { return core::list_dependent_nodes(node, nodes, edges, count); });
+}
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, MemAllocNodeParams* parameters) {
+  return call("cudaGraphMemAllocNodeGetParams", ApiScope::kHost,
+              [&] { return core::read_allocation_node(node, parameters); });
+}
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* memory) {
+  return call("cudaGraphMemFreeNodeGetParams", ApiScope::kHost,
+              [&] { return core::read_free_node(node, static_cast<void**>(memory)); });
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,

@@ -24,6 +24,10 @@ cudaError_t add_copy_node(const NodePosition& position, void* to, const void* fr
                           cudaMemcpyKind kind);
 cudaError_t add_fill_node(const NodePosition& position, const MemsetParams* parameters);
 cudaError_t add_host_node(const NodePosition& position, const HostNodeParams* parameters);
+/// A node that records an event, and a node that waits for the last record of an event before the
+/// launch of the graph.
+cudaError_t add_event_record_node(const NodePosition& position, cudaEvent_t event);
+cudaError_t add_event_wait_node(const NodePosition& position, cudaEvent_t event);
 cudaError_t add_empty_node(const NodePosition& position);
 cudaError_t add_child_graph(const NodePosition& position, cudaGraph_t child);
 cudaError_t add_allocation_node(const NodePosition& position, MemAllocNodeParams* parameters);
@@ -32,6 +36,23 @@ cudaError_t add_free_node(const NodePosition& position, void* memory);
 cudaError_t clone_graph(cudaGraph_t* copy, cudaGraph_t graph);
 /// Stores the node's type as the number in cudaGraphNodeType.
 cudaError_t read_node_type(cudaGraphNode_t node, int* type);
+/// The size of cudaGraphEdgeData [bytes]. All members of the simulator's edges are 0.
+inline constexpr size_t kEdgeDataSize = 8;
+/// Writes the dependencies of a graph, as the nodes `from` and the nodes `to` that depend on them,
+/// into arrays of `*count` elements, followed by nulls. Without arrays, writes the number of
+/// dependencies to `*count`. `edges` may be null.
+cudaError_t list_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, void* edges,
+                       size_t* count);
+/// Write the nodes that a node depends on, and the nodes that depend on a node, like list_edges().
+cudaError_t list_dependencies(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,
+                              size_t* count);
+cudaError_t list_dependent_nodes(cudaGraphNode_t node, cudaGraphNode_t* nodes, void* edges,
+                                 size_t* count);
+/// Reads the event of a node of the kind, a number of cudaGraphNodeType.
+cudaError_t read_event_of_node(cudaGraphNode_t node, int kind, cudaEvent_t* event);
+/// Reads the parameters of a node that allocates memory, and the memory that a node frees.
+cudaError_t read_allocation_node(cudaGraphNode_t node, MemAllocNodeParams* parameters);
+cudaError_t read_free_node(cudaGraphNode_t node, void** memory);
 cudaError_t set_kernel_of_instance(cudaGraphExec_t exec, cudaGraphNode_t node,
                                    const KernelNodeParams* parameters);
 cudaError_t update_instance(cudaGraphExec_t exec, cudaGraph_t graph,

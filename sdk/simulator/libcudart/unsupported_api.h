@@ -36,15 +36,12 @@
   X(cudaGetMipmappedArrayLevel) X(cudaGetSurfaceObjectResourceDesc) \
   X(cudaGetTextureObjectResourceDesc) X(cudaGetTextureObjectResourceViewDesc) \
   X(cudaGetTextureObjectTextureDesc) X(cudaGraphAddDependencies) \
-  X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
   X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
-  \
-  \
   X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
   X(cudaGraphAddNode) X(cudaGraphChildGraphNodeGetGraph) \
   X(cudaGraphConditionalHandleCreate) X(cudaGraphDebugDotPrint) \
-  X(cudaGraphDestroyNode) X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventRecordNodeSetEvent) \
-  X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) \
+  X(cudaGraphDestroyNode) X(cudaGraphEventRecordNodeSetEvent) \
+  X(cudaGraphEventWaitNodeSetEvent) \
   X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecEventRecordNodeSetEvent) \
   X(cudaGraphExecEventWaitNodeSetEvent) X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
   X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) \
@@ -55,17 +52,17 @@
   X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
   X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
   X(cudaGraphExternalSemaphoresWaitNodeGetParams) X(cudaGraphExternalSemaphoresWaitNodeSetParams) \
-  X(cudaGraphGetEdges) X(cudaGraphHostNodeGetParams) \
+  X(cudaGraphHostNodeGetParams) \
   X(cudaGraphHostNodeSetParams) \
   X(cudaGraphInstantiateWithParams) X(cudaGraphInstantiateWithParams_ptsz) \
   X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
   X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetAttribute) \
-  X(cudaGraphKernelNodeSetParams) X(cudaGraphLaunch_ptsz) X(cudaGraphMemAllocNodeGetParams) \
-  X(cudaGraphMemFreeNodeGetParams) X(cudaGraphMemcpyNodeGetParams) \
+  X(cudaGraphKernelNodeSetParams) X(cudaGraphLaunch_ptsz) \
+  X(cudaGraphMemcpyNodeGetParams) \
   X(cudaGraphMemcpyNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D) \
   X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
   X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) \
-  X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
+  X(cudaGraphNodeGetEnabled) \
   X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
   X(cudaGraphRemoveDependencies) \
   X(cudaGraphUpload_ptsz) X(cudaGraphicsEGLRegisterImage) \
@@ -91,7 +88,6 @@
   X(cudaMemPoolExportPointer) \
   X(cudaMemPoolExportToShareableHandle) \
   X(cudaMemPoolImportFromShareableHandle) X(cudaMemPoolImportPointer) \
-  \
   X(cudaMemPrefetchAsync_ptsz) X(cudaMemPrefetchBatchAsync) X(cudaMemPrefetchBatchAsync_ptsz) \
   X(cudaMemRangeGetAttribute) X(cudaMemRangeGetAttributes) \
   X(cudaMemcpy2DArrayToArray) X(cudaMemcpy2DArrayToArray_ptds) X(cudaMemcpy2DAsync_ptsz) \

@@ -50,8 +50,14 @@ void append(const std::vector<GraphNode>& nodes, const std::vector<size_t>& root
       for (size_t i = first; i < flat->size(); ++i) after.push_back(i);
     }
     index_of.push_back(flat->size());
-    flat->push_back(
-        {node.work, std::move(after), node.kind, {}, node.handle, node.allocates, node.frees});
+    flat->push_back({node.work,
+                     std::move(after),
+                     node.kind,
+                     {},
+                     node.handle,
+                     node.allocates,
+                     node.frees,
+                     node.event});
   }
 }
 
@@ -173,7 +179,25 @@ void launch(const std::vector<GraphNode>& nodes, int device, cudaStream_t stream
       if (node.work) node.work();
       race_release(&(*ended)[i]);
     };
-    give(device, stream, {0, work, nullptr, nodes[i].kind == NodeKind::kHost, false});
+    Task task{0, work, nullptr, nodes[i].kind == NodeKind::kHost, false};
+    cudaEvent_t const event = exists(nodes[i].event) ? nodes[i].event : nullptr;
+    if (event != nullptr && nodes[i].kind == NodeKind::kEventRecord) {
+      task.work = [work, recording = recording_of(event)] {
+        work();
+        recording();
+      };
+    } else if (event != nullptr && event->record != nullptr) {
+      add_before(&queue_of(device, stream).before, event->before);
+      task.ready = [record = event->record] { return record->is_reached; };
+      task.work = [work, record = event->record] {
+        race_acquire(record.get());
+        work();
+      };
+    }
+    give(device, stream, task);
+    if (event != nullptr && nodes[i].kind == NodeKind::kEventRecord) {
+      event->before = queue_of(device, stream).before;
+    }
   }
   const auto join = [ended] {
     for (char& node : *ended) race_acquire(&node);

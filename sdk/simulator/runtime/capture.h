@@ -7,10 +7,12 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
+struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphExec_st;
 
@@ -31,6 +33,8 @@ enum class NodeKind : int {
   kHost = 3,
   kGraph = 4,
   kEmpty = 5,
+  kEventWait = 6,
+  kEventRecord = 7,
   kMemAlloc = 10,
   kMemFree = 11,
 };
@@ -42,8 +46,9 @@ struct GraphNode {
   NodeKind kind = NodeKind::kEmpty;
   std::vector<GraphNode> graph = {};
   std::shared_ptr<CUgraphNode_st> handle = nullptr;
-  void* allocates = nullptr;  // memory that the node allocates; null for other nodes
-  void* frees = nullptr;      // memory that the node frees; null for other nodes
+  void* allocates = nullptr;    // memory that the node allocates; null for other nodes
+  void* frees = nullptr;        // memory that the node frees; null for other nodes
+  CUevent_st* event = nullptr;  // recorded or awaited event; null for other nodes
 };
 
 /// A stream capture, from cudaStreamBeginCapture() to cudaStreamEndCapture().
@@ -64,6 +69,7 @@ struct CapturePoint {
   std::shared_ptr<Capture> capture;
   std::vector<size_t> nodes;                  // nodes that the next node depends on
   std::vector<CUgraphNode_st*> handles = {};  // handles of `nodes`, stored by core::read_capture()
+  std::vector<uint64_t> edges = {};           // data of the dependencies, 8 bytes each, all zero
 };
 
 /// Returns the position of a stream in its capture; null if the stream is not captured.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Event functions of the runtime.
 #include <chrono>
+#include <utility>
 
 #include "platform/sanitizers.h"
 #include "runtime/core/events.h"
@@ -27,13 +28,7 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
   }
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;
-  event->point = {};
-  event->record = std::make_shared<EventRecord>();
-  const cudaError_t error = enqueue(stream, [record = event->record] {
-    race_release(record.get());
-    record->is_reached = true;
-    record->time = seconds_now();
-  });
+  const cudaError_t error = enqueue(stream, recording_of(event));
   event->before = queue_of(device_of(stream), stream).before;
   return error;
 }
@@ -61,6 +56,16 @@ cudaError_t elapsed_time(cudaEvent_t start, cudaEvent_t end) {
 
 }  // namespace
 
+Work recording_of(cudaEvent_t event) {
+  event->point = {};
+  event->record = std::make_shared<EventRecord>();
+  return [record = event->record] {
+    race_release(record.get());
+    record->is_reached = true;
+    record->time = seconds_now();
+  };
+}
+
 namespace core {
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
@@ -78,10 +83,10 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream, unsigned flags)
   constexpr unsigned kDefault = 0, kExternal = 1;
   if (flags != kDefault && flags != kExternal) return cudaErrorInvalidValue;
   if (flags == kExternal && exists(stream) && captured(stream) != nullptr) {
-    return reject_argument(
-        "flags: cudaEventRecordExternal, a node of a graph that records an event, is not "
-        "supported; record the event after the launch of the graph",
-        cudaErrorNotSupported);
+    if (!exists(event) || event->device != device_of(stream)) return cudaErrorInvalidResourceHandle;
+    GraphNode node{[] {}, {}, NodeKind::kEventRecord};
+    node.event = event;
+    return enqueue(stream, std::move(node));
   }
   return record(event, stream);
 }

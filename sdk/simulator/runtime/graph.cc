@@ -85,7 +85,8 @@ cudaError_t core::read_capture(cudaStream_t stream, cudaStreamCaptureStatus* sta
   for (const size_t node : point.nodes) point.handles.push_back(capture.nodes[node].handle.get());
   if (results.id != nullptr) *results.id = capture.id;
   if (results.nodes != nullptr) *results.nodes = point.handles.data();
-  if (results.edges != nullptr) *results.edges = nullptr;
+  point.edges.assign(point.handles.size(), 0);
+  if (results.edges != nullptr) *results.edges = point.edges.data();
   if (results.count != nullptr) *results.count = point.handles.size();
   return cudaSuccess;
 }

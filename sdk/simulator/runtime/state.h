@@ -245,6 +245,8 @@ cudaError_t call(const char* function, ApiScope scope, const std::function<cudaE
 /// kind.
 cudaError_t enqueue(cudaStream_t stream, const Work& work, NodeKind kind = NodeKind::kEmpty);
 cudaError_t enqueue(cudaStream_t stream, GraphNode node);
+/// Begins a record of an event, and returns the work by which a device reaches the record.
+Work recording_of(cudaEvent_t event);
 /// Returns an error if no work can be enqueued in a stream, which may be a default stream.
 cudaError_t reject_work(cudaStream_t stream);
 /// Returns an error if the host may not wait for a stream, because of a capture or a missing

@@ -46,13 +46,11 @@ cudaError_t wait_in_stream(cudaStream_t stream, cudaEvent_t event, unsigned flag
   if (!exists(stream) || !exists(event)) return cudaErrorInvalidResourceHandle;
   if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) return cudaErrorInvalidValue;
   if (captured(stream) != nullptr || event->point.capture != nullptr) {
-    if (flags == cudaEventWaitExternal) {
-      return reject_argument(
-          "flags: cudaEventWaitExternal, a graph's wait for an event outside of the graph, is not "
-          "supported; wait before the launch of the graph",
-          cudaErrorNotSupported);
-    }
-    return wait_in_capture(stream, event);
+    if (flags == cudaEventWaitDefault) return wait_in_capture(stream, event);
+    if (captured(stream) == nullptr) return cudaErrorInvalidValue;
+    GraphNode node{[] {}, {}, NodeKind::kEventWait};
+    node.event = event;
+    return enqueue(stream, std::move(node));
   }
   const cudaError_t rejected = reject_work(stream);
   if (rejected != cudaSuccess) return rejected;

@@ -30,6 +30,7 @@ class BodyParser {
     statement.kind = kind;
     statement.line = line_;
     statement.ptx_line = lexer_.peek().line;
+    last_assembly_ = lexer_.inline_assembly();
     return statement;
   }
 
@@ -59,7 +60,11 @@ class BodyParser {
 
   // Parses .loc 2 449 9, function_name $L__info_string0, inlined_at 1 11 3. If the call site is
   // itself in an inlined function, an earlier .loc describes the call site.
+  // LLVM counts the lines of the text of inline assembly: a .loc after the first statement of the
+  // text has a line that the program need not have, and is skipped.
   void parse_line(int line) {
+    const int assembly = lexer_.inline_assembly();
+    if (assembly != 0 && assembly == last_assembly_) return lexer_.skip_line(line);
     const Location location = parse_location();
     SourceLinePointer call_site;
     while (lexer_.peek().line == line && !lexer_.ended()) {
@@ -193,6 +198,7 @@ class BodyParser {
 
   Lexer lexer_;
   SourceLine line_;
+  int last_assembly_ = 0;  // inline assembly of the last statement; 0 outside
   std::map<Location, SourceLinePointer> locations_;  // source line of the last .loc of a location
   std::vector<Statement> statements_;
 };

@@ -37,7 +37,9 @@ void Lexer::skip_blanks() {
       line_ += unread_[0] == '\n' ? 1 : 0;
       unread_.remove_prefix(1);
     } else if (unread_.substr(0, 2) == "//") {
-      unread_.remove_prefix(std::min(unread_.find('\n'), unread_.size()));
+      const size_t size = std::min(unread_.find('\n'), unread_.size());
+      read_comment(unread_.substr(0, size));
+      unread_.remove_prefix(size);
     } else if (unread_.substr(0, 2) == "/*") {
       const size_t size = std::min(unread_.find("*/"), unread_.size() - 2) + 2;
       for (const char c : unread_.substr(0, size)) line_ += c == '\n' ? 1 : 0;
@@ -45,6 +47,16 @@ void Lexer::skip_blanks() {
     } else {
       return;
     }
+  }
+}
+
+void Lexer::read_comment(std::string_view comment) {
+  constexpr std::string_view kBegin = "// begin inline asm", kEnd = "// end inline asm";
+  if (comment.substr(0, kBegin.size()) == kBegin) {
+    is_in_assembly_ = true;
+    ++assembly_;
+  } else if (comment.substr(0, kEnd.size()) == kEnd) {
+    is_in_assembly_ = false;
   }
 }
 

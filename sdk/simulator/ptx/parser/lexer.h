@@ -29,6 +29,9 @@ class Lexer {
   void expect(std::string_view text);
   /// Takes the next token, which must be a word. Throws for other tokens.
   std::string word();
+  /// Returns the number of the inline assembly that the next token is in, from 1 on, and 0 outside.
+  /// LLVM writes its begin and end as comments.
+  int inline_assembly() const { return is_in_assembly_ ? assembly_ : 0; }
   bool ended() const { return token_.kind == Token::kEnd; }
   /// Skips the remaining tokens of line number `line`.
   void skip_line(int line);
@@ -40,9 +43,12 @@ class Lexer {
  private:
   void read();
   void skip_blanks();
+  void read_comment(std::string_view comment);
 
   std::string_view unread_;  // text after token_
   int line_;
+  int assembly_ = 0;  // number of inline assemblies that have begun
+  bool is_in_assembly_ = false;
   Token token_{};
 };
 

@@ -17,7 +17,7 @@ struct CaptureResults {
   unsigned long long* id;         // number of the capture
   cudaGraph_t* graph;             // graph with the nodes so far, which becomes the captured graph
   const cudaGraphNode_t** nodes;  // nodes that the next node depends on; valid until it is added
-  const void** edges;             // edge data of the dependencies; always null
+  const void** edges;             // edge data of the dependencies: 8 bytes each, all zero
   size_t* count;                  // number of `nodes`
 };
 /// Reads the capture of a stream. Without a capture, only the status is stored.

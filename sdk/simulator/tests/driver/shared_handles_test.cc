@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of both APIs in one program: handles are shared, and a failed call of the driver's API does
 // not change the runtime's last error.
+#include <cstring>
+
 #include "driver_fixture.h"
 
 namespace kernkit::simulator {
@@ -92,8 +94,11 @@ TEST_F(DriverAndRuntime, ACaptureTakesCallsOfBothApis) {
   CUgraph during = nullptr;
   const CUgraphNode* last = nullptr;
   size_t count = 0;
-  ASSERT_EQ(cuStreamGetCaptureInfo(stream, &status, &id, &during, &last, nullptr, &count),
+  const CUgraphEdgeData* edges = nullptr;
+  ASSERT_EQ(cuStreamGetCaptureInfo(stream, &status, &id, &during, &last, &edges, &count),
             CUDA_SUCCESS);
+  ASSERT_NE(edges, nullptr);
+  EXPECT_EQ(edges[0].type, 0);
   EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
   EXPECT_NE(id, 0u);
   ASSERT_EQ(count, 1u);
@@ -158,6 +163,127 @@ TEST_F(DriverAndRuntime, GraphsAreBuiltNodeByNode) {
   ASSERT_EQ(cuGraphExecKernelNodeSetParams(exec, nodes[1], &launch), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphLaunch(exec, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(values(y, 2), (std::vector<float>{7, 7}));
+}
+
+TEST_F(DriverAndRuntime, GraphsListTheirDependencies) {
+  start();
+  CUgraph graph = nullptr;
+  CUgraphNode a = nullptr, b = nullptr, c = nullptr, d = nullptr;
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEmptyNode(&a, graph, nullptr, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEmptyNode(&b, graph, &a, 1), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEmptyNode(&c, graph, &a, 1), CUDA_SUCCESS);
+  const CUgraphNode both[] = {b, c};
+  ASSERT_EQ(cuGraphAddEmptyNode(&d, graph, both, 2), CUDA_SUCCESS);
+  size_t count = 0;
+  ASSERT_EQ(cuGraphGetEdges(graph, nullptr, nullptr, nullptr, &count), CUDA_SUCCESS);
+  ASSERT_EQ(count, 4u);
+  std::vector<CUgraphNode> from(5), to(5);
+  std::vector<CUgraphEdgeData> edges(5);
+  edges[0].type = 1;
+  count = 5;
+  ASSERT_EQ(cuGraphGetEdges(graph, from.data(), to.data(), edges.data(), &count), CUDA_SUCCESS);
+  EXPECT_EQ(count, 4u);
+  EXPECT_EQ(from, (std::vector<CUgraphNode>{a, a, b, c, nullptr}));
+  EXPECT_EQ(to, (std::vector<CUgraphNode>{b, c, d, d, nullptr}));
+  EXPECT_EQ(edges[0].type, 0);
+  count = 3;
+  ASSERT_EQ(cuGraphNodeGetDependencies(d, from.data(), nullptr, &count), CUDA_SUCCESS);
+  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(from, (std::vector<CUgraphNode>{b, c, nullptr, c, nullptr}));
+  count = 1;
+  ASSERT_EQ(cuGraphNodeGetDependentNodes(a, to.data(), nullptr, &count), CUDA_SUCCESS);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(to, (std::vector<CUgraphNode>{b, c, d, d, nullptr}));
+  ASSERT_EQ(cuGraphNodeGetDependentNodes(d, nullptr, nullptr, &count), CUDA_SUCCESS);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(cuGraphGetEdges(graph, from.data(), nullptr, nullptr, &count),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphGetEdges(nullptr, nullptr, nullptr, nullptr, &count), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphNodeGetDependencies(nullptr, nullptr, nullptr, &count),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
+// A graph on a second stream reads what a first stream writes, and a third stream reads the result.
+TEST_F(DriverAndRuntime, NodesRecordAndAwaitEvents) {
+  start();
+  const CUfunction scale = function(load(kScale), "scale");
+  CUdeviceptr x = memory({0});
+  unsigned n = 1;
+  float factor = 3;
+  void* arguments[] = {&x, &n, &factor};
+  CUstream streams[3] = {};
+  for (CUstream& stream : streams) {
+    ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  }
+  CUevent filled = nullptr, scaled = nullptr;
+  ASSERT_EQ(cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  ASSERT_EQ(cuEventCreate(&scaled, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  CUgraphNode nodes[3] = {};
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEventWaitNode(&nodes[0], graph, nullptr, 0, filled), CUDA_SUCCESS);
+  CUDA_KERNEL_NODE_PARAMS launch{};
+  launch.func = scale;
+  launch.gridDimX = launch.gridDimY = launch.gridDimZ = 1;
+  launch.blockDimX = launch.blockDimY = launch.blockDimZ = 1;
+  launch.kernelParams = arguments;
+  ASSERT_EQ(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &launch), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddEventRecordNode(&nodes[2], graph, &nodes[1], 1, scaled), CUDA_SUCCESS);
+  CUgraphNodeType type{};
+  EXPECT_EQ(cuGraphNodeGetType(nodes[0], &type), CUDA_SUCCESS);
+  EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+  EXPECT_EQ(cuGraphNodeGetType(nodes[2], &type), CUDA_SUCCESS);
+  EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+  CUevent event = nullptr;
+  EXPECT_EQ(cuGraphEventWaitNodeGetEvent(nodes[0], &event), CUDA_SUCCESS);
+  EXPECT_EQ(event, filled);
+  EXPECT_EQ(cuGraphEventRecordNodeGetEvent(nodes[2], &event), CUDA_SUCCESS);
+  EXPECT_EQ(event, scaled);
+  EXPECT_EQ(cuGraphEventWaitNodeGetEvent(nodes[2], &event), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphAddEventWaitNode(&nodes[0], graph, nullptr, 0, nullptr),
+            CUDA_ERROR_INVALID_HANDLE);
+  CUgraphExec exec = nullptr;
+  ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
+  for (unsigned i = 1; i < 40; ++i) {
+    runtime().set_seed(i);
+    const float value = static_cast<float>(i);
+    unsigned bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    float read = 0;
+    ASSERT_EQ(cuMemsetD32Async(x, bits, 1, streams[0]), CUDA_SUCCESS);
+    ASSERT_EQ(cuEventRecord(filled, streams[0]), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphLaunch(exec, streams[1]), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamWaitEvent(streams[2], scaled, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemcpyDtoHAsync(&read, x, sizeof(read), streams[2]), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(streams[2]), CUDA_SUCCESS);
+    EXPECT_EQ(read, 3 * value);
+    EXPECT_EQ(cuEventQuery(scaled), CUDA_SUCCESS);
+  }
+}
+
+TEST_F(DriverAndRuntime, NodesOfMemoryHaveTheirParameters) {
+  start();
+  CUgraph graph = nullptr;
+  CUgraphNode allocation = nullptr, release = nullptr;
+  ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  CUDA_MEM_ALLOC_NODE_PARAMS all{};
+  all.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  all.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  all.bytesize = 100;
+  ASSERT_EQ(cuGraphAddMemAllocNode(&allocation, graph, nullptr, 0, &all), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphAddMemFreeNode(&release, graph, &allocation, 1, all.dptr), CUDA_SUCCESS);
+  CUDA_MEM_ALLOC_NODE_PARAMS read{};
+  ASSERT_EQ(cuGraphMemAllocNodeGetParams(allocation, &read), CUDA_SUCCESS);
+  EXPECT_EQ(read.poolProps.allocType, CU_MEM_ALLOCATION_TYPE_PINNED);
+  EXPECT_EQ(read.poolProps.location.type, CU_MEM_LOCATION_TYPE_DEVICE);
+  EXPECT_EQ(read.bytesize, 100u);
+  EXPECT_EQ(read.dptr, all.dptr);
+  CUdeviceptr freed = 0;
+  ASSERT_EQ(cuGraphMemFreeNodeGetParams(release, &freed), CUDA_SUCCESS);
+  EXPECT_EQ(freed, all.dptr);
+  EXPECT_EQ(cuGraphMemAllocNodeGetParams(release, &read), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGraphMemFreeNodeGetParams(allocation, &freed), CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(DriverAndRuntime, InjectedErrorsReachTheDriversApi) {

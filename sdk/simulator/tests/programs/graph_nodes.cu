@@ -324,6 +324,63 @@ void user_objects(cudaStream_t stream) {
   EXPECT(2, destroyed);
 }
 
+// A graph reads what another stream has written before an event, and records an event that the host
+// waits for.
+void events(Buffers* all, cudaStream_t stream) {
+  constexpr size_t kBytes = kSize * sizeof(int);
+  cudaEvent_t ready, done, read;
+  cudaStream_t producer;
+  int* source;
+  check(cudaEventCreate(&ready));
+  check(cudaEventCreate(&done));
+  check(cudaStreamCreateWithFlags(&producer, cudaStreamNonBlocking));
+  check(cudaMalloc(&source, kBytes));
+  check(cudaMemcpy(source, all->x.data(), kBytes, cudaMemcpyHostToDevice));
+  cudaGraph_t graphs[2];
+  cudaGraphNode_t nodes[3], from[2], to[2];
+  check(cudaGraphCreate(&graphs[0], 0));
+  check(cudaGraphAddEventWaitNode(&nodes[0], graphs[0], nullptr, 0, ready));
+  const Kernel kernel(all->device_x, all->device_y, 6);
+  check(cudaGraphAddKernelNode(&nodes[1], graphs[0], &nodes[0], 1, &kernel.parameters));
+  check(cudaGraphAddEventRecordNode(&nodes[2], graphs[0], &nodes[1], 1, done));
+  check(cudaGraphEventWaitNodeGetEvent(nodes[0], &read));
+  EXPECT(true, read == ready);
+  check(cudaGraphEventRecordNodeGetEvent(nodes[2], &read));
+  EXPECT(true, read == done);
+  size_t count = 2;
+  check(cudaGraphGetEdges(graphs[0], from, to, nullptr, &count));
+  EXPECT(true, count == 2 && from[1] == nodes[1] && to[1] == nodes[2]);
+  check(cudaGraphNodeGetDependencies(nodes[1], from, nullptr, &count));
+  EXPECT(true, count == 1 && from[0] == nodes[0] && from[1] == nullptr);
+  check(cudaGraphNodeGetDependentNodes(nodes[1], to, nullptr, &count));
+  EXPECT(true, count == 1 && to[0] == nodes[2]);
+
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  check(cudaStreamWaitEvent(stream, ready, cudaEventWaitExternal));
+  scale<<<(kSize + 127) / 128, 128, 0, stream>>>(all->device_x, all->device_y, 6, kSize);
+  check(cudaEventRecordWithFlags(done, stream, cudaEventRecordExternal));
+  check(cudaStreamEndCapture(stream, &graphs[1]));
+  for (cudaGraph_t graph : graphs) {
+    cudaGraphExec_t exec;
+    check(cudaGraphInstantiate(&exec, graph));
+    for (int round = 0; round < 3; ++round) {
+      check(cudaMemsetAsync(all->device_x, 0, kBytes, producer));
+      check(cudaMemcpyAsync(all->device_x, source, kBytes, cudaMemcpyDeviceToDevice, producer));
+      check(cudaEventRecord(ready, producer));
+      check(cudaGraphLaunch(exec, stream));
+      check(cudaEventSynchronize(done));
+      check(cudaEventQuery(ready));
+      expect_result(*all, stream);
+    }
+    check(cudaGraphExecDestroy(exec));
+    check(cudaGraphDestroy(graph));
+  }
+  check(cudaEventDestroy(ready));
+  check(cudaEventDestroy(done));
+  check(cudaStreamDestroy(producer));
+  check(cudaFree(source));
+}
+
 int main() {
   Buffers all;
   std::iota(all.x.begin(), all.x.end(), -300);
@@ -400,6 +457,7 @@ int main() {
   fill_rows(stream);
   for (const bool frees : {true, false}) allocate(&all, stream, frees);
   footprint(stream);
+  events(&all, stream);
 
   const cudaGraphNode_t twice[] = {first, first};
   EXPECT(cudaErrorInvalidValue, cudaGraphAddEmptyNode(&extra, outer, twice, 2));

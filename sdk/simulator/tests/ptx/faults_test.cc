@@ -683,6 +683,26 @@ TEST_F(PtxFaults, EveryCallSiteOfAnInlinedFunction) {
             " (faulty.cu:3 (inlined at faulty.cu:6, faulty.cu:20))");
 }
 
+// LLVM counts the lines of the text of inline assembly, such as a load of Triton.
+TEST_F(PtxFaults, InlineAssemblyHasTheLineOfItsStatement) {
+  const auto location = [&](const std::string& body) {
+    CudaRuntime runtime;
+    runtime.run_kernels(true);
+    EXPECT_EQ(run(body, memory<int>(40)), cudaErrorIllegalAddress);
+    const std::string sentence = runtime.faults().at(0);
+    return sentence.substr(sentence.find(" ("));
+  };
+  const std::string begin = "// begin inline asm\n", end = "\n// end inline asm\n";
+  const std::string line = ".loc 1 21 3\n", load = "ld.global.u32 %r1, [%x];";
+  const std::string text = "mov.u32 %r1, 0;\n.loc 1 22 3\n" + load + end;
+  EXPECT_EQ(location(line + begin + line + text), " (faulty.cu:21)");
+  EXPECT_EQ(location(line + begin + text), " (faulty.cu:21)");
+  EXPECT_EQ(location(begin + line + text), " (faulty.cu:21)");
+  EXPECT_EQ(location(begin + "mov.u32 %r1, 0;" + end + begin + line + text), " (faulty.cu:21)");
+  EXPECT_EQ(location(begin + "mov.u32 %r1, 0;" + end + line + load), " (faulty.cu:21)");
+  EXPECT_EQ(location("mov.u32 %r1, 0;\n" + line + load), " (faulty.cu:21)");
+}
+
 TEST_F(PtxFaults, KernelThatTheLibraryLacks) {
   PtxModule module(".visible .entry k()\n{\nret;\n}\n");
   EXPECT_EQ(module.launch("other", 1, 1, 0), cudaErrorSymbolNotFound);

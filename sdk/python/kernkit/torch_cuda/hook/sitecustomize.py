@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ../start.py after the import of torch. Python imports this module at its start, because `kernkit run` puts its
-folder on PYTHONPATH. Another sitecustomize of the environment is run as well."""
+"""Runs ../start.py after the import of torch, and ../../simulator/cuda_bindings.py after the import of cuda-bindings' modules of
+the runtime. Python imports this module at its start, because `kernkit run` puts its folder on PYTHONPATH. Another sitecustomize
+of the environment is run as well."""
 
 import importlib.machinery
 import importlib.util
@@ -8,29 +9,50 @@ import os
 import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+PACKAGE = os.path.dirname(os.path.dirname(FOLDER))
+BINDINGS = ("_kernkit_cuda_bindings", "simulator/cuda_bindings.py")
+# {module: (name, file) of the module whose function prepare(), if there is one, is called with the module's file before its
+# import, and whose function start() is called with the module after its import}
+AFTER = {
+    "torch": ("_kernkit_torch_cuda", "torch_cuda/start.py"),
+    "cuda.bindings._internal.runtime": BINDINGS,
+    "cuda.bindings._internal.runtime_ptds": BINDINGS,
+}
 
 
-class AfterTorch:
-    """A finder of the module torch, whose loader runs start.py after it has loaded torch."""
+def loaded(name, file):
+    """Returns the module of a file of kernkit, which need not be installed where the program runs."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, os.path.join(PACKAGE, file))
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+class AfterImport:
+    """Finds the modules of AFTER like Python's own finders, with loaders that call prepare() and start()."""
+
+    searched = set()  # modules that find_spec() is searching at present
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        if name != "torch":
+        if name not in AFTER or name in cls.searched:
             return None
-        sys.meta_path.remove(cls)
-        spec = importlib.util.find_spec(name)
+        cls.searched.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            cls.searched.remove(name)
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
 
         def execute_and_start(module):
-            place = os.path.join(os.path.dirname(FOLDER), "start.py")
-            start = importlib.util.spec_from_file_location("_kernkit_torch_cuda", place)
-            sys.modules[start.name] = importlib.util.module_from_spec(start)
-            start.loader.exec_module(sys.modules[start.name])
-            sys.modules[start.name].prepare(spec.origin)
+            hook = loaded(*AFTER[name])
+            if hasattr(hook, "prepare"):
+                hook.prepare(spec.origin)
             execute(module)
-            sys.modules[start.name].start(module)
+            hook.start(module)
 
         spec.loader.exec_module = execute_and_start
         return spec
@@ -44,5 +66,5 @@ def run_next():
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-sys.meta_path.insert(0, AfterTorch)
+sys.meta_path.insert(0, AfterImport)
 run_next()
