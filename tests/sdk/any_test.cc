@@ -61,7 +61,8 @@ TEST(AnyView, ViewsAText) {
   EXPECT_EQ(AnyView(small).cast<std::string>(), small);
   EXPECT_EQ(AnyView(longer).cast<std::string_view>().data(), longer.data()) << "was copied";
   EXPECT_EQ(error_of([] { AnyView{std::string("longer \0 than seven", 19)}; }),
-            "ValueError: a text with a NUL in it cannot be viewed; make an Any of it");
+            "ValueError: AnyView does not support a NUL byte in a string of 8 bytes or more; "
+            "construct an Any from the string");
 }
 
 TEST(AnyView, CastChecks) {

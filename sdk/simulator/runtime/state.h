@@ -221,9 +221,9 @@ const Allocation* allocation_of(const void* address);
 /// does.
 const std::pair<const char* const, MemoryBlock>* block_around(const Allocation& allocation,
                                                               const char* address);
-/// Returns whether an address is in a range reserved for allocations. Such an address in no
-/// allocation is in freed memory, or past the end of an allocation. Always false under a sanitizer,
-/// since the C library then allocates the memory.
+/// Returns whether an address is in a range reserved for allocations. If such an address is not in
+/// an allocation, it is in freed memory or past the end of an allocation. Under a sanitizer the
+/// result is always false, because the C library allocates the memory.
 bool is_reserved(const void* address);
 /// Returns the number of races that ThreadSanitizer reported in this process.
 size_t reported_races();

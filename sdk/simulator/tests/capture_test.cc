@@ -99,8 +99,8 @@ TEST_F(CudaCapture, AForkOfAForkMayJoinInItsPlace) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(end(a, &graph), cudaSuccess);
   EXPECT_EQ(size(graph), 2u);
-  // cudaGraphGetNodes() stores the handles of all nodes, cudaGraphGetRootNodes() those of the nodes
-  // without dependencies.
+  // cudaGraphGetNodes() stores the handles of all nodes. cudaGraphGetRootNodes() stores the handles
+  // of the nodes without dependencies.
   std::vector<cudaGraphNode_t> all(3, reinterpret_cast<cudaGraphNode_t>(1)), roots = all;
   size_t nodes = all.size();
   EXPECT_EQ(cudaGraphGetNodes(graph, all.data(), &nodes), cudaSuccess);

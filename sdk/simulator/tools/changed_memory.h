@@ -55,7 +55,7 @@ class ChangedMemory {
   std::unordered_map<uint64_t, Chunk> chunks_;    // by address
   std::unordered_map<uint64_t, size_t> indices_;  // index into memories_, by address
   std::vector<std::string> memories_;
-  Range range_;            // memory of the last access
+  Range range_;            // the allocation or variable that contains the last access
   Chunk* last_ = nullptr;  // chunk of the last access
 };
 

@@ -203,7 +203,7 @@ def test_a_repository_elsewhere_that_does_not_name_the_folder(library, newer, tm
         (library / ".git").symlink_to("../other/.git")
     before = files_below(clone), git(clone, "rev-parse", "HEAD"), git(clone, "count-objects")
     run(library, code=3)
-    assert f"{library}/.git names the repository {clone}/.git, whose files are not those of" in capsys.readouterr().err
+    assert f"{library}/.git refers to the repository {clone}/.git, which does not list" in capsys.readouterr().err
     assert (files_below(clone), git(clone, "rev-parse", "HEAD"), git(clone, "count-objects")) == before
 
 

@@ -133,7 +133,7 @@ TEST(Overlap, InterleavedErrsOnTheSafeSide) {
   EXPECT_TRUE(overlap(Geometry(kBase, {3}, {6}), Geometry(kBase + 4, {5}, {4})));
 }
 
-// Returns the offsets of all bytes of a tensor.
+// Returns the addresses of all bytes of a tensor with elements of 2 bytes.
 std::set<int64_t> bytes_of(const TensorView& x) {
   std::set<int64_t> all;
   for (int64_t i = 0; i < x.numel(); ++i) {

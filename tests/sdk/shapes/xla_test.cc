@@ -314,7 +314,7 @@ TEST(Xla, RejectsCallsThatDoNotMatchTheLine) {
   EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[0].dtype = 4; }),
             "3 TypeError: xla_every(): ?given: XLA's attribute is of another type");
   EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[3].text = std::string("a\0b", 3); }),
-            "3 ValueError: xla_every(): b_text: has a NUL in it");
+            "3 ValueError: xla_every(): b_text: contains a NUL byte");
   EXPECT_EQ(rejection([](Xla& xla) { xla.attributes[5].text = "floaty"; }).substr(0, 31),
             "3 TypeError: xla_every(): t: ex");
   EXPECT_EQ(Xla({{floats({1})}, {}, {}}).call(kernkit_xla_cpu_xla_of_list),

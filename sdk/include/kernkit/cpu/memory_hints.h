@@ -75,9 +75,9 @@ KERNKIT_INLINE void end_streaming() {
 #endif
 }
 
-/// The first element of the block after `done` elements in a loop over n. With kInterleavePages,
-/// blocks alternate between four pages of the output: more banks of the memory are active, and the
-/// hardware prefetchers follow every page.
+/// Returns the index of the first element of the next block, after `done` of n elements have been
+/// processed. With kInterleavePages, blocks alternate between four pages of the output, so that
+/// more memory banks are active and the hardware prefetchers follow every page.
 template <class Out>
 KERNKIT_INLINE int64_t next_block(unsigned hints, int64_t done, int64_t n) {
   constexpr int64_t kPage = 4096 / sizeof(Out), kPages = 4;

@@ -15,7 +15,8 @@ KERNKIT_COLD KernkitAny view_text(const char* data, size_t size) {
     return any;
   }
   KERNKIT_CHECK(memchr(data, '\0', size) == nullptr, ValueError)
-      << "a text with a NUL in it cannot be viewed; make an Any of it";
+      << "AnyView does not support a NUL byte in a string of 8 bytes or more; construct an Any "
+         "from the string";
   any.type_index = kKernkitRawStr;
   any.v.c_str = data;
   return any;

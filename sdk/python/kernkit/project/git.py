@@ -81,9 +81,9 @@ class Repository:
                             f"that of {self.top}; restore the folder, or clone the repository again")  # fmt: skip
 
         if not self.is_named_by_repository():
-            raise UserError(f"{self.top / '.git'} names the repository {self.git('rev-parse', '--absolute-git-dir')}, "
-                            f"whose files are not those of {self.top}; if they are, run: git config core.worktree {self.top}, "
-                            "or git worktree repair in a linked worktree")  # fmt: skip
+            raise UserError(f"{self.top / '.git'} refers to the repository {self.git('rev-parse', '--absolute-git-dir')}, "
+                            f"which does not list {self.top} as its worktree; if the folder is a worktree of the repository, run: "
+                            f"git worktree repair (linked worktree), or git config core.worktree {self.top} (submodule)")  # fmt: skip
 
     def is_named_by_repository(self) -> bool:
         """Whether the repository is in the folder, or is elsewhere and names the folder: as a linked worktree, or as the

@@ -25,7 +25,8 @@ class Call(NamedTuple):
 
 
 def calls(text: str) -> Iterator[Call]:
-    """The commands of a file in order. ValueError: a call does not end."""
+    """Yields the CMake commands in `text`, in order. Raises ValueError if a command has no closing
+    parenthesis."""
     at = 0
     while at < len(text):
         if match := _COMMENT.match(text, at):

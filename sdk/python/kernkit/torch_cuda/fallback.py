@@ -19,7 +19,8 @@ STAY = {"_efficientzerotensor", "_has_compatible_shallow_copy_type", "_local_sca
         "copy_", "empty.memory_format", "empty_strided", "is_pinned", "is_set_to", "record_stream", "resize_", "set_",
         "set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor",
         "set_.source_Tensor_storage_offset"}  # fmt: skip
-CHOOSE_LIBRARY = {"convolution", "convolution_backward"}  # have no CUDA kernel, and choose cuDNN for CUDA tensors
+# Operators without a CUDA kernel, which select cuDNN for CUDA tensors.
+CHOOSE_LIBRARY = {"convolution", "convolution_backward"}
 CONSTANT = {"_fused_sdp_choice": 0, "_use_cudnn_ctc_loss": False, "_use_cudnn_ctc_loss.Tensor": False}
 TAKE_CPU_TENSORS = ("index", "_index_put", "_unsafe_index", "_ctc_loss", "_foreach_copy_")
 RETURN_VALUES = {"_unique2", "bincount", "equal", "is_nonzero", "masked_select", "nonzero", "repeat_interleave",

@@ -138,7 +138,8 @@ class NoMemory : public DeviceMemory {
   std::string location_of(uint64_t) const override { return ""; }
 };
 
-// Products of matrices, whose registers are in a list of the kernel.
+// The steps of mma and wgmma give equal results in the version for every processor and in the SIMD
+// version. The registers of the matrices are in Kernel::lists.
 TEST_F(PtxSteps, SameProductsForEachProcessor) {
   const Steps steps = steps_of(Simd::kMatrices);
   if (fastest(steps.all[0], Simd::kMatrices) == steps.all[0]) {

@@ -44,7 +44,8 @@ namespace detail {
   return nullptr;
 }
 
-/// Throws TypeError if the attributes of a program are not those of the line.
+/// Throws TypeError unless the attributes of an XLA program have the names that the schema line
+/// declares, in the same order.
 [[gnu::cold]] KERNKIT_LOCAL inline void check_names(const KernkitXlaAttributes& attributes,
                                                     const char* const* names, int num_names) {
   Message expected;

@@ -69,7 +69,7 @@ KERNKIT_LOCAL inline KernkitAny text_from_xla(const KernkitXlaText& text, schema
                                               const char* name, Message* memory) {
   if (type == schema::Type::kDevice) return detail::device_from_xla(text, name);
   const bool has_nul = text.size > 0 && memchr(text.data, '\0', text.size) != nullptr;
-  KERNKIT_CHECK(!has_nul, ValueError) << name << ": has a NUL in it";
+  KERNKIT_CHECK(!has_nul, ValueError) << name << ": contains a NUL byte";
   KernkitAny any = {};
   any.type_index = kKernkitRawStr;
   any.v.c_str = memory->append(text.data, text.size).c_str();

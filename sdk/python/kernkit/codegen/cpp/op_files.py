@@ -38,7 +38,7 @@ def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[s
             f"\n/// The CUDA implementation: arguments are checked and not empty. Defined in {op.name}.cu.\n"
             f"{return_type(op)} {op.name}_cuda({parameters});" if cuda else ""
         ),
-        "two_devices": f"// Tests of the CPU code; in {library}_cuda_test, of the CUDA kernel on the CPU." if cuda else "",
+        "two_devices": f"// These tests run the CPU code. In {library}_cuda_test they run the CUDA kernel, on the CPU." if cuda else "",
     }
     if kind == "custom":
         values.update(custom.fields(op, f"{cls}Types", cuda))

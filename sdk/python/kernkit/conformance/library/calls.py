@@ -37,8 +37,9 @@ def is_rejected(subject: Subject, name: str, kind: str) -> bool:
 
 
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
-    """Yields, for each function, a call that returns an error: (name, arguments, outcome). The
-    arguments are none, EXCESSIVE times None, or None. NotApplicable: no call returns an error."""
+    """Yields (name, arguments, outcome) of a failing call for each function that has such a call. Tries
+    no argument, then EXCESSIVE arguments, then one argument; every argument is None. Raises NotApplicable
+    if no call of any function fails."""
     has_error = False
     for name in subject.functions:
         for arguments in ([], [none()] * EXCESSIVE, [none()]):

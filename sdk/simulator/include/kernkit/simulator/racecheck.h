@@ -21,7 +21,7 @@ inline constexpr int kRaceLevels = 3;
 
 /// Two unordered accesses to the same byte, at least one of which is a store.
 struct Race {
-  std::string sentence;  ///< report with both lines, for the lowest-numbered block
+  std::string sentence;  ///< report with the source lines of both accesses, for the first block
   uint64_t count;        ///< number of races at these two lines, counted for each lane
   RaceLevel level = RaceLevel::kError;  ///< most severe level of these races
 };
