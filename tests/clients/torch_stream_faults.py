@@ -35,7 +35,8 @@ def is_filled_with(x, value):
 
 def event_is_recorded_twice(has_fault):
     x, side, third, done = ones(), torch.cuda.Stream(), torch.cuda.Stream(), torch.cuda.Event()
-    x += 1
+    for _ in range(8):
+        x += 0.125
     done.record()
     if has_fault:
         done.record(third)
