@@ -32,8 +32,8 @@ struct AccessRecord {
   uint8_t element_bytes = 0;               // size of the scalar data type [bytes]
 
   bool is_strong() const { return scope != ThreadScope::kNone; }
-  /// Whether the access is by an asynchronous operation; `time` is then an index into the completions of
-  /// LaunchOrder.
+  /// Whether the access is by an asynchronous operation; `time` is then an index into the
+  /// completions of LaunchOrder.
   bool is_async() const { return element_bytes >= kAsyncGeneric; }
   /// Whether such an access is by the async proxy, unlike st.async.
   bool is_by_async_proxy() const { return element_bytes == kAsync; }
