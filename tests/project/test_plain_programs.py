@@ -14,8 +14,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "sdk/simulator/tests/programs"
 PROGRAMS = {path.stem: path for path in sorted([*SHARED.glob("*.cu"), *(HERE / "plain_programs").glob("*.cu")])}
 # Options of nvcc, and options of `kernkit run`, for programs that need some.
-OPTIONS = {"driver_api": ["-lcuda"], "runtime_compilation": ["-lcuda", "-lnvrtc"], "cluster_histogram": ["-gencode", "arch=compute_90,code=compute_90"], "warpgroup_product": ["-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a"], "hopper_gemm": ["-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a"]}
-RUN_OPTIONS = {"cluster_histogram": ["--capability", "90"], "warpgroup_product": ["--capability", "90"], "hopper_gemm": ["--capability", "90"]}
+OPTIONS = {"driver_api": ["-lcuda"], "runtime_compilation": ["-lcuda", "-lnvrtc"], "cluster_histogram": ["-gencode", "arch=compute_90,code=compute_90"], "hopper_gemm": ["-std=c++17", "-gencode", "arch=compute_90a,code=compute_90a"]}
+RUN_OPTIONS = {"cluster_histogram": ["--capability", "90"], "hopper_gemm": ["--capability", "90"]}
 # Programs that are also compiled without machine code.
 OF_PTX_ALONE = ("asynchronous_barrier", "block_sort", "bitonic_sort", "cooperative_reduction", "hash_table", "histogram", "jacobi",
                 "matrix_multiply", "nbody", "pipeline", "scan", "tensor_core_product", "transpose")  # fmt: skip
