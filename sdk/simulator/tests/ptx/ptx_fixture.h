@@ -81,12 +81,12 @@ class PtxModule {
   /// Launches the kernel `name` of the module.
   template <class... Arguments>
   cudaError_t launch(const char* name, dim3 grid, dim3 block, size_t shared_memory,
-                     Arguments... arguments) {
+                     const Arguments&... arguments) {
     return launch_on(nullptr, name, grid, block, shared_memory, arguments...);
   }
   template <class... Arguments>
   cudaError_t launch_on(cudaStream_t stream, const char* name, dim3 grid, dim3 block,
-                        size_t shared_memory, Arguments... arguments) {
+                        size_t shared_memory, const Arguments&... arguments) {
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = block;
@@ -96,11 +96,11 @@ class PtxModule {
   }
   template <class... Arguments>
   cudaError_t launch_by(const cudaLaunchConfig_t& config, const char* name,
-                        Arguments... arguments) const {
+                        const Arguments&... arguments) const {
     cudaKernel_t kernel = nullptr;
     const cudaError_t unknown = cudaLibraryGetKernel(&kernel, library_, name);
     if (unknown != cudaSuccess) return unknown;
-    void* addresses[] = {&arguments..., nullptr};
+    void* addresses[] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
     return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses);
   }
 
