@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmark programs: their command lines, and the rows of several rounds."""
+"""Benchmark programs: their command lines, and the rows that several rounds of a program give."""
 
 import os
 import pathlib
@@ -28,7 +28,8 @@ def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
 
 
 class Collector:
-    """Merges the rows of all rounds: each round adds one sample to a row."""
+    """The rows of all rounds of a run: add() merges the rows of a program's run in one round, and appends one sample to
+    each row."""
 
     def __init__(self) -> None:
         self.rows: Dict[Tuple[str, str], Row] = {}
