@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the module of a framework: the head, then the source lines of each op."""
+"""Returns the text of a module. `named`: {op: name of its backward}. Raises SchemaError if an op cannot be the backward
+of another op."""
 
 import re
 from typing import Callable, Dict, List, Optional, Type, Union
@@ -15,7 +16,8 @@ Written = Union[List[str], str]
 
 def module(head: str, ops: List[Op], named: Dict[str, str], kind: Type[W],
            write: Callable[[W, Optional[Backward]], Written], *more_arguments: str, **words: str) -> str:  # fmt: skip
-    """The text of a module. `named`: {op: its backward}. SchemaError: an op cannot be the backward of another op."""
+    """Returns the text of a module. `named`: {op: name of its backward}. Raises SchemaError if an op cannot be the
+    backward of another op."""
     functions = python_names([op.name for op in ops])
     codegens = {op.name: kind(op, functions[op.name], *more_arguments) for op in ops}
     gradients = formulas(codegens, named)
