@@ -33,7 +33,7 @@ def copied_flag(producer: Producer) -> None:
     consumer owns the copy."""
     try:
         capsule = export(producer.make((6,)), copy=True, max_version=(1, 0))
-    except Exception as error:  # the rule copy-true requires the copy
+    except Exception as error:  # a failure of the copy breaks the rule copy-true, not this rule
         raise NotApplicable(f"copy=True raises {described(error)}") from error
     if not capsule.is_versioned:
         raise NotApplicable("the capsule has no flags")

@@ -14,8 +14,8 @@ RULES = Rules()
 
 
 def _require_dtypes(producer: Producer, names: Sequence[str]) -> None:
-    """Checks the dtype in the capsule of an array of each named dtype. Dtypes that the package
-    lacks, or whose export it rejects, are skipped. NotApplicable: all dtypes are skipped."""
+    """Checks the dtype in the capsule of an array of each named dtype. Dtypes that the package lacks or does not export
+    are skipped. Raises Broken if a dtype differs, and NotApplicable if all dtypes are skipped."""
     tested, rejected = 0, []
     for name in names:
         producer.report(f"an export of {name}")
@@ -81,7 +81,7 @@ def sub_byte_types(producer: Producer) -> None:
     _require_dtypes(producer, [name for name, (_, bits) in DTYPES.items() if bits < 8])
 
 
-# {dtype of less than 8 bits: the bits of 0, 1, 2, 3}
+# {dtype of less than 8 bits: the bit patterns of the values 0, 1, 2, 3}
 _BITS = {**{name: [0, 1, 2, 3] for name in ("int4", "uint4", "int2", "uint2")}, "float4_e2m1fn": [0, 2, 4, 5],
          "float6_e2m3fn": [0, 8, 16, 20], "float6_e3m2fn": [0, 12, 16, 18]}  # fmt: skip
 
@@ -112,7 +112,7 @@ def packed_elements(producer: Producer) -> None:
 
 
 def _rejected(producer: Producer) -> Dict[str, Any]:
-    """Returns {dtype: array} for the dtypes that the package has and does not export."""
+    """Returns {dtype: array} for the dtypes that the package has but does not export."""
     arrays = {}
     for name in DTYPES:
         try:

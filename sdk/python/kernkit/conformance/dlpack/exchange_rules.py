@@ -32,7 +32,7 @@ _ALLOCATOR = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.PO
 
 
 def _table(kind: Type[Any]) -> Table:
-    """The table of functions that a class of arrays offers. NotApplicable: the class has no
+    """Returns the table of C functions that the class `kind` of arrays offers. Raises NotApplicable if the class has no
     table."""
     capsule = getattr(kind, _ATTRIBUTE, None)
     if capsule is None:

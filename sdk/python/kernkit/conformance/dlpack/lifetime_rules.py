@@ -15,12 +15,12 @@ from .producers import Producer
 RULES = Rules()
 _ROUNDS = 1000
 _ARRAYS = 30
-_LARGE = 1 << 18  # number of elements of a large array, whose leak exceeds the noise of malloc()
+_LARGE = 1 << 18  # number of elements of an array so large that a leak exceeds the noise of malloc()
 
 
 def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
-    """Those of export(), for capsules without a version, and exported(), for capsules with a version,
-    that the producer does not reject by a BufferError."""
+    """Returns the functions among export() and exported() whose export the producer does not reject by a
+    BufferError."""
     kinds: List[Callable[[Any], Capsule]] = []
     for kind in (export, exported):
         try:
@@ -32,7 +32,7 @@ def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
 
 
 def _growth(action: Callable[[], None], rounds: int) -> int:
-    """The number of bytes that `rounds` calls of `action` leave allocated. Calls before the
+    """Returns the number of bytes that `rounds` calls of `action` leave allocated. rounds / 10 calls before the
     measurement fill caches."""
     for _ in range(rounds // 10):
         action()
@@ -88,7 +88,7 @@ def data_outlives_array(producer: Producer) -> None:
             capsules[-1].consume()
             del array
         gc.collect()
-        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # these arrays reuse memory that was freed
+        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # arrays that would reuse freed memory
         for capsule in capsules:
             if capsule.shape != (2, 3, 64) or capsule.elements() != list(range(384)):
                 raise Broken("the elements change after the array is deleted")
@@ -160,5 +160,5 @@ def array_is_released(producer: Producer) -> None:
             capsule.delete()
 
         grown = _growth(once, _ARRAYS)
-        if grown > _ARRAYS * _LARGE:  # a quarter of the bytes of all arrays
+        if grown > _ARRAYS * _LARGE:  # limit [bytes]: a quarter of the size of all arrays of four bytes per element
             raise Broken(f"{_ARRAYS} arrays of {4 * _LARGE} bytes leave {grown} bytes allocated")

@@ -20,10 +20,12 @@ def _require_error_object(name: str, outcome: Outcome) -> None:
 
 
 def _require_rejection(subject: Subject, values: Sequence[Tuple[str, abi.Any, str]]) -> None:
-    """Calls each function with every argument equal to the same value. Broken: a call succeeds, although a parameter
-    in the metadata accepts no value of the kind.
+    """Calls each function with every argument equal to the same value. Raises Broken if a call succeeds, although the
+    metadata has a parameter that accepts no value of the kind.
 
-    values: (kind for is_rejected(), value, what an accepting function accepts, with the parameters' types as {types})."""
+    values: (kind of value for is_rejected(), value, end of the message "NAME() accepts ...", in which the types of the
+    parameters replace {types}).
+    """
     for name in subject.functions:
         for count in numbers_of_arguments(subject, name):
             for kind, value, what in values:
@@ -45,7 +47,7 @@ def argument_count(subject: Subject) -> None:
         accepted = [count for count, outcome in outcomes.items() if not outcome.failed]
         if parameters is not None and any(count != len(parameters) for count in accepted):
             raise Broken(f"{name}() accepts {accepted[-1]} arguments; its metadata has {len(parameters)} parameters")
-        # Without metadata, a function may take any number of arguments.
+        # A function without metadata passes with any number of arguments.
 
 
 @RULES.add(MUST, sources.TYPES)

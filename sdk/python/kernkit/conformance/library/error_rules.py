@@ -87,7 +87,7 @@ def error_of_thread(subject: Subject) -> None:
     expected = {name: (arguments, outcome.raised.kind) for name, arguments, outcome in failing(subject) if outcome.raised}
     _require_some(len(expected))
     subject.report("calls in four threads")
-    quiet = Subject(str(subject.path))  # a subject without report(): calls of several threads would mix their reports
+    quiet = Subject(str(subject.path))  # a subject without reports, since reports of several threads would be mixed
     problems: List[str] = []
     barrier = threading.Barrier(_THREADS)
 
