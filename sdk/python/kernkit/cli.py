@@ -26,13 +26,13 @@ _COMPONENT_OF = {**dict.fromkeys(("run", "counters", "sanitize"), "ptx"), "gpu":
 
 
 def is_here(command: str) -> bool:
-    """Whether this copy of kernkit has the command. A library's copy lacks the commands that need
-    the template, and the commands of components that the library does not have."""
+    """Returns whether this copy of kernkit has the command. A library's copy lacks the commands that need the template,
+    and the commands of components that the library did not choose."""
     return any(pathlib.Path(folder, f"{command}.py").is_file() for folder in command_modules.__path__)
 
 
 def why_not_here(command: str) -> str:
-    """The message for a command that this copy of kernkit lacks."""
+    """Returns the message of the error for a command that this copy of kernkit lacks."""
     if not is_here("test"):
         return NO_DEVELOPMENT.format(command=command)
     component = _COMPONENT_OF.get(command)
@@ -57,7 +57,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             name, help=text.splitlines()[0], description=text, epilog=EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter))
     chosen = parser.parse_args(arguments)
-    for stream in (sys.stdout, sys.stderr):  # file names can contain characters that the terminal's encoding lacks
+    for stream in (sys.stdout, sys.stderr):  # names of files can contain characters that the terminal's encoding lacks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:

@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _names(products: Dict[str, List[str]], chosen: List[str]) -> Dict[str, List[str]]:
-    """{kind: the names of the rules that are applied}. UserError: no kind of the products has a rule of this name."""
+    """Returns {kind: names of the rules to apply}. Raises UserError if no kind of the products has a rule of a
+    requested name."""
     names = {kind: [rule.name for rule in KINDS[kind].rules if not chosen or rule.name in chosen] for kind in products}
     for name in chosen:
         if not any(name in rule_names for rule_names in names.values()):
