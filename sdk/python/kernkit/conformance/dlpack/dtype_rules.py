@@ -47,31 +47,32 @@ def integers(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.DTYPE)
 def floats(producer: Producer) -> None:
-    """float16, float32 and float64 are exported as kDLFloat."""
+    """float16, float32 and float64 are exported as kDLFloat with their bits and one lane."""
     _require_dtypes(producer, ("float16", "float32", "float64"))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def bfloat16(producer: Producer) -> None:
-    """bfloat16 is exported as kDLBfloat of 16 bits."""
+    """bfloat16 is exported as kDLBfloat with 16 bits."""
     _require_dtypes(producer, ("bfloat16",))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def complex_numbers(producer: Producer) -> None:
-    """complex64 and complex128 are exported as kDLComplex, with the bits of both parts."""
+    """complex64 and complex128 are exported as kDLComplex, whose bits are those of the real and the imaginary part
+    together."""
     _require_dtypes(producer, ("complex64", "complex128"))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def booleans(producer: Producer) -> None:
-    """bool is exported as kDLBool of 8 bits."""
+    """bool is exported as kDLBool with 8 bits."""
     _require_dtypes(producer, ("bool",))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def float8(producer: Producer) -> None:
-    """Each 8-bit float is exported with its own code."""
+    """Each 8-bit float is exported with the code that dlpack.h defines for the float."""
     _require_dtypes(producer, [name for name in DTYPES if name.startswith("float8")])
 
 
@@ -88,7 +89,8 @@ _BITS = {**{name: [0, 1, 2, 3] for name in ("int4", "uint4", "int2", "uint2")}, 
 
 @RULES.add(MUST, sources.FLAGS)
 def packed_elements(producer: Producer) -> None:
-    """Elements of less than 8 bits are packed from the lowest bit on, or have a byte each and the flag IS_SUBBYTE_TYPE_PADDED."""
+    """Elements of less than 8 bits are packed from the lowest bit of each byte, or have a byte each and the flag
+    IS_SUBBYTE_TYPE_PADDED."""
     tested = False
     for name, values in _BITS.items():
         try:

@@ -46,7 +46,8 @@ def _growth(action: Callable[[], None], rounds: int) -> int:
 
 @RULES.add(MUST, sources.PYTHON)
 def unconsumed_capsule(producer: Producer) -> None:
-    """A capsule that no consumer took calls the deleter once when the capsule is deleted, or releases the memory itself."""
+    """A capsule that no consumer took calls the deleter at most once when the capsule is deleted; without a call, the
+    memory is released in another way."""
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         if not capsule.managed.deleter:
@@ -65,8 +66,8 @@ def unconsumed_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def consumed_capsule(producer: Producer) -> None:
-    """A capsule that was renamed to `used_dltensor` or `used_dltensor_versioned` calls no deleter when it is deleted; the
-    consumer calls the deleter."""
+    """A capsule that a consumer renamed to `used_dltensor` or `used_dltensor_versioned` calls no deleter when the
+    capsule is deleted: the consumer calls the deleter."""
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         calls = capsule.count_deletions()
@@ -79,7 +80,7 @@ def consumed_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.SEMANTICS)
 def data_outlives_array(producer: Producer) -> None:
-    """The elements of a consumed capsule stay as they were after the array is deleted, until the deleter is called."""
+    """The elements of a consumed capsule keep their values after the array is deleted, until the deleter is called."""
     for kind in _exports(producer):
         capsules = []
         for _ in range(8):
@@ -98,8 +99,8 @@ def data_outlives_array(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def exports_are_independent(producer: Producer) -> None:
-    """Each export has its own structure and deleter call: the deletion of an export does not change
-    another export."""
+    """Each export has its own structure and its own deleter call: the deletion of one export does not change another
+    export."""
     array = producer.make((2, 3))
     first, second = exported(array), exported(array)
     if first.address == second.address:
@@ -151,7 +152,7 @@ def structure_is_released(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def array_is_released(producer: Producer) -> None:
-    """The memory of an array is released after the array is deleted and the deleter was called."""
+    """The memory of an array is released after the array is deleted and the deleter has been called."""
     for kind in _exports(producer):
 
         def once(kind: Callable[[Any], Capsule] = kind) -> None:

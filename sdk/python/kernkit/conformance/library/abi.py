@@ -16,14 +16,14 @@ class Value(ctypes.Union):
 
 
 class Any(ctypes.Structure):
-    """TVMFFIAny: an argument or a result."""
+    """struct TVMFFIAny: an argument or a result."""
 
     _anonymous_ = ["value"]
     _fields_ = [("type_index", ctypes.c_int32), ("small_size", ctypes.c_uint32), ("value", Value)]
 
 
 class Object(ctypes.Structure):
-    """TVMFFIObject: the header of an object. The low 32 bits of `references` are the strong count."""
+    """struct TVMFFIObject: the header of an object. The low 32 bits of `references` are the strong reference count."""
 
     _fields_ = [("references", ctypes.c_uint64), ("type_index", ctypes.c_int32), ("padding", ctypes.c_uint32), ("deleter", ctypes.c_void_p)]
 

@@ -52,28 +52,28 @@ def argument_count(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.TYPES)
 def none_arguments(subject: Subject) -> None:
-    """A call whose arguments are None returns an error, unless every parameter is optional, and never crashes."""
+    """A call whose arguments are all None does not crash, and returns an error unless every parameter is optional."""
     _require_rejection(subject, [("none", none(), "None for {types}")])
 
 
 @RULES.add(MUST, sources.TYPES)
 def wrong_types(subject: Subject) -> None:
-    """A call whose arguments are all floats, bools, texts, dtypes or devices returns an error where a parameter has another
-    type, and never crashes."""
+    """A call whose arguments are all floats, bools, texts, dtypes or devices does not crash, and returns an error if a
+    parameter has another type."""
     by_type = Values(subject.host).by_type()
     _require_rejection(subject, [(kind, value, f"a {kind} for {{types}}") for kind, value in by_type.items()])
 
 
 @RULES.add(SHOULD, sources.CONVENTION)
 def unknown_type(subject: Subject) -> None:
-    """A call with arguments of a type index that no release defines does not crash, and returns an error where the metadata
-    has types."""
+    """A call with arguments of a type index that no release defines does not crash. The call returns an error if the
+    metadata declares the type of a parameter."""
     _require_rejection(subject, [("dtype", unknown(), f"arguments of the undefined type index {abi.UNKNOWN}")])
 
 
 @RULES.add(SHOULD, sources.SAFE_CALL)
 def small_tensors(subject: Subject) -> None:
-    """A call whose arguments are float32 tensors of one element on the CPU returns, and reads or writes no memory past the
+    """A call whose arguments are float32 tensors of one element on the CPU returns, and accesses no memory past the
     element."""
     values = Values(subject.host)
     for name in subject.functions:
@@ -84,8 +84,8 @@ def small_tensors(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.OBJECTS)
 def borrowed_arguments(subject: Subject) -> None:
-    """A call does not change its argument array. A call that returns an error changes neither the
-    reference counts of its arguments nor the fields of its tensors."""
+    """A call does not change its array of arguments. A failed call changes neither the reference counts of its
+    arguments nor the fields of its tensors."""
     values = Values(subject.host)
     tensor = bytes(values.dltensor)
     for name in subject.functions:

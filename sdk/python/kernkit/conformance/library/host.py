@@ -59,7 +59,7 @@ class Host:
         return raised
 
     def release(self, handle: int) -> None:
-        """Drops one strong reference to an object."""
+        """Releases one strong reference to an object."""
         self._library.TVMFFIObjectDecRef(handle)
 
     def text(self, content: bytes) -> abi.Any:

@@ -16,7 +16,7 @@ from .host import Host, Raised
 
 
 class Outcome(NamedTuple):
-    """The result of one call."""
+    """The outcome of one call of a function."""
 
     code: int
     raised: Optional[Raised]  # error in the host's slot after the call, or None
