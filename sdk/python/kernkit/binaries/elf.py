@@ -41,7 +41,7 @@ class Symbol(NamedTuple):
 
 
 class ElfFile:
-    """The content of an ELF file. Every member raises UserError if the file is damaged."""
+    """The content of an ELF file. Every method raises UserError if the file is damaged."""
 
     def __init__(self, path: pathlib.Path) -> None:
         """Reads the file. Raises UserError if the file cannot be read, is not a 64-bit ELF file, or is damaged."""

@@ -21,7 +21,7 @@ def read_texts(path: pathlib.Path, section: str) -> List[str]:
 
 
 def read_named(path: pathlib.Path, section: str) -> Dict[str, str]:
-    """Returns {name: text} for a section whose texts have the form "name: text"."""
+    """Returns {name: text} for the texts "name: text" of a section."""
     return dict(text.partition(": ")[::2] for text in read_texts(path, section))
 
 

@@ -24,7 +24,7 @@ _HOST = re.compile(r"TVMFFI|_?Py[A-Z_]")
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """The result of one rule for a library."""
+    """The result of one rule of `kernkit doctor` for a library."""
 
     rule: str
     ok: bool

@@ -45,7 +45,7 @@ class _ByteArray(ctypes.Structure):
 
 
 class _Managed(ctypes.Structure):
-    """DLManagedTensorVersioned."""
+    """struct DLManagedTensorVersioned of dlpack.h."""
 
     _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
                 ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]  # fmt: skip
@@ -56,7 +56,7 @@ _SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_ch
 
 
 class Returned(NamedTuple):
-    """A tensor that a call returned."""
+    """A tensor that the repeated call returned, with its content."""
 
     value: Value
     begin: int  # address of the first byte of `content`

@@ -51,7 +51,7 @@ def _float(value: float) -> str:
 
 
 class _Arguments:
-    """Decodes the arguments of one call."""
+    """Decodes the arguments of one call in the trace to text."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0

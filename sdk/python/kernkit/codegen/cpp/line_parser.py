@@ -27,7 +27,7 @@ _COMPILERS = ("c++", "g++", "clang++")
 
 @dataclasses.dataclass(frozen=True)
 class LineError:
-    """The first error that the parser finds in a schema line."""
+    """The first error in a schema line."""
 
     name: str  # an enumerator of ParseError or ShapeError, as in "kDefault"
     text: str  # what the parser expected, as in "->"; a sentence for an error in a shape or dtype

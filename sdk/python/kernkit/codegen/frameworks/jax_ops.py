@@ -26,7 +26,7 @@ _DTYPES = (
 
 
 class JaxCodegen(OpCodegen):
-    """Writes the JAX function of one op."""
+    """Writes the JAX functions of one op."""
 
     def why_not(self) -> str:
         """Returns the reason why the module has no JAX function for the op, or "" if it has one."""

@@ -31,7 +31,8 @@ class Size:
 
 
 class _Writer:
-    """Writes an expression as text and as Python, and collects its names and divisions."""
+    """Writes an expression of the schema line as text and as Python source, and collects the names and divisions in
+    it."""
 
     def __init__(self) -> None:
         self.names: List[str] = []
@@ -71,7 +72,8 @@ def _size(size: schema.Size) -> Size:
 
 @dataclasses.dataclass(frozen=True)
 class Binder:
-    """The size of a tensor that determines the value of a name in the schema line."""
+    """The size of a tensor that determines the value of a name in the schema line: the name is the size divided by
+    `factor`."""
 
     value: Value
     axis: int  # index of the size in the shape; negative, from the end, for a size after "..."
@@ -80,7 +82,7 @@ class Binder:
 
 
 class Shapes:
-    """The shapes and dtypes of an op."""
+    """The shapes and dtypes in an op's schema line."""
 
     def __init__(self, op: Op) -> None:
         self.op = op

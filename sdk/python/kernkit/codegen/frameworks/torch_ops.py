@@ -58,7 +58,7 @@ def _torch_default(value: Value) -> str:
 
 
 class TorchCodegen(OpCodegen):
-    """Writes the operators of one op."""
+    """Writes the PyTorch operators of one op."""
 
     def __init__(self, op: Op, function: str, namespace: str) -> None:
         super().__init__(op, function)
