@@ -50,7 +50,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if named and not is_here(named[0]):
         print("kernkit:", why_not_here(named[0]), file=sys.stderr)
         return 3
-    for name in named or filter(is_here, COMMANDS):  # imports only the named command, as the import of all commands takes 0.25 s
+    for name in named or filter(is_here, COMMANDS):  # only the named command: all commands take 0.25 s to import
         module = importlib.import_module(f".commands.{name}", __package__)
         text = module.__doc__ or ""
         module.add_arguments(commands.add_parser(
@@ -65,7 +65,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except UserError as error:
         print(f"kernkit: {error}", file=sys.stderr)
         return 3
-    except OSError as error:  # for example a full disk, or a file that another program deletes
+    except OSError as error:  # for example because the disk is full
         print(f"kernkit: {error.filename or chosen.command}: {error.strerror or error}", file=sys.stderr)
         return 3
     except RecursionError:

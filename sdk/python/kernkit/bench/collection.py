@@ -11,8 +11,7 @@ from typing import Any, Dict, List, Tuple
 from ..errors import UserError
 from .measurements import Row
 
-# Keys that Google Benchmark writes into the "context" of its output. A benchmark program can add
-# further keys.
+# Keys that Google Benchmark writes into the "context" of its output. Other keys come from the benchmark program.
 OF_GOOGLE = {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled",
              "aslr_enabled", "caches", "load_avg", "library_build_type", "library_version",
              "json_schema_version"}
@@ -46,6 +45,6 @@ class Collector:
             row.unit, row.bytes = measured_row.unit, measured_row.bytes or row.bytes
             row.reason = row.reason or measured_row.reason
             if measured_row.samples:
-                # Other programs on the machine can only add time, so the fastest repetition is the
-                # sample of the round.
+                # The fastest repetition is the sample of the round, because other programs on the machine can only
+                # make a repetition slower.
                 row.samples.append(min(measured_row.samples))

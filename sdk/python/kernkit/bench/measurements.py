@@ -26,8 +26,8 @@ FORMAT = 1
 BUSY = 0.10  # largest share of the processors that other programs may use; above it, times are unreliable
 # Dtypes in the order in which tables list them; other dtypes follow in alphabetical order.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
-# Suffixes that Google Benchmark appends to the name of a row: clock, repetitions, minimum time and
-# one thread.
+# Suffixes that Google Benchmark appends to the name of a row: clock, iterations, repetitions, minimum time, and one
+# thread.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
 _WALL_CLOCK = re.compile(r"/(real_time|manual_time)(?=/|$)")
@@ -168,8 +168,8 @@ def parse(text: str) -> Dict[str, Any]:
         unit = _NANOSECONDS[entry.get("time_unit", "ns")]
         row["samples"].append(entry["real_time"] * unit)
         if "bytes_per_second" in entry:
-            # Google Benchmark divides the bytes by the processor time, unless the row's name ends in
-            # the suffix of another clock.
+            # Google Benchmark divides the number of bytes by the processor time, unless the row's name has the suffix
+            # of another clock.
             by = entry["real_time"]
             if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
                 by = entry["cpu_time"]

@@ -87,7 +87,7 @@ def _about(run: Run) -> str:
 
 
 def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
-    at = {row.keys: row for rows in lines.values() for row in rows}  # {keys: a row with these keys}
+    at = {row.keys: row for rows in lines.values() for row in rows}  # {keys: one of the rows with these keys}
     columns = sorted(at, key=key_order)
     best = {keys: run.ceiling(row) for keys, row in at.items()}
     memcpy = {keys: run.memcpy(row) for keys, row in at.items()}

@@ -37,7 +37,7 @@ class Symbol(NamedTuple):
     name: str
     binding: int
     is_undefined: bool
-    version: str  # version of an undefined symbol, for example "GLIBC_2.34", or ""
+    version: str  # version of an undefined symbol, such as "GLIBC_2.34"; "" without a version
 
 
 class ElfFile:

@@ -11,7 +11,7 @@ import pathlib
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 Version = Tuple[int, ...]
-# {kind of symbols, such as "GLIBC": versions that every system with the tag has}.
+# Policy of a platform tag: {kind of symbols, such as "GLIBC": versions that every system with the tag has}.
 Policy = Dict[str, List[str]]
 
 # {symbol version whose name has no number: the first glibc release that defines the version}. Source: NEWS of glibc
@@ -37,7 +37,7 @@ def version_of(text: str) -> Tuple[str, Version]:
 def _policies() -> Optional[List[Any]]:
     """Returns the entries of auditwheel's policy file, the oldest system first, or None if auditwheel is not
     installed."""
-    spec = importlib.util.find_spec("auditwheel")  # find_spec() does not import auditwheel
+    spec = importlib.util.find_spec("auditwheel")  # finds the package without importing it
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = pathlib.Path(folder) / "policy/manylinux-policy.json"
         if path.is_file():

@@ -23,7 +23,7 @@ class Library:
     """Properties of one built library, read from the file."""
 
     path: pathlib.Path
-    machine: str  # processor as in the tag of a wheel, such as x86_64
+    machine: str  # processor as in the tag of a wheel, such as "x86_64"
     exported: Set[str]
     unique: Set[str]
     undefined: Dict[str, str]  # {undefined symbol: its version, as in "GLIBC_2.34", or ""}

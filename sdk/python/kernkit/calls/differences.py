@@ -21,7 +21,7 @@ def _number(data: bytes, at: int, value: Value) -> Optional[float]:
     if layout is None or lanes != 1:
         return None
     (number,) = struct.unpack_from("<" + layout, data, at)
-    if code == 4:  # bfloat16 is the upper half of a float32
+    if code == 4:  # bfloat16, whose bits are the upper half of a float32
         (number,) = struct.unpack("<f", struct.pack("<I", number << 16))
     return number
 

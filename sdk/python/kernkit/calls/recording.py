@@ -32,7 +32,7 @@ class Value(NamedTuple):
 
     name: str
     type: str
-    value: Any = None  # a number, a text, bytes, a list of Value, a dtype or a device
+    value: Any = None  # number, text, bytes, list of Value, dtype or device
     shape: Tuple[int, ...] = ()
     strides: Optional[Tuple[int, ...]] = None  # strides [elements], or None for a row-major DLTensor without strides
     dtype: Tuple[int, int, int] = (0, 0, 0)  # DLPack's type code, bits and lanes
@@ -80,7 +80,7 @@ class Recording(NamedTuple):
     storages: List[Storage]
     skipped: Optional[str]  # reason why the values of tensors were not recorded, or None if they were recorded
     results: Optional[Results]  # None if the call did not return, or if its results are unknown
-    is_part: bool = False  # whether `kernkit replay --minimize` made the tensors smaller
+    is_part: bool = False  # whether the recording is a smaller call made by `kernkit replay --minimize`
 
 
 def tensors_of(values: Sequence[Value]) -> Iterator[Value]:

@@ -10,7 +10,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from .recording import Recording, Storage, Value, tensors_of
 from .sizes import Interval, Selection
 
-Contents = Dict[int, bytes]  # {index of a storage: its content}
+Contents = Dict[int, bytes]  # {index of a storage: content of the storage}
 
 
 class _Part(NamedTuple):

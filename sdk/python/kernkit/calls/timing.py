@@ -18,8 +18,8 @@ from .dtypes import dtype_name
 from .recording import Recording, tensors_of
 
 _REPETITIONS = 3
-_SECONDS = 0.02  # shortest time of a repetition [s]
-_MOST_CALLS = 1 << 20  # largest number of calls in a repetition
+_SECONDS = 0.02  # shortest duration of a repetition [s]; a repetition consists of several calls
+_MOST_CALLS = 1 << 20  # largest number of calls in a repetition, even if its duration is below _SECONDS
 
 
 def _bytes_of(recording: Recording) -> int:

@@ -25,8 +25,8 @@ from ..errors import UserError
 from ..project import copies, files, kernel_list, names
 from ..project.record import read_record
 
-# Files of an op include <benchmark/benchmark.h>, <dlpack/dlpack.h> and <gtest/gtest.h>, so the op's
-# own header, <name>/<name>.h, cannot have one of these names.
+# Names that no op can have: the op's header is <name>/<name>.h, and the op's files include <benchmark/benchmark.h>,
+# <dlpack/dlpack.h> and <gtest/gtest.h>.
 OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
 
 

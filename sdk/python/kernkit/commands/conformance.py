@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
                              "results": list(map(dataclasses.asdict, results[product]))})  # fmt: skip
             statuses |= {result.status for result in results[product]}
         shown = {pathlib.Path(product).name if kind == "library" else product: result for product, result in results.items()}
-        shown = shown if len(shown) == len(results) else results  # shows whole paths if two libraries have the same file name
+        shown = shown if len(shown) == len(results) else results  # whole paths if two libraries have the same file name
         print("\n".join([f"## {KINDS[kind].title}", "", *table.results_table(rules, shown), "",
                          *table.reasons(rules, shown, (FAIL, ADVICE, NOT_APPLICABLE)), ""]))  # fmt: skip
     failed = FAIL in statuses or (arguments.strict and ADVICE in statuses)

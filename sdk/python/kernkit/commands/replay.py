@@ -34,7 +34,7 @@ from ..sdk import without_component
 try:
     from . import run as run_command
     from . import sanitize
-except ImportError:  # a library's copy without the component ptx
+except ImportError:  # a library's copy of kernkit without the component ptx
     sanitize = None  # type: ignore[assignment]
 
 

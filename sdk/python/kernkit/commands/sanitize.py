@@ -120,7 +120,7 @@ def incomplete(code: int, results: List[Any], findings: List[Finding], tools: Li
     sentences = {without_numbers(finding["sentence"]) for finding in findings}
 
     def rest_of(sentence: str) -> str:
-        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck continues after an invalid access
+        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck goes on after an invalid access
         return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of it did not run"
 
     stopped = [sentence for result in results for sentence in result["stopped"]]

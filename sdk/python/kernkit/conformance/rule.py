@@ -6,7 +6,7 @@ import inspect
 from typing import Any, Callable, List
 
 MUST, SHOULD = "must", "should"  # levels of rules: required, or recommended, by the source
-PASS, FAIL, ADVICE, NOT_APPLICABLE = "pass", "FAIL", "advice", "n/a"  # statuses of a result
+PASS, FAIL, ADVICE, NOT_APPLICABLE = "pass", "FAIL", "advice", "n/a"  # values of Result.status
 
 
 class Broken(Exception):

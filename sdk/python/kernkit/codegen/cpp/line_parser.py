@@ -29,8 +29,8 @@ _COMPILERS = ("c++", "g++", "clang++")
 class LineError:
     """The first error in a schema line."""
 
-    name: str  # an enumerator of ParseError or ShapeError, as in "kDefault"
-    text: str  # what the parser expected, as in "->"; a sentence for an error in a shape or dtype
+    name: str  # name of the enumerator of ParseError or ShapeError, such as "kDefault"
+    text: str  # what the parser expected, such as "->"; for an error in a shape or dtype, a sentence
     position: int  # offset of the error in the line, from 0
     is_of_shape: bool
 

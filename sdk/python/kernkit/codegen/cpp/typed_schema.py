@@ -25,8 +25,8 @@ _OTHER_TYPES = {
     "string": "str",
     "String": "str",
 }
-# Errors that the parser reports for a name or a default. _check_parameters() reports these errors
-# with the text to write instead.
+# Parser errors about a name or a default, for which _check_parameters() raises UserError with the text to write
+# instead.
 _OF_A_VALUE = ("kName", "kReservedName", "kDuplicateName", "kDefault", "kDefaultOrder")
 _KEYWORD_MARK = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
 _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")

@@ -18,7 +18,7 @@ from .module import Written, module
 from .op_codegen import OpCodegen
 
 _NOT_FOR_JAX = {"bytes", "Callable", "Any"}
-# Names of the dtypes that kernkit/shapes/xla_dtype.h supports.
+# Dtypes that kernkit/shapes/xla_dtype.h supports.
 _DTYPES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 complex64 complex128 float8_e3m4 "
     "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"

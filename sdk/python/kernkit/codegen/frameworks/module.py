@@ -10,7 +10,7 @@ from ..python_names import python_names
 from .backward import Backward, formulas
 from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, one_line
 
-# The source lines of an op, or the reason why the module has no function for the op.
+# Source lines of an op, or the reason why the module has no function for the op.
 Written = Union[List[str], str]
 
 

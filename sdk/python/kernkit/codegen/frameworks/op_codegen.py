@@ -14,8 +14,8 @@ from ...schema import Op, Value
 from ..python_names import default_of, free_name, python_names
 from .shapes import Shapes, Size
 
-# The prefix of all names that a generated module defines for itself. No name of a schema line
-# begins with two underscores.
+# Prefix of the names that a generated module defines for its own use. No name in a schema line begins with two
+# underscores.
 PREFIX = "__kk_"
 
 # Builtins that the generated source uses, as PREFIX + name, so that no name of an op or a parameter shadows them.

@@ -26,7 +26,7 @@ class Size:
     # Divisions in the size, in the order of evaluation: (numerator, denominator, whether the denominator must divide
     # the numerator), as Python source.
     divisions: Tuple[Tuple[str, str, bool], ...] = ()
-    has_run: bool = False  # whether the size contains numel(...)
+    has_run: bool = False  # whether the size contains numel(...), the product of the sizes of "..."
     is_each: bool = False  # "each..."
 
 
@@ -78,7 +78,7 @@ class Binder:
     value: Value
     axis: int  # index of the size in the shape; negative, from the end, for a size after "..."
     factor: int
-    always_bound: bool  # whether every call has the tensor
+    always_bound: bool  # whether every call has the tensor, which is then not optional
 
 
 class Shapes:

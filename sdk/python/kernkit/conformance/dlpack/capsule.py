@@ -17,7 +17,8 @@ for _name, _result, *_types in (("PyCapsule_GetName", ctypes.c_char_p, ctypes.py
     getattr(_api, _name).restype, getattr(_api, _name).argtypes = _result, _types
 
 LEGACY, VERSIONED = b"dltensor", b"dltensor_versioned"
-# A capsule stores the address of its name, so the buffers of the names must outlive all capsules.
+# {name of a capsule: name after consumption}. A capsule stores the address of its name, so the buffers must outlive
+# all capsules.
 _USED = {name: ctypes.create_string_buffer(b"used_" + name) for name in (LEGACY, VERSIONED)}
 _callbacks: List[Any] = []  # callbacks that stay alive, because a deleter can be called at any later time
 DELETER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # type of a deleter that is called while the thread holds the GIL

@@ -98,7 +98,7 @@ def packed_elements(producer: Producer) -> None:
             capsule = exported(array)
         except Broken:
             raise
-        except Exception:  # the package has no such array, or does not export it
+        except Exception:  # the package has no array of this dtype, or does not export the array
             continue
         tested = True
         bits = DTYPES[name][1]

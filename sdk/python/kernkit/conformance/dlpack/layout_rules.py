@@ -123,7 +123,7 @@ def empty_data(producer: Producer) -> None:
 def aligned_data(producer: Producer) -> None:
     """The data pointer is a multiple of 256 bytes, and `byte_offset` is the distance to the first element. dlpack.h
     notes that many packages break this rule."""
-    arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # all arrays exist at the same time, so that their addresses differ
+    arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # arrays that coexist, so that their addresses differ
     for count, array in arrays.items():
         data = exported(array).tensor.data or 0
         if data % _ALIGNMENT:

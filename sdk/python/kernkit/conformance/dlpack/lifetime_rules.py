@@ -118,7 +118,7 @@ def exports_are_independent(producer: Producer) -> None:
 @RULES.add(MUST, sources.PYTHON)
 def deleter_without_gil(producer: Producer) -> None:
     """The deleter can be called from a thread that Python did not start, without the GIL."""
-    libc = ctypes.CDLL(None)  # a CDLL releases the GIL during each call
+    libc = ctypes.CDLL(None)  # functions of a CDLL run without the GIL
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         capsule.consume()

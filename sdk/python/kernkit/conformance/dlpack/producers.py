@@ -114,7 +114,7 @@ class _Jax(Producer):
             raise NoSuchDtype(dtype) from None
 
     def read_only(self, shape: Shape) -> Any:
-        return self.make(shape)  # every array of JAX is immutable
+        return self.make(shape)  # all arrays of JAX are immutable
 
     def without_dlpack(self) -> Dict[str, Any]:
         return {"random key": self.jax.random.key(0), "float0": self.numpy.zeros(2, self.jax.dtypes.float0)}

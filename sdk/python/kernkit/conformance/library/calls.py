@@ -11,7 +11,8 @@ from .values import none
 EXCESSIVE = 65  # number of arguments that exceeds the arity of any known function
 _UNKNOWN_ARITY = 40  # largest number of arguments in calls of a function without metadata
 
-# {type of the metadata: the kinds of values that the type does not accept}
+# {type in the metadata: kinds of values that a parameter of the type does not accept}; _NOT_A_TENSOR: kinds that no
+# tensor type accepts
 _NOT_A_TENSOR = {"float", "bool", "short str", "str", "dtype", "device", "none"}
 REJECTED = {
     "DLTensor*": _NOT_A_TENSOR - {"none"},

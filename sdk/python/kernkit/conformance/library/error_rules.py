@@ -102,7 +102,7 @@ def error_of_thread(subject: Subject) -> None:
                     problems.append(f"{name}() leaves {raised.kind if raised else 'no error'} in its thread; alone it leaves {kind}")
                     return
 
-    quiet.loaded  # noqa: B018 loads the library before the threads start
+    quiet.loaded  # noqa: B018 the library is loaded before the threads start
     threads = [threading.Thread(target=work) for _ in range(_THREADS)]
     for thread in threads:
         thread.start()
