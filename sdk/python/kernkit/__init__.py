@@ -11,4 +11,4 @@ _DEVELOPMENT = pathlib.Path(__file__).resolve().parents[3] / "kernkit_dev/python
 if _DEVELOPMENT.is_dir():
     __path__.append(str(_DEVELOPMENT))
 
-pytest_plugins = ("kernkit.pytest_plugin",)  # for `pytest -p kernkit`
+pytest_plugins = ("kernkit.pytest_plugin",)  # plugin that `pytest -p kernkit` loads

@@ -26,13 +26,13 @@ _COMPONENT_OF = {**dict.fromkeys(("run", "counters", "sanitize"), "ptx"), "gpu":
 
 
 def is_here(command: str) -> bool:
-    """Whether this copy of kernkit has the command. A library's copy lacks the commands that need
-    the template, and the commands of components that the library does not have."""
+    """Returns whether this copy of kernkit has the command. A library's copy lacks the commands that need the template,
+    and the commands of components that the library did not choose."""
     return any(pathlib.Path(folder, f"{command}.py").is_file() for folder in command_modules.__path__)
 
 
 def why_not_here(command: str) -> str:
-    """The message for a command that this copy of kernkit lacks."""
+    """Returns the message of the error for a command that this copy of kernkit lacks."""
     if not is_here("test"):
         return NO_DEVELOPMENT.format(command=command)
     component = _COMPONENT_OF.get(command)
@@ -50,14 +50,14 @@ def main(arguments: Optional[List[str]] = None) -> int:
     if named and not is_here(named[0]):
         print("kernkit:", why_not_here(named[0]), file=sys.stderr)
         return 3
-    for name in named or filter(is_here, COMMANDS):  # imports only the named command, as the import of all commands takes 0.25 s
+    for name in named or filter(is_here, COMMANDS):  # only the named command: all commands take 0.25 s to import
         module = importlib.import_module(f".commands.{name}", __package__)
         text = module.__doc__ or ""
         module.add_arguments(commands.add_parser(
             name, help=text.splitlines()[0], description=text, epilog=EXIT_CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter))
     chosen = parser.parse_args(arguments)
-    for stream in (sys.stdout, sys.stderr):  # file names can contain characters that the terminal's encoding lacks
+    for stream in (sys.stdout, sys.stderr):  # names of files can contain characters that the terminal's encoding lacks
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
@@ -65,7 +65,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except UserError as error:
         print(f"kernkit: {error}", file=sys.stderr)
         return 3
-    except OSError as error:  # for example a full disk, or a file that another program deletes
+    except OSError as error:  # for example because the disk is full
         print(f"kernkit: {error.filename or chosen.command}: {error.strerror or error}", file=sys.stderr)
         return 3
     except RecursionError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmark programs: their command lines, and the rows of several rounds."""
+"""Benchmark programs: their command lines, and the rows that several rounds of a program give."""
 
 import os
 import pathlib
@@ -11,8 +11,7 @@ from typing import Any, Dict, List, Tuple
 from ..errors import UserError
 from .measurements import Row
 
-# Keys that Google Benchmark writes into the "context" of its output. A benchmark program can add
-# further keys.
+# Keys that Google Benchmark writes into the "context" of its output. Other keys come from the benchmark program.
 OF_GOOGLE = {"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled",
              "aslr_enabled", "caches", "load_avg", "library_build_type", "library_version",
              "json_schema_version"}
@@ -28,7 +27,8 @@ def command_of(program: str) -> Tuple[List[str], Dict[str, str]]:
 
 
 class Collector:
-    """Merges the rows of all rounds: each round adds one sample to a row."""
+    """The rows of all rounds of a run: add() merges the rows of a program's run in one round, and appends one sample to
+    each row."""
 
     def __init__(self) -> None:
         self.rows: Dict[Tuple[str, str], Row] = {}
@@ -45,6 +45,6 @@ class Collector:
             row.unit, row.bytes = measured_row.unit, measured_row.bytes or row.bytes
             row.reason = row.reason or measured_row.reason
             if measured_row.samples:
-                # Other programs on the machine can only add time, so the fastest repetition is the
-                # sample of the round.
+                # The fastest repetition is the sample of the round, because other programs on the machine can only
+                # make a repetition slower.
                 row.samples.append(min(measured_row.samples))

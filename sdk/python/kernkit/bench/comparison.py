@@ -12,21 +12,21 @@ from .measurements import BUSY, Row, Run
 
 CONFIDENCE = 0.95
 HIDDEN = 0.20
-FEWEST_ROUNDS = 3  # smallest number of rounds for a comparison; fewer samples give no useful deviation
+FEWEST_ROUNDS = 3  # smallest number of rounds for a comparison; the standard deviation of fewer samples is unreliable
 CEILINGS = ("the best copy", "memcpy")
-# Lower limit of the deviation of the logarithms of times: the placement of code and memory differs
-# between two runs, even if no sample shows the difference.
+# Lower limit of the standard deviation of the logarithms of times. Code and memory are placed differently in two
+# runs, which changes all samples of a run alike, so that the samples of a run do not show the effect.
 PLACEMENT = 0.005
 
 
 @dataclasses.dataclass
 class Change:
-    """The change of one row between two runs. A positive change is slower: 0.2 is 20 % more
-    time."""
+    """The change of one row's time between two runs, as a share: 0.2 means 20 % more time in the new run, and a
+    negative change means less time."""
 
     name: str
-    reference: str  # name of the ceiling, or names of the peers, with which the row is compared in both runs
-    old: float  # share of the ceiling, or ratio to the peers, in the old run
+    reference: str  # name of the ceiling or names of the peers, the same in both runs
+    old: float  # old run: share of the ceiling's speed, or the row's time divided by the peers' time
     new: float
     change: float
     low: float
@@ -35,8 +35,8 @@ class Change:
 
 
 def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
-    """Returns the name and the rows with which a row is compared in its own run: the ceiling or,
-    without a ceiling, the peers. The list is empty if the run has neither."""
+    """Returns (name, rows) of the references of a row, with which the row is compared in its own run: the ceiling or,
+    without a ceiling, the peers. The list is empty if the run has no ceiling and no peers of the row."""
     ceiling = run.ceiling(row)
     if ceiling:
         return run.ceiling_name(row), [ceiling]
@@ -45,8 +45,8 @@ def references(run: Run, row: Row) -> Tuple[str, List[Row]]:
 
 
 def _logarithms(row: Row, references: List[Row]) -> List[float]:
-    """For each sample, the logarithm of the ratio of the row's time to the geometric mean of the
-    times of `references`. A row that counts bytes has its time divided by its number of bytes."""
+    """Returns the logarithm, for each sample, of the row's time divided by the geometric mean of the times of
+    `references`. Times of rows that count bytes are times per byte."""
     result = []
     for number, sample in enumerate(row.samples):
         logarithm = math.log(sample / (row.bytes or 1))
@@ -58,9 +58,9 @@ def _logarithms(row: Row, references: List[Row]) -> List[float]:
 
 @functools.lru_cache(maxsize=None)
 def t_quantile(probability: float, freedom: int) -> float:
-    """The quantile of Student's t-distribution with `freedom` degrees of freedom, for a probability
-    above one half."""
-    # The substitution t = sqrt(freedom) * tan(angle) turns the density into a power of the cosine.
+    """Returns the quantile of Student's t-distribution with `freedom` degrees of freedom at `probability`, which must
+    exceed 0.5."""
+    # With t = sqrt(freedom) * tan(angle), the density is a power of cos(angle).
     constant = math.gamma((freedom + 1) / 2) / math.gamma(freedom / 2) / math.sqrt(math.pi)
 
     def above_half(angle: float, steps: int = 200) -> float:  # Simpson's rule
@@ -76,22 +76,22 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def _interval(old: List[float], new: List[float], rows: int) -> Tuple[float, float]:
-    """Returns (difference of the means, half the width of its confidence interval). Computes one
-    interval from all samples and one without the farthest sample of each run, and returns the
-    narrower interval. `rows`: number of rows that are compared."""
+    """Returns (difference of the means, half the width of its confidence interval), where the difference is new minus
+    old. The interval is the narrower of two: with all samples, and without the sample of each run that is farthest from
+    the run's median. `rows`: number of rows that are compared."""
     candidates = [_of_normal(old, new, 2 * rows, 1.0)]
     fewest = min(len(old), len(new))
     if fewest >= 4:
-        # A normal sample without its farthest value has a smaller deviation. The factor that
-        # corrects the deviation was found by simulation.
+        # Normally distributed samples have a smaller standard deviation without the farthest sample. The factor that
+        # corrects the standard deviation was found by simulation.
         candidates.append(_of_normal(_without_farthest(old), _without_farthest(new), 2 * rows, 1 + 3.6 / fewest))
     return min(candidates, key=lambda candidate: candidate[1])
 
 
 def _of_normal(old: List[float], new: List[float], intervals: int, widened: float) -> Tuple[float, float]:
-    """Returns (difference of the means, half the width of its confidence interval) by Student's
-    t-distribution. `intervals`: number of intervals that together have the confidence
-    CONFIDENCE. `widened`: a factor for the standard deviation."""
+    """Returns (difference of the means, half the width of its confidence interval), for normally distributed samples,
+    by Student's t-distribution. `intervals`: number of intervals that together have the confidence CONFIDENCE.
+    `widened`: factor by which the standard deviation is multiplied."""
     freedom = len(old) + len(new) - 2
     squares = sum((x - statistics.fmean(side)) ** 2 for side in (old, new) for x in side)
     deviation = max(math.sqrt(squares / freedom) * widened, PLACEMENT) if freedom else math.inf
@@ -102,19 +102,20 @@ def _of_normal(old: List[float], new: List[float], intervals: int, widened: floa
 
 
 def _without_farthest(samples: List[float]) -> List[float]:
-    """The samples without the sample that is farthest from the median."""
+    """Returns the samples, without the sample that is farthest from the median."""
     middle = statistics.median(samples)
     return sorted(samples, key=lambda sample: abs(sample - middle))[:-1]
 
 
 def _identity(run: Run, row: Row) -> Tuple[str, ...]:
-    """The key that identifies a row of the library in both runs. The key contains the variant, but
-    not the name of the library, which can differ between the runs."""
+    """Returns the key by which a row of the library is found in the other run: program, subject, variant and keys. The
+    key does not contain the library's name, which can differ between the runs."""
     return row.program, row.subject, run.variant(row.implementation) or "", row.keys
 
 
 def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[str]]:
-    """The changes of all rows that both runs have, and messages about rows that cannot be compared."""
+    """Returns (changes, messages): the change of each row of the library that both runs have, and a message for each
+    row that cannot be compared. `tolerance`: smallest change, as a share, that is slower or faster."""
     before = {_identity(old, row): row for row in old.measured if old.is_ours(row)}
     pairs, missing = [], []
     for row in new.measured:
@@ -149,7 +150,8 @@ def compare(old: Run, new: Run, tolerance: float) -> Tuple[List[Change], List[st
 
 
 def advice(old: Run, new: Run, unclear: bool) -> List[str]:
-    """Advice about rows that are unclear: one sentence for each cause."""
+    """Returns sentences, each with a reason why the comparison is unreliable and with what to do: too few rounds or, if
+    `unclear`, a busy machine or rounds that differ too much."""
     sentences = []
     for which, measured in (("old", old), ("new", new)):
         rounds = max(len(row.samples) for row in measured.measured)

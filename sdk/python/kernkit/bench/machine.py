@@ -31,8 +31,8 @@ CACHES = pathlib.Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
-    """[{"level": 1, "bytes": 32768, "type": "Data"}, ...] of processor 0; [] where the system has no such files, as in a
-    container without /sys."""
+    """Returns the data caches of processor 0, as in [{"level": 1, "bytes": 32768, "type": "Data"}, ...]. The list is
+    empty if `folder` has no such files, as in a container without /sys."""
     levels = []
     for index in sorted(folder.glob("index*")):
         kind, size = _read(index / "type"), _read(index / "size")
@@ -43,13 +43,13 @@ def caches(folder: pathlib.Path = CACHES) -> List[Dict[str, Any]]:
 
 
 def _commit() -> str:
-    """The commit that was measured, followed by "+" if files differ from the commit."""
+    """Returns the hash of the checked-out commit, followed by "+" if files differ from the commit."""
     return git.described(pathlib.Path())
 
 
 def context() -> Dict[str, Any]:
-    """A description of the machine, the commit and the versions of packages. The description
-    contains no names of hosts, users or folders."""
+    """Returns a description of the machine, the commit and the versions of packages, without names of hosts, users or
+    folders."""
     versions = {}
     for package in PACKAGES:
         try:
@@ -74,8 +74,8 @@ def context() -> Dict[str, Any]:
 
 
 def busy_seconds() -> float:
-    """Busy time of all processors since boot, including time that the hypervisor gave to other
-    virtual machines [s]."""
+    """Returns the time that all processors were busy since boot [s], including time that the hypervisor gave to other
+    virtual machines."""
     ticks = [int(text) for text in _read(pathlib.Path("/proc/stat"), "cpu 0").split("\n")[0].split()[1:]]
     idle = sum(ticks[3:5])
     return (sum(ticks[:8]) - idle) / os.sysconf("SC_CLK_TCK")

@@ -23,11 +23,11 @@ from typing import Any, Dict, List, Optional, Tuple
 from ..errors import UserError
 
 FORMAT = 1
-BUSY = 0.10  # share of the processors that other programs may use; above this share times are unreliable
-# The dtypes that tables list first, in this order; other dtypes follow in alphabetical order.
+BUSY = 0.10  # largest share of the processors that other programs may use; above it, times are unreliable
+# Dtypes in the order in which tables list them; other dtypes follow in alphabetical order.
 DTYPES = ("float32", "float64", "float16", "bfloat16")
-# Suffixes that Google Benchmark appends to the name of a row: clock, repetitions, minimum time and
-# one thread.
+# Suffixes that Google Benchmark appends to the name of a row: clock, iterations, repetitions, minimum time, and one
+# thread.
 _TIMING = re.compile(r"/(real_time|manual_time|process_time|(iterations|repeats|min_time)(:[^/]*)?)"
                      r"(?=/|$)|/threads:1$")
 _WALL_CLOCK = re.compile(r"/(real_time|manual_time)(?=/|$)")
@@ -37,15 +37,15 @@ _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclasses.dataclass
 class Row:
-    """A benchmark, with one sample per round. The samples are in `unit`, which is "ns", "bytes" or
-    "lines"; less is better."""
+    """A benchmark, with one sample per round. `unit` is the unit of the samples: "ns", "bytes" or "lines". Less is
+    better."""
 
     program: str
     name: str
     unit: str = "ns"
     samples: List[float] = dataclasses.field(default_factory=list)
-    bytes: float = 0  # bytes read and written by one iteration
-    reason: str = ""  # reason why the row has no samples; begins with "skipped: " unless the row failed
+    bytes: float = 0  # bytes that one iteration reads and writes; 0 if the program does not count bytes
+    reason: str = ""  # reason why the row has no samples; begins with "skipped: " if the row was skipped, not failed
 
     @property
     def path(self) -> List[str]:
@@ -69,13 +69,14 @@ class Row:
 
     @property
     def order(self) -> Tuple[Any, ...]:
-        """The sort key of rows: numbers by their value, common dtypes first."""
+        """Returns the sort key of rows: keys are sorted by their numbers, and the dtypes of DTYPES come first."""
         dtypes = [(DTYPES.index(part) if part in DTYPES else len(DTYPES), part) for part in self.path[:-1]]
         return self.program, dtypes, key_order(self.keys), self.implementation
 
     @property
     def spread(self) -> Optional[float]:
-        """Half the interquartile range as a share of the median; None for one sample."""
+        """Returns half the interquartile range of the samples divided by their median, or None for a row with one
+        sample."""
         if len(self.samples) < 2:
             return None
         low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
@@ -83,13 +84,13 @@ class Row:
 
     @property
     def rate(self) -> float:
-        """Bytes per second; 0 for a row that counts no bytes."""
+        """Returns the bytes per second of the row, or 0 for a row that counts no bytes."""
         return self.bytes / self.median * 1e9
 
 
 @dataclasses.dataclass
 class Run:
-    """All rows of one run, and its context: machine, date, versions."""
+    """The rows of one run, and the run's context, such as machine, date and versions."""
 
     context: Dict[str, Any]
     rows: List[Row]
@@ -100,13 +101,12 @@ class Run:
 
     @property
     def ours(self) -> List[str]:
-        """The names of the libraries whose rows are ours in this run, see the module's
-        docstring."""
+        """Returns the names of the libraries whose rows are ours in this run (see the module's docstring)."""
         return self.context.get("ours") or ["kernkit"]
 
     def variant(self, implementation: str) -> Optional[str]:
-        """The variant of our implementation, such as "threads" for kernkit-threads; "" for kernkit,
-        and None for the implementation of a peer."""
+        """Returns the variant in the name of our implementation, such as "threads" for kernkit-threads and "" for
+        kernkit, or None for the name of a peer."""
         for name in self.ours:
             if implementation == name or implementation.startswith(name + "-"):
                 return implementation[len(name) + 1:]
@@ -116,8 +116,8 @@ class Run:
         return len(row.path) > 1 and self.variant(row.implementation) is not None
 
     def copies(self, row: Row) -> List[Row]:
-        """The rows of copies that can be the row's ceiling: copies with the same keys in the same
-        program, and only copies of the row's dtype if the program has any."""
+        """Returns the rows from which the row's ceiling is chosen: the copies with the same keys in the same program.
+        If copies of the row's dtype exist, only these are returned."""
         if not row.bytes or row.path[0] == "copy":
             return []
         copies = [other for other in self.measured if other.program == row.program
@@ -125,22 +125,22 @@ class Run:
         return [copy for copy in copies if copy.path[1:-1] == row.path[1:-1]] or copies
 
     def ceiling(self, row: Row) -> Optional[Row]:
-        """The row of the fastest copy; None if the row has no copies. The row of memcpy is used only
-        if the program measures no other copy."""
+        """Returns the row of the fastest copy, or None if the row has no copies. The row of memcpy is returned only if
+        the program measures no other copy."""
         copies = self.copies(row)
         better = [copy for copy in copies if copy.implementation != "memcpy"] or copies
         return max(better, key=lambda copy: copy.rate, default=None)
 
     def memcpy(self, row: Row) -> Optional[Row]:
-        """The row of memcpy among the row's copies, or None."""
+        """Returns the row that measures memcpy for the same number of bytes, or None."""
         return next((copy for copy in self.copies(row) if copy.implementation == "memcpy"), None)
 
     def ceiling_name(self, row: Row) -> str:
-        """The name of the row's ceiling: "memcpy" or "the best copy"."""
+        """Returns the name of the row's ceiling for messages: "memcpy" or "the best copy"."""
         return "memcpy" if self.ceiling(row) is self.memcpy(row) else "the best copy"
 
     def peers(self, row: Row) -> List[Row]:
-        """The peers of the row, see the module's docstring."""
+        """Returns the rows of the row's peers (see the module's docstring)."""
         same_work = [candidate for candidate in self.measured if candidate.program == row.program
                      and candidate.subject == row.subject and candidate.keys == row.keys and not self.is_ours(candidate)]
         variant = f"{self.variant(row.implementation)}-"
@@ -168,8 +168,8 @@ def parse(text: str) -> Dict[str, Any]:
         unit = _NANOSECONDS[entry.get("time_unit", "ns")]
         row["samples"].append(entry["real_time"] * unit)
         if "bytes_per_second" in entry:
-            # Google Benchmark divides the bytes by the processor time, unless the row's name ends in
-            # the suffix of another clock.
+            # Google Benchmark divides the number of bytes by the processor time, unless the row's name has the suffix
+            # of another clock.
             by = entry["real_time"]
             if "cpu_time" in entry and not _WALL_CLOCK.search(entry["name"]):
                 by = entry["cpu_time"]
@@ -179,7 +179,7 @@ def parse(text: str) -> Dict[str, Any]:
 
 
 def load(path: pathlib.Path) -> Run:
-    """Reads the file of a run. UserError: the file does not exist, or its content is not a run."""
+    """Returns the run in a file. Raises UserError if the file does not exist, or if its content is not a run."""
     try:
         content = parse(path.read_text())
         rows = [Row(**{"program": "", **row}) for row in content["rows"]]
@@ -207,7 +207,7 @@ def save(run: Run, path: pathlib.Path) -> None:
 
 
 def format_time(nanoseconds: float) -> str:
-    """A time with its unit, such as "5.21 ns", "3.1 us" or "1.56 s"."""
+    """Returns `nanoseconds` as text with a suitable unit, such as "5.21 ns", "3.1 us" or "1.56 s"."""
     for factor, unit in ((1, "ns"), (1e3, "us"), (1e6, "ms"), (1e9, "s")):
         if nanoseconds < 999.5 * factor or unit == "s":
             return f"{nanoseconds / factor:.3g} {unit}"
@@ -215,7 +215,7 @@ def format_time(nanoseconds: float) -> str:
 
 
 def format_size(count: float) -> str:
-    """A number of bytes with its unit, such as "64 KiB"."""
+    """Returns a number of bytes as text with a suitable unit, such as "64 KiB"."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             return f"{count:.3g} {unit}" if count < 100 else f"{count:.0f} {unit}"
@@ -224,25 +224,24 @@ def format_size(count: float) -> str:
 
 
 def format_value(row: Row) -> str:
-    """The median of the row's samples with its unit."""
+    """Returns the median of the row's samples as text with its unit."""
     if row.unit == "ns":
         return format_time(row.median)
     return format_size(row.median) if row.unit == "bytes" else f"{row.median:.0f} {row.unit}"
 
 
 def format_spread(row: Row) -> str:
-    """The spread of a row, such as "±12%"; "" for one sample."""
+    """Returns the spread of a row as a share of the median, such as "±12%", or "" for a row with one sample."""
     return "" if row.spread is None else f"±{row.spread:.0%}"
 
 
 def format_ratio(value: float) -> str:
-    """A ratio with two digits after the decimal point, or with one significant digit below 0.01."""
+    """Returns a ratio as text, with two digits after the decimal point, or with one significant digit below 0.01."""
     return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
 
 
 def key_order(keys: str) -> Tuple[Any, ...]:
-    """The sort key of the keys of a row. Keys are sorted by their numbers: n:1/d:64, n:64/d:64,
-    n:1024/d:64."""
+    """Returns the sort key for a row's keys, which sorts by the numbers: n:1/d:64, n:64/d:64, n:1024/d:64."""
     numbers, names = [], []
     for part in keys.split("/"):
         name, _, value = part.rpartition(":")
@@ -252,5 +251,6 @@ def key_order(keys: str) -> Tuple[Any, ...]:
 
 
 def size_of(row: Row) -> float:
-    """The size by which rows are sorted: the product of the numbers in the keys."""
+    """Returns the size by which rows are sorted: the product of the numbers in the row's keys, such as 4096 for
+    n:64/d:64."""
     return math.prod(key_order(row.keys)[1])

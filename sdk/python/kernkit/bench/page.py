@@ -12,14 +12,15 @@ def _panel_order(panel: str) -> Tuple[int, str]:
 
 
 def label(run: Run, row: Row) -> str:
-    """The label of a row of kernkit: its subject and, if the row has a variant, the variant."""
+    """Returns the label of a row of kernkit, such as "scale, float32, threads": its subject and, if the row has a
+    variant, the variant."""
     text, variant = row.subject.replace("/", ", "), run.variant(row.implementation)
     return f"{text}, {variant}" if variant else text
 
 
 def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
-    """The rows that have a ceiling, sorted by size: {op: {panel: {implementation: rows}}}. A panel
-    is a dtype, followed by cold or hot if the rows have such a key."""
+    """Returns the rows that have a ceiling, sorted by size: {op: {panel: {implementation: rows}}}. A panel is a dtype,
+    followed by "cold" or "hot" if the rows have such a key."""
     tables: Dict[str, Dict[str, Dict[str, List[Row]]]] = {}
     for row in run.measured:
         if run.ceiling(row):
@@ -37,14 +38,14 @@ def bandwidth(run: Run) -> Dict[str, Dict[str, Dict[str, List[Row]]]]:
 
 
 def ratios(run: Run) -> List[Tuple[Row, Row]]:
-    """Pairs (kernkit's row, peer's row) for the rows without keys."""
+    """Returns (kernkit's row, peer's row) for each peer of each row without keys."""
     return [(row, peer) for row in run.measured if run.is_ours(row) and not row.keys
             for peer in run.peers(row)]
 
 
 def ladders(run: Run) -> Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]]:
-    """Pairs (kernkit's row, peer's row), sorted by size, for the rows with keys and without a
-    ceiling: {op: {dtype: {"kernkit / peer": pairs}}}."""
+    """Returns pairs (kernkit's row, peer's row) of the rows that have keys and no ceiling, sorted by size: {op: {dtype:
+    {"peer / kernkit": pairs}}}, where "peer / kernkit" has the names of the two implementations."""
     tables: Dict[str, Dict[str, Dict[str, List[Tuple[Row, Row]]]]] = {}
     for row in run.measured:
         if run.is_ours(row) and row.keys and not run.ceiling(row):
@@ -86,7 +87,7 @@ def _about(run: Run) -> str:
 
 
 def _bandwidth_table(run: Run, lines: Dict[str, List[Row]]) -> str:
-    at = {row.keys: row for rows in lines.values() for row in rows}  # {keys: a row with these keys}
+    at = {row.keys: row for rows in lines.values() for row in rows}  # {keys: one of the rows with these keys}
     columns = sorted(at, key=key_order)
     best = {keys: run.ceiling(row) for keys, row in at.items()}
     memcpy = {keys: run.memcpy(row) for keys, row in at.items()}
@@ -124,7 +125,7 @@ def _explanation(run: Run, panels: Dict[str, Dict[str, List[Row]]]) -> str:
 
 
 def markdown(run: Run, plots: bool) -> str:
-    """The page of a run in Markdown. `plots`: whether the page shows the plots of plots.py."""
+    """Returns the page of a run in Markdown. `plots`: whether the page includes the plots that plots.py draws."""
     parts = ["# Benchmarks\n", _about(run)]
     pairs = ratios(run)
     if pairs:

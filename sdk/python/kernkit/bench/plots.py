@@ -46,14 +46,14 @@ def _grid(count: int, width: float, height: float) -> Tuple[Any, List[Any]]:
 
 
 def _ticks(axis: Any, values: List[float]) -> None:
-    """Sets the ticks of an axis. Ticks outside the axis' limits are not drawn."""
+    """Sets the major ticks of an axis to `values`, formatted as plain numbers, and removes minor ticks."""
     axis.set_major_locator(FixedLocator(values))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _legend(figure: Any, axes: List[Any], run: Run) -> None:
-    """Draws a common legend above all panels, with kernkit's rows first."""
+    """Draws one legend for all panels above the panels, with kernkit's rows first."""
     handles: Dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels()):
@@ -77,7 +77,8 @@ def _mark_caches(axis: Any, run: Run, last: float) -> None:
 
 
 def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: pathlib.Path) -> None:
-    """Plots bytes per second over the number of bytes, with a panel for each dtype."""
+    """Plots GB/s over the number of bytes that one call reads and writes, with a panel for each dtype, into the file
+    `path`."""
     figure, axes = _grid(len(panels), 4.2, 2.9)
     colours = _colours(run, sorted({implementation for lines in panels.values() for implementation in lines}))
     for axis, (panel, lines) in zip(axes, panels.items()):
@@ -111,8 +112,8 @@ def bandwidth(run: Run, op: str, panels: Dict[str, Dict[str, List[Row]]], path: 
 
 
 def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
-    """Plots a bar for each pair: kernkit's time divided by the peer's. A bar that ends left of the
-    axis has only its number."""
+    """Plots a bar for each pair: kernkit's time divided by the peer's time. A ratio below the axis' lower limit of
+    0.0125 is shown by its number only."""
     pairs = pairs[::-1]
     figure, axis = plt.subplots(figsize=(9.5, 0.27 * len(pairs) + 1.0), layout="constrained")
     values = [ours.median / peer.median for _, ours, peer in pairs]
@@ -138,8 +139,7 @@ def ratios(pairs: List[Tuple[str, Row, Row]], path: pathlib.Path) -> None:
 
 
 def ladders(run: Run, op: str, panels: Dict[str, Dict[str, List[Tuple[Row, Row]]]], path: pathlib.Path) -> None:
-    """Plots the peer's time divided by kernkit's time over the size, with a panel for each
-    dtype."""
+    """Plots the peer's time divided by kernkit's time over the row's size, with a panel for each dtype."""
     figure, axes = _grid(len(panels), 3.4, 2.8)
     names = sorted({pairs[0][1].implementation for lines in panels.values() for pairs in lines.values()})
     colours = _colours(run, names)

@@ -27,7 +27,8 @@ def sentences(run: Run) -> List[str]:
 
 
 def table(run: Run) -> List[str]:
-    """The lines of a table of shares of the ceiling: a line for each op and dtype, a column for each size."""
+    """Returns the lines of a table of shares of the ceiling, with a line for each op and dtype and a column for each
+    size."""
     shares: Dict[str, Dict[str, str]] = {}
     columns: Dict[str, str] = {}
     names = set()

@@ -3,4 +3,4 @@
 
 from pkgutil import extend_path
 
-__path__ = extend_path(__path__, __name__)  # a library's copy of kernkit has this package in two folders
+__path__ = extend_path(__path__, __name__)  # the package's modules are in two folders in a library's copy of kernkit

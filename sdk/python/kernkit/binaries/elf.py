@@ -17,7 +17,7 @@ from ..errors import UserError
 PROGBITS, SYMTAB, RELA, DYNAMIC, NOBITS, DYNSYM = 1, 2, 4, 6, 8, 11
 _VERNEED, _VERSYM = 0x6FFFFFFE, 0x6FFFFFFF
 EXECUTABLE = 4  # a section's flag
-# Tags of dynamic entries.
+# Tags of dynamic entries, as in <elf.h>.
 DT_NULL, DT_NEEDED, DT_SYMBOLIC, DT_FLAGS, DT_FLAGS_1 = 0, 1, 16, 30, 0x6FFFFFFB
 LOCAL, GNU_UNIQUE = 0, 10  # bindings of symbols
 MACHINES = {62: "x86_64", 183: "aarch64"}
@@ -30,21 +30,21 @@ class Section(NamedTuple):
     address: int
     offset: int
     size: int
-    link: int  # index of the linked section, such as the string table
+    link: int  # sh_link: index of a related section, such as the string table of a symbol table
 
 
 class Symbol(NamedTuple):
     name: str
     binding: int
     is_undefined: bool
-    version: str  # version of an undefined symbol, for example "GLIBC_2.34", or ""
+    version: str  # version of an undefined symbol, such as "GLIBC_2.34"; "" without a version
 
 
 class ElfFile:
-    """The content of an ELF file. Every member raises UserError if the file is damaged."""
+    """The content of an ELF file. Every method raises UserError if the file is damaged."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        """UserError: the file cannot be read, or is not a 64-bit ELF file."""
+        """Reads the file. Raises UserError if the file cannot be read, is not a 64-bit ELF file, or is damaged."""
         self.path = path
         self.content = _read(path)
         self.order = "<" if self.content[5:6] == b"\x01" else ">"
@@ -54,8 +54,8 @@ class ElfFile:
 
     @property
     def machine(self) -> str:
-        """The processor as in the tag of a wheel, such as x86_64; for a processor that MACHINES
-        lacks, the text "machine" and the number in the file."""
+        """Returns the processor as in the tag of a wheel, such as "x86_64", or "machine N" if MACHINES lacks the file's
+        number N."""
         return MACHINES.get(self.machine_number, f"machine {self.machine_number}")
 
     @contextlib.contextmanager
@@ -76,11 +76,11 @@ class ElfFile:
         return [Section(_text(self.content, first_name + name), *fields) for name, *fields in headers]
 
     def section(self, name: str) -> Optional[Section]:
-        """The first section of this name with content in the file."""
+        """Returns the first section of this name that has content in the file, or None if there is none."""
         return next((section for section in self.sections if section.name == name and section.kind != NOBITS), None)
 
     def read(self, section: Optional[Section]) -> bytes:
-        """The content of a section; b"" for None and for a section without content in the file."""
+        """Returns the content of a section, or b"" if `section` is None or has no content in the file."""
         if section is None or section.kind == NOBITS:
             return b""
         if section.offset + section.size > len(self.content):
@@ -96,11 +96,11 @@ class ElfFile:
         return entry.iter_unpack(content[: len(content) // entry.size * entry.size])
 
     def _names(self, section: Section) -> bytes:
-        """The content of the string table that a section refers to."""
+        """Returns the content of the string table to which a section refers."""
         return self.read(self.sections[section.link])
 
     def dynamic(self) -> Optional[List[Tuple[int, int]]]:
-        """(tag, value) of each dynamic entry; None for a file that is not a shared library."""
+        """Returns (tag, value) of each dynamic entry, or None if the file has no dynamic section."""
         section = self._of_kind(DYNAMIC)
         if section is None:
             return None
@@ -108,7 +108,7 @@ class ElfFile:
         return list(itertools.takewhile(lambda entry: entry[0] != DT_NULL, entries))
 
     def needed(self) -> List[str]:
-        """The names of the shared libraries that the file needs."""
+        """Returns the names of the shared libraries in the file's DT_NEEDED entries."""
         section = self._of_kind(DYNAMIC)
         if section is None:
             return []
@@ -120,7 +120,7 @@ class ElfFile:
                             "again") from None  # fmt: skip
 
     def needed_versions(self) -> Dict[int, str]:
-        """{index in the table of version requirements: the version, as in "GLIBC_2.34"}."""
+        """Returns {version index of a symbol: name of the required version, as in "GLIBC_2.34"}."""
         section = self._of_kind(_VERNEED)
         versions: Dict[int, str] = {}
         if section is None:
@@ -139,7 +139,7 @@ class ElfFile:
         return versions
 
     def symbols(self) -> Optional[List[Symbol]]:
-        """The dynamic symbols; None for a file that is not a shared library."""
+        """Returns the dynamic symbols, or None if the file has no table of dynamic symbols."""
         section = self._of_kind(DYNSYM)
         if section is None:
             return None
@@ -154,7 +154,7 @@ class ElfFile:
             return symbols
 
     def names_of_symbols(self) -> Optional[bytes]:
-        """The names in the symbol table, each between two zero bytes; None for a file without the
+        """Returns the names in the symbol table, each between two zero bytes, or None for a file without a symbol
         table, such as a stripped file."""
         section = self._of_kind(SYMTAB)
         if section is None:
@@ -163,7 +163,7 @@ class ElfFile:
             return self._names(section)
 
     def relocations(self) -> Dict[int, int]:
-        """{address: addend} of all relocations with an addend."""
+        """Returns {address: addend} for all relocations in sections of the type RELA."""
         sections = [section for section in self.sections if section.kind == RELA]
         return {address: addend for section in sections for address, _, addend in self._entries(section, "QQq")}
 
@@ -181,8 +181,8 @@ def _read(path: pathlib.Path) -> bytes:
 
 
 def _text(content: bytes, at: int, errors: str = "replace") -> str:
-    """The NUL-terminated text at an offset. ValueError: the offset or the end of the text is past the content's end, or
-    the text is not UTF-8 and `errors` is "strict"."""
+    """Returns the NUL-terminated text at offset `at` of `content`. Raises ValueError if the offset or the end of the
+    text is past the end of `content`, or if the text is not UTF-8 and `errors` is "strict"."""
     if at >= len(content):
         raise ValueError("a name is past the end of its section")
     end = content.find(b"\0", at)
@@ -192,13 +192,14 @@ def _text(content: bytes, at: int, errors: str = "replace") -> str:
 
 
 def read_section(path: pathlib.Path, name: str) -> Optional[bytes]:
-    """The content of the section of this name, or None. UserError: the file is not an ELF file, or is damaged."""
+    """Returns the content of the first section of this name, or None if the file has no such section. Raises UserError
+    if the file is not a 64-bit ELF file, or if it is damaged."""
     file = ElfFile(path)
     section = file.section(name)
     return None if section is None else file.read(section)
 
 
 def exported_symbols(path: pathlib.Path) -> Set[str]:
-    """The symbols that a shared library exports; empty for another ELF file. UserError: the file
-    cannot be read, is not a 64-bit ELF file, or is damaged."""
+    """Returns the names of the symbols that a shared library exports, or an empty result for another kind of ELF file.
+    Raises UserError if the file cannot be read, is not a 64-bit ELF file, or is damaged."""
     return {symbol.name for symbol in ElfFile(path).symbols() or [] if not symbol.is_undefined and symbol.binding != LOCAL}

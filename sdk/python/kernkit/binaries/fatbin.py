@@ -14,16 +14,16 @@ from .elf import read_section
 
 SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _MAGIC = 0xBA55ED50
-_FATBIN = struct.Struct("<IHHQ")  # magic, version, size of the header, size of the content after the header [bytes]
-# Kind, version, size of the header, size of the content after the header [bytes]; after 12 more bytes the
-# architecture; after 8 more bytes the flags.
+_FATBIN = struct.Struct("<IHHQ")  # magic, version, header size [bytes], size of the content after it [bytes]
+# Header of an entry: kind, version, size of the header [bytes], size of the content after the header [bytes]; 12
+# unused bytes, architecture; 8 unused bytes, flags.
 _ENTRY = struct.Struct("<HHIQ12xI8xQ")
-_KINDS = {1: "compute", 2: "sm"}  # {kind of an entry: prefix of the architecture} for PTX and machine code
-_FLAG_A, _FLAG_F = 0x100000, 0x200000  # suffixes of architectures: sm_90a, sm_100f
+_KINDS = {1: "compute", 2: "sm"}  # {kind of an entry: prefix of the architecture}: PTX, machine code
+_FLAG_A, _FLAG_F = 0x100000, 0x200000  # flags of architectures with the suffix a or f, as in sm_90a and sm_100f
 
 
 class FatbinError(ValueError):
-    """Raised for a section of an unknown format; the text is the message."""
+    """Raised for a section of an unknown format. The exception's text is a message for the user."""
 
 
 def _fat_binaries(path: pathlib.Path, section: str) -> Iterator[List[Tuple[str, int, str]]]:
@@ -51,16 +51,18 @@ def _fat_binaries(path: pathlib.Path, section: str) -> Iterator[List[Tuple[str, 
 
 
 def read_architectures(path: pathlib.Path) -> List[str]:
-    """The architectures in the notation of nvcc's code=: sm_80, sm_90a for machine code, then compute_80 for PTX; [] for
-    a file without CUDA code. Raises FatbinError."""
+    """Returns the architectures of a file's CUDA code in the notation of nvcc's code=: first those of machine code,
+    such as sm_80 and sm_90a, then those of PTX, such as compute_80. The list is empty for a file without CUDA code.
+    Raises FatbinError if a section has an unknown format."""
     entries = {entry for section in SECTIONS for binary in _fat_binaries(path, section) for entry in binary}
     order = sorted(entries, key=lambda entry: (entry[0] != "sm", entry[1], entry[2]))
     return [f"{kind}_{architecture}{letter}" for kind, architecture, letter in order]
 
 
 def newest_ptx(path: pathlib.Path) -> int:
-    """The newest compute capability for which a file has PTX; 0 without PTX. Linked objects with machine code for older
-    capabilities and newer PTX, such as NVIDIA's libcudadevrt.a, do not count. Raises FatbinError."""
+    """Returns the newest compute capability for which a file has PTX, such as 80, or 0 without PTX. A linked object
+    that also has machine code for an older capability, as NVIDIA's libcudadevrt.a has, does not count. Raises
+    FatbinError if a section has an unknown format."""
     found = [0]
     for section in SECTIONS:
         for entries in _fat_binaries(path, section):

@@ -11,11 +11,11 @@ import pathlib
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 Version = Tuple[int, ...]
-# {kind of symbols, such as "GLIBC": versions that every system with the tag has}.
+# Policy of a platform tag: {kind of symbols, such as "GLIBC": versions that every system with the tag has}.
 Policy = Dict[str, List[str]]
 
-# {version that has a name instead of a number: the first glibc with the version}. Source: NEWS of
-# glibc 2.36, on the packed relocations of -z pack-relative-relocs.
+# {symbol version whose name has no number: the first glibc release that defines the version}. Source: NEWS of glibc
+# 2.36, on -z pack-relative-relocs.
 _SYMBOLIC_VERSIONS = {"GLIBC_ABI_DT_RELR": (2, 36)}
 
 
@@ -26,7 +26,8 @@ def parse_version(text: str) -> Version:
 
 
 def version_of(text: str) -> Tuple[str, Version]:
-    """Returns ("GLIBC", (2, 34)) for "GLIBC_2.34", and (text, ()) for an unknown version."""
+    """Returns (kind, number) of a version, as in ("GLIBC", (2, 34)) for "GLIBC_2.34", and (text, ()) for an unknown
+    version."""
     kind, _, number = text.partition("_")
     version = _SYMBOLIC_VERSIONS.get(text) or parse_version(number)
     return (kind, version) if version else (text, ())
@@ -34,8 +35,9 @@ def version_of(text: str) -> Tuple[str, Version]:
 
 @functools.lru_cache(maxsize=None)
 def _policies() -> Optional[List[Any]]:
-    """The entries of auditwheel's policy file, the oldest system first; None without auditwheel."""
-    spec = importlib.util.find_spec("auditwheel")  # find_spec() does not import auditwheel
+    """Returns the entries of auditwheel's policy file, the oldest system first, or None if auditwheel is not
+    installed."""
+    spec = importlib.util.find_spec("auditwheel")  # finds the package without importing it
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = pathlib.Path(folder) / "policy/manylinux-policy.json"
         if path.is_file():
@@ -45,20 +47,20 @@ def _policies() -> Optional[List[Any]]:
 
 
 def has_policies() -> bool:
-    """Whether auditwheel, which has the platform tags, is installed."""
+    """Returns whether platform tags are available: whether auditwheel, whose policy file has them, is installed."""
     return _policies() is not None
 
 
 def allows(policy: Policy, versions: Iterable[str]) -> bool:
-    """Whether a file that needs these versions, such as "GLIBC_2.34", runs on every system of the
-    policy. Versions of kinds that the policy does not list are ignored."""
+    """Returns whether every system of the policy has all these versions, such as "GLIBC_2.34". Versions of kinds that
+    the policy does not list are ignored."""
     needs = (text.partition("_") for text in versions)
     return all(number in policy.get(kind, [number]) for kind, _, number in needs)
 
 
 def platform_tag(machine: str, versions: Iterable[str]) -> Optional[str]:
-    """The platform tag of the oldest systems on which a file with these versions runs, such as
-    "manylinux_2_28_x86_64"; None if no tag allows the versions or auditwheel is not installed."""
+    """Returns the platform tag of the oldest systems on which a file that needs these versions runs, such as
+    "manylinux_2_28_x86_64", or None if no tag allows the versions or auditwheel is not installed."""
     needs = set(versions)
     for entry in _policies() or []:
         policy = entry["symbol_versions"].get(machine)

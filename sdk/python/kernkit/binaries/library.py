@@ -20,30 +20,30 @@ _DF_SYMBOLIC, _DF_1_NODELETE = 0x2, 0x8
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """The properties of one built library."""
+    """Properties of one built library, read from the file."""
 
     path: pathlib.Path
-    machine: str  # processor as in the tag of a wheel, such as x86_64
+    machine: str  # processor as in the tag of a wheel, such as "x86_64"
     exported: Set[str]
     unique: Set[str]
-    undefined: Dict[str, str]  # {symbol: version, as in GLIBC_2.34, or ""}
-    versions: Set[str]  # all needed versions, also versions without a symbol, such as GLIBC_ABI_DT_RELR
+    undefined: Dict[str, str]  # {undefined symbol: its version, as in "GLIBC_2.34", or ""}
+    versions: Set[str]  # all versions that the library needs, also those that no symbol has, such as GLIBC_ABI_DT_RELR
     needed: List[str]
     is_symbolic: bool
     is_nodelete: bool
     lines: List[str]  # schema lines
     architectures: List[str]
     fatbin_error: str
-    flushes: bool  # whether start-up code sets the loading thread to flush subnormals to zero
+    flushes: bool  # whether start-up code makes the loading thread flush subnormals to zero
     identity: Dict[str, str]  # see read_identity()
 
     @property
     def ops(self) -> Set[str]:
-        """The ops that have an exported symbol."""
+        """Returns the names of the ops that have an exported symbol."""
         return {match[1] for match in map(_OP.fullmatch, self.exported) if match}
 
     def needs(self) -> Dict[str, Version]:
-        """{kind of symbols: the highest needed version}, as in {"GLIBC": (2, 34)}."""
+        """Returns {kind of version: the highest version that the library needs}, as in {"GLIBC": (2, 34)}."""
         needs: Dict[str, Version] = {}
         for text in self.versions - {""}:
             kind, version = version_of(text)
@@ -52,15 +52,15 @@ class Library:
 
 
 def read_library(path: pathlib.Path) -> Library:
-    """Reads a shared library. UserError: the file is not a shared library, or is damaged."""
+    """Returns the properties of a shared library. Raises UserError if the file is not a shared library, or if it is
+    damaged."""
     file = ElfFile(path)
     dynamic, symbols = file.dynamic(), file.symbols()
     if dynamic is None or symbols is None:
         raise UserError(f"{path} is not a shared library, or its section headers were removed")
     flags = dict(dynamic)
     names = file.needed_versions()
-    # ld for aarch64 leaves local symbols for sections in the dynamic symbol table; they are
-    # skipped.
+    # Local symbols are skipped: ld for aarch64 leaves symbols of sections in the dynamic symbol table.
     undefined = {symbol.name: symbol.version for symbol in symbols if symbol.is_undefined and symbol.binding != LOCAL and symbol.name}
     defined = [symbol for symbol in symbols if not symbol.is_undefined and symbol.binding != LOCAL]
     try:

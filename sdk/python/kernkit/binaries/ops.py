@@ -15,23 +15,24 @@ from .elf import read_section
 
 
 def read_texts(path: pathlib.Path, section: str) -> List[str]:
-    """The NUL-terminated texts of a section. The linker pads the section with NUL."""
+    """Returns the NUL-terminated texts of a section, without the NUL bytes with which the linker pads the section."""
     content = read_section(path, section) or b""
     return [text.decode(errors="replace") for text in content.split(b"\0") if text]
 
 
 def read_named(path: pathlib.Path, section: str) -> Dict[str, str]:
-    """Returns {name: text} for a section whose texts have the form "name: text"."""
+    """Returns {name: text} for the texts "name: text" of a section."""
     return dict(text.partition(": ")[::2] for text in read_texts(path, section))
 
 
 def read_docs(path: pathlib.Path) -> Dict[str, str]:
-    """{op: its documentation}."""
+    """Returns {op: the op's documentation}."""
     return read_named(path, "kernkit_doc")
 
 
 def read_parsed(path: pathlib.Path) -> Dict[str, Any]:
-    """{op: the JSON of its parsed line}. SchemaError: a text is not JSON."""
+    """Returns {op: JSON object of the op's parsed schema line}. Raises SchemaError if a text of the section is not
+    JSON."""
     metadata = {}
     for name, text in read_named(path, "kernkit_parsed").items():
         try:
@@ -42,18 +43,18 @@ def read_parsed(path: pathlib.Path) -> Dict[str, Any]:
 
 
 def read_lines(path: pathlib.Path) -> List[str]:
-    """The schema lines of a library, sorted by the op's name, with which a line begins."""
+    """Returns the schema lines of a library, sorted by the name of the op. Each line begins with the name."""
     return sorted(read_texts(path, "kernkit_schema"), key=op_of_line)
 
 
 def op_of_line(line: str) -> str:
-    """The name of the op, with which a line begins."""
+    """Returns the name of the op with which a schema line begins."""
     return line.partition("(")[0]
 
 
 def read_ops(path: pathlib.Path) -> List[Op]:
-    """The ops of a library, sorted by name. UserError: an op has no parsed line, or its parsed line
-    has another version."""
+    """Returns the ops of a library, sorted by name. Raises UserError if an op has no parsed line, or a parsed line of
+    another version of the format."""
     docs = read_docs(path)
     try:
         parsed = read_parsed(path)

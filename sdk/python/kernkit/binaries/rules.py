@@ -17,18 +17,18 @@ from .ops import op_of_line, read_docs, read_parsed
 OWN_EXPORTS = {"__tvm_ffi__library_ctx", "kernkit_last_error", "kernkit_use_host"}
 NEEDED = {"libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libdl.so.2",
           "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
-# Weak symbols that a compiler leaves undefined in every library.
+# Weak symbols that the compiler's start-up code leaves undefined in every library.
 _TOOLCHAIN = {"_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable", "__cxa_finalize", "__gmon_start__"}
 _HOST = re.compile(r"TVMFFI|_?Py[A-Z_]")
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """The result of one rule for a library."""
+    """The result of one rule of `kernkit doctor` for a library."""
 
     rule: str
     ok: bool
-    text: str  # a sentence, with advice if the rule failed
+    text: str  # result in words; if the rule failed, with how to fix it
 
 
 def _list(names: Iterable[str], limit: int = 5) -> str:
@@ -38,7 +38,7 @@ def _list(names: Iterable[str], limit: int = 5) -> str:
 
 
 def failure(rule: str, text: str) -> Finding:
-    """The finding of a rule that failed; `text` is the reason, with advice."""
+    """Returns the finding of the rule `rule`, which failed. `text`: the reason and how to fix it."""
     return Finding(rule, False, text)
 
 
@@ -94,9 +94,9 @@ def check_itself(library: Library) -> Finding:
 
 
 def check_host(library: Library, also_needed: Iterable[str] = ()) -> Finding:
-    """Checks that every undefined symbol has a version, as the symbols of glibc and of g++'s
-    libraries have. If the library depends on a library in `also_needed`, only symbols of tvm_ffi
-    and of Python are findings."""
+    """Returns the finding of the rule "host": every undefined symbol must have a version, as the symbols of glibc and
+    of g++'s libraries have. If the library depends on a library in `also_needed`, only undefined symbols of tvm_ffi and
+    of Python break the rule."""
     unversioned = {name for name, version in library.undefined.items() if not version} - _TOOLCHAIN
     if set(also_needed) & set(library.needed):
         unversioned = {name for name in unversioned if _HOST.match(name)}
@@ -172,8 +172,7 @@ def examine(
     glibc: Optional[str] = None,
     cuda: Optional[str] = None,
 ) -> List[Finding]:
-    """Applies all rules. The findings are in the order of the rules in the docstring of
-    commands/doctor.py."""
+    """Returns the findings of all rules, in the order of the rules in the docstring of commands/doctor.py."""
     return [
         check_schemas(library),
         check_exports(library),

@@ -10,14 +10,15 @@ from typing import Iterator
 
 from .elf import EXECUTABLE, PROGBITS, ElfFile
 
-_SIZE = 64  # size of the examined code at the beginning of a function [bytes]
-# x86-64: an `or` with FTZ and DAZ (0x8040), then ldmxcsr, before a ret. aarch64: a move to FPCR.
+_SIZE = 64  # number of bytes that are examined at the beginning of a function
+# Machine code at the beginning of a function. x86-64: an `or` with FTZ and DAZ (0x8040), then ldmxcsr, before a ret.
+# aarch64: a move to FPCR.
 _X86_64 = re.compile(rb"[^\xc3]{0,32}?\x40\x80\x00\x00[^\xc3]{0,16}?\x0f\xae[\x10-\x17\x50-\x57\x90-\x97]", re.DOTALL)
 _AARCH64 = re.compile(rb"(?:....)*?[\x00-\x1f]\x44\x1b\xd5", re.DOTALL)
 
 
 def _start_up(file: ElfFile) -> Iterator[int]:
-    """The addresses of the functions that run when the library is loaded."""
+    """Yields the addresses of the functions that run when the library is loaded (.init_array)."""
     table = file.section(".init_array")
     if table is None:
         return
@@ -29,7 +30,8 @@ def _start_up(file: ElfFile) -> Iterator[int]:
 
 
 def _code(file: ElfFile, address: int) -> bytes:
-    """The first _SIZE bytes of the function at an address; b"" for an address outside the code."""
+    """Returns the first _SIZE bytes of the function at `address`, or b"" if no executable section contains the
+    address."""
     for section in file.sections:
         is_code = section.kind == PROGBITS and section.flags & EXECUTABLE
         if is_code and section.address <= address < section.address + section.size:
@@ -39,7 +41,7 @@ def _code(file: ElfFile, address: int) -> bytes:
 
 
 def flushes_subnormals(file: ElfFile) -> bool:
-    """Whether a function that runs when the library is loaded sets the processor to flush subnormals to zero."""
+    """Returns whether a start-up function of the library sets the processor to flush subnormals to zero."""
     for address in _start_up(file):
         code = _code(file, address)
         if file.machine == "x86_64" and _X86_64.match(code):

@@ -8,7 +8,8 @@ from ..errors import UserError
 
 
 class Driver:
-    """Calls functions of libcuda.so.1. UserError: the library is not found, or a function returns an error."""
+    """The CUDA driver libcuda.so.1. Every method raises UserError if the library is not found, or if a function of the
+    driver returns an error."""
 
     def __init__(self) -> None:
         try:
@@ -27,7 +28,7 @@ class Driver:
             raise UserError(f"{name}() failed: {(text.value or b'unknown error').decode()}")
 
     def use(self, index: int) -> None:
-        """Makes the primary context of a device current, as the CUDA runtime does."""
+        """Makes the primary context of device `index` the current context of this thread."""
         if index not in self.contexts:
             device, context = ctypes.c_int(), ctypes.c_void_p()
             self.call("cuDeviceGet", ctypes.byref(device), index)
@@ -36,7 +37,8 @@ class Driver:
         self.call("cuCtxSetCurrent", self.contexts[index])
 
     def read(self, index: int, address: int, size: int) -> bytes:
-        """The bytes of a device after all work on the device. UserError if a kernel failed."""
+        """Returns `size` bytes at `address` of device `index`, after all work on the device has finished. Raises
+        UserError if a kernel failed."""
         self.use(index)
         self.call("cuCtxSynchronize")
         data = ctypes.create_string_buffer(size)
@@ -45,7 +47,8 @@ class Driver:
 
 
 class DeviceMemory:
-    """Memory of a device at an address that is equal to the recorded address modulo 256, the alignment of allocations."""
+    """New memory of a CUDA device at an address that is equal to the recorded address modulo 256, the alignment of
+    allocations."""
 
     _ALIGNMENT = 256
 
@@ -59,11 +62,13 @@ class DeviceMemory:
         self.write(content if content is not None else bytes(size))
 
     def write(self, content: Optional[bytes]) -> None:
-        """Writes the content of the memory, unless it was not recorded."""
+        """Writes `content` into the memory. Does nothing if `content` is None, which means that the content was not
+        recorded."""
         if content is not None:
             self.driver.use(self.index)
             self.driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(self.base), content, ctypes.c_size_t(self.size))
 
     def content(self) -> bytes:
-        """Waits for the device, and returns the content of the memory. UserError: a kernel of the call failed."""
+        """Waits for the device and returns the content of the memory. Raises UserError if a kernel of the call
+        failed."""
         return self.driver.read(self.index, self.base, self.size)

@@ -15,19 +15,20 @@ _FORMATS = {(2, 16): "e", (2, 32): "f", (2, 64): "d", (0, 8): "b", (0, 16): "h",
 
 
 def _number(data: bytes, at: int, value: Value) -> Optional[float]:
-    """The element at byte offset `at`; None for a dtype that _FORMATS lacks."""
+    """Returns the element at byte offset `at`, or None if the dtype is not in _FORMATS."""
     code, bits, lanes = value.dtype
     layout = _FORMATS.get((code, bits))
     if layout is None or lanes != 1:
         return None
     (number,) = struct.unpack_from("<" + layout, data, at)
-    if code == 4:  # bfloat16 is the upper half of a float32
+    if code == 4:  # bfloat16, whose bits are the upper half of a float32
         (number,) = struct.unpack("<f", struct.pack("<I", number << 16))
     return number
 
 
 def _offsets(value: Value, begin: int) -> Iterator[Tuple[Tuple[int, ...], int]]:
-    """(index, offset in the storage [bytes]) of the first element of each row: of each index of all dimensions but the last."""
+    """Yields (index, byte offset in the storage) of the first element of each row. A row has all elements whose indices
+    differ in the last dimension only."""
     size, strides = value.item_bits() // 8, value.all_strides()
     for index in itertools.product(*map(range, value.shape[:-1])):
         yield index, value.address - begin + size * sum(i * stride for i, stride in zip(index, strides))
@@ -42,7 +43,8 @@ def _is_close(a: Optional[float], b: Optional[float], tolerance: float) -> bool:
 
 
 def _compare(value: Value, begin: int, recorded: bytes, now: bytes, tolerance: float) -> Optional[str]:
-    """A message with the number of elements that differ and with the first of them; None if no element differs."""
+    """Returns a message with the number of elements that differ and the first such element, or None if no element
+    differs."""
     size = max(value.item_bits() // 8, 1)
     length = value.shape[-1] if value.shape else 1
     step = size * value.all_strides()[-1] if value.shape else size
@@ -66,7 +68,7 @@ def _compare(value: Value, begin: int, recorded: bytes, now: bytes, tolerance: f
 
 
 def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[List[str], List[str]]:
-    """(differences, what was compared). The recording has results."""
+    """Returns (messages about differences, names of the compared values). The recording must have results."""
     results = recording.results
     assert results is not None
     if results.error != outcome.error:
@@ -90,7 +92,7 @@ def compare(recording: Recording, outcome: Outcome, tolerance: float) -> Tuple[L
 
 
 def _gathered(value: Value, begin: int, content: bytes) -> bytes:
-    """The elements in row-major order."""
+    """Returns the bytes of the elements, in row-major order."""
     size, length = value.item_bits() // 8, value.shape[-1] if value.shape else 1
     step = size * (value.all_strides()[-1] if value.shape else 1)
     rows = (at for _, at in _offsets(value, begin))
@@ -100,7 +102,8 @@ def _gathered(value: Value, begin: int, content: bytes) -> bytes:
 
 
 def _compare_results(results: Results, outcome: Outcome, tolerance: float) -> Tuple[Optional[str], bool]:
-    """(the difference of the returned values or None, whether they were compared). Lists are not compared."""
+    """Returns (message about the difference of the returned values or None, whether the values were compared). Lists
+    are not compared."""
     value, now = results.value, outcome.returned
     assert value is not None
     if value.type in ("int", "bool", "float") and outcome.has_value:

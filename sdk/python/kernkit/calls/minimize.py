@@ -21,22 +21,22 @@ from .sizes import Interval, Sizes, State
 from .slices import Contents, part_of
 from .trial import Runner, Trial
 
-_PLACE = re.compile(r"(\([^()\s]+:\d+\))")  # (kernel.cu:12)
+_PLACE = re.compile(r"(\([^()\s]+:\d+\))")  # a source line, as in (kernel.cu:12)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 class Failure(NamedTuple):
-    key: Tuple[str, ...]  # equal for equal failures of calls with different sizes
+    key: Tuple[str, ...]  # kind of the failure and its text without numbers, so that the key does not depend on sizes
     text: str
 
 
 class Smaller(NamedTuple):
-    """The result of minimize()."""
+    """The smaller call that minimize() found."""
 
     recording: Recording
     failure: Failure
-    shapes: List[Tuple[Value, Value]]  # (recorded, smaller) for each tensor that became smaller
-    num_calls: int  # number of calls that were made
+    shapes: List[Tuple[Value, Value]]  # (recorded tensor, smaller tensor) for each tensor that became smaller
+    num_calls: int  # number of calls that the search made
 
 
 def _without_numbers(text: str) -> str:
@@ -45,7 +45,8 @@ def _without_numbers(text: str) -> str:
 
 
 def failures_of(recording: Recording, trial: Trial) -> List[Failure]:
-    """The failures of a call, the most precise first. Results that differ from the recorded ones are not included."""
+    """Returns the failures of a call, the most precise first. Differences between the results and the recorded results
+    are not included."""
     failures = [Failure(("finding", finding["tool"], _without_numbers(finding.get("pair") or finding["sentence"])),
                         f"{finding['tool']}: {finding['sentence']}") for finding in trial.findings]  # fmt: skip
     if trial.signal is not None:
@@ -82,7 +83,8 @@ class _Search:
         return Failure(("difference",), different[0])
 
     def fails(self, sizes: Sizes, state: State) -> bool:
-        """Whether the part of the call fails in the same way. A part that does becomes `best`."""
+        """Returns whether the call, reduced to the sizes in `state`, fails in the same way. If so, stores the reduced
+        call in `best`."""
         selection = sizes.select(state)
         if selection is None:
             return False
@@ -148,7 +150,8 @@ class _Search:
 
 
 def reduce_size(now: Callable[[], Interval], attempt: Callable[[Interval], bool]) -> bool:
-    """Reduces an interval: to a half while a half fails, then by parts at both ends. Returns whether it became smaller."""
+    """Reduces an interval of indices while `attempt` returns true: halves the interval, then cuts off shorter parts at
+    both ends. `now` returns the present interval. Returns whether the interval became smaller."""
     changed = True
     is_smaller = False
     while changed:
@@ -167,7 +170,8 @@ def reduce_size(now: Callable[[], Interval], attempt: Callable[[Interval], bool]
 
 
 def minimize(recording: Recording, runner: Runner, op: Optional[Op], tolerance: float) -> Smaller:
-    """The smallest call that was found and that fails as the recorded call fails. UserError: the recorded call does not fail."""
+    """Returns the smallest call found that fails in the same way as the recorded call. Raises UserError if the recorded
+    call does not fail."""
     search = _Search(recording, runner, op, tolerance)
     followers = Sizes(recording.arguments, op, follow=True)
     if followers.can_follow:

@@ -12,36 +12,36 @@ from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Se
 from ..errors import UserError
 from . import safetensors
 
-_MOST_TEXT = 1 << 26  # bytes of call.json
-_MOST_BYTES = 1 << 36  # bytes of all storages of a call
+_MOST_TEXT = 1 << 26  # largest size of call.json [bytes]
+_MOST_BYTES = 1 << 36  # largest total size of the storages of a call [bytes]
 _MOST_RANK = 64
 _TYPES = {"tensor", "int", "float", "bool", "str", "bytes", "none", "dtype", "device", "shape", "list", "other"}
 
 
 class Storage(NamedTuple):
-    """A range of memory that holds the elements of one or more tensors."""
+    """A range of memory that contains the elements of one or more tensors."""
 
-    device: Tuple[int, int]  # DLPack's type and index
-    address: int  # of the first byte, during the recorded call
+    device: Tuple[int, int]  # DLPack's device type and device index
+    address: int  # address of the first byte during the recorded call
     size: int  # bytes
-    content: Optional[bytes]  # None: the values were not recorded
+    content: Optional[bytes]  # content of the memory, or None if the content was not recorded
 
 
 class Value(NamedTuple):
-    """An argument or a result."""
+    """An argument or a result of a recorded call."""
 
     name: str
     type: str
-    value: Any = None  # a number, a text, bytes, a list of Value, a dtype or a device
+    value: Any = None  # number, text, bytes, list of Value, dtype or device
     shape: Tuple[int, ...] = ()
-    strides: Optional[Tuple[int, ...]] = None  # elements; None: row-major, without strides in the DLTensor
-    dtype: Tuple[int, int, int] = (0, 0, 0)  # DLPack's code, bits and lanes
+    strides: Optional[Tuple[int, ...]] = None  # strides [elements], or None for a row-major DLTensor without strides
+    dtype: Tuple[int, int, int] = (0, 0, 0)  # DLPack's type code, bits and lanes
     device: Tuple[int, int] = (1, 0)
-    address: int = 0  # of the element whose indices are all 0, during the recorded call
+    address: int = 0  # address of the element with all indices 0, during the recorded call
     byte_offset: int = 0
     is_written: bool = False
-    is_object: bool = False  # whether the argument was an object of the host, which an op can keep
-    storage: Optional[int] = None  # index among the storages; None for a tensor without elements
+    is_object: bool = False  # whether the argument was a tensor object of the host, of which an op can keep a reference
+    storage: Optional[int] = None  # index of the tensor's storage, or None for a tensor without elements
 
     def all_strides(self) -> Tuple[int, ...]:
         if self.strides is not None:
@@ -62,29 +62,29 @@ class Value(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The outcome of the recorded call."""
+    """The outcome of the recorded call: an error, or the values that the call returned and wrote."""
 
-    error: Optional[str]  # "ValueError: op(): ..."; None if the call succeeded
+    error: Optional[str]  # error text, as in "ValueError: op(): ...", or None if the call succeeded
     value: Optional[Value]
     written: Dict[int, bytes]  # {index of a storage: its content after the call}
     nanoseconds: int
-    returned: Tuple[Storage, ...] = ()  # the memory of returned tensors
+    returned: Tuple[Storage, ...] = ()  # storages of the tensors that the call returned
 
 
 class Recording(NamedTuple):
     folder: pathlib.Path
     op: str
     schema: str
-    library: str  # the name of the file, for messages only
+    library: str  # name of the library's file, for messages only
     arguments: List[Value]
     storages: List[Storage]
-    skipped: Optional[str]  # reason why the values of tensors were not recorded; None if they were
-    results: Optional[Results]  # None: the call did not return, or its results are unknown
-    is_part: bool = False  # whether `kernkit replay --minimize` made the tensors smaller
+    skipped: Optional[str]  # reason why the values of tensors were not recorded, or None if they were recorded
+    results: Optional[Results]  # None if the call did not return, or if its results are unknown
+    is_part: bool = False  # whether the recording is a smaller call made by `kernkit replay --minimize`
 
 
 def tensors_of(values: Sequence[Value]) -> Iterator[Value]:
-    """The tensors among the values, including elements of lists."""
+    """Yields the tensors among the values, including tensors in lists."""
     for value in values:
         if value.type == "list":
             yield from tensors_of(value.value)
@@ -211,7 +211,7 @@ def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]
     after = _storages(node["storages"], safetensors.read(folder / "outputs.safetensors"))
     written = {i: s.content for i, s in enumerate(after) if s.content is not None}
     if len(after) > len(storages) or any(after[i].size != storages[i].size for i in written):
-        written = {}  # the call moved or freed tensors
+        written = {}  # the call moved or freed tensors, so the contents cannot be compared
     error = _text(node["error"]) if node["code"] != 0 else None
     value: Optional[Value] = None
     returned: List[Storage] = []
@@ -222,7 +222,8 @@ def _results(folder: pathlib.Path, storages: List[Storage]) -> Optional[Results]
 
 
 def read(folder: pathlib.Path) -> Recording:
-    """Reads a recording. UserError if the folder is not a recording, or if a file of it is damaged."""
+    """Returns the recording in `folder`. Raises UserError if the folder is not a recording, or if a file of the
+    recording is damaged."""
     path = folder / "call.json"
     if not path.is_file():
         raise UserError(f"{folder} is not a recording of KERNKIT_RECORD: it has no call.json")

@@ -21,8 +21,8 @@ _PAGE = 4096
 _CUDA = 2
 _NONE, _INT, _BOOL, _FLOAT, _DTYPE, _DEVICE, _TENSOR, _RAW_STR, _BYTES = 0, 1, 2, 3, 5, 6, 7, 8, 9
 _SMALL_STR, _STR, _TENSOR_OBJECT = 11, 65, 70
-_HEADER = 24  # bytes of an object before its content
-_OF_HOST = (1, 3, 13)  # device types whose memory the CPU reads
+_HEADER = 24  # size of an object's header [bytes]; the content follows
+_OF_HOST = (1, 3, 13)  # DLPack's device types whose memory the CPU can read: CPU, CUDA host, CUDA managed
 
 
 class _DLTensor(ctypes.Structure):
@@ -45,7 +45,7 @@ class _ByteArray(ctypes.Structure):
 
 
 class _Managed(ctypes.Structure):
-    """DLManagedTensorVersioned."""
+    """struct DLManagedTensorVersioned of dlpack.h."""
 
     _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
                 ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]  # fmt: skip
@@ -56,32 +56,33 @@ _SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_ch
 
 
 class Returned(NamedTuple):
-    """A tensor that a call returned."""
+    """A tensor that the repeated call returned, with its content."""
 
     value: Value
-    begin: int  # address of the first byte of the content
+    begin: int  # address of the first byte of `content`
     content: bytes
 
 
 class Outcome(NamedTuple):
-    """The outcome of the repeated call."""
+    """The outcome of the repeated call: an error, or the values that the call returned and wrote."""
 
     error: Optional[str]  # "ValueError: op(): ..."
-    value: Any  # a number or None; not compared for other types
+    value: Any  # a number, a str or None; meaningless unless has_value is true
     has_value: bool
-    storages: Dict[int, bytes]  # contents after the call of the memory whose values were recorded, by index
-    returned: Optional[Returned] = None  # a tensor that the call returned
+    storages: Dict[int, bytes]  # {index of a storage with recorded content: its content after the call}
+    returned: Optional[Returned] = None  # the tensor that the call returned; None for a result of another type
 
 
 def _forbid(address: int, size: int) -> None:
-    """Makes AddressSanitizer report accesses to these bytes, if AddressSanitizer is loaded in this process."""
+    """Makes AddressSanitizer report accesses to the `size` bytes at `address`, if AddressSanitizer is loaded in this
+    process."""
     poison = getattr(ctypes.CDLL(None), "__asan_poison_memory_region", None)
     if poison is not None:
         poison(ctypes.c_void_p(address), ctypes.c_size_t(size))
 
 
 class Memory:
-    """New memory for a storage, at an address that is equal to the recorded address modulo the size of a page."""
+    """New memory of the CPU for a storage, at an address that is equal to the recorded address modulo the page size."""
 
     def __init__(self, storage: Storage) -> None:
         shift = storage.address % _PAGE
@@ -93,7 +94,8 @@ class Memory:
         self.write(storage.content)
 
     def write(self, content: Optional[bytes]) -> None:
-        """Writes the content of the memory, unless it was not recorded."""
+        """Writes `content` into the memory. Does nothing if `content` is None, which means that the content was not
+        recorded."""
         if content is not None:
             self.mapped[self.shift : self.shift + self.size] = content
 
@@ -102,7 +104,7 @@ class Memory:
 
 
 class _Arguments:
-    """Arguments of a call in the form of the ABI, and the memory to which the arguments refer."""
+    """The arguments of a call in the ABI's form, and the memory that they refer to."""
 
     def __init__(self, recording: Recording) -> None:
         self.keep: List[Any] = []
@@ -188,7 +190,8 @@ class _Arguments:
         out.type_index, out.v.ptr = result.type_index, result.v.ptr  # never released: the process ends after the call
 
     def _set_tensor_object(self, library: ctypes.CDLL, any_value: _Any) -> None:
-        """Replaces the DLTensor of a list's element by a tensor object of the host, since a list owns its elements."""
+        """Replaces the DLTensor in `any_value`, an element of a list, by a tensor object of the host, since a list
+        holds references to its elements."""
 
         managed = _Managed((1, 1), None, None, 0, _DLTensor.from_address(any_value.v.ptr))
         result = ctypes.c_void_p()
@@ -198,7 +201,8 @@ class _Arguments:
         any_value.type_index, any_value.v.ptr = _TENSOR_OBJECT, result.value
 
     def _new_tensor(self, prototype: Any, out: Any, error: int, set_error: int) -> int:
-        """Allocates a tensor for the op, as a framework does. The memory is never freed: the process ends after the call."""
+        """Allocates a tensor for the op, as a framework does, and stores it in out[0]. Returns 0, or -1 after an error,
+        which it passes to `set_error`. The memory is never freed: the process ends after the call."""
         try:
             model = prototype.contents
             shape = ctypes.cast(model.shape, ctypes.POINTER(ctypes.c_int64))[: model.ndim]
@@ -216,12 +220,13 @@ class _Arguments:
                                self._kept(sizes(*value.all_strides())), 0)  # fmt: skip
             out[0] = self._kept(_Managed((1, 1), None, None, 0, tensor))
             return 0
-        except Exception as problem:  # must not leave the function, which C calls
+        except Exception as problem:  # the caller is C, so no exception may leave this function
             _SetError(set_error)(error, b"MemoryError", str(problem).encode())
             return -1
 
     def returned(self, address: int) -> Optional[Returned]:
-        """The tensor of an object that the call returned; None for a tensor on another device."""
+        """Returns the tensor of the object at `address`, which the call returned, or None if the CPU and the driver
+        cannot read the tensor's memory."""
         tensor = _DLTensor.from_address(address + _HEADER)
         pointer = ctypes.POINTER(ctypes.c_int64)
         shape = tuple(ctypes.cast(tensor.shape, pointer)[: tensor.ndim])
@@ -239,7 +244,8 @@ class _Arguments:
 
 
 def _error_of(library: ctypes.CDLL) -> str:
-    """The error of a failed call, as "KIND: message", from the host's slot or, if that is empty, from the library."""
+    """Returns the error of a failed call, as "KIND: message", from the host's slot or, if the slot is empty, from the
+    library."""
     library.kernkit_last_error.restype = ctypes.c_char_p
     own = library.kernkit_last_error().decode("utf-8", "replace")
     try:
@@ -256,13 +262,14 @@ def _error_of(library: ctypes.CDLL) -> str:
 
 
 def load_host() -> Optional[ctypes.CDLL]:
-    """The library of the package apache-tvm-ffi, the host of lists and of results that are objects; None if the package is not
-    installed. The package itself is not imported, since it imports PyTorch if it can."""
+    """Returns the shared library of the package apache-tvm-ffi, which makes lists and objects for calls, or None if the
+    package is not installed. The package itself is not imported if its file is found, since the package imports PyTorch
+    if PyTorch is installed."""
     spec = importlib.util.find_spec("tvm_ffi")
     if spec is None or spec.origin is None:
         return None
     path = pathlib.Path(spec.origin).parent / "lib/libtvm_ffi.so"
-    if not path.is_file():  # another version of the package
+    if not path.is_file():  # a version of the package that has the library in another folder
         path = pathlib.Path(importlib.import_module("tvm_ffi").libinfo.find_libtvm_ffi())
     return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 
@@ -287,21 +294,22 @@ class PreparedCall:
         return self._arguments.memory
 
     def restore(self) -> None:
-        """Writes the recorded values again."""
+        """Writes the recorded contents of all storages into the memory again."""
         for memory, storage in zip(self._arguments.memory, self._recording.storages):
             memory.write(storage.content)
 
     def repeat(self) -> None:
-        """Makes the call, whose result is ignored and, if it is an object, never released."""
+        """Makes the call again. The result is ignored; an object among the results is never released."""
         self._result.type_index = _NONE
         self._function(*self._call)
 
     def nothing(self) -> None:
-        """Calls a function of the library that does nothing, with the same arguments."""
+        """Calls kernkit_last_error(), which does no work, with the same arguments, to measure the time of a call by
+        ctypes."""
         self._nothing(*self._call)
 
     def run(self) -> Outcome:
-        """Makes the call. The op can end the process."""
+        """Makes the call and returns its outcome. The process ends if the op crashes."""
         self._result.type_index = _NONE
         code = self._function(*self._call)
         error = _error_of(self._library) if code != 0 else None
@@ -328,5 +336,6 @@ class PreparedCall:
 
 
 def call(recording: Recording, path: pathlib.Path) -> Outcome:
-    """Calls the op of the library at `path`. The op can end the process."""
+    """Calls the op of the library at `path` with the recorded arguments, and returns the outcome. The process ends if
+    the op crashes."""
     return PreparedCall(recording, path).run()

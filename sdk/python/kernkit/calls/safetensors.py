@@ -14,8 +14,8 @@ _MOST_HEADER = 1 << 24  # bytes
 
 
 def read_file(path: pathlib.Path, most: int) -> bytes:
-    """The content of a file of a recording. OSError for a link, which could name a file elsewhere, and for a pipe or a device;
-    ValueError for a file of more than `most` bytes."""
+    """Returns the content of a file of a recording. Raises OSError if the file is a link, which could lead outside the
+    recording, a pipe or a device. Raises ValueError if the file has more than `most` bytes."""
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(file, "rb") as stream:
         status = os.fstat(file)
@@ -27,7 +27,7 @@ def read_file(path: pathlib.Path, most: int) -> bytes:
 
 
 def read(path: pathlib.Path) -> Dict[str, bytes]:
-    """{entry: its bytes}. UserError for a file that is damaged."""
+    """Returns {entry: its bytes}. Raises UserError if the file is damaged."""
     try:
         data = read_file(path, 1 << 37)
         (size,) = struct.unpack_from("<Q", data)

@@ -6,23 +6,25 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ..schema import Expression, Op, Size
 from .recording import Value, tensors_of
 
-Axis = Tuple[int, int]  # number of a tensor in tensors_of(), and index of a dimension
-Interval = Tuple[int, int]  # first index and number of indices
-State = Dict[str, Interval]  # the part of each size that remains
+Axis = Tuple[int, int]  # (number of a tensor in tensors_of(), index of a dimension)
+Interval = Tuple[int, int]  # (first index, number of indices)
+State = Dict[str, Interval]  # {name of a size: the indices that remain}
 
 
 class Selection(NamedTuple):
-    """What remains of a call."""
+    """The indices and the int arguments of a smaller call."""
 
-    runs: Dict[Axis, List[Interval]]  # of each dimension that is not whole
+    runs: Dict[Axis, List[Interval]]  # {dimension that was cut: the intervals that remain}
     numbers: Dict[int, int]  # {index of an int argument: its new value}
 
 
 class Sizes:
-    """Names for all sizes of a call. Dimensions and int arguments with the same name change together.
+    """Names for the sizes of a call. Dimensions and int arguments of the same name change together.
 
-    A name is one of the schema line, "x[1]" for a size that the line leaves open, or "=128" for sizes of 128 elements of
-    tensors without sizes in the line. With `follow`, int arguments of the value 128 change with "=128"."""
+    A name is a name in the schema line; or "x[1]" for a dimension of x whose size the line leaves open; or "=128" for
+    all dimensions of 128 indices of tensors without sizes in the line. If `follow` is true, int arguments with the
+    value 128 change with "=128".
+    """
 
     def __init__(self, arguments: Sequence[Value], op: Optional[Op], follow: bool = False) -> None:
         self._tensors = list(tensors_of(arguments))
@@ -54,13 +56,14 @@ class Sizes:
                     self._numbers[i] = f"={value.value}"
                     self.can_follow = True
 
-    can_follow = False  # whether an int argument that is no size of the line changes
+    can_follow = False  # whether `follow` changes an int argument that the schema line does not use as a size
 
     def whole(self) -> State:
         return {name: (0, value) for name, value in self.values.items()}
 
     def select(self, state: State) -> Optional[Selection]:
-        """None if the schema line has no sizes for this part, such as d/8 for 12 elements of d."""
+        """Returns the selection for `state`, or None if the schema line allows no sizes for it: for example, the line
+        has a size d/8, and 12 indices of d remain."""
         values = {name: length for name, (_, length) in state.items()}
         runs: Dict[Axis, List[Interval]] = {}
         for (number, axis), expression in self._axes.items():
@@ -110,7 +113,7 @@ class Sizes:
         assert axis == value_rank
 
     def _check(self) -> None:
-        """Leaves out the sizes of the line that are not those of the call."""
+        """Drops the sizes of the schema line whose value differs from the size in the recorded call."""
         for (number, axis), expression in list(self._axes.items()):
             if self._evaluate(expression, self.values) != self._tensors[number].shape[axis]:
                 del self._axes[number, axis]
@@ -148,7 +151,7 @@ def _names_in(expression: Expression) -> "set[str]":
 
 
 def _names_of(op: Optional[Op]) -> "set[str]":
-    """All names in the sizes of a schema line."""
+    """Returns the names of the sizes in a schema line."""
     values = [*op.parameters, *op.results] if op else []
     sizes = [size for value in values for size in value.shape or ()]
     return {name for size in sizes for name in ({size.name} if size.kind == "scaled" else _names_in(size.expression))} - {""}

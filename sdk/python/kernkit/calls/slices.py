@@ -10,11 +10,11 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from .recording import Recording, Storage, Value, tensors_of
 from .sizes import Interval, Selection
 
-Contents = Dict[int, bytes]  # {index of a storage: its content}
+Contents = Dict[int, bytes]  # {index of a storage: content of the storage}
 
 
 class _Part(NamedTuple):
-    """A tensor, and the indices that remain of each dimension."""
+    """A tensor, and the intervals of indices that remain of each dimension."""
 
     value: Value
     runs: Tuple[Tuple[Interval, ...], ...]
@@ -29,7 +29,8 @@ class _Part(NamedTuple):
 
 
 def _memory_order(value: Value) -> Optional[List[int]]:
-    """The dimensions from the slowest to the fastest; None for a tensor with gaps or with overlapping elements."""
+    """Returns the dimensions from the largest stride to the smallest, or None for a tensor with gaps or with
+    overlapping elements."""
     strides = value.all_strides()
     order = sorted(range(len(strides)), key=lambda axis: (-strides[axis], axis))
     expected = 1
@@ -51,13 +52,13 @@ def _dense_strides(shape: Sequence[int], order: Sequence[int]) -> Tuple[int, ...
 
 
 def _gathered(part: _Part, order: List[int], content: bytes) -> bytes:
-    """The bytes of the elements that remain, in the order of the memory."""
+    """Returns the bytes of the elements that remain, in the order of their addresses."""
     shape = [part.value.shape[axis] for axis in order]
     runs = [part.runs[axis] for axis in order]
-    sizes = [part.value.item_bits() // 8] * (len(order) + 1)  # bytes of an index of each dimension
+    sizes = [part.value.item_bits() // 8] * (len(order) + 1)  # sizes[i + 1]: bytes per index of dimension i
     for i in range(len(order) - 1, -1, -1):
         sizes[i] = sizes[i + 1] * shape[i]
-    last = max((i for i in range(len(order)) if runs[i] != ((0, shape[i]),)), default=-1)  # later dimensions are whole
+    last = max((i for i in range(len(order)) if runs[i] != ((0, shape[i]),)), default=-1)  # last cut dimension, or -1
     view, pieces = memoryview(content), []
 
     def gather(i: int, at: int) -> None:
@@ -76,7 +77,8 @@ def _gathered(part: _Part, order: List[int], content: bytes) -> bytes:
 
 
 def _packed(parts: List[_Part], storage: Storage) -> Optional[List[int]]:
-    """The order of the dimensions, if all tensors of the memory are the same tensor, without gaps."""
+    """Returns the dimensions from the largest stride to the smallest, or None if the tensors of the storage differ or
+    do not fill the storage."""
     first = parts[0]
     if any((p.value.address, p.value.shape, p.value.all_strides(), p.value.dtype, p.runs)
            != (first.value.address, first.value.shape, first.value.all_strides(), first.value.dtype, first.runs) for p in parts):  # fmt: skip
@@ -87,7 +89,8 @@ def _packed(parts: List[_Part], storage: Storage) -> Optional[List[int]]:
 
 
 def _view(part: _Part) -> Optional[Tuple[Value, int, int]]:
-    """The tensor with its recorded strides, and the first byte and the end of its memory."""
+    """Returns (tensor of the indices that remain, address of its first byte, address past its last byte), with the
+    recorded strides, or None if the indices form no single view."""
     if any(len(runs) != 1 for runs in part.runs):
         return None
     value, strides, bits = part.value, part.value.all_strides(), part.value.item_bits()
@@ -109,7 +112,7 @@ class _Slicer:
         self.new_contents: List[Contents] = [{} for _ in contents]
 
     def pack(self, parts: List[_Part], index: int, order: List[int]) -> List[Value]:
-        """Adds the memory of a tensor without gaps."""
+        """Adds a storage that has the remaining elements of a tensor without gaps. Returns the smaller tensors."""
         storage, shape = self.recording.storages[index], parts[0].new_shape
         strides = _dense_strides(shape, order)
         new = len(self.storages)
@@ -124,7 +127,8 @@ class _Slicer:
         return [part.value._replace(shape=shape, strides=None if part.value.strides is None else strides, storage=new) for part in parts]
 
     def cut(self, parts: List[_Part], index: int) -> Optional[List[Value]]:
-        """Adds the memory of tensors that keep their strides. Tensors that overlap share memory."""
+        """Adds storages for the remaining elements of tensors that keep their strides; tensors that overlap share a
+        storage. Returns the smaller tensors, or None if a tensor's indices form no single view."""
         storage = self.recording.storages[index]
         views = []
         for part in parts:
@@ -150,7 +154,8 @@ class _Slicer:
                 for value, begin, _ in views]  # fmt: skip
 
     def slice(self, selection: Selection) -> Optional[List[Value]]:
-        """The tensors of the part, in the order of tensors_of()."""
+        """Returns the smaller tensors, in the order of tensors_of(), or None if a tensor's elements cannot be
+        selected."""
         tensors = list(tensors_of(self.recording.arguments))
         by_storage: Dict[int, List[int]] = {}
         for number, value in enumerate(tensors):
@@ -171,8 +176,8 @@ class _Slicer:
 
 
 def part_of(recording: Recording, selection: Selection, contents: Sequence[Contents]) -> Optional[Tuple[Recording, List[Contents]]]:
-    """The call with the selected elements, without results, and the same elements of other contents of its memory. None if the
-    elements of a tensor cannot be selected."""
+    """Returns (the call with the selected elements and without results, the same elements of each of `contents`), or
+    None if the elements of a tensor cannot be selected."""
     slicer = _Slicer(recording, contents)
     tensors = slicer.slice(selection)
     if tensors is None:

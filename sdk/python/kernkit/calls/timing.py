@@ -18,13 +18,13 @@ from .dtypes import dtype_name
 from .recording import Recording, tensors_of
 
 _REPETITIONS = 3
-_SECONDS = 0.02  # shortest time of a repetition [s]
-_MOST_CALLS = 1 << 20  # largest number of calls in a repetition
+_SECONDS = 0.02  # shortest duration of a repetition [s]; a repetition consists of several calls
+_MOST_CALLS = 1 << 20  # largest number of calls in a repetition, even if its duration is below _SECONDS
 
 
 def _bytes_of(recording: Recording) -> int:
-    """The number of bytes of one read of each tensor that the call does not only write, and of one write of each
-    written tensor."""
+    """Returns the number of bytes that the call reads and writes: each tensor is read once, unless it is only written,
+    and each written tensor is written once."""
     only_written = set(re.findall(r"\(out!\) (\w+)", recording.schema))
     total = 0
     for value in tensors_of(recording.arguments):
@@ -34,7 +34,8 @@ def _bytes_of(recording: Recording) -> int:
 
 
 def name_of(recording: Recording) -> str:
-    """The name of the row: the op, the dtype and the shape of the first tensor, and the bytes."""
+    """Returns the name of the call's row, as in scale/float32/1024x64/kernkit/bytes:524288: op, dtype and shape of the
+    first tensor, number of bytes."""
     first = next(tensors_of(recording.arguments), None)
     parts = [recording.op]
     if first is not None:
@@ -43,7 +44,8 @@ def name_of(recording: Recording) -> str:
 
 
 def _best(call: Callable[[], Any], wait: Callable[[], Any], begin: Callable[[], Any]) -> float:
-    """The smallest mean time of a call [ns]. `begin` is called before each repetition, and `wait` at its end."""
+    """Returns the smallest of _REPETITIONS mean times of a call [ns]. `begin` is called before each repetition, and
+    `wait` before and after the timed calls."""
     count, best = 1, float("inf")
     repetitions = 0
     while repetitions < _REPETITIONS:
@@ -63,7 +65,7 @@ def _best(call: Callable[[], Any], wait: Callable[[], Any], begin: Callable[[], 
 
 
 def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
-    """{"rows": the rows of one round, "overhead": the time of a call of nothing by ctypes [ns]}."""
+    """Returns {"rows": the rows of one round, "overhead": time of a call by ctypes that does no work [ns]}."""
     call = replay.PreparedCall(recording, library)
     name, size = name_of(recording), _bytes_of(recording)
     outcome = call.run()
@@ -91,7 +93,7 @@ def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> D
 
 
 def _copy(size: int, driver: Optional[Driver], device: int) -> Callable[[], Any]:
-    """A function that copies as many bytes as half the bytes of a call."""
+    """Returns a function that copies `size` bytes, on the CPU or, with a driver, on the device."""
     if driver is None:
         source, target = ctypes.create_string_buffer(b"\x01" * size, size), ctypes.create_string_buffer(size)
         return lambda: ctypes.memmove(target, source, size)
@@ -103,7 +105,8 @@ def _copy(size: int, driver: Optional[Driver], device: int) -> Callable[[], Any]
 
 
 def measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
-    """The rows of one round, measured in a new process. UserError: the call cannot be made, or ends its process."""
+    """Returns {"rows": the rows of one round, "overhead": time of a call by ctypes that does no work [ns]}, measured in
+    a new process. Raises UserError if the call cannot be made, or if it ends its process."""
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         file = pathlib.Path(folder) / "rows.json"
         child = os.fork()

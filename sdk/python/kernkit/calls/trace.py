@@ -27,19 +27,19 @@ class Call(NamedTuple):
     number: int
     library: str
     op: str
-    arguments: str  # text of the arguments, as in a line of the log
+    arguments: str  # arguments as text, in the notation of the log
     stream: int
     pid: int
     tid: int
     began: float  # seconds since 1970
-    state: str  # a value of _STATES
-    microseconds: Optional[float]  # duration; None if the call did not return
+    state: str  # state of the call: a value of _STATES
+    microseconds: Optional[float]  # duration [us], or None if the call did not return
 
 
 class Trace(NamedTuple):
     pid: int
-    total: int  # number of calls so far
-    calls: List[Call]  # the last calls, in the order of their beginning
+    total: int  # number of calls of the process, including those that the ring no longer has
+    calls: List[Call]  # the last calls, in the order in which they began
 
 
 def _printable(data: bytes) -> str:
@@ -51,13 +51,13 @@ def _float(value: float) -> str:
 
 
 class _Arguments:
-    """Decodes the arguments of one call."""
+    """Decodes the arguments of one call in the trace to text."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
 
     def take(self, layout: str) -> Tuple[Any, ...]:
-        values = struct.unpack_from("=" + layout, self.data, self.at)  # struct.error past the end
+        values = struct.unpack_from("=" + layout, self.data, self.at)  # raises struct.error past the end of the data
         self.at += struct.calcsize("=" + layout)
         return values
 
@@ -90,7 +90,7 @@ class _Arguments:
 
 
 def _ops(data: bytes) -> List[Tuple[str, str, List[str]]]:
-    """(library, op, names of parameters) of each op."""
+    """Returns (library, op, names of parameters) for each op in the trace."""
     ops = []
     for i in range(_OPS):
         entry = data[_HEADER_BYTES + i * _OP_BYTES :][:_OP_BYTES]
@@ -115,7 +115,8 @@ def _arguments(data: bytes, names: List[str], encoded: int, passed: int) -> str:
 
 
 class _Clock:
-    """Converts ticks of the processor's counter to seconds since 1970."""
+    """Converts ticks of the processor's time-stamp counter to seconds since 1970. `first` and `last` are pairs (ticks,
+    nanoseconds since 1970)."""
 
     def __init__(self, first: Tuple[int, int], last: Tuple[int, int]) -> None:
         ticks, nanoseconds = last[0] - first[0], last[1] - first[1]
@@ -131,7 +132,7 @@ def _calls(data: bytes, clock: _Clock) -> Iterator[Call]:
         at = _HEADER_BYTES + _OPS * _OP_BYTES + i * _CALL_BYTES
         number, begin, end, tid, pid, op, state, passed, size, encoded, stream, _ = _CALL.unpack_from(data, at)
         if number == 0 or (number - 1) % _CALLS != i or op >= _OPS or state not in _STATES:
-            continue  # the entry is empty, or was incomplete when the process ended
+            continue  # an empty entry, or an entry that the process had not completed when it ended
         library, name, parameters = ops[op]
         start = at + _CALL.size
         arguments = _arguments(data[start : min(start + size, at + _CALL_BYTES)], parameters, min(encoded, 255), passed)
@@ -140,7 +141,7 @@ def _calls(data: bytes, clock: _Clock) -> Iterator[Call]:
 
 
 def read(path: pathlib.Path) -> Trace:
-    """Reads a trace. UserError if the file is not a trace of this version."""
+    """Returns the trace in a file. Raises UserError if the file is not a trace of this version of kernkit."""
     if not path.is_file():
         raise UserError(f"{path} is not a file")
     with open(path, "rb") as file:

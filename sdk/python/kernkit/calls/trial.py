@@ -19,11 +19,11 @@ from . import recording, replay, safetensors, writing
 
 
 class Trial(NamedTuple):
-    """How a repeated call ended."""
+    """The end of a repeated call: signal, outcome and findings."""
 
-    signal: Optional[int]  # signal that ended the process; SIGALRM: the process was ended after its limit of time
-    outcome: Optional[replay.Outcome]  # None: the call did not return
-    findings: Tuple[Dict[str, Any], ...]  # findings of the tools
+    signal: Optional[int]  # signal that ended the process, or None; SIGALRM if the process exceeded its time limit
+    outcome: Optional[replay.Outcome]  # outcome of the call, or None if the call did not return
+    findings: Tuple[Dict[str, Any], ...]  # findings of the tools of `kernkit sanitize`
     seconds: float
 
 
@@ -45,7 +45,7 @@ def _read(folder: pathlib.Path) -> Optional[replay.Outcome]:
 
 
 def _call(call: recording.Recording, library: pathlib.Path, results: pathlib.Path) -> None:
-    """Makes the call in this process, and writes its outcome into a folder."""
+    """Makes the call in this process, and writes its outcome into the folder `results`."""
     try:
         _write(results, replay.call(call, library))
     except UserError as problem:
@@ -53,12 +53,13 @@ def _call(call: recording.Recording, library: pathlib.Path, results: pathlib.Pat
 
 
 class Runner:
-    """Repeats calls of an op. `command`: the command of kernkit under which the process runs, with its options, as in
-    ["sanitize", "--tool", "memcheck"]; empty for calls without a simulator. `folder`: an empty folder for files."""
+    """Repeats calls of an op, each in a process of its own. `command`: the command of kernkit that runs the process,
+    with its options, as in ["sanitize", "--tool", "memcheck"]; an empty list repeats the call without the simulator.
+    `folder`: an empty folder for files."""
 
     def __init__(self, library: pathlib.Path, command: List[str], folder: pathlib.Path) -> None:
         self.library, self.command, self.folder = library, command, folder
-        self.seconds: Optional[float] = None  # time limit of a call
+        self.seconds: Optional[float] = None  # time limit of a call [s]; None before the first call
         self.count = 0
 
     def run(self, call: recording.Recording) -> Trial:

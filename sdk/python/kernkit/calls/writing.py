@@ -36,7 +36,7 @@ def _node(value: Value) -> Dict[str, Any]:
 
 
 def _entry(i: int, tensors: List[Value], storage: Storage) -> Tuple[str, str, List[int]]:
-    """The name, the dtype and the shape of an entry in the file of safetensors."""
+    """Returns (name, dtype, shape) of the entry for storage `i` in the safetensors file."""
     own = [value for value in tensors if value.storage == i]
     name = own[0].name if own else f"storage_{i}"
     if len(own) == 1 and own[0].dtype[2] == 1 and own[0].dtype[:2] in _DTYPES:
@@ -47,7 +47,8 @@ def _entry(i: int, tensors: List[Value], storage: Storage) -> Tuple[str, str, Li
 
 
 def _write_memory(path: pathlib.Path, recording: Recording, contents: Dict[int, Optional[bytes]]) -> List[Dict[str, Any]]:
-    """Writes the contents, and returns the description of the memory for the file in JSON."""
+    """Writes the contents of storages into a safetensors file, and returns the description of each storage for the JSON
+    file."""
     tensors = list(tensors_of(recording.arguments))
     nodes, entries = [], {}
     for i, storage in enumerate(recording.storages):
@@ -66,8 +67,8 @@ def _write_json(path: pathlib.Path, node: Any) -> None:
 
 
 def write(recording: Recording, folder: pathlib.Path) -> None:
-    """Writes a recording into a new folder. UserError: the folder exists, or cannot be written. The result of a recorded
-    call is left out unless it is a number."""
+    """Writes a recording into a new folder. A result that is no number is left out. Raises UserError if the folder
+    exists, or if a file cannot be written."""
     try:
         folder.mkdir(mode=0o700, parents=True)
         before = _write_memory(folder / "inputs.safetensors", recording, {i: s.content for i, s in enumerate(recording.storages)})

@@ -9,21 +9,21 @@ from ..schema import Value
 
 
 def free_name(name: str, taken: Set[str]) -> str:
-    """The name, with as many trailing underscores as needed so that the result is neither a keyword
-    of Python nor in `taken`."""
+    """Returns the name, followed by as many underscores as make it neither a keyword of Python nor an element of
+    `taken`."""
     while keyword.iskeyword(name) or name in taken:
         name += "_"
     return name
 
 
 def python_names(names: List[str]) -> Dict[str, str]:
-    """Returns {name: Python name}. The Python name is the name itself, unless the name is a keyword
-    of Python."""
+    """Returns {name: Python name}. The Python name is the name itself or, for a keyword of Python, the name with
+    trailing underscores."""
     return {name: free_name(name, set(names) - {name}) for name in names}
 
 
 def default_of(value: Value) -> str:
-    """The default of a parameter as a Python expression."""
+    """Returns the default of a parameter as Python source."""
     text = value.default or ""
     if text[0] in "'\"":
         return repr(text[1:-1])

@@ -7,9 +7,8 @@ from typing import Dict, List, Set
 from ..schema import Op, Value
 from .python_names import default_of, free_name, python_names
 
-# {type of a schema: annotation for a type checker}. Dtypes and devices are Any, because every
-# framework has its own classes. A returned tensor is Any, because its class is that of the caller's
-# framework.
+# {type of a schema: type annotation}. Dtypes and devices are Any, because each framework has its own classes. A
+# returned tensor is Any, because its class depends on the caller's framework.
 _PARAMETERS = {
     "Tensor": "{Tensor}",
     "int": "int",
@@ -23,8 +22,8 @@ _PARAMETERS = {
     "Any": "{Any}",
 }
 _RESULTS = {**_PARAMETERS, "Tensor": "{Any}"}
-# Source for tensors of PyTorch that are lazily conjugate or negative: a flag of the tensor, which
-# DLPack does not transfer, changes the meaning of its memory.
+# Python source for lazy tensors of PyTorch: a flag that DLPack does not transfer means that the elements are the
+# conjugates or the negatives of the values in memory.
 _LAZY = '''
 
 {eager}: {Set}[{type}] = {{{type}(None)}}  # classes of arguments that are never lazy
@@ -56,8 +55,8 @@ def {not_written}(op: {str}, name: {str}) -> None:
     raise {ValueError}(f"{{op}}(): {{name}}: is lazily conjugate or negative, and an op writes memory as it is; "
                      "pass what resolve_conj() and resolve_neg() return")
 '''
-# Source for bools of NumPy, which are not a subclass of Python's bool: tvm_ffi would pass them as
-# objects of unknown type.
+# Python source that converts NumPy's bools, which are not instances of Python's bool, so that tvm_ffi would pass them
+# as objects of an unknown type.
 _BOOL = '''
 
 def {plain_bool}(value: {Any}) -> {Any}:
@@ -65,10 +64,10 @@ def {plain_bool}(value: {Any}) -> {Any}:
     is_numpys = {type}(value).__module__ == "numpy" and {type}(value).__name__ in ("bool_", "bool")
     return value.item() if is_numpys else value
 '''
-# Names in _LAZY and _BOOL that the functions of ops use. They are spelled so that no parameter has
-# the same name.
+# Names in _LAZY and _BOOL that the functions of ops use. The module spells them so that no parameter has the same
+# name.
 _LAZY_WORDS = ("eager", "real", "is_lazy", "resolved", "not_written", "plain_bool")
-# {name in braces: the module that defines it}. A builtin is imported if an op has the same name.
+# {name in braces in the source: module that defines the name}. A builtin is imported only if an op has the same name.
 _MODULES = {
     "os": "",
     "tvm_ffi": "",
@@ -112,8 +111,8 @@ def _docstring(op: Op) -> str:
 
 
 class _Spelling(Dict[str, str]):
-    """{name: its spelling in the module}. The spelling differs from the name if a function of the
-    module has the name."""
+    """{name: how the module spells the name}. The spelling differs from the name if an op's function has the same
+    name."""
 
     def __init__(self, taken: Set[str]) -> None:
         super().__init__()
@@ -125,7 +124,7 @@ class _Spelling(Dict[str, str]):
         return self[name]
 
     def imports(self) -> str:
-        """The import statements for the names in _MODULES that were looked up."""
+        """Returns the import statements of the names in _MODULES that were looked up."""
         groups: Dict[str, List[str]] = {}
         for name in sorted(set(self) & set(_MODULES)):
             if _MODULES[name] != "builtins" or self[name] != name:
@@ -145,8 +144,8 @@ def _annotation(value: Value, types: Dict[str, str]) -> str:
 
 
 def _result(op: Op) -> str:
-    """The type annotation of an op's result. A host returns several results as a sequence of its
-    own class, not as a tuple."""
+    """Returns the type annotation of an op's result. Several results are annotated as a sequence, because a host
+    returns them in a class of its own instead of a tuple."""
     if not op.results:
         return "None"
     first, *more = [_annotation(value, _RESULTS) for value in op.results]
@@ -156,9 +155,8 @@ def _result(op: Op) -> str:
 
 
 def _marks(op: Op, names: Dict[str, str]) -> str:
-    """The source lines of a function that convert or reject arguments: a lazy tensor that is read
-    is resolved, a lazy tensor that is written is an error, and a bool of NumPy becomes a bool of
-    Python."""
+    """Returns the source lines of a function that convert or reject arguments. A lazy tensor is resolved if the op
+    reads it, and is an error if the op writes it. A NumPy bool becomes a Python bool."""
     lines = ""
     for value in op.parameters:
         name = names[value.name]
@@ -196,7 +194,7 @@ def _function(op: Op, name: str, spelling: _Spelling) -> str:
 
 
 def source(package: str, library: str, ops: List[Op]) -> str:
-    """The text of _ops.py. `library` is the file name of the library."""
+    """Returns the text of _ops.py. `library`: name of the library's file."""
     names = python_names([op.name for op in ops])
     spelling = _Spelling(set(names.values()))
     parameters = {name for op in ops for name in python_names([value.name for value in op.parameters]).values()}

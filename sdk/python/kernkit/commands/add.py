@@ -25,13 +25,14 @@ from ..errors import UserError
 from ..project import copies, files, kernel_list, names
 from ..project.record import read_record
 
-# Files of an op include <benchmark/benchmark.h>, <dlpack/dlpack.h> and <gtest/gtest.h>, so the op's
-# own header, <name>/<name>.h, cannot have one of these names.
+# Names that no op can have: the op's header is <name>/<name>.h, and the op's files include <benchmark/benchmark.h>,
+# <dlpack/dlpack.h> and <gtest/gtest.h>.
 OTHER_HEADERS = ("benchmark", "dlpack", "gtest")
 
 
 def why_not_op(name: str, library: str) -> str:
-    """The reason why an op cannot have the name, as the end of a sentence; "" for a valid name."""
+    """Returns the reason why an op cannot have the name, worded as the end of a sentence, or "" if the name is
+    valid."""
     if name in ("kernkit", "std", library, *OTHER_HEADERS):
         return "is reserved"
     for ending in ("_cuda", "_export"):
@@ -47,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def write_files(library: pathlib.Path, texts: Dict[str, str], licence: str, lines: str) -> None:
-    """Writes the files of an op, then kernels/CMakeLists.txt. If a file cannot be written, the new
-    files are deleted."""
+    """Writes the files of an op, then `lines` into kernels/CMakeLists.txt. Deletes the new files if a file cannot be
+    written."""
     head = "" if licence == "none" else f"// SPDX-License-Identifier: {licence}\n"
     try:
         for path, text in texts.items():

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = sorted(collector.rows.values(), key=lambda row: row.order)
     for row in rows:
         if row.reason:
-            row.samples = []  # a row whose result was wrong in one round has no samples
+            row.samples = []  # a row that failed or was skipped in any round keeps no samples
             if not row.reason.startswith("skipped: "):
                 failed.append(f"{row.name}: {row.reason}")
     measured = Run(about, rows)

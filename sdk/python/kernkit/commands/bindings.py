@@ -22,7 +22,7 @@ from ..errors import UserError
 
 try:
     from ..codegen.frameworks import files as frameworks
-except ModuleNotFoundError:  # a library's copy without the component frameworks
+except ModuleNotFoundError:  # a library's copy of kernkit without the component frameworks
     frameworks = None  # type: ignore[assignment]
 
 

@@ -29,7 +29,7 @@ def _time(seconds: float) -> str:
 
 def line_of(call: trace.Call, pid: int) -> str:
     stream = f" stream {call.stream:#x}" if call.stream else ""
-    process = f" pid {call.pid}" if call.pid != pid else ""  # a process that fork() made
+    process = f" pid {call.pid}" if call.pid != pid else ""  # process id of a child that fork() created
     duration = f" {call.microseconds:.1f} us" if call.microseconds is not None else ""
     return f"{_time(call.began)} #{call.number} {call.op}({call.arguments}){stream}{process} tid {call.tid} {call.state}{duration} in {call.library}"
 

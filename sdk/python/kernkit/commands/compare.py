@@ -19,7 +19,7 @@ from ..sdk import without_component
 
 try:
     from ..simulator import counter_comparison
-except ImportError:  # a library's copy without the component ptx
+except ImportError:  # a library's copy of kernkit without the component ptx
     counter_comparison = None  # type: ignore[assignment]
 
 

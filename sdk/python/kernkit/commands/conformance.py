@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _names(products: Dict[str, List[str]], chosen: List[str]) -> Dict[str, List[str]]:
-    """{kind: the names of the rules that are applied}. UserError: no kind of the products has a rule of this name."""
+    """Returns {kind: names of the rules to apply}. Raises UserError if no kind of the products has a rule of a
+    requested name."""
     names = {kind: [rule.name for rule in KINDS[kind].rules if not chosen or rule.name in chosen] for kind in products}
     for name in chosen:
         if not any(name in rule_names for rule_names in names.values()):
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
                              "results": list(map(dataclasses.asdict, results[product]))})  # fmt: skip
             statuses |= {result.status for result in results[product]}
         shown = {pathlib.Path(product).name if kind == "library" else product: result for product, result in results.items()}
-        shown = shown if len(shown) == len(results) else results  # shows whole paths if two libraries have the same file name
+        shown = shown if len(shown) == len(results) else results  # whole paths if two libraries have the same file name
         print("\n".join([f"## {KINDS[kind].title}", "", *table.results_table(rules, shown), "",
                          *table.reasons(rules, shown, (FAIL, ADVICE, NOT_APPLICABLE)), ""]))  # fmt: skip
     failed = FAIL in statuses or (arguments.strict and ADVICE in statuses)

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _make_call(arguments: argparse.Namespace) -> None:
-    """Replaces a recorded call, as the program, by the command that repeats the call."""
+    """Replaces a recording as the program by the command that repeats the recorded call."""
     if not pathlib.Path(arguments.program, "call.json").is_file():
         if arguments.library:
             raise UserError(f"--library: {arguments.program} is no recorded call, a folder of KERNKIT_RECORD; leave out the option")

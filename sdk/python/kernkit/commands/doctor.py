@@ -31,8 +31,7 @@ from ..project import copies, manifest
 
 
 def check_sealed(folder: pathlib.Path) -> Finding:
-    """Applies the rule "sealed" to `folder`, which is one of the two folders of a library's copy of
-    kernkit."""
+    """Returns the finding of the rule "sealed" for `folder`, one of the two folders of a library's copy of kernkit."""
     changes, line = manifest.changes(str(folder)), manifest.version_line(str(folder))
     if any(changes):
         return failure("sealed", f"{folder} was changed since it was {' '.join(line.split()[:2])}: {changes}; restore it "

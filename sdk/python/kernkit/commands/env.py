@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def version_of_tool(name: str) -> str:
-    """The longest version in the output of NAME --version: 13.0.88 for nvcc, not 13.0."""
+    """Returns the longest version number in the output of NAME --version, such as 13.0.88 rather than 13.0 for nvcc, or
+    a text that explains why there is none."""
     if not shutil.which(name):
         return "not found"
     try:
@@ -41,7 +42,8 @@ def version_of_tool(name: str) -> str:
 
 
 def installed() -> Dict[str, str]:
-    """{package: version} of the packages that call libraries through apache-tvm-ffi."""
+    """Returns {name of the package's folder: version} of the installed packages that require apache-tvm-ffi and have a
+    shared library."""
     versions = {}
     for distribution in importlib.metadata.distributions():
         if any(re.match(r"apache[-_.]tvm[-_.]ffi\b", requirement) for requirement in distribution.requires or ()):
@@ -52,14 +54,14 @@ def installed() -> Dict[str, str]:
 
 
 def files_of(package: str) -> List[pathlib.Path]:
-    """The shared libraries in the folder that `import PACKAGE` finds."""
+    """Returns the shared libraries in the folder from which `import PACKAGE` would load."""
     spec = importlib.util.find_spec(package) if package.isidentifier() else None
     folders = (spec.submodule_search_locations or []) if spec else []
     return sorted(path for folder in folders for path in pathlib.Path(folder).glob("*.so"))
 
 
 def lines(packages: List[str], versions: Dict[str, str]) -> Iterator[str]:
-    """Yields a line for each library. The exit code is 1 if a line ends in "they differ"."""
+    """Yields a line for each library. A line that ends in "they differ" makes the command's exit code 1."""
     for package in sorted({*packages, *versions}):
         of_kernkit = {path: identity for path in files_of(package) if (identity := read_identity(path))}
         if not of_kernkit and package in packages:

@@ -49,7 +49,7 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
     for program in programs(options.build, "test"):
         path = out / f"{program.name}.xml"
         report.run_tests(path, [program, f"--gtest_output=xml:{path}", "--gtest_brief=1"])
-        for which in options.first or ["Contract/*.Capture"]:  # alone: the captured launch is the process's first
+        for which in options.first or ["Contract/*.Capture"]:  # alone, since the launch must be the process's first
             report.check(f"{program.name}, {which} alone", [program, f"--gtest_filter={which}", "--gtest_brief=1"])
 
 
@@ -83,7 +83,7 @@ def rows_of(path: pathlib.Path) -> Tuple[Dict[str, Any], List[Row]]:
 
 
 def run_benchmarks(options: argparse.Namespace, out: pathlib.Path, report: Report) -> Tuple[Dict[str, Any], List[Row]]:
-    """Runs the benchmarks. Returns (context of the last program, rows of all programs)."""
+    """Runs the benchmark programs. Returns (context of the last program, rows of all programs)."""
     context: Dict[str, Any] = {}
     rows: List[Row] = []
     for program in programs(options.build, "bench"):

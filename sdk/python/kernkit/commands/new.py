@@ -40,9 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_components(default: str, arguments: argparse.Namespace) -> Dict[str, str]:
-    """The answers for a library with the default components, except the components of --without,
-    and with the components of --with. UserError: --without names a component that is not a default
-    component, or that --with names as well."""
+    """Returns the answers for a library with the default components and those of --with, except those of --without.
+    Raises UserError if --without names a component that is not a default component, or one that --with names too."""
     defaults = [*default.split(","), components.DEVELOPMENT]
     named, left_out = components.listed(arguments.parts or ""), components.listed(arguments.without)
     for name in left_out:

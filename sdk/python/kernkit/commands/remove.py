@@ -19,8 +19,7 @@ from ..project.record import RECORD, read_record
 
 
 def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
-    """Checks that git can restore every file below the paths. UserError: a file is not committed,
-    or git fails."""
+    """Raises UserError if git cannot restore a file below the paths, because the file is not committed or git fails."""
     advice = "commit the files, or add --force"
     try:
         repository = git.Repository(library)
@@ -37,8 +36,7 @@ def check_committed(library: pathlib.Path, op: str, paths: List[str]) -> None:
 
 
 def check_not_included(library: pathlib.Path, op: str) -> None:
-    """Checks that no file of another op includes a header of this op. UserError: a file includes
-    such a header."""
+    """Raises UserError if a file of another op includes a header of this op."""
     for path in files.below(library, "kernels"):
         if path.startswith(f"kernels/{op}/") or files.kind(library / path) != files.FILE or "." not in path:
             continue
@@ -51,7 +49,7 @@ def check_not_included(library: pathlib.Path, op: str) -> None:
 
 
 def check_not_used(library: pathlib.Path, op: str) -> None:
-    """Checks that no other op names this op after USES. UserError: another op names this op."""
+    """Raises UserError if kernels/CMakeLists.txt names this op after USES of another op."""
     with kernel_list.errors_of_user(kernel_list.PATH):
         users = kernel_list.users(files.read(library, kernel_list.PATH), op)
     if users:
@@ -59,7 +57,7 @@ def check_not_used(library: pathlib.Path, op: str) -> None:
 
 
 def still_named(library: pathlib.Path, op: str) -> str:
-    """A sentence about the files that name the op."""
+    """Returns a sentence that lists the files that still name the op."""
     command = ["grep", "--untracked", "-lwz", "-e", op, "--", ".", ":!third_party", f":!{RECORD}"]
     try:
         result = git.attempt(library, *command)

@@ -34,7 +34,7 @@ from ..sdk import without_component
 try:
     from . import run as run_command
     from . import sanitize
-except ImportError:  # a library's copy without the component ptx
+except ImportError:  # a library's copy of kernkit without the component ptx
     sanitize = None  # type: ignore[assignment]
 
 
@@ -84,8 +84,8 @@ def _repeat(call: recording.Recording, library: pathlib.Path, tolerance: float) 
 
 
 def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: float) -> int:
-    """Repeats the call in a child process. Returns the exit code of the process, or the negative number of the signal
-    that ended the process."""
+    """Repeats the call in a child process. Returns the child's exit code or, if a signal ended the child, the negative
+    number of the signal."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -104,7 +104,8 @@ def _in_a_process(call: recording.Recording, library: pathlib.Path, tolerance: f
 
 
 def _command(arguments: argparse.Namespace) -> List[str]:
-    """The command under which kernels run without a GPU, with its options; empty without --on-cpu."""
+    """Returns the command of kernkit, with options, that runs kernels without a GPU: `run` or `sanitize`. The list is
+    empty without --on-cpu and --tool."""
     if not (arguments.on_cpu or arguments.tool):
         return []
     if sanitize is None:
@@ -114,7 +115,8 @@ def _command(arguments: argparse.Namespace) -> List[str]:
 
 
 def _op(call: recording.Recording, library: pathlib.Path) -> Optional[Op]:
-    """The op with its parsed schema line; None for a library without parsed lines."""
+    """Returns the op of the recorded call with its parsed schema line, or None if the library has no parsed line for
+    the op."""
     try:
         parsed = read_parsed(library)
         return read_op(call.op, call.op + call.schema, parsed[call.op]) if call.op in parsed else None
@@ -163,7 +165,7 @@ def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
 
 
 def _on_cpu(arguments: argparse.Namespace) -> int:
-    """Runs this command again under `kernkit run` or `kernkit sanitize`."""
+    """Runs this command again under `kernkit run` or `kernkit sanitize`, and returns the exit code."""
     command = _command(arguments)
     again = [sys.executable, "-m", __package__.partition(".")[0], "replay", "--here", str(arguments.folder), "--library", str(arguments.library),
              "--tolerance", repr(arguments.tolerance)]  # fmt: skip

@@ -22,7 +22,7 @@ from ..simulator import determinism, program
 
 DEFAULT_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 TOOLS = (*DEFAULT_TOOLS, "determinism")
-LEVELS = ("info", "warn", "error")  # levels of findings, from the least to the most severe
+LEVELS = ("info", "warn", "error")  # levels of findings, in increasing severity
 Finding = Dict[str, Any]
 
 
@@ -60,13 +60,15 @@ def level_of(finding: Finding) -> int:
 
 
 def without_numbers(sentence: str) -> str:
-    """A sentence without the numbers of threads and bytes, which differ between seeds; numbers of lines remain."""
+    """Returns the sentence with "N" in place of the numbers of threads and bytes, which differ between seeds. Line
+    numbers are kept."""
     return re.sub(r"\d+(?![^(]*\))", "N", sentence)
 
 
 def merged(findings: List[Finding]) -> List[Finding]:
-    """The findings of several processes and runs. Each sentence is kept once, and each race of two lines with the sentence of
-    the first run that has the most severe level. Sentences of several seeds that differ in numbers only are one."""
+    """Returns the findings of several processes and runs, without duplicates. Findings of one sentence are duplicates,
+    as are races of the same two source lines; the first finding with the most severe level is kept. With several seeds,
+    sentences that differ in numbers of threads and bytes only are duplicates too."""
     by_key: Dict[str, Finding] = {}
     for finding in findings:
         sentence = without_numbers(finding["sentence"]) if "seed" in finding else finding["sentence"]
@@ -80,7 +82,8 @@ def merged(findings: List[Finding]) -> List[Finding]:
 
 
 def read_suppressions(path: pathlib.Path) -> List[str]:
-    """The patterns of a file, one per line. A * matches any text. The line before a pattern is a comment with the reason."""
+    """Returns the patterns in a file, which has one pattern per line; a * matches any text. Raises UserError if the
+    file does not exist, or if the line before a pattern is not a comment (#) with the reason."""
     if not path.is_file():
         raise UserError(f"--suppressions: file {path} not found; correct the path")
     patterns, reason = [], False
@@ -97,8 +100,8 @@ def suppressed(findings: List[Finding], patterns: List[str]) -> Tuple[List[Findi
     """Returns (findings that match no pattern, patterns that match no finding)."""
 
     def names(pattern: str, finding: Finding) -> bool:
-        # A [ in a pattern matches the [ before the index of a block or thread, and does not begin a
-        # set of characters.
+        # In a pattern, [ is an ordinary character, as in the index of a block or thread, and does not begin a set of
+        # characters.
         return fnmatch.fnmatchcase(finding["sentence"], pattern.replace("[", "[[]"))
 
     unmatched = [finding for finding in findings if not any(names(pattern, finding) for pattern in patterns)]
@@ -112,11 +115,12 @@ def summary(findings: List[Finding], tools: List[str]) -> str:
 
 
 def incomplete(code: int, results: List[Any], findings: List[Finding], tools: List[str]) -> List[str]:
-    """Messages about kernels that did not run or whose findings are incomplete. The exit code is then not 0."""
+    """Returns messages about kernels that did not run, or whose findings are incomplete. If there is such a message,
+    the command's exit code is not 0."""
     sentences = {without_numbers(finding["sentence"]) for finding in findings}
 
     def rest_of(sentence: str) -> str:
-        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck continues after an invalid access
+        left_out = "racecheck" in tools and ": Invalid __" in sentence  # racecheck goes on after an invalid access
         return "a kernel failed, and its invalid accesses were left out" if left_out else "a kernel stopped, and the rest of it did not run"
 
     stopped = [sentence for result in results for sentence in result["stopped"]]
@@ -137,8 +141,9 @@ def without_seed(sentence: str) -> str:
 
 
 def run_with_seeds(arguments: argparse.Namespace, tools: List[str], settings: Dict[str, str]) -> Tuple[int, List[Any]]:
-    """The first exit code that is not 0, or 0, and the reports of all runs. Findings of several runs name their seed. With
-    the tool determinism, the first launch whose output differs is a finding of the last report."""
+    """Runs the program once per seed. Returns (the first exit code that is not 0, or 0; the reports of all runs). With
+    several seeds each finding names its seed. With the tool determinism, the first launch whose output differs between
+    runs becomes a finding of the last report."""
     compares = "determinism" in tools
     seeds = (4 if compares else 1) if arguments.seeds is None else arguments.seeds
     if seeds < 1 + compares:
@@ -170,14 +175,16 @@ def run_with_seeds(arguments: argparse.Namespace, tools: List[str], settings: Di
 
 
 def described(arguments: argparse.Namespace, seed: int, launch: str) -> List[Any]:
-    """The reports of a run in which determinism describes a launch, and racecheck looks for races at every level."""
+    """Runs the program again with `seed`, and returns the reports: determinism describes the launch `launch`, and
+    racecheck reports races of every level."""
     arguments.seed = str(seed)
     settings = {"KERNKIT_DESCRIBED_LAUNCH": launch, "KERNKIT_RACECHECK_DETECT_LEVEL": LEVELS[0]}
     return program.run_with_tools(arguments, ["determinism", "racecheck"], settings, is_silent=True)[1]
 
 
 def text_of(finding: Finding) -> str:
-    """A finding with its level, seed and count: "racecheck (warn): scan: ... (seed 3) (2 times)"."""
+    """Returns the line for a finding, with its level, seed and count: "racecheck (warn): scan: ... (seed 3) (2
+    times)"."""
     level = "" if level_of(finding) == LEVELS.index("error") else f" ({finding['level']})"
     seed = f" (seed {finding['seed']})" if "seed" in finding else ""
     times = f" ({finding['count']} times)" if finding["count"] > 1 else ""

@@ -27,8 +27,8 @@ from ..junit import Results, read_junit
 from ..sdk import python_folder
 
 FOLDER = pathlib.Path("build/junit")
-NO_TESTS = 5  # exit code of pytest if it collects no test
-NAMED = 3  # largest number of skipped tests that a line lists by name
+NO_TESTS = 5  # exit code with which pytest ends if it collects no test
+NAMED = 3  # largest number of tests that a line about skipped tests names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
-    """A line for each reason: the number of tests, the reason, and the names of the tests or of their files."""
+    """Returns a line for each reason why tests were skipped: number of tests, reason, and the names of the tests or,
+    for more than NAMED tests, of their files."""
     reasons: Dict[str, List[str]] = collections.defaultdict(list)
     for name, reason in skipped:
         reasons[reason].append(name)
@@ -59,7 +60,7 @@ def lines_of_skipped(skipped: List[Tuple[str, str]]) -> List[str]:
 
 
 def _file(name: str) -> str:
-    """The file of a test of pytest, or the program of a C++ test."""
+    """Returns the file name of a pytest test, or the program of a C++ test."""
     parts = name.split(".")
     return next((part for part in parts if part.startswith("test_")), parts[0])
 
@@ -69,15 +70,16 @@ def _print_heading(text: str) -> None:
 
 
 def _environment() -> Dict[str, str]:
-    """The environment of tests, without the path of this package: the tests find their own kernkit."""
+    """Returns the environment for the tests, without the path of this package, so that the tests import their own
+    kernkit."""
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep)
              if path and pathlib.Path(path).resolve() != python_folder()]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _run(command: List[str], log: pathlib.Path, watched: bool = False, environment: Optional[Dict[str, str]] = None) -> bool:
-    """Runs a program, whose output goes to the log, or to the terminal if `watched` is true and there is a terminal.
-    Returns whether the program succeeded."""
+    """Runs a program and returns whether it succeeded. The output goes to the file `log` or, if `watched` is true and
+    stdout is a terminal, to the terminal."""
     if watched and sys.stdout.isatty():
         return programs.run(command, env=environment).returncode == 0
     with log.open("w") as out:
@@ -91,7 +93,7 @@ def _print_log(log: pathlib.Path) -> None:
 
 
 def _ctest(preset: str, arguments: argparse.Namespace) -> Results:
-    """Builds a preset and runs its tests."""
+    """Configures and builds a preset, runs ctest, and returns the results. A step that fails is a failed result."""
     started = time.monotonic()
     _print_heading(f"build, preset {preset}")
     for step, mode in (("configure", []), ("build", ["--build"])):
@@ -120,7 +122,7 @@ def _pytest(options: List[str], library: Optional[pathlib.Path]) -> Results:
     _print_heading("pytest by kernkit run" if simulated else "pytest")
     file = FOLDER / "pytest.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", "--junitxml", str(file), *options]
-    if simulated:  # this package is on the path of `kernkit run`, and of pytest, which loads the plugin from the package
+    if simulated:  # PYTHONPATH has this package, whose plugin pytest loads under `kernkit run`
         command = [sys.executable, "-B", "-m", "kernkit", "run", *command, "-p", "kernkit"]
     code = programs.run(command, env=None if simulated else _environment()).returncode
     results = read_junit(file)

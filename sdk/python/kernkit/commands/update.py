@@ -28,15 +28,14 @@ from ..scaffold import components, former_names, rendering
 from ..scaffold.history import Repository
 from ..sdk import version
 
-_WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # of a git merge that changes no file
+_WITHOUT_CHANGES = ("--strategy=ours", "--allow-unrelated-histories")  # options of a git merge that changes no file
 
 
 def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[str, str]:
-    """The answers for a library with its own components and the components `added`, except the
-    components `left_out`. UserError: the library lacks a component that is to be left out, or the
-    component is in both lists."""
+    """Returns the answers for a library with its present components and those of `added`, except those of `left_out`.
+    Raises UserError if the library does not have a component of `left_out`, or if a component is in both lists."""
     current = {*answers.get("parts", "").split(",")} - {""}
-    if answers.get("dev", "copied") == "copied":  # a library of an earlier kernkit has no answer `dev`
+    if answers.get("dev", "copied") == "copied":  # libraries of earlier versions of kernkit have no answer `dev`
         current.add(components.DEVELOPMENT)
     named, unwanted = {*components.listed(added)}, {*components.listed(left_out)}
     for name in sorted(unwanted):
@@ -47,7 +46,7 @@ def with_components(answers: Dict[str, str], added: str, left_out: str) -> Dict[
 
 
 def changes_in_copies(library: pathlib.Path) -> List[str]:
-    """A sentence for each folder of the library's copy of kernkit that was changed by hand."""
+    """Returns a sentence for each folder of the library's copy of kernkit that differs from its manifest."""
     folders = {folder: str(files.at(library, folder)) for folder in copies.FOLDERS}
     changes = {folder: manifest.changes(path) for folder, path in folders.items() if manifest.has_manifest(path)}
     return [f"{folder} was changed by hand: {change}" for folder, change in changes.items() if any(change)]
@@ -58,7 +57,8 @@ def as_numbers(text: str) -> Any:
 
 
 def is_merged(library: pathlib.Path, expected: Started) -> bool:
-    """Whether the record of the library is the record of the rendering that was merged."""
+    """Returns whether the library has the version and the components of `expected`, the record of the rendering that
+    was merged."""
     record = read_record(library)
     components_of = [(record.answers.get("parts"), record.answers.get("dev")) for record in (record, expected)]
     return record.version == expected.version and components_of[0] == components_of[1]
@@ -112,8 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         conflicts = repository.merge_changes(before, commit, f"Update to kernkit {current.version}")
         if conflicts and repository.head() != head:
-            # The commit that was lost is an ancestor of the merged commit as well, so HEAD can go back to the user's
-            # commit: after git merge --abort no merge remains.
+            # HEAD goes back to the user's commit, so that git merge --abort leaves no merge. The recording of the
+            # earlier rendering is not lost: the merged commit has it as an ancestor.
             repository.git("update-ref", "-m", "kernkit update", "HEAD", head)
         if not conflicts and not is_merged(library, expected):
             raise UserError(f"git merged without the changes of kernkit {current.version}; look for a merge strategy in the "

@@ -9,19 +9,19 @@ from .rule import Rule
 
 
 class Kind(NamedTuple):
-    """One kind of product."""
+    """A kind of product, with its rules and the function that opens a product."""
 
     title: str
     rules: List[Rule]
-    # open(name, report) returns the product, and calls report(text) before each step that can crash.
+    # open(name, report) returns the product `name`, which calls report(text) before each step that can crash.
     open: Callable[[str, Callable[[str], None]], Any]
 
 
 KINDS: Dict[str, Kind] = {
     "library": Kind(
         "TVM-FFI ABI",
-        # Rules about the file come first, because the first rule that loads the library compares
-        # the state of the process before and after.
+        # The rules about the file, which do not load the library, come first: the first of the loading rules compares
+        # the state of the process before and after the library is loaded.
         [*file_rules.RULES, *loading_rules.RULES, *metadata_rules.RULES, *argument_rules.RULES, *error_rules.RULES],
         subject.Subject,
     ),
@@ -35,5 +35,5 @@ KINDS: Dict[str, Kind] = {
 
 
 def rule_of(kind: str, name: str) -> Rule:
-    """The rule of a kind with this name."""
+    """Returns the rule `name` of the kind `kind`. Raises StopIteration if there is none."""
     return next(rule for rule in KINDS[kind].rules if rule.name == name)

@@ -14,8 +14,8 @@ class _Mallinfo(ctypes.Structure):
 
 
 def bytes_in_use() -> int:
-    """The number of allocated bytes in glibc's main arena and in large blocks. NotApplicable: glibc
-    is older than 2.33."""
+    """Returns the number of bytes that malloc() has allocated in glibc's main arena and in large blocks. Raises
+    NotApplicable if glibc is older than 2.33."""
     try:
         mallinfo = ctypes.CDLL(None).mallinfo2
     except AttributeError:

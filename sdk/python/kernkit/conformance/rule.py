@@ -5,27 +5,27 @@ import dataclasses
 import inspect
 from typing import Any, Callable, List
 
-MUST, SHOULD = "must", "should"  # levels: required by the source, recommended by the source
-PASS, FAIL, ADVICE, NOT_APPLICABLE = "pass", "FAIL", "advice", "n/a"  # statuses of a result
+MUST, SHOULD = "must", "should"  # levels of rules: required, or recommended, by the source
+PASS, FAIL, ADVICE, NOT_APPLICABLE = "pass", "FAIL", "advice", "n/a"  # values of Result.status
 
 
 class Broken(Exception):
-    """Raised by a rule that does not hold; the text is the reason."""
+    """Raised by a check if its rule does not hold; the text is the reason."""
 
 
 class NotApplicable(Exception):
-    """Raised by a rule that cannot be applied to the product; the text is the reason."""
+    """Raised by a check if its rule cannot be applied to the product; the text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One rule."""
+    """A rule of one kind of product."""
 
-    name: str  # lower-case words joined by hyphens
+    name: str  # name of the rule: lower-case words joined by hyphens
     level: str  # MUST or SHOULD
-    sentence: str  # statement that holds for a product that keeps the rule
-    source: str  # document, and section of the document, that states the rule
-    check: Callable[[Any], None]  # returns if the rule holds; raises Broken or NotApplicable otherwise
+    sentence: str  # what holds for a product that keeps the rule
+    source: str  # document and section that state the rule
+    check: Callable[[Any], None]  # returns if the rule holds, otherwise raises Broken or NotApplicable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,12 +38,13 @@ class Result:
 
 
 def broken(rule: Rule, reason: str) -> Result:
-    """The result of a rule that does not hold."""
+    """Returns the result for a rule that does not hold: FAIL or, for a SHOULD rule, ADVICE."""
     return Result(rule.name, FAIL if rule.level == MUST else ADVICE, reason)
 
 
 def apply(rule: Rule, product: Any) -> Result:
-    """Applies a rule to a product in this process. An unexpected exception breaks the rule."""
+    """Applies a rule to a product in this process and returns the result. The rule counts as broken if the product
+    raises an unexpected exception."""
     try:
         rule.check(product)
     except NotApplicable as reason:
@@ -56,7 +57,8 @@ def apply(rule: Rule, product: Any) -> Result:
 
 
 def described(error: BaseException) -> str:
-    """An exception in one line of at most 200 characters, as in "TypeError: no stream"."""
+    """Returns the type and the text of an exception as one line of at most 200 characters, as in "TypeError: no
+    stream"."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= 200 else text[:199] + "…"
 
@@ -65,8 +67,8 @@ class Rules(List[Rule]):
     """The rules of one module, in the order of their definition."""
 
     def add(self, level: str, source: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-        """A decorator that adds a function to the rules. The rule has the name of the function, and
-        the function's docstring as its sentence."""
+        """Returns a decorator that adds a function to the rules. The function's name becomes the name of the rule, and
+        its docstring the sentence of the rule."""
 
         def added(check: Callable[[Any], None]) -> Callable[[Any], None]:
             sentence = " ".join((inspect.getdoc(check) or "").split())

@@ -14,13 +14,13 @@ from ..errors import UserError
 from .catalogue import KINDS, rule_of
 from .rule import Result, broken
 
-PATIENCE = 60.0  # the longest time between two steps of a rule [s]
-_PYTHON = pathlib.Path(__file__).resolve().parents[2]  # the folder of the package
+PATIENCE = 60.0  # longest time between two messages of the child [s]; the child is ended after it
+_PYTHON = pathlib.Path(__file__).resolve().parents[2]  # folder that contains the package kernkit
 
 
 def _lines(process: "subprocess.Popen[bytes]", pipe: int, patience: float) -> Iterator[Optional[Dict[str, Any]]]:
-    """Yields the messages of the child; then None if the child sent no message for `patience`
-    seconds."""
+    """Yields the messages of the child. If the child sends no message for `patience` seconds, ends the child, yields
+    None and returns."""
     buffer = b""
     while True:
         if not select.select([pipe], [], [], patience)[0]:
@@ -35,13 +35,13 @@ def _lines(process: "subprocess.Popen[bytes]", pipe: int, patience: float) -> It
 
 
 def _end_of(code: int) -> str:
-    """The end of a process in words: a signal, or an exit code."""
+    """Returns a description of how a process ended: the signal or the exit code."""
     return f"crashed ({signal.Signals(-code).name})" if code < 0 else f"ended its process with exit code {code}"
 
 
 def _run_child(kind: str, product: str, names: Sequence[str], patience: float) -> List[Result]:
-    """Applies rules in one child process. Returns the results of all rules, or the results up to
-    the rule that ended the process."""
+    """Applies rules in one child process. Returns the results of all rules or, if a rule ends the process, the results
+    up to that rule."""
     readable, writable = os.pipe()
     path = os.pathsep.join(filter(None, [str(_PYTHON), os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, "-m", f"{__package__}.child", str(writable), kind, product, *names]
@@ -71,8 +71,8 @@ def _run_child(kind: str, product: str, names: Sequence[str], patience: float) -
 
 
 def run(kind: str, product: str, names: Optional[Sequence[str]] = None, patience: float = PATIENCE) -> List[Result]:
-    """The results of the rules of these names, by default of all rules of the kind, in the order of the catalogue.
-    UserError: the product cannot be opened."""
+    """Returns the results of the rules `names`, by default of all rules of the kind, in the order of the catalogue.
+    Raises UserError if the product cannot be opened."""
     names = [rule.name for rule in KINDS[kind].rules] if names is None else list(names)
     results: List[Result] = []
     while len(results) < len(names):

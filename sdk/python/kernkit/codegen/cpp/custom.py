@@ -36,8 +36,8 @@ def _is_tensor_list(value: Value) -> bool:
 
 
 def anchor(op: Op) -> str:
-    """The tensor that determines the device of the op: an input if possible, or the first tensor of a list; "" if a call
-    can have no tensor."""
+    """Returns the C++ expression of the tensor that determines the op's device: an input if possible, or the first
+    tensor of a list, or "" if the op has no tensor that every call has."""
     tensors = [value for value in op.parameters if is_tensor(value)]
     lists = [value for value in op.parameters if _is_tensor_list(value)]
     for value in sorted(tensors, key=lambda value: value.is_written):
@@ -46,8 +46,8 @@ def anchor(op: Op) -> str:
 
 
 def _each(value: Value, action: str) -> str:
-    """The C++ statement that applies `action` to a tensor, to an optional tensor that is present,
-    or to each tensor of a list. `action` has {} in place of the tensor."""
+    """Returns the C++ statement that applies `action` to a parameter: to the tensor, to an optional tensor that is
+    present, or to each tensor of a list. `action` is a statement with {} in place of the tensor."""
     x = f"*{value.name}" if value.is_optional else value.name
     if not value.is_list:
         line = action.format(x)
@@ -78,8 +78,8 @@ def _checks(op: Op, types: str, on_device: str) -> str:
 
 
 def _body(op: Op, launch: str) -> str:
-    """The statements of the op's function, which write zeros and return. `launch`: the first
-    argument of write_zeros() on the GPU, "" on the CPU."""
+    """Returns the C++ statements of the op's function, which write zeros into the written tensors and return the
+    results. `launch`: the first argument of write_zeros(), with a comma, on the GPU, and "" on the CPU."""
     first, names, lines = anchor(op), [], []
     for value in op.parameters:
         if value.type == "Tensor" and value.is_written:
@@ -99,7 +99,7 @@ def _body(op: Op, launch: str) -> str:
 
 
 def _variables(op: Op, only_written: bool = False) -> List[str]:
-    """The names of the variables for the tensors of a call in a test. A list of tensors has two
+    """Returns the names of the variables that hold the tensors of a call in a test. Each list of tensors has two
     variables."""
     names = []
     for value in op.parameters:
@@ -111,8 +111,8 @@ def _variables(op: Op, only_written: bool = False) -> List[str]:
 
 
 def _lists(op: Op, const: str, brackets: str) -> str:
-    """The C++ declarations of the lists of tensors that a test passes, made from the variables of
-    _variables()."""
+    """Returns the C++ declarations of the lists of tensors that a test passes to the op. A list has the variables of
+    _variables() as elements."""
     lines = []
     for value in filter(_is_tensor_list, op.parameters):
         views = ", ".join(f'{value.name}_{i}.view("{value.name}")' for i in range(2))
@@ -150,8 +150,8 @@ def _contract_example(value: Value) -> str:
 
 
 def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
-    """The texts that replace @name@ in the skeletons for custom ops. `types` is the name of the
-    list of dtypes."""
+    """Returns {name: the text that replaces @name@ in the skeletons of custom ops}. `types`: name of the C++ list of
+    dtypes."""
     first = anchor(op)
     on_device = "cpu_or_cuda()" if cuda else "cpu()"
     checks, body, cuda_body = _checks(op, types, on_device), _body(op, ""), _body(op, "launch, ")
@@ -159,8 +159,7 @@ def fields(op: Op, types: str, cuda: bool) -> Dict[str, str]:
     launched = ", ".join(plain or [first])
 
     def parameters(*texts: str) -> str:
-        # Names are placeholders at this point, so `in` cannot find a longer word that contains the
-        # name.
+        # The parameters' names are placeholders here, so that `in` cannot find a name inside a longer word.
         used = [any(value.name in text for text in texts) for value in op.parameters]
         return ", ".join(
             ("" if used[i] else "[[maybe_unused]] ") + f"{parameter_type(value)} {value.name}"

@@ -15,7 +15,7 @@ from typing import Dict, List, Set, Tuple
 from ...errors import UserError
 from ...schema import Op
 
-# Names that the skeletons declare, in functions and as members. A member can follow a dot.
+# Names that the skeletons declare: _LOCALS in functions, _MEMBERS as members, which can follow a dot.
 _LOCALS = set(
     "Compute T Types a b begin blocks bytes columns count each element elements exact expected expected_value i in j "
     "kRegistered is_zero kThreads launch mean moved of_warps offset op out placement r reduce_warp result result1 result2 "
@@ -23,35 +23,35 @@ _LOCALS = set(
     "total v value write_zeros".split()
 )
 _MEMBERS = set("combine device_ error finish kIdentity load".split())
-# Functions that GoogleTest calls in a fixture. The tensors of a test are members of a fixture, so
-# no parameter can have one of these names.
+# Functions of a GoogleTest fixture. The tensors of a test are members of its fixture, so that no parameter can have
+# one of these names.
 _OF_A_FIXTURE = set("SetUp SetUpTestCase SetUpTestSuite TearDown TearDownTestCase TearDownTestSuite".split())
 
-# Placeholders for the name of the op and for the name of its class. The placeholder of the first
-# parameter is kkp0kk. No other word of the skeletons contains a placeholder.
+# Placeholders for the names of the op and of its class. Parameter i has the placeholder kkp<i>kk. No other word of
+# the skeletons contains a placeholder.
 _OP, CLASS_PLACEHOLDER = "kkopkk", "KkOpKk"
-# A comment, a string literal or the name of a test is a single token, so its words do not count as
-# words of the code.
+# A token of C++ code. A comment, a string literal and the header of a test are one token each, so that their words do
+# not count as words of the code.
 _TOKEN = re.compile(r"//[^\n]*|#(?:include|pragma)[^\n]*|\bT(?:YPED_T)?EST(?:_F)?\([^)]*\)|\[\[\w+\]\]|\"(?:[^\"\\\n]|\\.)*\"|[A-Za-z_]\w*|->|::|\d\w*|\S")
 _IS_WORD = re.compile(r"[A-Za-z_]\w*")
 _PLACEHOLDER = re.compile(rf"{_OP}|{CLASS_PLACEHOLDER}|kkp(\d+)kk")
 
 
 def camel(name: str) -> str:
-    """The class name of an op, such as SiluAndMul for silu_and_mul. An underscore before a digit is
-    kept, so two ops never have the same class name."""
+    """Returns the class name of an op, such as SiluAndMul for silu_and_mul. An underscore before a digit is kept, so
+    that different ops have different class names."""
     return re.sub("(?:^|_)([a-z])", lambda match: match[1].upper(), name)
 
 
 def with_placeholders(op: Op) -> Op:
-    """A copy of the op with placeholders as the names of the op and its parameters. The schema line
-    keeps the names."""
+    """Returns a copy of the op in which placeholders replace the names of the op and its parameters. The schema line is
+    unchanged."""
     parameters = [dataclasses.replace(value, name=f"kkp{i}kk") for i, value in enumerate(op.parameters)]
     return dataclasses.replace(op, name=_OP, parameters=parameters)
 
 
 def _tokens(text: str) -> List[Tuple[str, bool, int]]:
-    """The words of the code, as (word, whether a dot, an arrow or :: precedes the word, offset)."""
+    """Returns (word, whether ".", "->" or "::" precedes the word, offset of the word) for each word of the code."""
     tokens, before = [], ""
     for match in _TOKEN.finditer(text):
         if _IS_WORD.fullmatch(match[0]):
@@ -61,8 +61,8 @@ def _tokens(text: str) -> List[Tuple[str, bool, int]]:
 
 
 def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
-    """Replaces the placeholders in the texts by the names of the op. UserError: the files need a
-    name for something else."""
+    """Returns the texts with the names of the op and its parameters in place of the placeholders. Raises UserError if
+    the files use one of the names for something else."""
     of_parameters = {f"kkp{i}kk": value.name for i, value in enumerate(op.parameters)}
     names = {_OP: op.name, CLASS_PLACEHOLDER: camel(op.name), **of_parameters}
 
@@ -72,7 +72,7 @@ def replace_placeholders(texts: Dict[str, str], op: Op) -> Dict[str, str]:
     parameters = {value.name for value in op.parameters}
     tokens = [token for text in texts.values() for token in _tokens(text)]
     op_names: Set[str] = {real(token) for token, *_ in tokens if _PLACEHOLDER.search(token)}
-    fixed_names: Set[str] = set()  # words of the skeletons that a name of the op could hide
+    fixed_names: Set[str] = set()  # words of the skeletons with which a name of the op could conflict
     for token, is_qualified, _ in tokens:
         if not _PLACEHOLDER.search(token) and (not is_qualified or token in _MEMBERS):
             fixed_names.add(token)

@@ -27,11 +27,11 @@ _COMPILERS = ("c++", "g++", "clang++")
 
 @dataclasses.dataclass(frozen=True)
 class LineError:
-    """The first error that the parser finds in a schema line."""
+    """The first error in a schema line."""
 
-    name: str  # an enumerator of ParseError or ShapeError, as in "kDefault"
-    text: str  # what the parser expected, as in "->"; a sentence for an error in a shape or dtype
-    position: int  # offset of the error in the line, counted from 0
+    name: str  # name of the enumerator of ParseError or ShapeError, such as "kDefault"
+    text: str  # what the parser expected, such as "->"; for an error in a shape or dtype, a sentence
+    position: int  # offset of the error in the line, from 0
     is_of_shape: bool
 
 
@@ -47,8 +47,8 @@ def _compiler() -> List[str]:
 
 @functools.lru_cache(maxsize=None)
 def _program() -> Tuple[pathlib.Path, "tempfile.TemporaryDirectory[str]"]:
-    """The compiled program, and its folder, which is removed at the end of the process. UserError: no compiler is
-    installed, or the compiler fails."""
+    """Returns (the compiled program, its folder, which is removed at the end of the process). Raises UserError if no
+    compiler is installed, or if the compiler fails."""
     folder = tempfile.TemporaryDirectory(prefix="kernkit_")
     program = pathlib.Path(folder.name, "parse_lines")
     compiler = _compiler()
@@ -59,9 +59,9 @@ def _program() -> Tuple[pathlib.Path, "tempfile.TemporaryDirectory[str]"]:
 
 
 def parse_texts(texts: List[str]) -> List[str]:
-    """Parses lines. Returns the JSON of each line: the parsed form or, with the key "error", the
-    part before an error. A line begins with its parameters and contains no NUL. UserError: no
-    compiler is installed, or the parser does not compile."""
+    """Returns the JSON of each line: the parsed form or, after an error, the form of the part before the error and the
+    key "error". A line begins with its parameters and contains no NUL. Raises UserError if the parser cannot be
+    compiled or run."""
     program, _ = _program()
     try:
         result = programs.run([program], input="".join(text + "\0" for text in texts), capture_output=True, encoding="utf-8", errors="replace")
@@ -80,9 +80,9 @@ def _incomplete_value(parsed: Dict[str, Any]) -> Value:
 
 
 def parse(name: str, text: str) -> Tuple[Op, Optional[LineError]]:
-    """Parses the line `text` of the op `name`. Returns the op, and the first error of the line.
-    After an error the op has the parameters and results up to the error. The last value can then
-    lack parts or have an invalid name or default, and no value has a shape or a dtype."""
+    """Returns (op, first error or None) of the schema line `text` of the op `name`. After an error the op has the
+    parameters and results up to the error: the last of these can be incomplete or have an invalid name or default, and
+    shapes and dtypes are missing."""
     (parsed,) = map(json.loads, parse_texts([text]))
     if "error" not in parsed:
         return read_op(name, name + text, parsed), None

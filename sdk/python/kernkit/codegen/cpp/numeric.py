@@ -8,13 +8,13 @@ from ...errors import UserError
 from ...schema import Op
 from .types import EXAMPLES, example, is_tensor
 
-MAX_INPUTS = 7  # the limit of kernkit::cpu::elementwise
+MAX_INPUTS = 7  # largest number of inputs that kernkit::cpu::elementwise supports
 _TO_COMPUTE = {"float": "static_cast<kernkit::compute_t<T>>({})", "int": "{}", "bool": "{}"}
 _MEMBERS = {"float": "Compute {};", "int": "int64_t {};", "bool": "bool {};"}
 
 
 def check(kind: str, op: Op) -> None:
-    """Checks the arguments and results of the op. UserError: the kind does not support them."""
+    """Raises UserError if the kind does not support the arguments and results of the op."""
     tensors = [value for value in op.parameters if is_tensor(value)]
     numbers = [value for value in op.parameters if value.type in ("float", "int", "bool")]
     odd = [value for value in op.parameters if value not in tensors and value not in numbers]
@@ -36,7 +36,7 @@ def check(kind: str, op: Op) -> None:
 
 
 def fields(kind: str, op: Op) -> Dict[str, str]:
-    """The texts that replace @name@ in the skeletons for elementwise, row and row_reduction."""
+    """Returns {name: the text that replaces @name@ in the skeletons of elementwise, row and row_reduction ops}."""
     tensors = [value.name for value in op.parameters if is_tensor(value)]
     output = next(value.name for value in op.parameters if value.is_written)
     inputs = [name for name in tensors if name != output]

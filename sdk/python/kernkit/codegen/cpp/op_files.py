@@ -13,9 +13,8 @@ SKELETONS = pathlib.Path(__file__).resolve().parent / "skeletons"
 
 
 def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
-    """{name: the text that replaces @name@ in the skeletons}. The names of `op` are placeholders.
-    `typed` is the schema as the user typed it if the files have a different schema, otherwise
-    ""."""
+    """Returns {name: the text that replaces @name@ in the skeletons}. The names in `op` are placeholders. `typed`: the
+    schema as the user typed it, or "" if the files have the same schema."""
     cls = identifiers.CLASS_PLACEHOLDER
     parameters = ", ".join(f"{parameter_type(value)} {value.name}" for value in op.parameters)
     arguments = ", ".join(value.name for value in op.parameters)
@@ -53,8 +52,8 @@ def values_of(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[s
 
 
 def fill(skeleton: str, values: Dict[str, str]) -> str:
-    """Replaces each @name@ of a skeleton. Removes a line that the replacement leaves empty, and the
-    lines between `//@ if name` and `//@ end` where the value of `name` is ""."""
+    """Returns the skeleton with each @name@ replaced. Removes lines that become empty, and the lines from `//@ if name`
+    to `//@ end` if the value of `name` is ""."""
     lines, is_kept = [], True
     for line in skeleton.split("\n"):
         directive = line.split()
@@ -70,12 +69,13 @@ def fill(skeleton: str, values: Dict[str, str]) -> str:
 
 
 def kinds() -> List[str]:
-    """The kinds of ops that have skeletons."""
+    """Returns the names of the kinds of ops that have skeletons."""
     return sorted(folder.name for folder in SKELETONS.iterdir() if (folder / "op.h.in").exists())
 
 
 def has_cuda(kind: str, op: Op) -> bool:
-    """Whether an op of this kind can have a CUDA kernel. UserError: the kind does not support the op's arguments."""
+    """Returns whether an op of this kind can have a CUDA kernel. Raises UserError if the kind does not support the op's
+    arguments."""
     if kind == "custom":
         return bool(custom.anchor(op))
     numeric.check(kind, op)
@@ -83,8 +83,8 @@ def has_cuda(kind: str, op: Op) -> bool:
 
 
 def texts(library: str, cuda: bool, kind: str, op: Op, typed: str) -> Dict[str, str]:
-    """{path in the library: text} for the files of a new op. The first line of each text is the skeleton's licence.
-    `typed`: see values_of(). UserError: the files use a name of the op for something else."""
+    """Returns {path in the library: text} of the files of a new op. Each text begins with the licence line of its
+    skeleton. `typed`: see values_of(). Raises UserError if the files use a name of the op for something else."""
     values = values_of(library, cuda, kind, identifiers.with_placeholders(op), typed)
     name = op.name
     files = {}

@@ -13,7 +13,7 @@ from ...project import names
 from ...schema import Op, Size, Value
 from .line_parser import LineError, parse
 
-# Types of PyTorch's schemas that kernkit does not have, and the types to write instead.
+# {type of PyTorch's schemas that kernkit does not support: the type to write instead}.
 _OTHER_TYPES = {
     "Scalar": "float",
     "SymInt": "int",
@@ -25,16 +25,16 @@ _OTHER_TYPES = {
     "string": "str",
     "String": "str",
 }
-# Errors that the parser reports for a name or a default. _check_parameters() reports these errors
-# with the text to write instead.
+# Parser errors about a name or a default, for which _check_parameters() raises UserError with the text to write
+# instead.
 _OF_A_VALUE = ("kName", "kReservedName", "kDuplicateName", "kDefault", "kDefaultOrder")
 _KEYWORD_MARK = re.compile(r"('[^']*')|(\()\s*\*\s*,\s*|,\s*\*\s*(?=[,)])")
 _SHAPES = re.compile(r"('[^']*')|(?<=\w)\[[^]]+\]|(?<=[\w\]]) *: *[^,=)]*[^,=) ]|\(out!\)")
 
 
 def _without_decoration(text: str) -> Tuple[str, List[str]]:
-    """Returns the schema from its first parenthesis on, without a * that marks keyword parameters,
-    and the list of the removed texts."""
+    """Returns (schema, removed texts). The schema begins at its first parenthesis and has no * that marks keyword
+    parameters."""
     text = re.sub(r"^(- )?func:", "", " ".join(text.split())).strip()
     match = re.match(r"(\w+::)?\w+(\.\w+)?(?=\()", text)
     removed = [match[0]] if match else []
@@ -46,7 +46,7 @@ def _without_decoration(text: str) -> Tuple[str, List[str]]:
 
 
 def _check_notation(text: str) -> None:
-    """Rejects notation of PyTorch that kernkit does not have."""
+    """Raises UserError if the schema has notation of PyTorch that kernkit does not support."""
     text = re.sub("'[^']*'", "''", text)
     for name in re.findall(r"(?:^|[(,>]) *(\w+)", text):
         if name in _OTHER_TYPES:
@@ -64,7 +64,7 @@ def _check_notation(text: str) -> None:
 
 
 def _expected_default(value: Value) -> str:
-    """A description of the valid defaults of this type."""
+    """Returns a description of the valid defaults of parameters of this type."""
     if value.is_list or value.type in ("Tensor", "Device", "bytes", "Callable", "Any"):
         return "None, after a type with ?"
     return {"str": "a text in '...'", "bool": "True or False", "int": "a whole number of 64 bits", "float": "a number",
@@ -72,8 +72,8 @@ def _expected_default(value: Value) -> str:
 
 
 def _check_parameters(op: Op, error: Optional[LineError]) -> None:
-    """Checks the names and defaults of the parameters. `error` is the parser's error, if any, which
-    concerns the last parameter. UserError: a name or default is invalid."""
+    """Raises UserError if the name or the default of a parameter is invalid. `error`: the parser's error, if any, which
+    concerns the last parameter."""
     for index, value in enumerate(op.parameters):
         name, before = value.name, op.parameters[:index]
         if not name:
@@ -110,8 +110,8 @@ def _does_not_parse(op: Op, error: LineError) -> UserError:
 
 
 def read(name: str, text: str) -> Tuple[Op, List[str]]:
-    """Parses a schema. Returns the op, and the texts that were removed because kernkit does not use
-    them."""
+    """Returns (op, texts of the schema that were removed because kernkit does not use them). Raises UserError if the
+    schema is invalid or unsupported."""
     if not " ".join(text.split()).isprintable() or set(text) & set('"\\') or not text.isascii():
         raise UserError("the schema contains an unsupported character; use printable ASCII without \" and \\, and '...' for strings")
     text, removed = _without_decoration(text)
@@ -128,15 +128,15 @@ def read(name: str, text: str) -> Tuple[Op, List[str]]:
 
 
 def _size_text(size: Size) -> str:
-    """The size if it is "_", "..." or a name; "" for another size."""
+    """Returns the text of a size that is "_", "..." or a name, or "" for another size."""
     if size.kind in ("any", "run"):
         return "_" if size.kind == "any" else "..." * (not size.is_each)
     return size.name if size.expression == size.name and not size.is_caller_sized else ""
 
 
 def _holds(op: Op, kind: str) -> bool:
-    """Whether the line's shapes and dtypes accept the tensors in the tests of a new op, whose shape
-    is [4, 37]."""
+    """Returns whether the line's shapes and dtypes accept the tensors of the generated tests, whose shape is [4, 37]
+    or, for outputs of the kind row_reduction, [4]."""
     bound: Dict[str, Any] = {value.name: -1 for value in op.parameters if value.type == "int"}
     for value in op.parameters + op.results:
         sizes = (4,) if kind == "row_reduction" and value.is_written else (4, 37)
@@ -150,9 +150,8 @@ def _holds(op: Op, kind: str) -> bool:
 
 
 def without_unsupported_shapes(op: Op, kind: str, has_shapes: bool) -> Tuple[Op, str]:
-    """Returns the op with the schema line for its new files, and the reason why the line has no
-    shapes and dtypes; "" if the line keeps its shapes and dtypes. `has_shapes`: the library has the
-    component `frameworks`."""
+    """Returns (op with the schema line for its new files, reason why the line has no shapes and dtypes). The reason is
+    "" if the line keeps its shapes and dtypes. `has_shapes`: whether the library has the component `frameworks`."""
     if not op.has_shapes or (has_shapes and _holds(op, kind)):
         return op, ""
     line = _SHAPES.sub(lambda match: match[1] or "(a!)" * (match[0] == "(out!)"), op.line)

@@ -18,7 +18,7 @@ _TYPES = {
     "Any": "kernkit::AnyView",
 }
 _RESULTS = {**_TYPES, "Tensor": "kernkit::Tensor", "str": "std::string", "Any": "kernkit::Any"}
-# Arguments of calls in tests and benchmarks. 2.5 and 3 are exact in every floating-point type.
+# {type: argument in generated tests and benchmarks}. 2.5 and 3 are exact in every floating-point type.
 EXAMPLES = {
     "float": "2.5",
     "int": "3",
@@ -35,7 +35,7 @@ _RESULT_HEADERS = {**_HEADERS, "Tensor": "owning_tensor", "Any": "owning_any"}
 
 
 def is_tensor(value: Value) -> bool:
-    """Whether the value is a single tensor that every call has."""
+    """Returns whether the value is a tensor that every call has: a tensor that is neither optional nor in a list."""
     return value.type == "Tensor" and not value.is_list and not value.is_optional
 
 
@@ -51,13 +51,14 @@ def result_type(value: Value) -> str:
 
 
 def return_type(op: Op) -> str:
-    """The return type of the function: void, one type, or a tuple."""
+    """Returns the C++ return type of the op's function: void, one type, or a tuple."""
     types = [result_type(value) for value in op.results]
     return f"std::tuple<{', '.join(types)}>" if types[1:] else types[0] if types else "void"
 
 
 def example(value: Value) -> str:
-    """An argument of a call in a test. A tensor or a list of tensors is a variable with the parameter's name."""
+    """Returns the C++ expression of an argument in a generated test. For a tensor or a list of tensors, the expression
+    is a variable with the parameter's name."""
     if value.is_optional:
         return "{}"
     if value.type == "Tensor":
@@ -71,7 +72,7 @@ def example(value: Value) -> str:
 
 
 def includes(op: Op) -> str:
-    """The #include lines that the declaration needs."""
+    """Returns the #include lines that the declaration of the op needs."""
     std, sdk_headers = set(), set()
     for value in op.parameters:
         std |= {"string_view"} if value.type == "str" else set()

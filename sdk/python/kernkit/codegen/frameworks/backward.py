@@ -17,13 +17,12 @@ GRAD = "grad_"
 
 
 def read_backwards(library: pathlib.Path) -> Dict[str, str]:
-    """Returns {op: the op's backward} from the section of the library whose texts have the form
-    "op: backward"."""
+    """Returns {op: name of its backward} from the library's section of texts "op: backward"."""
     return read_named(library, "kernkit_backward")
 
 
 class Backward:
-    """An op with its backward. SchemaError: the second op cannot be the backward of the first."""
+    """An op and its backward. Raises SchemaError if `backward` cannot be the backward of `forward`."""
 
     def __init__(self, forward: OpCodegen, backward: OpCodegen) -> None:
         self.forward, self.backward = forward, backward
@@ -50,12 +49,12 @@ class Backward:
                 raise SchemaError(f"{backward.op.name}(): {value.name}: expected one of {', '.join(sorted(tensors))}")
 
     def gradient_of(self, value: Value) -> str:
-        """The name of the gradient of a value, or ""."""
+        """Returns the name of the backward's result that is the gradient of `value`, or "" if there is none."""
         return GRAD + value.name if any(r.name == GRAD + value.name for r in self.results) else ""
 
     def saved(self) -> List[Value]:
-        """The tensors to save for the backward: the arguments of the backward, and optional inputs
-        that have a gradient, because the formula checks whether they are None."""
+        """Returns the tensors that the forward call saves for the backward: the arguments of the backward, and optional
+        inputs that have a gradient, because the generated code checks whether they are None."""
         taken = {v.name for v in self.backward.inputs}
         return [v for v in self.forward.inputs + self.outputs if v.type == "Tensor"
                 and (v.name in taken or (v.is_optional and self.gradient_of(v)))]  # fmt: skip
@@ -65,13 +64,13 @@ class Backward:
         return [v for v in self.forward.inputs if v.type != "Tensor" and v.name in taken]
 
     def without(self) -> List[Value]:
-        """The inputs that have no gradient."""
+        """Returns the tensors among the inputs that have no gradient."""
         return [v for v in self.forward.inputs if v.type == "Tensor" and not self.gradient_of(v)]
 
 
 def formulas(codegens: Mapping[str, OpCodegen], named: Dict[str, str]) -> Dict[str, Backward]:
-    """Returns {op: the op's backward}. SchemaError: an op is not a valid backward; the message has
-    both names."""
+    """Returns {op: the op and its backward}. Raises SchemaError, with the names of both ops, if an op cannot be the
+    backward of another op."""
     backwards = {}
     for name, backward in named.items():
         if backward not in codegens:

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def files(arguments: argparse.Namespace, ops: List[Op]) -> Dict[str, str]:
-    """Returns {file: text of the file}. UserError: the namespace is invalid, or an op cannot be the
+    """Returns {name of a module's file: text}. Raises UserError if the namespace is invalid, or if an op cannot be the
     backward of another op."""
     package, library = arguments.package, arguments.library
     namespace = arguments.torch_namespace or package.replace(".", "_")

@@ -18,7 +18,7 @@ from .module import Written, module
 from .op_codegen import OpCodegen
 
 _NOT_FOR_JAX = {"bytes", "Callable", "Any"}
-# Names of the dtypes that kernkit/shapes/xla_dtype.h supports.
+# Dtypes that kernkit/shapes/xla_dtype.h supports.
 _DTYPES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 complex64 complex128 float8_e3m4 "
     "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
@@ -26,10 +26,10 @@ _DTYPES = (
 
 
 class JaxCodegen(OpCodegen):
-    """Writes the JAX function of one op."""
+    """Writes the JAX functions of one op."""
 
     def why_not(self) -> str:
-        """The reason why the op has no function for JAX, or ""."""
+        """Returns the reason why the module has no JAX function for the op, or "" if it has one."""
         if not self._results():
             return "the op has neither a written tensor nor a result"
         for value in self.op.results:
@@ -58,7 +58,7 @@ class JaxCodegen(OpCodegen):
         return f"{self._first(self.shapes.like)}.dtype" if self.shapes.like else "None"
 
     def _results(self) -> List[Value]:
-        """The written parameters and the results of the op, which XLA allocates."""
+        """Returns the values that XLA allocates: the written parameters and the results of the op."""
         return [v for v in self.op.parameters if v.is_written] + self.op.results
 
     def _result(self, value: Value) -> str:
@@ -68,20 +68,20 @@ class JaxCodegen(OpCodegen):
         return f"{self.kk}jax.ShapeDtypeStruct({name}.shape, {name}.dtype)"
 
     def _in_range(self, text: str, limit: str) -> str:
-        """The source text of a check that an integer size fits `limit`, such as "> 0". Symbolic sizes of jax.export
-        pass, because they have no value to compare."""
+        """Returns the Python source of a condition: the size `text` is within `limit`, such as "> 0". The condition is
+        true for symbolic sizes of jax.export, which have no value to compare."""
         return f"(not {self.kk}isinstance({text}, {self.kk}int) or {text} {limit})"
 
     def _caller_sizes(self, value: Value) -> str:
-        """The source text of a dict {name: argument} with the sizes in the value's shape that the
-        caller passes as numbers."""
+        """Returns the Python source of a dict {name: argument} with the names in the value's shape whose sizes the
+        caller passes as ints."""
         names = dict.fromkeys(name for size in self.shapes.sizes_of(value) or [] for name in size.names)
         named = [name for name in names if name in self.shapes.ints or self.shapes.is_caller_sized(name)]
         return "{" + ", ".join(f"{name!r}: {self.names[name]}" for name in named) + "}"
 
     def _attribute(self, value: Value) -> str:
-        """The source text of the attribute that XLA gets for a parameter: a value of the
-        parameter's type, also if the argument is None."""
+        """Returns the Python source of the attribute that XLA gets for a parameter. The attribute has the parameter's
+        type even if the argument is None."""
         name = self.names[value.name]
         kinds = {kind: f"{self.kk}{kind}({name})" for kind in ("int", "float", "bool", "str")}
         kinds.update({"ScalarType": f"{self.kk}dtype({name})", "Device": f"{self.kk}str({name})"})
@@ -89,7 +89,7 @@ class JaxCodegen(OpCodegen):
         return f"{empty} if {name} is None else {kinds[value.type]}" if value.is_optional else kinds[value.type]
 
     def parameters(self) -> List[str]:
-        """The names of the function's parameters, in order."""
+        """Returns the Python names of the function's parameters, in order."""
         return [self.names[v.name] for v in self.inputs] + [text.split()[-1] for text in self._caller_parameters()]
 
     def _arrays(self, tensors: List[Value]) -> List[str]:
@@ -116,8 +116,8 @@ class JaxCodegen(OpCodegen):
         return [*lines, f"    return {self.kk}call({', '.join(call)})"]
 
     def _operand_index(self, before: List[Value]) -> str:
-        """The source text of the index of the operand that follows the tensors `before`. A tensor
-        that is None is not an operand."""
+        """Returns the Python source of the operand index of the tensor that follows the tensors `before`. A tensor that
+        is None is not an operand."""
         sure = sum(not v.is_optional for v in before)
         maybe = [f"({self.names[v.name]} is not None)" for v in before if v.is_optional]
         return " + ".join([str(sure), *maybe])
@@ -134,8 +134,8 @@ class JaxCodegen(OpCodegen):
         return [*self._documented(self.body()), *self._register()]
 
     def with_gradient(self, backward: Backward, function: str) -> List[str]:
-        """The source lines of the op's function with a custom backward. `function` is the name of
-        the function of the op that computes the gradients."""
+        """Returns the source lines of the op's JAX function with a custom backward. `function`: name of the JAX
+        function that computes the gradients."""
         kk, name, names, own = self.kk, self.op.name, self.parameters(), self._helper_name
         tensors = [v for v in self.inputs if v.type == "Tensor"]
         static = [i for i, text in enumerate(names) if text not in {self.names[v.name] for v in tensors}]
@@ -144,9 +144,8 @@ class JaxCodegen(OpCodegen):
         wrapped = f"{kk}functools.partial({kk}jax.custom_vjp, nondiff_argnums={tuple(static)})"
         without = [f"{v.name!r}: {self.names[v.name]}" for v in backward.without()]
         forward = [f"    {kk}no_formula({name!r}, {{{', '.join(without)}}})"] * bool(without)
-        # With symbolic_zeros=True JAX also passes whether an input needs a gradient, which
-        # no_formula() checks. shard_map does not support symbolic_zeros, so the option is used only
-        # if an input has no gradient.
+        # no_formula() needs symbolic_zeros=True, with which JAX also passes whether an input needs a gradient.
+        # shard_map does not support symbolic_zeros, so the option is used only if an input has no gradient.
         forward += [f"    {self.names[v.name]} = {kk}value({self.names[v.name]})" for v in tensors if without]
         forward.append(f"    {kk}results = {own('call')}({', '.join(names)})")
         outputs = [self.names[v.name] for v in backward.outputs]
@@ -175,14 +174,14 @@ class JaxCodegen(OpCodegen):
         ]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """The source lines of the op's functions for JAX."""
+        """Returns the source lines of the op's JAX functions, or the reason why the op has none."""
         if self.why_not():
             return f"function for JAX: {self.why_not()}"
         return (self.with_gradient(backward, backward.backward.function) if backward else self.function_lines())[2:]
 
 
 def source(package: str, library: pathlib.Path, ops: List[Op], named: Dict[str, str]) -> str:
-    """The text of _jax.py. SchemaError: an op cannot be the backward of another op."""
+    """Returns the text of _jax.py. Raises SchemaError if an op cannot be the backward of another op."""
     exported = exported_symbols(library)
     # {op: name of the op's first parameter that is an owning Tensor}.
     owners = read_named(library, "kernkit_owner")

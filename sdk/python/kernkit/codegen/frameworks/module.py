@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the module of a framework: the head, then the source lines of each op."""
+"""Returns the text of a module. `named`: {op: name of its backward}. Raises SchemaError if an op cannot be the backward
+of another op."""
 
 import re
 from typing import Callable, Dict, List, Optional, Type, Union
@@ -9,13 +10,14 @@ from ..python_names import python_names
 from .backward import Backward, formulas
 from .op_codegen import ARITHMETIC, BUILTINS, PREFIX, W, one_line
 
-# The source lines of an op, or the reason why the module has no function for the op.
+# Source lines of an op, or the reason why the module has no function for the op.
 Written = Union[List[str], str]
 
 
 def module(head: str, ops: List[Op], named: Dict[str, str], kind: Type[W],
            write: Callable[[W, Optional[Backward]], Written], *more_arguments: str, **words: str) -> str:  # fmt: skip
-    """The text of a module. `named`: {op: its backward}. SchemaError: an op cannot be the backward of another op."""
+    """Returns the text of a module. `named`: {op: name of its backward}. Raises SchemaError if an op cannot be the
+    backward of another op."""
     functions = python_names([op.name for op in ops])
     codegens = {op.name: kind(op, functions[op.name], *more_arguments) for op in ops}
     gradients = formulas(codegens, named)

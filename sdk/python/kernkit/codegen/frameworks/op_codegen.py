@@ -14,11 +14,11 @@ from ...schema import Op, Value
 from ..python_names import default_of, free_name, python_names
 from .shapes import Shapes, Size
 
-# The prefix of all names that a generated module defines for itself. No name of a schema line
-# begins with two underscores.
+# Prefix of the names that a generated module defines for its own use. No name in a schema line begins with two
+# underscores.
 PREFIX = "__kk_"
 
-# The builtins that the source may use, as PREFIX + name, so that names of ops and parameters do not shadow them.
+# Builtins that the generated source uses, as PREFIX + name, so that no name of an op or a parameter shadows them.
 BUILTINS = (
     "ImportError OSError RuntimeError ValueError all any bool complex enumerate float frozenset getattr globals int isinstance len list map "
     "open range str tuple type zip"
@@ -46,19 +46,18 @@ W = TypeVar("W", bound="OpCodegen")
 
 
 class OpCodegen:
-    """Writes the functions of one op. A framework has a subclass."""
+    """Writes the functions of one op. Each framework has a subclass."""
 
     def __init__(self, op: Op, function: str) -> None:
         self.op, self.function, self.kk = op, function, PREFIX
         self.shapes = Shapes(op)
-        # The Python names of all parameters, sizes and results.
+        # {name: Python name} for all parameters, results and sizes.
         names = [v.name for v in op.parameters + op.results]
         for value in self.shapes.values:
             names += [name for size in self.shapes.sizes_of(value) or [] for name in size.names]
         self.names: Dict[str, str] = python_names(list(dict.fromkeys(names)))
         taken = set(self.names.values())
-        # {output whose dtype the caller chooses: name of the argument that passes the dtype}, as in
-        # {"y": "y_dtype"}.
+        # {output whose dtype the caller chooses: name of the argument for the dtype}, as in {"y": "y_dtype"}.
         self.dtype_names: Dict[str, str] = {}
         for value in op.parameters:
             if value.is_only_written and value.has_any_dtype:
@@ -66,8 +65,7 @@ class OpCodegen:
                 taken.add(self.dtype_names[value.name])
         self.out = [v for v in op.parameters if v.is_only_written]
         self.inputs = [v for v in op.parameters if not v.is_only_written]
-        # The tensors in the order in which the op checks them: inputs, then tensors that are only
-        # written.
+        # Tensors in the order in which the op checks them: inputs, then tensors that are only written.
         self.tensors = [v for v in self.inputs + self.out if v.type == "Tensor"]
 
     def has_functional(self) -> bool:
@@ -75,16 +73,18 @@ class OpCodegen:
         return bool(self.out) and plain and self.shapes.like is not None and not self.op.results
 
     def is_batched(self) -> bool:
-        """Whether one call computes a batch: every shape begins with "each...".
+        """Returns whether one call can compute a batch: every shape begins with "each...", and no tensor is both read
+        and written.
 
-        A plain "..." accepts any leading sizes, without a promise about their meaning: x / sum(x) takes any shape, and its
-        result for a batch differs from the results for the items of the batch.
+        A plain "..." accepts any leading sizes, without a promise about their meaning: x / sum(x) takes any shape, and
+        its result for a batch differs from the results for the items of the batch.
         """
         values = [v for v in self.shapes.values if v.type == "Tensor"]
         return self.is_each() and not any(v.is_written and not v.is_only_written for v in values)
 
     def is_each(self) -> bool:
-        """Whether every shape begins with "each...", also the shapes of tensors that are read and written."""
+        """Returns whether every tensor is outside lists and has a shape that begins with "each..." and has no
+        numel(...). Tensors that are both read and written count as well."""
         def begins(v: Value) -> bool:
             sizes = self.shapes.sizes_of(v) or []
             return bool(sizes) and sizes[0].is_each and not v.is_list
@@ -92,15 +92,15 @@ class OpCodegen:
         return all(map(begins, values)) and not any(s.has_run for v in values for s in self.shapes.sizes_of(v) or [])
 
     def _caller_parameters(self) -> List[str]:
-        """The parameters, as "type name", by which the caller passes sizes and dtypes of outputs to
-        the form of the op that allocates the outputs."""
+        """Returns the parameters, as "type name", by which the caller passes sizes and dtypes of the outputs that the
+        functional form allocates."""
         sizes = [f"SymInt {self.names[name]}" for v in self.out for name in self.shapes.caller_sized(v)]
         return list(dict.fromkeys(sizes)) + [f"ScalarType {self._dtype_name(v)}" for v in self.out if v.has_any_dtype]
 
     def _dtype_name(self, value: Value) -> str:
         return self.dtype_names[value.name]
 
-    # The subclass for each framework overrides these methods.
+    # Each framework's subclass overrides these methods.
 
     def _default(self, value: Value) -> str:
         return default_of(value)
@@ -115,14 +115,13 @@ class OpCodegen:
         return ", ".join(texts + ["*"] * bool(extra) + [text.split()[-1] for text in extra])
 
     def _python(self, text: str) -> str:
-        """An expression of sizes in the schema line as Python source: names are replaced by Python
-        names."""
+        """Returns an expression of sizes as Python source: Python names replace the names of the schema line."""
         def spelled(word: "re.Match[str]") -> str:
             return self.kk + word[0][2:] if word[0].startswith("__") else self.names.get(word[0], word[0])
         return re.sub(r"[A-Za-z_]\w*", spelled, text)
 
     def _helper_name(self, kind: str) -> str:
-        """The name in the module of a function of the op. `kind` is the purpose of the function,
+        """Returns the name of a helper function of the op in the generated module. `kind`: purpose of the function,
         such as "kernel"."""
         return f"{self.kk}{kind}_of_{self.op.name}"
 
@@ -148,7 +147,8 @@ class OpCodegen:
         return f'{indent}{self.kk}fits({holds}, "{self.op.name}", {shown}, {name}, "{self._expected_shape(value)}")'
 
     def _each(self, value: Value, lines: List[str], indent: str) -> Tuple[str, str]:
-        """Appends the `if` and `for` around statements about a tensor. Returns the tensor's name and the indent inside."""
+        """Appends to `lines` the `if` and the `for` for an optional tensor or a list of tensors. Returns (name of the
+        tensor, indent) for the statements inside."""
         name = self.names[value.name]
         if value.is_optional:
             lines.append(f"{indent}if {name} is not None:")
@@ -167,8 +167,8 @@ class OpCodegen:
         return lines
 
     def binds(self, with_outputs: bool) -> List[str]:
-        """The source lines that assign the tensors' sizes to variables. A size is None if its
-        tensor is missing."""
+        """Returns the source lines that assign the sizes of tensors to variables. A size is None if its tensor is
+        None."""
         lines = self.first_items(with_outputs)
         for name, binder in self.shapes.binders.items():
             if not binder.always_bound or (binder.value.is_only_written and not with_outputs):
@@ -181,8 +181,8 @@ class OpCodegen:
         return lines
 
     def first_items(self, with_outputs: bool) -> List[str]:
-        """The source lines that check that a required list is not empty if a size, or the dtype of
-        an output, follows from the list's first tensor."""
+        """Returns the source lines that check that a required list is not empty. Lists are checked whose first tensor
+        determines a size or the dtype of an output."""
         lines = []
         for value in self.shapes.values:
             if not value.is_list or value.is_optional or (value.is_only_written and not with_outputs):
@@ -196,15 +196,15 @@ class OpCodegen:
         return lines
 
     def _if_present(self, value: Value) -> str:
-        """The suffix that makes an expression None if the optional tensor is missing, or the
-        optional list is missing or empty."""
+        """Returns the suffix, as in " if x is not None else None", that makes an expression None if the optional tensor
+        is None, or if the optional list is None or empty. Returns "" for a required value."""
         if not value.is_optional:
             return ""
         return f" if {self.names[value.name]}{'' if value.is_list else ' is not None'} else None"
 
     def _unless_missing(self, size: Size) -> str:
-        """The prefix that makes a condition true if a tensor that binds a name of the size is
-        missing."""
+        """Returns the prefix, as in "d is None or ", that makes a condition about a size true if an optional tensor
+        that determines the size is None."""
         binders = {name: self.shapes.binders.get(name) for name in size.names}
         missing = [self.names[name] for name, binder in binders.items() if binder and binder.value.is_optional]
         return "".join(f"{name} is None or " for name in missing)
@@ -228,8 +228,8 @@ class OpCodegen:
         return lines
 
     def _divides(self, size: Size) -> List[Tuple[str, str]]:
-        """The requirements of the divisions in a size, in the order of evaluation: (condition,
-        message if the condition is false)."""
+        """Returns the conditions that the divisions in a size require, as (condition, message if the condition is
+        false), in the order of evaluation."""
         conditions = []
         for top, bottom, is_exact in size.divisions:
             if not bottom.isdigit() or int(bottom) == 0:
@@ -257,7 +257,7 @@ class OpCodegen:
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
     def _dtype(self, value: Value) -> str:
-        """The source text of the dtype that the schema line requires."""
+        """Returns the Python source of the dtype that the schema line requires."""
         if value.has_any_dtype:
             return self._dtype_name(value)
         text = ""
@@ -272,12 +272,12 @@ class OpCodegen:
         return text
 
     def _in_range(self, text: str, limit: str) -> str:
-        """The source text of the condition that a size is within a limit, such as "> 0"."""
+        """Returns the Python source of a condition: the size `text` is within `limit`, such as "> 0"."""
         return f"{text} {limit}"
 
     def output_sizes(self, value: Value) -> List[str]:
-        """The source lines that check the sizes of an output before the allocation. A size that
-        follows from tensors alone needs no range."""
+        """Returns the source lines that check the sizes of an output before its allocation. The range of a size is
+        checked if the caller passes a number in it, or if it has a subtraction."""
         lines = []
         for size in self.shapes.sizes_of(value) or []:
             conditions = self._divides(size)
@@ -296,6 +296,5 @@ class OpCodegen:
 
 
 def one_line(line: str) -> str:
-    """A schema line as the text of a one-line comment. Line breaks, which a default can contain,
-    are escaped."""
+    """Returns a schema line as text for a one-line comment. Line breaks, which a default can contain, are escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)

@@ -14,24 +14,25 @@ from ...schema import Expression, Op, Value
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """One size of a shape. `python` is the size as an expression of variables."""
+    """One size of a shape. `python` is the Python source of the size, with names as variables."""
 
     kind: str  # "any", "run", "scaled" or "sum", see schema.Size
     text: str = ""  # text for messages: "2 * d"
     python: str = ""
     names: Tuple[str, ...] = ()
-    name: str = ""  # name in a scaled size, such as d in 2 * d
+    name: str = ""  # name in a size of the kind "scaled", such as d in 2 * d
     factor: int = 1
     is_caller_sized: bool = False
-    # Divisions in the order of evaluation: (numerator, denominator, whether the denominator must
-    # divide the numerator).
+    # Divisions in the size, in the order of evaluation: (numerator, denominator, whether the denominator must divide
+    # the numerator), as Python source.
     divisions: Tuple[Tuple[str, str, bool], ...] = ()
-    has_run: bool = False  # whether the size contains numel(...)
+    has_run: bool = False  # whether the size contains numel(...), the product of the sizes of "..."
     is_each: bool = False  # "each..."
 
 
 class _Writer:
-    """Writes an expression as text and as Python, and collects its names and divisions."""
+    """Writes an expression of the schema line as text and as Python source, and collects the names and divisions in
+    it."""
 
     def __init__(self) -> None:
         self.names: List[str] = []
@@ -71,16 +72,17 @@ def _size(size: schema.Size) -> Size:
 
 @dataclasses.dataclass(frozen=True)
 class Binder:
-    """The size of a tensor that determines the value of a name in the schema line."""
+    """The size of a tensor that determines the value of a name in the schema line: the name is the size divided by
+    `factor`."""
 
     value: Value
-    axis: int  # index of the size; negative, counted from the end, for a size after "..."
+    axis: int  # index of the size in the shape; negative, from the end, for a size after "..."
     factor: int
-    always_bound: bool  # whether every call has the tensor
+    always_bound: bool  # whether every call has the tensor, which is then not optional
 
 
 class Shapes:
-    """The shapes and dtypes of an op."""
+    """The shapes and dtypes in an op's schema line."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -95,11 +97,11 @@ class Shapes:
         self.like = None if op.like is None else op.parameters[op.like]
 
     def sizes_of(self, value: Value) -> Optional[List[Size]]:
-        """The sizes of a value's shape; None for a value without a shape."""
+        """Returns the sizes in a value's shape, or None for a value without a shape."""
         return self.sizes[id(value)]
 
     def axis_of_run(self, value: Value) -> int:
-        """The index of "..." among the sizes of a value, or -1."""
+        """Returns the index of "..." among the sizes of a value's shape, or -1."""
         kinds = [size.kind for size in self.sizes_of(value) or []]
         return kinds.index("run") if "run" in kinds else -1
 
@@ -111,13 +113,13 @@ class Shapes:
         return name in self.ints or (name in self.binders and self.binders[name].always_bound)
 
     def caller_sized(self, value: Value) -> List[str]:
-        """The names of the sizes of an output that no input binds, so that the caller of the
-        functional form passes them."""
+        """Returns the names in the shape of an output that no input determines, so that the caller of the functional
+        form passes their sizes."""
         return [size.name for size in self.sizes_of(value) or [] if size.is_caller_sized and self.is_caller_sized(size.name)]
 
     def is_caller_sized(self, name: str) -> bool:
         return name in self.binders and self.binders[name].value.is_only_written
 
     def dtypes(self, value: Value) -> List[str]:
-        """The dtypes that the line names for a value."""
+        """Returns the names of dtypes that the schema line gives for a value."""
         return [source for source in value.dtype if isinstance(source, str) and source != "?"]

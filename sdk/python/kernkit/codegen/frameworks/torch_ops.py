@@ -19,28 +19,27 @@ from .op_codegen import OpCodegen
 from .torch_head import HEAD
 
 _NOT_FOR_TORCH = {"bytes", "Callable", "Any"}
-# Names of attributes that every torch.ops.NAMESPACE has, so that no operator can have them.
+# Attributes of every torch.ops.NAMESPACE. No operator can have one of these names.
 _OF_NAMESPACES = ("name", "_dir")
-# Numbers of dtypes in c10/core/ScalarType.h. The numbers are stable, because files that torch
-# writes contain them.
+# {dtype: its number in c10/core/ScalarType.h}. The numbers are stable, because files that torch writes contain them.
 _DTYPE_NUMBERS = {
     "uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7, "complex32": 8,
     "complex64": 9, "complex128": 10, "bool": 11, "bfloat16": 15, "float8_e5m2": 23, "float8_e4m3fn": 24,
     "float8_e5m2fnuz": 25, "float8_e4m3fnuz": 26, "uint16": 27, "uint32": 28, "uint64": 29, "float8_e8m0fnu": 44,
 }  # fmt: skip
-# torch's parser does not accept the defaults inf, -inf and nan. A float with such a default has the
-# type "float?" and the default None. An optional float with such a default has the type "Scalar?"
-# and the default _NO_FLOAT, a complex number, which no caller passes.
+# PyTorch's schema parser rejects the defaults inf, -inf and nan. A float with one of these defaults has the type
+# "float?" and the default None. An optional float with one of these defaults has the type "Scalar?" and the default
+# _NO_FLOAT, a complex number that no caller passes.
 _NO_FLOAT = "1j"
 
 
 def _not_finite(value: Value) -> bool:
-    """Whether the default is inf, -inf or nan."""
+    """Returns whether the value's default is inf, -inf or nan."""
     return value.type == "float" and value.default not in (None, "None") and not math.isfinite(float(value.default or ""))
 
 
 def _torch_default(value: Value) -> str:
-    """The default of a parameter in the notation of torch's parser."""
+    """Returns the default of a parameter in the notation of PyTorch's schema parser."""
     text = value.default or ""
     if text == "None":
         return text
@@ -59,14 +58,14 @@ def _torch_default(value: Value) -> str:
 
 
 class TorchCodegen(OpCodegen):
-    """Writes the operators of one op."""
+    """Writes the PyTorch operators of one op."""
 
     def __init__(self, op: Op, function: str, namespace: str) -> None:
         super().__init__(op, function)
         self.namespace = namespace
 
     def why_not(self) -> str:
-        """The reason why the op has no operator of torch, or ""."""
+        """Returns the reason why the op cannot have a PyTorch operator, or "" if it can."""
         if self.function in _OF_NAMESPACES:
             return f"torch.ops.{self.namespace}.{self.function} is an attribute of each namespace of torch"
         for value in self.shapes.values:
@@ -89,14 +88,15 @@ class TorchCodegen(OpCodegen):
         return ""
 
     def _packet(self) -> str:
-        """The source text that looks the operator up in torch.ops. The operator has the name of the
-        op's function in _ops.py."""
+        """Returns the Python source that finds the operator in torch.ops. The operator has the name of the op's
+        function in _ops.py."""
         return f"{self.kk}torch.ops.{self.namespace}.{self.function}"
 
     # Schemas and signatures.
 
     def _type(self, value: Value, letters: Dict[str, str]) -> Tuple[str, str]:
-        """The type and the default of a parameter in the notation of torch's parser."""
+        """Returns (type, default) of a parameter in the notation of PyTorch's schema parser. The default is "" or
+        begins with "="."""
         kind = value.type
         sizes = {name for v in self.shapes.values for size in self.shapes.sizes_of(v) or [] for name in size.names}
         if kind == "int" and value.name in sizes:
@@ -129,15 +129,15 @@ class TorchCodegen(OpCodegen):
         return f"{self.kk}torch.{dtype}"
 
     def _new(self, value: Value) -> str:
-        """The source text that allocates an uninitialised tensor of the value's shape and dtype in
-        the schema line."""
+        """Returns the Python source that allocates an uninitialised tensor of the shape and dtype that the schema line
+        gives for `value`."""
         like = self._first(self.shapes.like) if self.shapes.like else ""
         dtype = f", dtype={self._dtype(value)}" if value.dtype else ""
         return f"{like}.new_empty({self._shape(value)}{dtype})"
 
     def _call_argument(self, value: Value) -> str:
-        """The source text of the argument of an operator's call, or of the default if the caller
-        passes none."""
+        """Returns the Python source of the argument in a call of an operator, or of the default if the caller passes no
+        argument."""
         name = self.names[value.name]
         if not _not_finite(value):
             return name
@@ -182,7 +182,7 @@ class TorchCodegen(OpCodegen):
         return lines
 
     def default(self) -> List[str]:
-        """The source lines of the operator with the signature of the op."""
+        """Returns the source lines of the operator that has the op's own signature."""
         op, all_of_them = self.op, self.op.parameters
         written = [v for v in self.tensors if v.is_written]
         how = "what is written has no gradient" if written else "has no gradient in torch; register_autograd adds one"
@@ -202,8 +202,8 @@ class TorchCodegen(OpCodegen):
         ]  # fmt: skip
 
     def functional(self) -> List[str]:
-        """The source lines of the form `functional`, which allocates and returns the outputs that
-        the op never reads."""
+        """Returns the source lines of the form `functional`, which allocates and returns the outputs that the op writes
+        and never reads."""
         extra = self._caller_parameters()
         how = "has no gradient in torch; register_autograd adds one"
         reject = self._reject_gradient(self.inputs, how)
@@ -230,7 +230,7 @@ class TorchCodegen(OpCodegen):
         return written
 
     def gradient(self, backward: Backward) -> List[str]:
-        """The source lines of the autograd formula for the form that allocates its results."""
+        """Returns the source lines of the autograd formula for the form of the op that allocates its results."""
         kk, form = self.kk, "default" if self.op.results else "functional"
         name, inputs, entry = self.op.name, self.inputs, backward.backward
         names = {v.name: self.names[v.name] for v in inputs + backward.outputs}
@@ -238,8 +238,8 @@ class TorchCodegen(OpCodegen):
         scalar_names = [self._call_argument(v) for v in backward.scalars()]
         outputs = [names[v.name] for v in backward.outputs]
         without = [v.name if v in backward.without() else "" for v in inputs]
-        # torch passes ctx, inputs and output by keyword. They are renamed, because a parameter of
-        # the op can have the same name.
+        # PyTorch passes ctx, inputs and output by keyword. The generated function renames them, because a parameter
+        # of the op can have the same name.
         setup = [f"    {kk}ctx, {kk}inputs, {kk}output = ctx, inputs, output"]
         setup += [f"    {kk}no_formula({name!r}, {kk}ctx.needs_input_grad, {without})"] if any(without) else []
         setup += [f"    {', '.join(names[v.name] for v in inputs)}, = {kk}inputs"]
@@ -268,7 +268,7 @@ class TorchCodegen(OpCodegen):
                 f"{self._helper_name('formula')}, setup_context={self._helper_name('setup')}, lib={kk}library)"]  # fmt: skip
 
     def written(self, backward: Optional[Backward]) -> Written:
-        """The source lines of the op's operators."""
+        """Returns the source lines of the op's operators, or the reason why the op has none."""
         if self.why_not():
             return f"operator of torch: {self.why_not()}"
         lines = [*self.default()[2:], *(self.functional() if self.has_functional() else []), *self.in_graph()]
@@ -277,6 +277,6 @@ class TorchCodegen(OpCodegen):
 
 
 def source(package: str, library: str, namespace: str, ops: List[Op], named: Dict[str, str]) -> str:
-    """The text of _torch.py. SchemaError: an op cannot be the backward of another op."""
+    """Returns the text of _torch.py. Raises SchemaError if an op cannot be the backward of another op."""
     return module(HEAD, ops, named, TorchCodegen, TorchCodegen.written, namespace,
                   package=package, namespace=namespace, file=json.dumps(library))  # fmt: skip

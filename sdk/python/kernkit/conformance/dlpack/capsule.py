@@ -17,19 +17,20 @@ for _name, _result, *_types in (("PyCapsule_GetName", ctypes.c_char_p, ctypes.py
     getattr(_api, _name).restype, getattr(_api, _name).argtypes = _result, _types
 
 LEGACY, VERSIONED = b"dltensor", b"dltensor_versioned"
-# A capsule stores the address of its name, so the buffers of the names must outlive all capsules.
+# {name of a capsule: name after consumption}. A capsule stores the address of its name, so the buffers must outlive
+# all capsules.
 _USED = {name: ctypes.create_string_buffer(b"used_" + name) for name in (LEGACY, VERSIONED)}
-_callbacks: List[Any] = []  # keeps callbacks alive: a deleter can be called at any later time
-DELETER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # called with the GIL held
+_callbacks: List[Any] = []  # callbacks that stay alive, because a deleter can be called at any later time
+DELETER = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)  # type of a deleter that is called while the thread holds the GIL
 _FORMATS = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (1, 16): "H", (1, 32): "I", (1, 64): "Q",
             (2, 16): "e", (2, 32): "f", (2, 64): "d", (6, 8): "?"}  # fmt: skip
 
 
 class Capsule:
-    """A capsule that no consumer has taken."""
+    """A DLPack capsule that no consumer has taken."""
 
     def __init__(self, capsule: Any) -> None:
-        """Broken: the object is not a capsule of DLPack."""
+        """Takes the object that __dlpack__() returned. Raises Broken if it is not a DLPack capsule."""
         if type(capsule).__name__ != "PyCapsule":
             raise Broken(f"__dlpack__() returns an object of type {type(capsule).__name__}; DLPack requires a PyCapsule")
         self.capsule: Optional[Any] = capsule
@@ -46,7 +47,7 @@ class Capsule:
 
     @property
     def version(self) -> Tuple[int, int]:
-        """The version in the capsule; (0, 8) for a capsule without a version."""
+        """Returns the DLPack version (major, minor) in the capsule, or (0, 8) for a capsule without a version."""
         return (self.managed.version.major, self.managed.version.minor) if isinstance(self.managed, DLManagedTensorVersioned) else (0, 8)
 
     @property
@@ -60,7 +61,7 @@ class Capsule:
 
     @property
     def data(self) -> int:
-        """The address of the first element; 0 for a NULL pointer without an offset."""
+        """Returns the address of the first element, or 0 if the data pointer is NULL and the byte offset is 0."""
         return int((self.tensor.data or 0) + self.tensor.byte_offset)
 
     @property
@@ -69,7 +70,7 @@ class Capsule:
 
     @property
     def strides(self) -> Tuple[int, ...]:
-        """The strides in elements; for a NULL pointer, the strides of a compact row-major
+        """Returns the strides [elements]; if the pointer to the strides is NULL, those of a compact row-major
         tensor."""
         if self.tensor.strides:
             return tuple(self.tensor.strides[i] for i in range(self.tensor.ndim))
@@ -77,12 +78,12 @@ class Capsule:
 
     @property
     def dtype(self) -> Tuple[int, int, int]:
-        """(code, bits, lanes)."""
+        """Returns (code, bits, lanes) of the dtype, as in dlpack.h."""
         return self.tensor.dtype.code, self.tensor.dtype.bits, self.tensor.dtype.lanes
 
     def elements(self) -> List[Any]:
-        """All elements in row-major order, read through data, byte_offset and strides. Broken: the
-        dtype is not in _FORMATS."""
+        """Returns all elements in row-major order, read by means of the data pointer, byte_offset and the strides.
+        Raises Broken if the dtype is not in _FORMATS."""
         code, bits, lanes = self.dtype
         if lanes != 1 or (code, bits) not in _FORMATS:
             raise Broken(f"the dtype has code {code}, {bits} bits and {lanes} lanes; the array has a dtype such as int32 or float32")
@@ -92,14 +93,14 @@ class Capsule:
                 for index in itertools.product(*map(range, self.shape))]  # fmt: skip
 
     def count_deletions(self) -> List[int]:
-        """Replaces the deleter by a function that records the call and, at its first call, calls
-        the producer's deleter. Returns the list of recorded calls."""
+        """Replaces the capsule's deleter by a function that records each call and calls the producer's deleter at the
+        first call. Returns the list of recorded calls, which grows."""
         calls: List[int] = []
         original = self.managed.deleter
 
         def counted(address: int) -> None:
             calls.append(address)
-            if original and len(calls) == 1:  # a second call of the producer's deleter would free memory twice
+            if original and len(calls) == 1:  # at the first call only: a second call would free the memory twice
                 DELETER(original)(address)
 
         _callbacks.append(DELETER(counted))
@@ -107,17 +108,17 @@ class Capsule:
         return calls
 
     def consume(self) -> None:
-        """Renames the capsule and drops it, as a consumer does. After that the caller must call the
-        deleter, see delete()."""
+        """Renames the capsule and releases it, as a consumer does. The caller must then call the deleter, see
+        delete()."""
         if _api.PyCapsule_SetName(self.capsule, ctypes.cast(_USED[self.name], ctypes.c_char_p)):
             raise RuntimeError("PyCapsule_SetName failed")
         self.capsule = None
 
     def delete(self) -> None:
-        """Calls the deleter of a consumed tensor with the GIL held."""
+        """Calls the deleter of a consumed tensor while this thread holds the GIL."""
         if self.managed.deleter:
             DELETER(self.managed.deleter)(self.address)
 
     def drop(self) -> None:
-        """Drops the capsule without consuming it."""
+        """Releases the capsule without consuming it."""
         self.capsule = None

@@ -15,7 +15,7 @@ RULES = Rules()
 
 @RULES.add(MUST, sources.METHOD)
 def copy_true(producer: Producer) -> None:
-    """`copy=True` returns memory of its own: a store to it does not change the array."""
+    """An export with `copy=True` has memory of its own: a store to this memory does not change the array."""
     array = producer.make((6,))
     copy = require_keyword(array, copy=True, max_version=(1, 0))
     if copy.data == exported(array).data:
@@ -29,11 +29,11 @@ def copy_true(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def copied_flag(producer: Producer) -> None:
-    """A capsule of `copy=True` has the flag IS_COPIED and not the flag READ_ONLY, because the
-    consumer owns the copy."""
+    """The capsule of an export with `copy=True` has the flag IS_COPIED and not the flag READ_ONLY, because the consumer
+    owns the copy."""
     try:
         capsule = export(producer.make((6,)), copy=True, max_version=(1, 0))
-    except Exception as error:  # the rule copy-true requires the copy
+    except Exception as error:  # a failure of the copy breaks the rule copy-true, not this rule
         raise NotApplicable(f"copy=True raises {described(error)}") from error
     if not capsule.is_versioned:
         raise NotApplicable("the capsule has no flags")
@@ -45,7 +45,7 @@ def copied_flag(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def copy_false(producer: Producer) -> None:
-    """`copy=False` returns the array's own memory without the flag IS_COPIED, or raises BufferError."""
+    """An export with `copy=False` has the array's own memory and no flag IS_COPIED, or raises BufferError."""
     array = producer.make((6,))
     try:
         first, second = (export(array, copy=False, max_version=(1, 0)) for _ in range(2))
@@ -59,7 +59,7 @@ def copy_false(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def copy_by_default(producer: Producer) -> None:
-    """Without `copy`, an export has the array's own memory, or the flag IS_COPIED."""
+    """An export without `copy` has the array's own memory, or the flag IS_COPIED."""
     array = producer.make((6,))
     first, second = exported(array), exported(array)
     if not first.is_versioned:
@@ -78,7 +78,7 @@ def _read_only(producer: Producer) -> Any:
 
 @RULES.add(MUST, sources.FLAGS)
 def read_only_flag(producer: Producer) -> None:
-    """A versioned capsule of an array that must not be written has the flag READ_ONLY, or the export raises BufferError."""
+    """The versioned capsule of a read-only array has the flag READ_ONLY, or the export raises BufferError."""
     array = _read_only(producer)
     try:
         capsule = export(array, max_version=(1, 0))
@@ -92,8 +92,8 @@ def read_only_flag(producer: Producer) -> None:
 
 @RULES.add(SHOULD, sources.FLAGS)
 def read_only_without_version(producer: Producer) -> None:
-    """An export without `max_version` of an array that must not be written raises BufferError,
-    because a capsule without a version has no flag READ_ONLY."""
+    """An export of a read-only array without `max_version` raises BufferError, because a capsule without a version
+    cannot have the flag READ_ONLY."""
     array = _read_only(producer)
     try:
         export(array)
@@ -104,7 +104,7 @@ def read_only_without_version(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.FLAGS)
 def writable_array(producer: Producer) -> None:
-    """A versioned capsule of an array that may be written has no flag READ_ONLY."""
+    """The versioned capsule of a writable array does not have the flag READ_ONLY."""
     array = producer.make((6,))
     mutable = hasattr(type(array), "__setitem__")
     if mutable:

@@ -30,7 +30,8 @@ def device_method(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.DEVICE)
 def device_of_tensor(producer: Producer) -> None:
-    """The device in the capsule equals `__dlpack_device__()`, also for an array of rank zero or without elements."""
+    """The device in the capsule equals the result of `__dlpack_device__()`, also for an array of rank zero and for an
+    array without elements."""
     for shape in ((2, 3), (), (0, 2)):
         array = producer.make(shape)
         device = exported(array).tensor.device
@@ -40,7 +41,7 @@ def device_of_tensor(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def export_to_cpu(producer: Producer) -> None:
-    """`dl_device=(kDLCPU, 0)` returns a capsule on the CPU."""
+    """An export with `dl_device=(kDLCPU, 0)` returns a capsule on the CPU."""
     capsule = require_keyword(producer.make((2, 3)), dl_device=(CPU, 0), max_version=(1, 0))
     if capsule.tensor.device.device_type != CPU:
         raise Broken(f"the capsule has device type {capsule.tensor.device.device_type}")
@@ -48,7 +49,7 @@ def export_to_cpu(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def export_to_unsupported_device(producer: Producer) -> None:
-    """`dl_device` of a type that the package does not support, here kDLWebGPU, raises BufferError."""
+    """An export with a `dl_device` that the package does not support, here kDLWebGPU, raises BufferError."""
     error = raised(producer.make((2, 3)), dl_device=(_WEBGPU, 0), max_version=(1, 0))
     if not isinstance(error, BufferError):
         raise Broken(described(error) if error else "the export returns a capsule")
@@ -62,13 +63,14 @@ def stream_none(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def stream_on_cpu(producer: Producer) -> None:
-    """A stream, here 1, raises an exception: on the CPU only None is accepted."""
+    """An export with `stream=1` raises an exception: for an array on the CPU the only valid stream is None."""
     if raised(producer.make((2, 3)), stream=1) is None:
         raise Broken("the export with stream=1 returns a capsule")
 
 
 @RULES.add(SHOULD, sources.METHOD)
 def stream_minus_one(producer: Producer) -> None:
-    """`stream=-1`, no synchronisation, raises an exception: on the CPU only None is accepted."""
+    """An export with `stream=-1` (no synchronisation) raises an exception: for an array on the CPU the only valid
+    stream is None."""
     if raised(producer.make((2, 3)), stream=-1) is None:
         raise Broken("the export with stream=-1 returns a capsule")

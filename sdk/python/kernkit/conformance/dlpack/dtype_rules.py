@@ -14,8 +14,8 @@ RULES = Rules()
 
 
 def _require_dtypes(producer: Producer, names: Sequence[str]) -> None:
-    """Checks the dtype in the capsule of an array of each named dtype. Dtypes that the package
-    lacks, or whose export it rejects, are skipped. NotApplicable: all dtypes are skipped."""
+    """Checks the dtype in the capsule of an array of each named dtype. Dtypes that the package lacks or does not export
+    are skipped. Raises Broken if a dtype differs, and NotApplicable if all dtypes are skipped."""
     tested, rejected = 0, []
     for name in names:
         producer.report(f"an export of {name}")
@@ -47,31 +47,32 @@ def integers(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.DTYPE)
 def floats(producer: Producer) -> None:
-    """float16, float32 and float64 are exported as kDLFloat."""
+    """float16, float32 and float64 are exported as kDLFloat with their bits and one lane."""
     _require_dtypes(producer, ("float16", "float32", "float64"))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def bfloat16(producer: Producer) -> None:
-    """bfloat16 is exported as kDLBfloat of 16 bits."""
+    """bfloat16 is exported as kDLBfloat with 16 bits."""
     _require_dtypes(producer, ("bfloat16",))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def complex_numbers(producer: Producer) -> None:
-    """complex64 and complex128 are exported as kDLComplex, with the bits of both parts."""
+    """complex64 and complex128 are exported as kDLComplex, whose bits are those of the real and the imaginary part
+    together."""
     _require_dtypes(producer, ("complex64", "complex128"))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def booleans(producer: Producer) -> None:
-    """bool is exported as kDLBool of 8 bits."""
+    """bool is exported as kDLBool with 8 bits."""
     _require_dtypes(producer, ("bool",))
 
 
 @RULES.add(MUST, sources.DTYPE)
 def float8(producer: Producer) -> None:
-    """Each 8-bit float is exported with its own code."""
+    """Each 8-bit float is exported with the code that dlpack.h defines for the float."""
     _require_dtypes(producer, [name for name in DTYPES if name.startswith("float8")])
 
 
@@ -81,14 +82,15 @@ def sub_byte_types(producer: Producer) -> None:
     _require_dtypes(producer, [name for name, (_, bits) in DTYPES.items() if bits < 8])
 
 
-# {dtype of less than 8 bits: the bits of 0, 1, 2, 3}
+# {dtype of less than 8 bits: the bit patterns of the values 0, 1, 2, 3}
 _BITS = {**{name: [0, 1, 2, 3] for name in ("int4", "uint4", "int2", "uint2")}, "float4_e2m1fn": [0, 2, 4, 5],
          "float6_e2m3fn": [0, 8, 16, 20], "float6_e3m2fn": [0, 12, 16, 18]}  # fmt: skip
 
 
 @RULES.add(MUST, sources.FLAGS)
 def packed_elements(producer: Producer) -> None:
-    """Elements of less than 8 bits are packed from the lowest bit on, or have a byte each and the flag IS_SUBBYTE_TYPE_PADDED."""
+    """Elements of less than 8 bits are packed from the lowest bit of each byte, or have a byte each and the flag
+    IS_SUBBYTE_TYPE_PADDED."""
     tested = False
     for name, values in _BITS.items():
         try:
@@ -96,7 +98,7 @@ def packed_elements(producer: Producer) -> None:
             capsule = exported(array)
         except Broken:
             raise
-        except Exception:  # the package has no such array, or does not export it
+        except Exception:  # the package has no array of this dtype, or does not export the array
             continue
         tested = True
         bits = DTYPES[name][1]
@@ -112,7 +114,7 @@ def packed_elements(producer: Producer) -> None:
 
 
 def _rejected(producer: Producer) -> Dict[str, Any]:
-    """Returns {dtype: array} for the dtypes that the package has and does not export."""
+    """Returns {dtype: array} for the dtypes that the package has but does not export."""
     arrays = {}
     for name in DTYPES:
         try:

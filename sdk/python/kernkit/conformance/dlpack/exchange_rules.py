@@ -16,7 +16,7 @@ _ATTRIBUTE, _CAPSULE = "__dlpack_c_exchange_api__", b"dlpack_exchange_api"
 
 
 class Table(ctypes.Structure):
-    """DLPackExchangeAPI."""
+    """struct DLPackExchangeAPI of dlpack.h."""
 
     _fields_ = [("version", DLPackVersion), ("previous", ctypes.c_void_p), ("allocator", ctypes.c_void_p),
                 ("from_object", ctypes.c_void_p), ("to_object", ctypes.c_void_p), ("borrow", ctypes.c_void_p),
@@ -32,7 +32,7 @@ _ALLOCATOR = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.PO
 
 
 def _table(kind: Type[Any]) -> Table:
-    """The table of functions that a class of arrays offers. NotApplicable: the class has no
+    """Returns the table of C functions that the class `kind` of arrays offers. Raises NotApplicable if the class has no
     table."""
     capsule = getattr(kind, _ATTRIBUTE, None)
     if capsule is None:
@@ -63,7 +63,7 @@ def exchange_table(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_export(producer: Producer) -> None:
-    """The table exports the same tensor as `__dlpack__()`, with a separate deleter."""
+    """The table exports the same tensor as `__dlpack__()`, in a structure with its own deleter."""
     array = producer.make((2, 3))
     result = ctypes.c_void_p()
     if _FROM_OBJECT(_table(type(array)).from_object)(array, ctypes.byref(result)):
@@ -93,7 +93,7 @@ def exchange_borrow(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_import(producer: Producer) -> None:
-    """The table imports a tensor that it exported as an array of the package with the same memory."""
+    """The table imports a tensor that it exported: the result is an array of the package with the same memory."""
     array = producer.make((2, 3))
     table = _table(type(array))
     managed_pointer, result = ctypes.c_void_p(), ctypes.c_void_p()
@@ -108,7 +108,7 @@ def exchange_import(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_allocator(producer: Producer) -> None:
-    """The table's allocator makes a tensor of the prototype's shape, dtype and device."""
+    """The table's allocator creates a tensor with the prototype's shape, dtype and device."""
     table = _table(type(producer.make((2, 3))))
     messages = []
     set_error = _SET_ERROR(lambda context, kind, message: messages.append(f"{kind.decode()}: {message.decode()}"))
@@ -129,7 +129,7 @@ def exchange_allocator(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.EXCHANGE)
 def exchange_stream(producer: Producer) -> None:
-    """The table's function `current_work_stream` returns the stream NULL for the CPU."""
+    """The table's function `current_work_stream` returns NULL as the stream of the CPU."""
     stream = ctypes.c_void_p(1)
     if _STREAM(_table(type(producer.make((2, 3)))).stream)(CPU, 0, ctypes.byref(stream)):
         raise Broken("current_work_stream fails")

@@ -6,16 +6,17 @@ from typing import Any, Optional
 from ..rule import Broken, described
 from .capsule import Capsule
 
-NEWEST = (1, 3)  # the newest version of dlpack.h
+NEWEST = (1, 3)  # (major, minor) of the newest version of dlpack.h
 
 
 def export(array: Any, **keywords: Any) -> Capsule:
-    """The capsule of array.__dlpack__(**keywords). Exceptions of the producer are not caught."""
+    """Returns the capsule of array.__dlpack__(**keywords). Exceptions of the producer are not caught."""
     return Capsule(array.__dlpack__(**keywords))
 
 
 def exported(array: Any) -> Capsule:
-    """The capsule that a consumer of today gets: versioned, or without a version from a producer that lacks the keyword."""
+    """Returns the capsule that a current consumer gets: a versioned capsule, or a capsule without a version if the
+    producer does not accept max_version."""
     try:
         return export(array, max_version=NEWEST)
     except TypeError:
@@ -23,7 +24,7 @@ def exported(array: Any) -> Capsule:
 
 
 def raised(array: Any, **keywords: Any) -> Optional[Exception]:
-    """The exception that an export raises; None if the export returns a capsule."""
+    """Returns the exception that __dlpack__(**keywords) raises, or None if it returns a capsule."""
     try:
         export(array, **keywords)
     except Broken:
@@ -34,8 +35,8 @@ def raised(array: Any, **keywords: Any) -> Optional[Exception]:
 
 
 def require_keyword(array: Any, **keywords: Any) -> Capsule:
-    """The capsule of an export that must succeed. Broken: the export raises an exception, for
-    example because the producer lacks the keyword."""
+    """Returns the capsule of __dlpack__(**keywords). Raises Broken if the export raises an exception, for example
+    because the producer does not accept a keyword."""
     try:
         return export(array, **keywords)
     except Broken:

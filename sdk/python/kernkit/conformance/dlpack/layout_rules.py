@@ -25,7 +25,7 @@ def _require_elements(capsule: Capsule, expected: List[int], what: str) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def shape(producer: Producer) -> None:
-    """`ndim` and `shape` are those of the array."""
+    """`ndim` and `shape` in the capsule equal those of the array."""
     for expected in (*_SHAPES, *_EMPTY):
         capsule = exported(producer.make(expected))
         if capsule.tensor.ndim != len(expected):
@@ -36,7 +36,7 @@ def shape(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def strides_present(producer: Producer) -> None:
-    """A capsule of version 1.2 or newer has strides that are not NULL if the rank is not zero."""
+    """In a capsule of version 1.2 or newer the pointer to the strides is not NULL, unless the rank is zero."""
     for expected in (*_SHAPES[1:], *_EMPTY):
         capsule = exported(producer.make(expected))
         if capsule.version < (1, 2):
@@ -47,7 +47,7 @@ def strides_present(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def elements(producer: Producer) -> None:
-    """The data pointer, `byte_offset` [bytes] and the strides [elements] address every element of the array, also in
+    """The data pointer, `byte_offset` [bytes] and the strides [elements] lead to every element of the array, also for
     dimensions of size one."""
     for expected in _SHAPES[1:]:
         for dtype in ("float32", "int32"):
@@ -57,7 +57,7 @@ def elements(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.TENSOR)
 def rank_zero(producer: Producer) -> None:
-    """An array of rank zero has `ndim` 0 and one element."""
+    """The capsule of an array of rank zero has `ndim` 0 and one element."""
     capsule = exported(producer.make(()))
     if capsule.tensor.ndim:
         raise Broken(f"ndim is {capsule.tensor.ndim}")
@@ -78,32 +78,33 @@ def _view(producer: Producer, what: str, make_view: Callable[[Any], Any], expect
 
 @RULES.add(MUST, sources.TENSOR)
 def sliced_view(producer: Producer) -> None:
-    """A slice `[1:, 2:5]` of a matrix begins at its first element, by data or by `byte_offset`."""
+    """The capsule of a slice `[1:, 2:5]` of a matrix begins at the first element of the slice, by the data pointer or
+    by `byte_offset`."""
     _view(producer, "slice", lambda array: array[1:, 2:5], [6 * row + column for row in range(1, 4) for column in range(2, 5)])
 
 
 @RULES.add(MUST, sources.TENSOR)
 def strided_view(producer: Producer) -> None:
-    """A slice `[::2, 1::3]` of a matrix has the elements of the array, with a stride of more than
-    one element in each row."""
+    """The capsule of a slice `[::2, 1::3]` of a matrix has the elements of the slice, with a stride of more than one
+    element in each row."""
     _view(producer, "slice with steps", lambda array: array[::2, 1::3], [1, 4, 13, 16])
 
 
 @RULES.add(MUST, sources.TENSOR)
 def transposed_view(producer: Producer) -> None:
-    """A transposed matrix has the elements of the array."""
+    """The capsule of a transposed matrix has the elements of the transposed matrix."""
     _view(producer, "transpose", lambda array: array.T, [6 * row + column for column in range(6) for row in range(4)])
 
 
 @RULES.add(MUST, sources.TENSOR)
 def reversed_view(producer: Producer) -> None:
-    """A slice `[::-1]` has the elements of the array, or raises BufferError."""
+    """The capsule of a slice `[::-1]` has the elements of the slice, or the export raises BufferError."""
     _view(producer, "slice with a negative step", lambda array: array[::-1, 0], [18, 12, 6, 0])
 
 
 @RULES.add(MUST, sources.TENSOR)
 def empty_array(producer: Producer) -> None:
-    """An array without elements is exported with a size of zero."""
+    """The capsule of an array without elements has a dimension of size zero."""
     for expected in _EMPTY:
         if 0 not in exported(producer.make(expected)).shape:
             raise Broken(f"an array of shape {list(expected)} is exported with elements")
@@ -120,9 +121,9 @@ def empty_data(producer: Producer) -> None:
 
 @RULES.add(SHOULD, sources.TENSOR)
 def aligned_data(producer: Producer) -> None:
-    """The data pointer is a multiple of 256 bytes, and `byte_offset` leads to the first element. dlpack.h notes that
-    many packages break this rule."""
-    arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # all arrays exist at the same time, so that their addresses differ
+    """The data pointer is a multiple of 256 bytes, and `byte_offset` is the distance to the first element. dlpack.h
+    notes that many packages break this rule."""
+    arrays = {count: producer.make((count,)) for count in (1, 3, 5, 7, 64, 1000)}  # arrays that coexist, so that their addresses differ
     for count, array in arrays.items():
         data = exported(array).tensor.data or 0
         if data % _ALIGNMENT:

@@ -15,12 +15,12 @@ from .producers import Producer
 RULES = Rules()
 _ROUNDS = 1000
 _ARRAYS = 30
-_LARGE = 1 << 18  # number of elements of a large array, whose leak exceeds the noise of malloc()
+_LARGE = 1 << 18  # number of elements of an array so large that a leak exceeds the noise of malloc()
 
 
 def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
-    """Those of export(), for capsules without a version, and exported(), for capsules with a version,
-    that the producer does not reject by a BufferError."""
+    """Returns the functions among export() and exported() whose export the producer does not reject by a
+    BufferError."""
     kinds: List[Callable[[Any], Capsule]] = []
     for kind in (export, exported):
         try:
@@ -32,7 +32,7 @@ def _exports(producer: Producer) -> List[Callable[[Any], Capsule]]:
 
 
 def _growth(action: Callable[[], None], rounds: int) -> int:
-    """The number of bytes that `rounds` calls of `action` leave allocated. Calls before the
+    """Returns the number of bytes that `rounds` calls of `action` leave allocated. rounds / 10 calls before the
     measurement fill caches."""
     for _ in range(rounds // 10):
         action()
@@ -46,7 +46,8 @@ def _growth(action: Callable[[], None], rounds: int) -> int:
 
 @RULES.add(MUST, sources.PYTHON)
 def unconsumed_capsule(producer: Producer) -> None:
-    """A capsule that no consumer took calls the deleter once when the capsule is deleted, or releases the memory itself."""
+    """A capsule that no consumer took calls the deleter at most once when the capsule is deleted; without a call, the
+    memory is released in another way."""
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         if not capsule.managed.deleter:
@@ -65,8 +66,8 @@ def unconsumed_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def consumed_capsule(producer: Producer) -> None:
-    """A capsule that was renamed to `used_dltensor` or `used_dltensor_versioned` calls no deleter when it is deleted; the
-    consumer calls the deleter."""
+    """A capsule that a consumer renamed to `used_dltensor` or `used_dltensor_versioned` calls no deleter when the
+    capsule is deleted: the consumer calls the deleter."""
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         calls = capsule.count_deletions()
@@ -79,7 +80,7 @@ def consumed_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.SEMANTICS)
 def data_outlives_array(producer: Producer) -> None:
-    """The elements of a consumed capsule stay as they were after the array is deleted, until the deleter is called."""
+    """The elements of a consumed capsule keep their values after the array is deleted, until the deleter is called."""
     for kind in _exports(producer):
         capsules = []
         for _ in range(8):
@@ -88,7 +89,7 @@ def data_outlives_array(producer: Producer) -> None:
             capsules[-1].consume()
             del array
         gc.collect()
-        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # these arrays reuse memory that was freed
+        later_arrays = [producer.make((2, 3, 64), "int32") for _ in range(32)]  # arrays that would reuse freed memory
         for capsule in capsules:
             if capsule.shape != (2, 3, 64) or capsule.elements() != list(range(384)):
                 raise Broken("the elements change after the array is deleted")
@@ -98,8 +99,8 @@ def data_outlives_array(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def exports_are_independent(producer: Producer) -> None:
-    """Each export has its own structure and deleter call: the deletion of an export does not change
-    another export."""
+    """Each export has its own structure and its own deleter call: the deletion of one export does not change another
+    export."""
     array = producer.make((2, 3))
     first, second = exported(array), exported(array)
     if first.address == second.address:
@@ -117,7 +118,7 @@ def exports_are_independent(producer: Producer) -> None:
 @RULES.add(MUST, sources.PYTHON)
 def deleter_without_gil(producer: Producer) -> None:
     """The deleter can be called from a thread that Python did not start, without the GIL."""
-    libc = ctypes.CDLL(None)  # a CDLL releases the GIL during each call
+    libc = ctypes.CDLL(None)  # functions of a CDLL run without the GIL
     for kind in _exports(producer):
         capsule = kind(producer.make((2, 3)))
         capsule.consume()
@@ -151,7 +152,7 @@ def structure_is_released(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.PYTHON)
 def array_is_released(producer: Producer) -> None:
-    """The memory of an array is released after the array is deleted and the deleter was called."""
+    """The memory of an array is released after the array is deleted and the deleter has been called."""
     for kind in _exports(producer):
 
         def once(kind: Callable[[Any], Capsule] = kind) -> None:
@@ -160,5 +161,5 @@ def array_is_released(producer: Producer) -> None:
             capsule.delete()
 
         grown = _growth(once, _ARRAYS)
-        if grown > _ARRAYS * _LARGE:  # a quarter of the bytes of all arrays
+        if grown > _ARRAYS * _LARGE:  # limit [bytes]: a quarter of the size of all arrays of four bytes per element
             raise Broken(f"{_ARRAYS} arrays of {4 * _LARGE} bytes leave {grown} bytes allocated")

@@ -15,27 +15,28 @@ Shape = Tuple[int, ...]
 
 
 class NoSuchDtype(Exception):
-    """Raised if the package has no dtype of this name."""
+    """Raised by make() if the package has no dtype of this name."""
 
 
 class Producer:
-    """A package that makes arrays. The elements of an array are 0, 1, 2, ... in row-major order,
-    modulo 2 for bool."""
+    """A package that makes arrays for the rules. The elements of each array are 0, 1, 2, ... in row-major order, modulo
+    2 for bool."""
 
     def __init__(self, name: str, report: Callable[[str], None]) -> None:
         self.name = name
         self.report = report
 
     def make(self, shape: Shape, dtype: str = "float32") -> Any:
-        """An array on the CPU. NoSuchDtype: the package has no such dtype."""
+        """Returns an array on the CPU with this shape and dtype. Raises NoSuchDtype if the package has no such
+        dtype."""
         raise NotImplementedError
 
     def read_only(self, shape: Shape) -> Optional[Any]:
-        """An array that must not be written; None if the package has no such arrays."""
+        """Returns an array that must not be written, or None if the package has no read-only arrays."""
         return None
 
     def without_dlpack(self) -> Dict[str, Any]:
-        """{description: an array that DLPack cannot describe}."""
+        """Returns {description: array} of arrays that DLPack cannot describe."""
         return {}
 
 
@@ -49,7 +50,7 @@ class _NumPy(Producer):
             try:
                 return self.numpy.dtype(name)
             except TypeError:
-                pass  # a dtype of ml_dtypes, such as int4
+                pass  # a dtype that only ml_dtypes has, such as int4
         try:
             return self.numpy.dtype(getattr(importlib.import_module("ml_dtypes"), name))
         except (ImportError, AttributeError):
@@ -113,14 +114,14 @@ class _Jax(Producer):
             raise NoSuchDtype(dtype) from None
 
     def read_only(self, shape: Shape) -> Any:
-        return self.make(shape)  # every array of JAX is immutable
+        return self.make(shape)  # all arrays of JAX are immutable
 
     def without_dlpack(self) -> Dict[str, Any]:
         return {"random key": self.jax.random.key(0), "float0": self.numpy.zeros(2, self.jax.dtypes.float0)}
 
 
 class _TvmFfi(_NumPy):
-    """Tensors of tvm_ffi, each made from an array of NumPy."""
+    """The producer tvm_ffi, whose tensors are made from arrays of NumPy."""
 
     def __init__(self, name: str, report: Callable[[str], None]) -> None:
         super().__init__(name, report)
@@ -143,7 +144,7 @@ class _TvmFfi(_NumPy):
 
 
 class _Function(Producer):
-    """A producer whose arrays a function of the user makes, named as module:function."""
+    """A producer for module:function, a function of the user that makes the arrays."""
 
     def __init__(self, name: str, report: Callable[[str], None]) -> None:
         super().__init__(name, report)
@@ -172,7 +173,8 @@ _DISTRIBUTIONS = {"tvm_ffi": "apache-tvm-ffi"}
 
 
 def find(name: str, report: Callable[[str], None] = lambda text: None) -> Producer:
-    """The producer of this name. UserError: the package is not installed, or the name is not module:function."""
+    """Returns the producer `name`. Raises UserError if the package cannot be imported, or if the name is neither a
+    known package nor module:function."""
     if name not in BUILT_IN:
         if ":" not in name:
             raise UserError(f'--dlpack "{name}" is no producer; enter {", ".join(BUILT_IN)}, or module:function')
@@ -184,7 +186,7 @@ def find(name: str, report: Callable[[str], None] = lambda text: None) -> Produc
 
 
 def version_of(name: str) -> str:
-    """The installed version of a producer's package; "" for a module without one."""
+    """Returns the installed version of a producer's package, or "" if the module has no version."""
     try:
         return importlib.metadata.version(_DISTRIBUTIONS.get(name, name.partition(":")[0].partition(".")[0]))
     except importlib.metadata.PackageNotFoundError:

@@ -39,8 +39,8 @@ def versioned_capsule(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.VERSION)
 def version(producer: Producer) -> None:
-    """A versioned capsule has major version 1, which defines its structure, and a minor version
-    that exists."""
+    """A versioned capsule has major version 1, whose structure the consumer knows, and a minor version that has been
+    released."""
     capsule = require_keyword(producer.make((2, 3)), max_version=NEWEST)
     if not capsule.is_versioned:
         raise NotApplicable("the capsule has no version")
@@ -51,7 +51,8 @@ def version(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def newer_consumer(producer: Producer) -> None:
-    """A consumer of a newer major version, `max_version=(2, 0)`, gets a capsule that it can read, or BufferError."""
+    """An export with `max_version=(2, 0)`, for a consumer of a newer major version, returns a capsule that this
+    consumer can read, or raises BufferError."""
     try:
         capsule = export(producer.make((2, 3)), max_version=(2, 0))
     except BufferError:
@@ -62,7 +63,8 @@ def newer_consumer(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def older_consumer(producer: Producer) -> None:
-    """A consumer of major version 0, `max_version=(0, 8)`, gets a capsule named `dltensor`, or BufferError."""
+    """An export with `max_version=(0, 8)`, for a consumer of major version 0, returns a capsule named `dltensor` or
+    raises BufferError."""
     try:
         capsule = export(producer.make((2, 3)), max_version=(0, 8))
     except BufferError:
@@ -73,13 +75,13 @@ def older_consumer(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.METHOD)
 def keywords(producer: Producer) -> None:
-    """`__dlpack__` accepts `stream`, `max_version`, `dl_device` and `copy`, all of them None."""
+    """`__dlpack__` accepts the keywords `stream`, `max_version`, `dl_device` and `copy` with the value None."""
     require_keyword(producer.make((2, 3)), stream=None, max_version=None, dl_device=None, copy=None)
 
 
 @RULES.add(SHOULD, sources.METHOD)
 def unknown_keyword(producer: Producer) -> None:
-    """An unknown keyword raises TypeError, so that a consumer can repeat the call without the
+    """An export with an unknown keyword raises TypeError, so that a consumer can repeat the call without the
     keyword."""
     error = raised(producer.make((2, 3)), no_such_keyword=None)
     if not isinstance(error, TypeError):
@@ -88,7 +90,8 @@ def unknown_keyword(producer: Producer) -> None:
 
 @RULES.add(MUST, sources.FLAGS)
 def flags(producer: Producer) -> None:
-    """No undefined flag is set, and IS_SUBBYTE_TYPE_PADDED only for a dtype of less than 8 bits."""
+    """A versioned capsule has only flags that DLPack defines, and has IS_SUBBYTE_TYPE_PADDED only for a dtype of less
+    than 8 bits."""
     capsule = exported(producer.make((2, 3)))
     if capsule.flags & ~(READ_ONLY | IS_COPIED):
         raise Broken(f"the flags of a float32 array are {capsule.flags:#x}; READ_ONLY is {READ_ONLY}, IS_COPIED is {IS_COPIED}, "

@@ -7,7 +7,7 @@ from typing import Dict, Tuple
 CPU = 1  # kDLCPU
 READ_ONLY, IS_COPIED, SUBBYTE_PADDED = 1, 2, 4  # DLPACK_FLAG_BITMASK_*
 
-# {name of a dtype: (code, bits)} of dlpack.h; lanes are 1.
+# {name of a dtype: (code, bits) as in dlpack.h}, with one lane.
 DTYPES: Dict[str, Tuple[int, int]] = {
     **{f"int{bits}": (0, bits) for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": (1, bits) for bits in (8, 16, 32, 64)},

@@ -7,7 +7,7 @@ from ..dlpack.structures import DLDataType, DLDevice
 
 NONE, INT, BOOL, FLOAT, DATA_TYPE, DEVICE, DLTENSOR, SMALL_STR = 0, 1, 2, 3, 5, 6, 7, 11
 FIRST_OBJECT, STR, ERROR, TENSOR = 64, 65, 67, 70
-UNKNOWN = 63  # largest type index below those of objects; no release defines this index
+UNKNOWN = 63  # type index that no release defines: the largest index below those of objects
 
 
 class Value(ctypes.Union):
@@ -16,14 +16,14 @@ class Value(ctypes.Union):
 
 
 class Any(ctypes.Structure):
-    """TVMFFIAny: an argument or a result."""
+    """struct TVMFFIAny: an argument or a result."""
 
     _anonymous_ = ["value"]
     _fields_ = [("type_index", ctypes.c_int32), ("small_size", ctypes.c_uint32), ("value", Value)]
 
 
 class Object(ctypes.Structure):
-    """TVMFFIObject: the header of an object. The low 32 bits of `references` are the strong count."""
+    """struct TVMFFIObject: the header of an object. The low 32 bits of `references` are the strong reference count."""
 
     _fields_ = [("references", ctypes.c_uint64), ("type_index", ctypes.c_int32), ("padding", ctypes.c_uint32), ("deleter", ctypes.c_void_p)]
 
@@ -36,7 +36,7 @@ class ByteArray(ctypes.Structure):
 
 
 class ErrorCell(ctypes.Structure):
-    """The first members of an error object, which follow the object's header."""
+    """The first members of an error object after the object's header."""
 
     _fields_ = [("kind", ByteArray), ("message", ByteArray)]
 
@@ -45,5 +45,5 @@ Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctyp
 
 
 def strong_count(address: int) -> int:
-    """The strong reference count of an object."""
+    """Returns the strong reference count of the object at `address`."""
     return int(Object.from_address(address).references) & 0xFFFFFFFF

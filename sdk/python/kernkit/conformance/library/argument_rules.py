@@ -20,10 +20,12 @@ def _require_error_object(name: str, outcome: Outcome) -> None:
 
 
 def _require_rejection(subject: Subject, values: Sequence[Tuple[str, abi.Any, str]]) -> None:
-    """Calls each function with every argument equal to the same value. Broken: a call succeeds, although a parameter
-    in the metadata accepts no value of the kind.
+    """Calls each function with every argument equal to the same value. Raises Broken if a call succeeds, although the
+    metadata has a parameter that accepts no value of the kind.
 
-    values: (kind for is_rejected(), value, what an accepting function accepts, with the parameters' types as {types})."""
+    values: (kind of value for is_rejected(), value, end of the message "NAME() accepts ...", in which the types of the
+    parameters replace {types}).
+    """
     for name in subject.functions:
         for count in numbers_of_arguments(subject, name):
             for kind, value, what in values:
@@ -45,33 +47,33 @@ def argument_count(subject: Subject) -> None:
         accepted = [count for count, outcome in outcomes.items() if not outcome.failed]
         if parameters is not None and any(count != len(parameters) for count in accepted):
             raise Broken(f"{name}() accepts {accepted[-1]} arguments; its metadata has {len(parameters)} parameters")
-        # Without metadata, a function may take any number of arguments.
+        # A function without metadata passes with any number of arguments.
 
 
 @RULES.add(MUST, sources.TYPES)
 def none_arguments(subject: Subject) -> None:
-    """A call whose arguments are None returns an error, unless every parameter is optional, and never crashes."""
+    """A call whose arguments are all None does not crash, and returns an error unless every parameter is optional."""
     _require_rejection(subject, [("none", none(), "None for {types}")])
 
 
 @RULES.add(MUST, sources.TYPES)
 def wrong_types(subject: Subject) -> None:
-    """A call whose arguments are all floats, bools, texts, dtypes or devices returns an error where a parameter has another
-    type, and never crashes."""
+    """A call whose arguments are all floats, bools, texts, dtypes or devices does not crash, and returns an error if a
+    parameter has another type."""
     by_type = Values(subject.host).by_type()
     _require_rejection(subject, [(kind, value, f"a {kind} for {{types}}") for kind, value in by_type.items()])
 
 
 @RULES.add(SHOULD, sources.CONVENTION)
 def unknown_type(subject: Subject) -> None:
-    """A call with arguments of a type index that no release defines does not crash, and returns an error where the metadata
-    has types."""
+    """A call with arguments of a type index that no release defines does not crash. The call returns an error if the
+    metadata declares the type of a parameter."""
     _require_rejection(subject, [("dtype", unknown(), f"arguments of the undefined type index {abi.UNKNOWN}")])
 
 
 @RULES.add(SHOULD, sources.SAFE_CALL)
 def small_tensors(subject: Subject) -> None:
-    """A call whose arguments are float32 tensors of one element on the CPU returns, and reads or writes no memory past the
+    """A call whose arguments are float32 tensors of one element on the CPU returns, and accesses no memory past the
     element."""
     values = Values(subject.host)
     for name in subject.functions:
@@ -82,8 +84,8 @@ def small_tensors(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.OBJECTS)
 def borrowed_arguments(subject: Subject) -> None:
-    """A call does not change its argument array. A call that returns an error changes neither the
-    reference counts of its arguments nor the fields of its tensors."""
+    """A call does not change its array of arguments. A failed call changes neither the reference counts of its
+    arguments nor the fields of its tensors."""
     values = Values(subject.host)
     tensor = bytes(values.dltensor)
     for name in subject.functions:

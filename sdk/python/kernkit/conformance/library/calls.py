@@ -8,10 +8,11 @@ from . import abi
 from .subject import Outcome, Subject
 from .values import none
 
-EXCESSIVE = 65  # more arguments than any known function has
-_UNKNOWN_ARITY = 40  # largest number of arguments that is tried without metadata
+EXCESSIVE = 65  # number of arguments that exceeds the arity of any known function
+_UNKNOWN_ARITY = 40  # largest number of arguments in calls of a function without metadata
 
-# {type of the metadata: the kinds of values that the type does not accept}
+# {type in the metadata: kinds of values that a parameter of the type does not accept}; _NOT_A_TENSOR: kinds that no
+# tensor type accepts
 _NOT_A_TENSOR = {"float", "bool", "short str", "str", "dtype", "device", "none"}
 REJECTED = {
     "DLTensor*": _NOT_A_TENSOR - {"none"},
@@ -25,21 +26,21 @@ REJECTED = {
 
 
 def numbers_of_arguments(subject: Subject, name: str) -> List[int]:
-    """The numbers of arguments that the function may accept: the number in the metadata or, without
-    metadata, 1 to _UNKNOWN_ARITY. Empty for a function without parameters."""
+    """Returns the numbers of arguments with which the function is called: the number in its metadata or, without
+    metadata, 1 to _UNKNOWN_ARITY. The list is empty for a function without parameters."""
     parameters = subject.parameters(name)
     return list(range(1, _UNKNOWN_ARITY + 1)) if parameters is None else [len(parameters)] if parameters else []
 
 
 def is_rejected(subject: Subject, name: str, kind: str) -> bool:
-    """Whether the function's metadata has a parameter that accepts no value of the kind."""
+    """Returns whether the metadata of the function has a parameter that accepts no value of the kind."""
     return any(kind in REJECTED.get(type_, ()) for type_ in subject.parameters(name) or ())
 
 
 def failing(subject: Subject) -> Iterator[Tuple[str, List[abi.Any], Outcome]]:
-    """Yields (name, arguments, outcome) of a failing call for each function that has such a call. Tries
-    no argument, then EXCESSIVE arguments, then one argument; every argument is None. Raises NotApplicable
-    if no call of any function fails."""
+    """Yields (name, arguments, outcome) of the first failing call of each function. Each function is called with 0,
+    EXCESSIVE and 1 arguments, in this order, all None; functions of which no call fails are left out. Raises
+    NotApplicable if no call of any function fails."""
     has_error = False
     for name in subject.functions:
         for arguments in ([], [none()] * EXCESSIVE, [none()]):

@@ -38,7 +38,7 @@ def error_code(subject: Subject) -> None:
 
 @RULES.add(MUST, "tvm/ffi/c_api.h, TVMFFIErrorCell")
 def error_kind(subject: Subject) -> None:
-    """An error has a kind, which is one identifier such as TypeError, and a message that is not empty."""
+    """An error has a kind that is one identifier, such as TypeError, and a message that is not empty."""
     num_checked = 0
     for name, _, outcome in failing(subject):
         if outcome.raised is None:
@@ -53,7 +53,7 @@ def error_kind(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.SAFE_CALL)
 def result_after_error(subject: Subject) -> None:
-    """A call that returns an error leaves no object in the result, which the caller does not release."""
+    """A failed call leaves no object in the result, because the caller does not release the result of a failed call."""
     for name, _, outcome in failing(subject):
         if outcome.result_type >= abi.FIRST_OBJECT:
             raise Broken(f"{name}() returns an error and an object of type index {outcome.result_type}")
@@ -61,8 +61,8 @@ def result_after_error(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.ERRORS)
 def error_is_released(subject: Subject) -> None:
-    """After the host takes an error out of its slot, no other reference to the error exists; 1000
-    failed calls leave no memory allocated."""
+    """After the host takes an error out of its slot, no other reference to the error exists, and 1000 failed calls
+    leave no memory allocated."""
     for name, arguments, outcome in failing(subject):
         if outcome.raised is not None and outcome.raised.references != 1:
             raise Broken(f"the error that {name}() sets has {outcome.raised.references} references; expected 1, held by the error slot")
@@ -83,11 +83,12 @@ def error_is_released(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.ERRORS)
 def error_of_thread(subject: Subject) -> None:
-    """Calls in four threads at the same time each leave their own error in their own thread."""
+    """If four threads call functions at the same time, each failed call leaves its error in the slot of its own
+    thread."""
     expected = {name: (arguments, outcome.raised.kind) for name, arguments, outcome in failing(subject) if outcome.raised}
     _require_some(len(expected))
     subject.report("calls in four threads")
-    quiet = Subject(str(subject.path))  # a subject without report(): calls of several threads would mix their reports
+    quiet = Subject(str(subject.path))  # a subject without reports, since reports of several threads would be mixed
     problems: List[str] = []
     barrier = threading.Barrier(_THREADS)
 
@@ -101,7 +102,7 @@ def error_of_thread(subject: Subject) -> None:
                     problems.append(f"{name}() leaves {raised.kind if raised else 'no error'} in its thread; alone it leaves {kind}")
                     return
 
-    quiet.loaded  # noqa: B018 loads the library before the threads start
+    quiet.loaded  # noqa: B018 the library is loaded before the threads start
     threads = [threading.Thread(target=work) for _ in range(_THREADS)]
     for thread in threads:
         thread.start()

@@ -17,7 +17,8 @@ def _require(finding: rules.Finding) -> None:
 
 @RULES.add(MUST, sources.SYMBOLS)
 def exported_functions(subject: Subject) -> None:
-    """The library exports at least one function `__tvm_ffi_NAME`, and metadata or documentation of no other name."""
+    """The library exports at least one function `__tvm_ffi_NAME`, and exports metadata and documentation only for names
+    of exported functions."""
     names = subject.file.ops
     prefixes = ("__tvm_ffi__metadata_", "__tvm_ffi__doc_")
     described = {symbol[len(prefix) :] for symbol in subject.file.exported for prefix in prefixes if symbol.startswith(prefix)}
@@ -29,23 +30,24 @@ def exported_functions(subject: Subject) -> None:
 
 @RULES.add(SHOULD, sources.OWN)
 def unique_symbols(subject: Subject) -> None:
-    """No symbol is process-wide (GNU_UNIQUE), where two libraries would share one definition."""
+    """No symbol is process-wide (GNU_UNIQUE), because two libraries would share the symbol's definition."""
     _require(rules.check_unique(subject.file))
 
 
 @RULES.add(SHOULD, sources.OWN)
 def bound_to_itself(subject: Subject) -> None:
-    """The library's symbols are bound to itself (-Bsymbolic), so that another library cannot replace them."""
+    """References of the library to its own symbols are bound inside the library (-Bsymbolic), so that another library
+    cannot replace the symbols."""
     _require(rules.check_itself(subject.file))
 
 
 @RULES.add(SHOULD, sources.OWN)
 def stays_mapped(subject: Subject) -> None:
-    """The library stays mapped (-z nodelete), so that the deleter of an object cannot dangle."""
+    """The library stays mapped (-z nodelete), so that the deleter of an object never points to unmapped code."""
     _require(rules.check_nodelete(subject.file))
 
 
 @RULES.add(SHOULD, sources.OWN)
 def startup_code(subject: Subject) -> None:
-    """No start-up code makes subnormals zero for the thread that loads the library."""
+    """No start-up code makes the thread that loads the library flush subnormals to zero."""
     _require(rules.check_startup(subject.file))

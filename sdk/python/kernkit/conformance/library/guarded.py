@@ -20,7 +20,8 @@ class GuardedPage:
             raise OSError(ctypes.get_errno(), "mprotect failed")
 
     def address_of_end(self, size: int) -> int:
-        """The address of the last `size` bytes before the inaccessible page; 0 <= size <= the size of a page."""
+        """Returns the address `size` bytes before the inaccessible page. Raises ValueError if `size` exceeds the size
+        of a page."""
         if not 0 <= size <= mmap.PAGESIZE:
             raise ValueError(f"{size} bytes do not fit into a page of {mmap.PAGESIZE} bytes")
         return self.end - size

@@ -11,7 +11,8 @@ from . import abi
 
 
 def library_of_host() -> pathlib.Path:
-    """libtvm_ffi.so of the installed package. UserError: the package is not installed."""
+    """Returns the path of libtvm_ffi.so in the installed package apache-tvm-ffi. Raises UserError if the package is not
+    installed."""
     spec = importlib.util.find_spec("tvm_ffi")
     folders = (spec.submodule_search_locations or []) if spec else []
     for folder in folders:
@@ -22,16 +23,16 @@ def library_of_host() -> pathlib.Path:
 
 
 class Raised(NamedTuple):
-    """The content of an error that a function left in the host's slot of this thread."""
+    """The content of an error that a function left in the host's error slot of this thread."""
 
     type_index: int
     kind: str
     message: str
-    references: int  # strong count after the error left the slot; 1 if no other reference exists
+    references: int  # strong count of the error after the host took it; 1 if no other reference exists
 
 
 class Host:
-    """The functions of libtvm_ffi.so that the rules call."""
+    """The functions of libtvm_ffi.so that the rules use."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL(str(library_of_host()), mode=ctypes.RTLD_GLOBAL)
@@ -42,8 +43,8 @@ class Host:
             getattr(self._library, name).argtypes = types
 
     def take_error(self) -> Optional[Raised]:
-        """Empties the slot of this thread, releases the error in the slot, and returns its content;
-        None for an empty slot."""
+        """Empties this thread's error slot, releases the error, and returns its content, or None if the slot was
+        empty."""
         handle = ctypes.c_void_p()
         self._library.TVMFFIErrorMoveFromRaised(ctypes.byref(handle))
         if not handle.value:
@@ -58,17 +59,17 @@ class Host:
         return raised
 
     def release(self, handle: int) -> None:
-        """Drops one strong reference to an object."""
+        """Releases one strong reference to an object."""
         self._library.TVMFFIObjectDecRef(handle)
 
     def text(self, content: bytes) -> abi.Any:
-        """A str as an argument. A text of more than 7 bytes is an object with one reference."""
+        """Returns a str as an argument of a call. A text of more than 7 bytes becomes an object with one reference."""
         value, buffer = abi.Any(), ctypes.create_string_buffer(content)
         self._library.TVMFFIStringFromByteArray(ctypes.byref(abi.ByteArray(ctypes.addressof(buffer), len(content))), ctypes.byref(value))
         return value
 
     def tensor(self, managed: int) -> abi.Any:
-        """A tensor object with one reference, made from the DLManagedTensor at the address
+        """Returns an argument that is a tensor object with one reference, made from the DLManagedTensor at the address
         `managed`."""
         handle = ctypes.c_void_p()
         if self._library.TVMFFITensorFromDLPack(managed, 0, 0, ctypes.byref(handle)):

@@ -23,7 +23,8 @@ def _signal_masks() -> Dict[str, str]:
 
 @RULES.add(SHOULD, sources.OWN)
 def process_state(subject: Subject) -> None:
-    """Loading the library changes no signal handler, no environment variable and not the current folder of the process."""
+    """Loading the library does not change a signal handler, an environment variable or the current folder of the
+    process."""
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_char_p
 
@@ -42,13 +43,15 @@ def process_state(subject: Subject) -> None:
 
 @RULES.add(MUST, sources.DLOPEN)
 def loads(subject: Subject) -> None:
-    """The library loads beside the host, and every symbol that it needs is found (RTLD_NOW)."""
+    """The library can be loaded beside the host, and the loader finds every symbol that the library needs
+    (RTLD_NOW)."""
     subject.loaded  # noqa: B018 the load is the check
 
 
 @RULES.add(MUST, sources.SYMBOLS)
 def library_context(subject: Subject) -> None:
-    """The variable `__tvm_ffi__library_ctx`, if exported, is NULL after loading and writable: the loader stores its handle there."""
+    """The variable `__tvm_ffi__library_ctx`, if exported, is NULL when the library is loaded and is writable, because
+    the loader stores the library's handle there."""
     if _CONTEXT not in subject.file.exported:
         raise NotApplicable(f"the library exports no {_CONTEXT}")
     context = ctypes.c_void_p.in_dll(subject.loaded, _CONTEXT)
@@ -61,7 +64,7 @@ def library_context(subject: Subject) -> None:
 
 @RULES.add(SHOULD, sources.OWN)
 def loads_twice(subject: Subject) -> None:
-    """A copy of the file can be loaded beside the library, and has functions of its own."""
+    """A copy of the library's file can be loaded beside the library, and its functions have other addresses."""
     first = subject.loaded
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copy(subject.path, pathlib.Path(folder, f"copy_of_{subject.path.name}"))

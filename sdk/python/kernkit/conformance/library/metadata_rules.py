@@ -12,8 +12,8 @@ RULES = Rules()
 
 @RULES.add(MUST, sources.EXPORTS)
 def metadata(subject: Subject) -> None:
-    """`__tvm_ffi__metadata_NAME` returns a JSON object, whose `type_schema` is the JSON of an `ffi.Function` with the result's
-    type and the parameters' types."""
+    """`__tvm_ffi__metadata_NAME` returns a JSON object. Its `type_schema` is the JSON text of an `ffi.Function` with
+    the types of the result and of the parameters."""
     names = [name for name in subject.functions if f"__tvm_ffi__metadata_{name}" in subject.file.exported]
     if not names:
         raise NotApplicable("the library exports no metadata")

@@ -16,12 +16,12 @@ from .host import Host, Raised
 
 
 class Outcome(NamedTuple):
-    """The result of one call."""
+    """The outcome of one call of a function."""
 
     code: int
-    raised: Optional[Raised]  # the error in the host's slot after the call
-    result_type: int  # type_index of the result
-    changed: bool  # whether the call changed the array of its arguments
+    raised: Optional[Raised]  # error in the host's slot after the call, or None
+    result_type: int  # type index of the result
+    changed: bool  # whether the call changed its array of arguments
 
     @property
     def failed(self) -> bool:
@@ -29,11 +29,11 @@ class Outcome(NamedTuple):
 
 
 class Subject:
-    """One library. The file is read at once, and loaded at the first call."""
+    """One library under test. The file is read at once; the library is loaded at the first call."""
 
     def __init__(self, path: str, report: Callable[[str], None] = lambda text: None) -> None:
-        """`report` is called with a description of each action that can crash, before the action.
-        UserError: the file is not a shared library, or the host is missing."""
+        """Reads the file of the library. `report` is called before each action that can crash, with a description of
+        the action. Raises UserError if the file is not a shared library, or if the host is missing."""
         self.path = pathlib.Path(path).absolute()
         self.report = report
         self.file: Library = read_library(self.path)
@@ -42,7 +42,8 @@ class Subject:
 
     @functools.cached_property
     def loaded(self) -> ctypes.CDLL:
-        """The library, loaded into this process. Broken: the library cannot be loaded."""
+        """Returns the library, which the first access loads into this process. Raises Broken if the library cannot be
+        loaded."""
         self.report("dlopen()")
         try:
             return ctypes.CDLL(str(self.path), mode=os.RTLD_NOW | ctypes.RTLD_LOCAL)
@@ -51,17 +52,19 @@ class Subject:
 
     @property
     def functions(self) -> List[str]:
-        """The names of the exported functions. NotApplicable: the library exports no function."""
+        """Returns the names of the exported functions, sorted. Raises NotApplicable if the library exports no
+        function."""
         if not self.file.ops:
             raise NotApplicable("the library exports no function __tvm_ffi_*")
         return sorted(self.file.ops)
 
     def function(self, symbol: str) -> Callable[..., int]:
-        """The function at an exported symbol."""
+        """Returns the function of the exported symbol `symbol`."""
         return abi.Function(ctypes.cast(getattr(self.loaded, symbol), ctypes.c_void_p).value or 0)
 
     def call(self, name: str, arguments: Sequence[abi.Any], page: Optional[GuardedPage] = None) -> Outcome:
-        """Calls __tvm_ffi_<name>. The arguments end at an inaccessible page, so that reading more of them crashes."""
+        """Calls __tvm_ffi_<name>, releases its result, and returns the outcome. The arguments end at an inaccessible
+        page, so that a read past the last argument crashes."""
         self.report(f"{name}() with {len(arguments)} arguments" + (f" of type index {arguments[0].type_index}" if arguments else ""))
         outcome, result = self.call_symbol(f"__tvm_ffi_{name}", arguments, page)
         if result.type_index >= abi.FIRST_OBJECT and result.pointer:
@@ -69,7 +72,7 @@ class Subject:
         return outcome
 
     def call_symbol(self, symbol: str, arguments: Sequence[abi.Any], page: Optional[GuardedPage] = None) -> "tuple[Outcome, abi.Any]":
-        """Calls the function at a symbol. The caller releases the result."""
+        """Calls the function of a symbol. Returns (outcome, result). The caller must release the result."""
         size = ctypes.sizeof(abi.Any) * len(arguments)
         address = (page or self._page).address_of_end(size)
         for index, argument in enumerate(arguments):
@@ -81,8 +84,8 @@ class Subject:
         return Outcome(code, self.host.take_error(), result.type_index, changed), result
 
     def text(self, symbol: str) -> str:
-        """The str that a function without parameters returns. Broken: the function fails, or
-        returns another value."""
+        """Returns the str that the function of a symbol, which has no parameters, returns. Raises Broken if the
+        function fails or returns a value that is not a str."""
         self.report(f"{symbol}()")
         outcome, result = self.call_symbol(symbol, [])
         if outcome.failed:
@@ -96,8 +99,8 @@ class Subject:
         return content.decode()
 
     def metadata(self, name: str) -> Optional[Dict[str, Any]]:
-        """The JSON of __tvm_ffi__metadata_<name>; None if the function is not exported. Broken: the
-        function does not return a JSON object."""
+        """Returns the JSON object that __tvm_ffi__metadata_<name> returns, or None if this function is not exported.
+        Raises Broken if its result is not a JSON object."""
         symbol = f"__tvm_ffi__metadata_{name}"
         if symbol not in self.file.exported:
             return None
@@ -112,7 +115,8 @@ class Subject:
 
     @functools.lru_cache(maxsize=None)
     def parameters(self, name: str) -> Optional[List[str]]:
-        """The types of a function's parameters in its metadata, as in ["DLTensor*", "float"]; None if they are unknown."""
+        """Returns the types of a function's parameters from its metadata, as in ["DLTensor*", "float"], or None if the
+        types are unknown."""
         try:
             schema = json.loads((self.metadata(name) or {}).get("type_schema", "null"))
             return [argument["type"] for argument in schema["args"][1:]]

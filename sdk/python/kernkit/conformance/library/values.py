@@ -17,13 +17,13 @@ def none() -> abi.Any:
 
 
 def unknown() -> abi.Any:
-    """A value of a type index that no release defines."""
+    """Returns an argument with a type index that no release of TVM-FFI defines."""
     return abi.Any(abi.UNKNOWN)
 
 
 class Values:
-    """One value of each type that a kernel's parameter can have, except int and pointers: a function may take an int for a
-    handle, which a caller must not invent."""
+    """An argument of each type that a kernel's parameter can have, except int and pointer: a function may interpret an
+    int as a handle, so that an arbitrary value could crash."""
 
     def __init__(self, host: Host) -> None:
         self._page = GuardedPage()
@@ -34,7 +34,7 @@ class Values:
         self.str_object = host.text(TEXT)
 
     def by_type(self) -> Dict[str, abi.Any]:
-        """{type: a value of the type} for all types except tensors."""
+        """Returns {type: an argument of the type} for all types except tensors."""
         float_ = abi.Any(abi.FLOAT)
         float_.f64 = 0.5
         bool_ = abi.Any(abi.BOOL)
@@ -45,8 +45,8 @@ class Values:
         return {"float": float_, "bool": bool_, "short str": small, "str": self.str_object, "dtype": dtype, "device": device}
 
     def tensors(self) -> Dict[str, abi.Any]:
-        """A float32 tensor of one element as a borrowed DLTensor and as an object. The element ends
-        at an inaccessible page."""
+        """Returns a float32 tensor of one element in two forms: a borrowed DLTensor and a tensor object. The element
+        ends at an inaccessible page."""
         borrowed = abi.Any(abi.DLTENSOR)
         borrowed.pointer = ctypes.addressof(self.dltensor)
         return {"DLTensor*": borrowed, "Tensor": self.tensor_object}
