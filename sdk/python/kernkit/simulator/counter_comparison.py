@@ -14,8 +14,8 @@ from typing import Any, Dict, List, Tuple
 
 from ..errors import UserError
 
-# Endings of counters that are not compared, because a larger value is not worse: lanes, and the
-# least necessary traffic.
+# Suffixes of counters that are not compared, because a larger value is not worse: lanes, and the least traffic that the
+# accesses need.
 _NOT_COMPARED = ("_lanes", "_fewest_sectors", "_fewest_wavefronts")
 LARGER_IS_BETTER = ("sm__maximum_warps_per_active_cycle_pct", "launch__occupancy_limit_")
 
@@ -29,13 +29,15 @@ class Change:
 
     @property
     def worse(self) -> float:
-        """The relative change of the counter: above 0 if worse, below 0 if better."""
+        """Returns the relative change of the counter: above 0 if worse, below 0 if better; infinite for an increase
+        from 0."""
         old, new = (self.new, self.old) if self.counter.startswith(LARGER_IS_BETTER) else (self.old, self.new)
         return new / old - 1 if old else (float("inf") if new else 0.0)
 
 
 def load(path: pathlib.Path) -> Dict[str, Dict[str, float]]:
-    """{kernel: its counters}."""
+    """Returns {kernel: its counters} of a file. Raises UserError if `kernkit counters --json` did not write the
+    file."""
     try:
         kernels: List[Dict[str, Any]] = json.loads(path.read_text())["kernels"]
         return {kernel["kernel"]: _figures(kernel) for kernel in kernels}
@@ -65,7 +67,8 @@ def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs `kernkit compare` for two files of counters."""
+    """Runs `kernkit compare` for two files of counters. Returns the exit code: 1 if a counter is worse, otherwise 0.
+    Raises UserError if the files have no kernel in common."""
     old, new = load(arguments.old), load(arguments.new)
     if not set(old) & set(new):
         raise UserError(f"{arguments.old} and {arguments.new} have no kernel in common; compare runs of the same program")
