@@ -68,7 +68,7 @@ inline at::Tensor empty_on_device(const at::Tensor& x, c10::Device device) {
 inline void add_accesses(const at::Tensor& x, bool writes,
                          std::vector<kernkit_memory_access>* accesses) {
   if (x.numel() == 0) return;
-  // Dimensions by decreasing stride; the last dimensions without gaps are one run.
+  // Dimensions in order of decreasing stride. The last dimensions without gaps form one run.
   std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size
   for (int64_t i = 0; i < x.dim(); ++i) {
     if (x.size(i) > 1 && x.stride(i) != 0) dims.emplace_back(x.stride(i), x.size(i));
@@ -104,7 +104,8 @@ class Arguments {
  public:
   explicit Arguments(Role role = Role::kMemory) : role_(role) {}
 
-  /// Returns a value with the counterparts of its CUDA tensors, and the CPU for a CUDA device.
+  /// Returns a value with each CUDA tensor replaced by its counterpart, and a CUDA device by the
+  /// device of the counterparts.
   c10::IValue convert(const c10::IValue& value) {
     if (value.isTensor()) return convert(value.toTensor());
     if (value.isTensorList()) {

@@ -19,7 +19,7 @@ STAY = {"_efficientzerotensor", "_has_compatible_shallow_copy_type", "_local_sca
         "copy_", "empty.memory_format", "empty_strided", "is_pinned", "is_set_to", "record_stream", "resize_", "set_",
         "set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor",
         "set_.source_Tensor_storage_offset"}  # fmt: skip
-# Operators without a CUDA kernel, which select cuDNN for CUDA tensors.
+# Operators for which PyTorch has no CUDA kernel of its own: they select cuDNN for CUDA tensors.
 CHOOSE_LIBRARY = {"convolution", "convolution_backward"}
 CONSTANT = {"_fused_sdp_choice": 0, "_use_cudnn_ctc_loss": False, "_use_cudnn_ctc_loss.Tensor": False}
 TAKE_CPU_TENSORS = ("index", "_index_put", "_unsafe_index", "_ctc_loss", "_foreach_copy_")
@@ -40,7 +40,7 @@ class StreamWork(ctypes.Structure):
 runtime = ctypes.CDLL(None)
 runtime.kernkit_enqueue_work.argtypes = [ctypes.c_void_p, ctypes.POINTER(StreamWork)]
 runtime.kernkit_wait_for_turn.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
-kept = {}  # {number of an enqueued work: objects to which the runtime refers}
+kept = {}  # {number of enqueued work: objects to which the runtime has pointers}
 numbers = itertools.count(1)
 libraries = []  # kernels live as long as the library object
 
@@ -51,7 +51,8 @@ def checked(error, function):
 
 
 def enqueue(stream, name, work):
-    """Enqueues the function `work` in a stream or, during a graph capture, adds it to the graph."""
+    """Enqueues work() in a stream or, during a graph capture, adds work() to the graph. `name`: name of the work in
+    reports."""
     number = next(numbers)
     problem = []
 
@@ -72,7 +73,7 @@ def wait_for_turn(stream):
 
 
 def on_cpu(x):
-    """A CPU tensor that shares the memory of a CUDA tensor."""
+    """Returns a CPU tensor that shares the memory of a CUDA tensor."""
     storage = x.untyped_storage()
     if storage.nbytes() == 0:
         return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="cpu")
@@ -125,7 +126,8 @@ class Arguments:
         return type(value)(map(self.convert_back, value)) if type(value) in (list, tuple) else value
 
     def write_back(self, stream):
-        """Resizes and writes the CUDA arguments whose CPU tensors the operator resized or has in other memory."""
+        """Resizes the CUDA arguments whose CPU tensors the operator resized. Copies a CPU tensor in other memory to its
+        CUDA tensor."""
         for x, y in self.pairs:
             if x.shape != y.shape:
                 x.resize_(y.shape)
@@ -135,7 +137,8 @@ class Arguments:
 
 
 def cpu_generator(generator):
-    """Advances a CUDA generator, and returns a CPU generator whose seed follows from the state before the advance."""
+    """Advances a CUDA generator. Returns a CPU generator whose seed depends on the state of the CUDA generator before
+    the advance."""
     offset = generator.get_offset()
     generator.set_offset(offset + 4)
     return torch.Generator().manual_seed(hash((generator.initial_seed(), offset)) & (2**63 - 1))
@@ -176,7 +179,7 @@ class Kernel:
         except RuntimeError as error:
             if "not resizable" not in str(error):
                 raise
-            arguments = Arguments(has_own_memory=True)  # an argument out= that must be resized
+            arguments = Arguments(has_own_memory=True)  # the operator must resize an argument out=
             results = self.call(arguments.convert(args), {**cpu_kwargs, **{name: arguments.convert(value)
                                                           for name, value in kwargs.items() if name != "generator"}})  # fmt: skip
         results = arguments.convert_back(results)
@@ -193,7 +196,9 @@ class Kernel:
             raise
 
     def capture(self, stream, args, kwargs):
-        """Adds the operator to the graph. A call on copies of the arguments gives the shapes of the results."""
+        """Adds the operator to the graph, and returns its results. Calls the operator on copies of the arguments to
+        find the shapes of the results. Raises RuntimeError if the shape or value of a result depends on tensor
+        contents."""
         if self.name.partition(".")[0] in RETURN_VALUES:
             raise RuntimeError(f"CUDA error: operation not permitted when stream is capturing: {self.name} returns values")
         trial = Arguments(has_own_memory=True)
@@ -211,7 +216,8 @@ class Kernel:
 
 
 def copy(to, source, non_blocking=False):
-    """The kernel of copy_: copies at the call or, during a capture, adds the copy to the graph."""
+    """Copies `source` to `to` in place of aten::copy_ and returns `to`. Copies at the call or, during a capture, adds
+    the copy to the graph."""
     devices = [x.device.index for x in (to, source) if x.is_cuda]
     streams = [C._cuda_getCurrentRawStream(index) for index in dict.fromkeys(devices)]
 
@@ -233,7 +239,7 @@ def is_view(schema):
 
 
 def start():
-    """Installs the kernels, for the rest of the process."""
+    """Installs the kernels at the dispatch key CUDA, for the rest of the process."""
     library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

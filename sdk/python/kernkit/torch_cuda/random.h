@@ -10,8 +10,9 @@
 
 namespace kernkit::torch_cuda {
 
-/// Returns the number by which an operator with `count` random elements advances the Philox offset:
-/// the rule of PyTorch's distribution kernels, 4 per thread and loop (DistributionTemplates.h).
+/// Returns the number by which an operator with `count` random elements advances the Philox offset.
+/// The rule is that of PyTorch's distribution kernels, 4 for each iteration of a thread
+/// (DistributionTemplates.h).
 inline uint64_t advance_of(int64_t count) {
   constexpr int64_t kThreads = 256, kUnroll = 4;
   static const int64_t most_blocks = [] {
@@ -25,8 +26,8 @@ inline uint64_t advance_of(int64_t count) {
   return static_cast<uint64_t>(((count - 1) / (kThreads * blocks * kUnroll) + 1) * kUnroll);
 }
 
-/// Advances a CUDA generator and returns its state before the advance. During a graph capture the
-/// state refers to memory that each replay of the graph fills.
+/// Advances a CUDA generator for `count` random elements, and returns its state before the advance.
+/// During a graph capture the state refers to memory that each replay of the graph fills.
 inline at::PhiloxCudaState take_state(const at::Generator& generator, int64_t count) {
   auto* const of_device = at::check_generator<at::CUDAGeneratorImpl>(generator);
   const std::lock_guard<std::mutex> lock(of_device->mutex_);
