@@ -10,8 +10,8 @@ from .errors import UserError
 
 
 def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """Runs a program by subprocess.run() with `options`. Returns its result, whose exit code the caller examines.
-    Raises UserError if the program cannot be started, for example because it is not installed."""
+    """Runs a program by subprocess.run() with `options`. Returns the result of the run, whose exit code the caller
+    examines. Raises UserError if the program cannot be started, for example because it is not installed."""
     command = [str(argument) for argument in arguments]
     try:
         return subprocess.run(command, **options)

@@ -68,7 +68,7 @@ class Op:
 
     @property
     def has_shapes(self) -> bool:
-        """Returns whether the line has a shape, a dtype or (out!)."""
+        """Returns whether the line has a shape or a dtype, or marks an output with (out!)."""
         return any(value.shape is not None or value.dtype or value.is_only_written for value in self.parameters + self.results)
 
 

@@ -34,7 +34,7 @@ def framework(name: str) -> Any:
 
 class Framework:
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """Returns a function that calls the op with this framework's tensors, passed as in the example."""
+        """Returns a function that calls the op with this framework's tensors."""
         return op
 
 
@@ -67,7 +67,7 @@ class Torch(Framework):
 
 
 class CuPy(Framework):
-    """CuPy. It does not pass its current stream to tvm_ffi, so on_a_busy_stream() passes the stream."""
+    """The framework CuPy. CuPy does not pass its current stream to tvm_ffi, so on_a_busy_stream() passes the stream."""
 
     def __init__(self) -> None:
         self.cupy = framework("cupy")
@@ -102,7 +102,8 @@ class CuPy(Framework):
 
 
 class Box:
-    """A tensor that an op writes. JAX arrays are immutable, so the box holds the array after the last write."""
+    """A holder of a tensor that an op writes. JAX arrays are immutable, so the box holds the array after the last
+    write."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -112,8 +113,7 @@ class Box:
 
 
 class Jax(Framework):
-    """JAX, which runs all work in order on its own streams. An op is called as a custom call of
-    XLA."""
+    """The framework JAX, which runs all work in order on its own streams. An op is called as a custom call of XLA."""
 
     def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
         self.jax, self.platform = jax or framework("jax"), platform

@@ -39,8 +39,9 @@ class Report(Results):
         return code == 0
 
     def run_tests(self, path: pathlib.Path, command: Sequence[Any], **environment: str) -> None:
-        """Runs a program with many checks, which writes a JUnit file to `path`, and adds their results. The program
-        itself counts as a failed check if no check ran, or if its exit code is not 0 although no check failed."""
+        """Runs a program with many checks, which writes a JUnit file to `path`, and adds the results in the file to
+        this report. The program itself counts as a failed check if no check ran, or if its exit code is not 0 although
+        no check failed."""
         name = path.stem
         code = programs.run(command, env={**os.environ, **environment}).returncode
         results = read_junit(path)

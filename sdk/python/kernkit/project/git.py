@@ -11,7 +11,8 @@ from .. import programs
 from ..errors import UserError
 from . import files
 
-# Environment variables that git sets for a hook or for `git rebase --exec`, and that name its own repository.
+# Environment variables that git sets for a hook or for `git rebase --exec`. They name the repository of the hook or of
+# the rebase.
 _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
                "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE",
                "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX")  # fmt: skip
@@ -25,8 +26,8 @@ Completed = subprocess.CompletedProcess  # result of a run of git, whose output 
 
 
 def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> "Completed[str]":
-    """Runs git with the text `typed` on standard input. Returns its result, whose exit code the caller examines. Raises
-    UserError if git cannot be started, or does not end within _TIMEOUT."""
+    """Runs git with the text `typed` on standard input. Returns the result of the run, whose exit code the caller
+    examines. Raises UserError if git cannot be started, or does not end within _TIMEOUT."""
     inherited = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     try:
         return programs.run(

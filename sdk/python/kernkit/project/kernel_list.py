@@ -89,8 +89,8 @@ def users(text: str, op: str) -> List[str]:
 
 
 def without(text: str, op: str) -> str:
-    """Returns `text` without the calls that add the op, and without a line of such a call that then contains only a
-    comment. Raises ValueError if a command in `text` has no closing parenthesis."""
+    """Returns `text` without the calls that add the op. A line of such a call that then contains only a comment is
+    removed as well. Raises ValueError if a command in `text` has no closing parenthesis."""
     for call in reversed(_adding(text, op)):
         first = text.rfind("\n", 0, call.begin) + 1
         last = text.find("\n", call.end)

@@ -86,7 +86,8 @@ def has_manifest(folder: str) -> bool:
 
 
 def version_line(folder: str) -> str:
-    """Returns the first line of the manifest, as in "kernkit 0.1.0 sha256:..."; "" if the manifest cannot be read."""
+    """Returns the first line of the folder's manifest, as in "kernkit 0.1.0 sha256:..."; "" if the manifest cannot be
+    read."""
     content = _read(os.path.join(folder, name_in(folder))) or b""
     return content.decode(errors="replace").partition("\n")[0]
 

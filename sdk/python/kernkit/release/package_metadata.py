@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The package's metadata that other files than pyproject.toml define: version, addresses, authors, and README for the
-package's page.
+"""The fields of the package's metadata that are defined outside of pyproject.toml: version, addresses, authors, and
+README for the package's page.
 
 scikit-build-core loads this module by [[tool.dynamic-metadata]] in pyproject.toml, in the folder of the sources."""
 
@@ -51,8 +51,8 @@ def _urls(values: Mapping[str, str], version: str) -> Dict[str, str]:
 
 
 def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, Any]:
-    """Returns the fields of [project] in pyproject.toml. A field without a value is empty. Raises UserError
-    if addresses.toml has an unsupported line or value.
+    """Returns the fields version, readme, urls and authors of [project] in pyproject.toml. A field without a value is
+    empty. Raises UserError if addresses.toml has an unsupported line or value.
 
     root: folder of the repository. readme_path: path below `root` of the file with the package page's text."""
     values, version = addresses.read(root), sdk.version_of(root / "sdk")

@@ -61,7 +61,8 @@ class Repository(git.Repository):
             return self.git("write-tree", **index)
 
     def identity(self) -> Optional[str]:
-        """Returns the committer that git's settings name, as in "A <a@example.com>", or None."""
+        """Returns the committer in git's settings, as in "A <a@example.com>"; None if the settings name no
+        committer."""
         result = self.attempt("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
         return result.stdout.rpartition("> ")[0] + ">" if result.returncode == 0 else None
 
@@ -183,7 +184,7 @@ class Repository(git.Repository):
 
 
 def merge_failed(result: "git.Completed[str]") -> str:
-    """Returns the message for a merge that failed."""
+    """Returns the error message for a merge that failed with the result `result` of git."""
     text = git.message(result)
     advice = ""
     if "signature" in text:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the counters of kernels in two files of `kernkit counters --json`.
 
-Counters have no noise: a counter is worse if its relative growth is above the tolerance. Occupancy
-is worse if it fell. The number of idle lanes, summed over the instructions of all warps, is
-compared like a counter.
-"""
+Counters have no noise, so a counter is worse if its relative growth is above the tolerance. Occupancy is worse if it
+fell. The number of idle lanes, summed over the instructions of all warps, is compared like a counter."""
 
 import argparse
 import dataclasses
@@ -54,8 +52,7 @@ def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:
 
 
 def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) -> Tuple[List[Change], List[str]]:
-    """Returns the counters that differ, and messages about kernels and counters that only one file
-    has."""
+    """Returns (counters that differ, messages about kernels and counters that only one file has)."""
     changes: List[Change] = []
     missing = [f"{kernel}: only in the {which} file" for which, these, those in (("old", old, new), ("new", new, old))
                for kernel in these if kernel not in those]  # fmt: skip

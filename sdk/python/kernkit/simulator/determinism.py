@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares runs of a program with different seeds: the first launch whose output bits differ, and the accesses that can
-explain the difference. The simulator's tool determinism writes the compared texts, see sdk/simulator/tools/determinism.h."""
+"""Compares runs of a program with different seeds: finds the first launch whose output bits differ, and the accesses
+that can explain the difference. The simulator's tool determinism writes the compared texts, see
+sdk/simulator/tools/determinism.h."""
 
 import contextlib
 import ctypes
@@ -33,9 +34,9 @@ class Difference(NamedTuple):
 
 @contextlib.contextmanager
 def fixed_addresses() -> Iterator[None]:
-    """Fixes the addresses and the seed of Python's string hashes for programs that start in the block, where the system
-    permits it. Without this, runs could differ because kernels store pointers, or because a script launches kernels in
-    the order of a set."""
+    """Makes programs that start in the block use the same memory addresses in every run, where the system permits it,
+    and the same seed of Python's string hashes. Otherwise runs could differ because kernels store pointers, or because
+    a script launches kernels in the order of a set."""
     personality = ctypes.CDLL(None).personality
     personality.argtypes = [ctypes.c_ulong]
     before, hash_seed = personality(CURRENT), os.environ.get(HASH_SEED)

@@ -26,7 +26,7 @@ NO_SOURCES = "tests/"  # subfolder of the simulator that has no sources of the r
 
 
 class Prebuilt(NamedTuple):
-    """A prebuilt runtime."""
+    """A prebuilt runtime that is installed for this Python."""
 
     folder: pathlib.Path  # folder of the runtime and of its record
     version: str  # version of kernkit, as in "0.1.0"

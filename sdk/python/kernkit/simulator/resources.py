@@ -92,8 +92,8 @@ def _target(ptx: pathlib.Path) -> int:
 
 
 def occupancy(usage: Usage, threads: int, dynamic_bytes: int) -> Dict[str, float]:
-    """Returns the number of blocks that each resource allows on a multiprocessor, and the share of active warps [%],
-    under Nsight Compute's names; {} for an architecture that LIMITS lacks. `threads`: threads of a block.
+    """Returns {Nsight Compute's name: value} of the number of blocks that each resource allows on a multiprocessor, and
+    of the share of active warps [%]; {} for an architecture that LIMITS lacks. `threads`: threads of a block.
     `dynamic_bytes`: dynamic shared memory of a block."""
     limits = LIMITS.get(int("".join(re.findall(r"\d", usage["architecture"]))))
     if limits is None:
@@ -126,8 +126,8 @@ def _up(value: int, to: int) -> int:
 
 
 def with_occupancy(usage: Usage, shapes: Dict[str, int]) -> Usage:
-    """Returns the resources of a kernel, and the lowest occupancy of all its launches. `shapes`: {"T+B": number of
-    launches with T threads and B bytes of dynamic shared memory in a block}."""
+    """Returns `usage`, the resources of a kernel, with the lowest occupancy of all launches added. `shapes`: {"T+B":
+    number of launches with T threads and B bytes of dynamic shared memory in a block}."""
     launches: "list[Tuple[int, int]]" = [(int(threads), int(more)) for threads, more in (shape.split("+") for shape in shapes)]
     all_of_them = [occupancy(usage, threads, more) for threads, more in launches]
     worst = min(filter(None, all_of_them), key=lambda limits: limits["sm__maximum_warps_per_active_cycle_pct"], default={})

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, and beside it, in a folder of its own, the
-driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13. The package kernkit_simulator has them
-prebuilt. Without the package, CMake compiles them once; libcuda.so.1 and libnvJitLink.so.13 require cuda.h of CUDA 13.
+"""kernkit's CUDA runtime for programs that nvcc compiled: libcudart.so.13 and, in the folder driver/ next to it, the
+driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13. The package kernkit_simulator contains
+these libraries. Without the package, CMake compiles them once; libcuda.so.1 and libnvJitLink.so.13 require cuda.h of
+CUDA 13.
 
-A compiled runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
-neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
-"""
+A compiled runtime is kept with a digest of its sources. While the digest stays the same, neither CMake nor a compiler
+is started. Each library is replaced as a whole, under a lock between processes."""
 
 import fcntl
 import hashlib
@@ -103,7 +103,7 @@ def cuda_headers() -> Optional[pathlib.Path]:
 
 
 def driver_of(runtime: pathlib.Path) -> Optional[pathlib.Path]:
-    """Returns the libcuda.so.1 that was built with a runtime, or None."""
+    """Returns the path of the libcuda.so.1 that was built with a runtime; None if there is none."""
     driver = runtime.parent / DRIVER
     return driver if driver.is_file() else None
 

@@ -40,8 +40,8 @@ constexpr const char* kAdvice =
     "kernkit runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, which lack "
     "this call: use another operator or dtype, or run the program on a GPU";
 
-// Disables autograd and autocast during its lifetime: PyTorch has already applied both to the CUDA
-// tensors.
+// Disables autograd and autocast while an object exists: PyTorch has already applied both to the
+// CUDA tensors.
 struct BelowAutograd {
   at::AutoDispatchBelowADInplaceOrView below;
   c10::impl::ExcludeDispatchKeyGuard without_autocast{c10::autocast_dispatch_keyset};
@@ -85,8 +85,8 @@ struct OperatorFacts {
   // Whether a result's shape, or a result that is no tensor, depends on the contents of tensors.
   // The operator then runs at the call.
   bool returns_values;
-  bool is_random;                   // whether the operator takes random numbers
-  bool is_on_cpu;                   // whether the CPU has the operator
+  bool is_random;                   // whether the operator uses random numbers
+  bool is_on_cpu;                   // whether PyTorch has a CPU kernel
   int generator = -1;               // index of the argument for a generator; -1 for none
   std::vector<bool> reads, writes;  // for each argument
 };
@@ -123,7 +123,7 @@ OperatorFacts::OperatorFacts(const OperatorHandle& op) : name(op.schema().name()
   is_random = generator >= 0 || op.hasTag(at::Tag::nondeterministic_seeded);
 }
 
-/// A call of an operator that runs later, as work of a stream.
+/// A call of an operator that runs as work of a stream, after the call has returned.
 class LaterCall {
  public:
   /// `arguments` has CPU tensors in the device memory of the call's CUDA tensors. `results` has CPU

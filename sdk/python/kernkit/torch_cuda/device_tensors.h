@@ -163,12 +163,13 @@ class Arguments {
     }
     return out;
   }
-  /// The CUDA device of the call's tensors; the current device for a call without CUDA tensors.
+  /// Returns the CUDA device of the call's tensors, or the current device for a call without CUDA
+  /// tensors.
   c10::Device device() const {
     return device_ ? *device_ : c10::Device(c10::kCUDA, c10::cuda::current_device());
   }
   bool has_cpu_tensor() const { return has_cpu_tensor_; }
-  /// Pairs of a CUDA tensor and its counterpart.
+  /// Returns pairs of a CUDA tensor and its counterpart.
   const std::vector<std::pair<at::Tensor, at::Tensor>>& pairs() const { return pairs_; }
   /// Permits the next tensor to be on another device than the earlier tensors.
   void allow_other_device() { device_.reset(); }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators on CUDA tensors by the kernels for the CPU, in Python, for machines without a C++ compiler.
+"""Runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, in Python, for machines without a C++
+compiler.
 
 An operator runs at its call, after the stream's earlier work, also with a seed. In a graph capture the operator becomes
-a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of streams."""
+a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of
+streams."""
 
 import ctypes
 import itertools
@@ -14,7 +16,7 @@ import torch
 C = torch._C
 ADVICE = ("kernkit runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, which lack this call: use another "
           "operator or dtype, or run the program on a GPU")  # fmt: skip
-# Operators whose CUDA implementation launches no kernel and is kept, and copy_, for which copy() is installed.
+# Operators whose CUDA implementation is kept, because it launches no kernel, and copy_, for which copy() is installed.
 STAY = {"_efficientzerotensor", "_has_compatible_shallow_copy_type", "_local_scalar_dense", "_nested_tensor_size", "_pin_memory",
         "copy_", "empty.memory_format", "empty_strided", "is_pinned", "is_set_to", "record_stream", "resize_", "set_",
         "set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor",
@@ -31,7 +33,7 @@ Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class StreamWork(ctypes.Structure):
-    """kernkit_stream_work of kernkit/simulator/stream_work.h."""
+    """The C struct kernkit_stream_work, see kernkit/simulator/stream_work.h."""
 
     _fields_ = [("name", ctypes.c_char_p), ("place", ctypes.c_char_p), ("run", Run), ("release", Release), ("data", ctypes.c_void_p),
                 ("accesses", ctypes.c_void_p), ("num_accesses", ctypes.c_size_t)]  # fmt: skip
@@ -42,7 +44,7 @@ runtime.kernkit_enqueue_work.argtypes = [ctypes.c_void_p, ctypes.POINTER(StreamW
 runtime.kernkit_wait_for_turn.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
 kept = {}  # {number of enqueued work: objects to which the runtime has pointers}
 numbers = itertools.count(1)
-libraries = []  # kernels live as long as the library object
+libraries = []  # torch.library.Library objects, which own the installed kernels
 
 
 def checked(error, function):

@@ -50,8 +50,8 @@ inline at::Generator cpu_generator(const at::PhiloxCudaState& state) {
   return at::make_generator<at::CPUGeneratorImpl>(seed_of(state));
 }
 
-/// Seeds the CPU's default generator during its lifetime, for operators that have no argument for a
-/// generator.
+/// Seeds the CPU's default generator, for operators that have no argument for a generator. The
+/// destructor restores the state of the generator.
 class DefaultGeneratorSeeded {
  public:
   explicit DefaultGeneratorSeeded(const at::PhiloxCudaState& state)

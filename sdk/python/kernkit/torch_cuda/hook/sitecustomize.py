@@ -11,8 +11,8 @@ import sys
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(os.path.dirname(FOLDER))
 BINDINGS = ("_kernkit_cuda_bindings", "simulator/cuda_bindings.py")
-# {module: (name, file) of the module whose function prepare(), if there is one, is called with the module's file before its
-# import, and whose function start() is called with the module after its import}
+# {imported module: (name, file) of its hook module}. Before the import, prepare() of the hook module, if defined, gets
+# the file of the imported module. After the import, start() of the hook module gets the imported module.
 AFTER = {
     "torch": ("_kernkit_torch_cuda", "torch_cuda/start.py"),
     "cuda.bindings._internal.runtime": BINDINGS,
