@@ -16,8 +16,10 @@ HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run b
 # Pattern of a report about code that a GPU runs and the simulator does not. A grid that does not fit a kernel's cluster
 # is an error of the program.
 UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
-ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"  # beginning of the sentence that torch_cuda/ adds to PyTorch's message
-NOT_SUPPORTED = "operation not supported"  # text of cudaErrorNotSupported; the runtime reports a function only at its first call
+# Beginning of the sentence that torch_cuda/ adds to PyTorch's message.
+ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"
+# Text of cudaErrorNotSupported; the runtime reports a function only at its first call.
+NOT_SUPPORTED = "operation not supported"
 
 
 class Reports:

@@ -69,9 +69,11 @@ class Repository:
         """Raises UserError if git finds no repository, or a repository whose worktree does not contain the library."""
         self.library = library
         if files.kind(library / ".git") == files.FOLDER:
-            for name in ("HEAD", "config", "index", "packed-refs"):  # must be regular files: git would wait for the content of a pipe
+            # These must be regular files: git would wait for the content of a pipe.
+            for name in ("HEAD", "config", "index", "packed-refs"):
                 files.at(library, f".git/{name}", files.FILE)
-            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):  # must be folders: git would follow a link and write there
+            # These must be folders: git would follow a link and write there.
+            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):
                 files.at(library, f".git/{name}", files.FOLDER)
         self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))
         self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")

@@ -15,7 +15,7 @@ from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 try:
     from ..project.manifest import files_below
-except ImportError:  # inside the template's hook
+except ImportError:  # the template's hook, which has no packages
     from manifest import files_below  # type: ignore
 
 ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"

@@ -14,7 +14,7 @@ from typing import Any, Dict, Tuple
 
 try:
     from ..project import copies, manifest
-except ImportError:  # inside the template's hook
+except ImportError:  # the template's hook, which has no packages
     import copies  # type: ignore
     import manifest  # type: ignore
 

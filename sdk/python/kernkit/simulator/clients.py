@@ -54,7 +54,8 @@ def write_assembler(folder: pathlib.Path) -> pathlib.Path:
     path = folder / "ptxas"
     if not path.is_file() or path.read_text() != PTXAS:
         folder.mkdir(parents=True, exist_ok=True)
-        partial = folder / f"ptxas.{os.getpid()}"  # complete before it is renamed, so that other processes see the whole file
+        # The file is complete before it is renamed, so that other processes see the whole file.
+        partial = folder / f"ptxas.{os.getpid()}"
         partial.write_text(PTXAS)
         partial.chmod(0o755)
         os.replace(partial, path)

@@ -7,7 +7,8 @@ uses Python's standard library only, since kernkit need not be installed in the 
 import ctypes
 
 RUNTIME = "libcudart.so.13"  # name of kernkit's runtime, which LD_PRELOAD has loaded
-SUFFIXES = ("_ptsz", "_ptds", "")  # suffixes of functions for streams per thread; "" for functions without such a variant
+# Suffixes of functions for streams per thread; "" for functions without such a variant.
+SUFFIXES = ("_ptsz", "_ptds", "")
 
 
 def start(module):

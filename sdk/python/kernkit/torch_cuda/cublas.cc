@@ -134,7 +134,7 @@ cublasStatus_t multiply(const char* function, cublasHandle_t handle, cublasOpera
   return enqueue(product, of(handle)->stream);
 }
 
-// The content of cuBLASLt's descriptors.
+// The contents of cuBLASLt's opaque descriptors.
 struct Layout {
   cudaDataType type;
   int32_t order = CUBLASLT_ORDER_COL;
