@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the answers before anything is copied; a wrong answer ends the run with one sentence.
+"""Checks the answers to the template's questions before anything is copied. A wrong answer ends the run with a message
+of one sentence.
 
-Jinja renders this file before Python runs it, in one place only, in main(): the answers
-are JSON inside a string literal, so that any content stays data. In kernkit's
-Python package this file is the module `names`, so that all commands have the same rules for names.
-"""
+Jinja renders this file before Python runs it as a hook. Jinja replaces one expression, in main(), by a string literal
+that contains the answers as JSON, so that no answer becomes code. In kernkit's Python package this file is the module
+`names`, so that all commands have the same rules for names."""
 
 import os
 import sys
 
-# A hook runs as a file in the folder for temporary files. Other files of that folder must not be imported.
+# A hook runs from the folder for temporary files, whose other files must not be imported.
 sys.path = [path for path in sys.path if path != os.path.dirname(os.path.abspath(__file__))]
 
 import ctypes  # noqa: E402
@@ -87,7 +87,7 @@ def standard_modules() -> set:
 
 
 def is_c_function(name: str) -> bool:
-    """Returns whether the C library has a function of this name, which a namespace cannot have."""
+    """Returns whether the C library has a function of this name. A namespace cannot have the same name."""
     try:
         return hasattr(ctypes.CDLL(None), name)
     except (OSError, TypeError):
@@ -95,7 +95,8 @@ def is_c_function(name: str) -> bool:
 
 
 def why_not_word(name: str) -> str:
-    """Returns the reason why C++ and Python cannot have a variable of this name, as the end of a sentence, or ""."""
+    """Returns the reason why a variable cannot have this name in C++ and Python, as the end of a sentence; "" for a
+    valid name."""
     if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name):
         return "must begin with a letter and contain only letters, digits and _"
     if "__" in name:
@@ -114,14 +115,15 @@ def why_not_word(name: str) -> str:
 
 
 def why_not_identifier(name: str) -> str:
-    """Returns the reason why C++, Python and a file cannot have this name, as the end of a sentence, or ""."""
+    """Returns the reason why a function or a file cannot have this name, as the end of a sentence; "" for a valid
+    name."""
     if not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "must begin with a lower-case letter and contain only lower-case letters, digits and _"
     return why_not_word(name)
 
 
 def why_not(name: str) -> str:
-    """Returns the reason why a library cannot have this name, as the end of a sentence, or ""."""
+    """Returns the reason why a library cannot have this name, as the end of a sentence; "" for a valid name."""
     if why_not_identifier(name):
         return why_not_identifier(name)
     if name.endswith("_t"):
@@ -147,7 +149,7 @@ def suggestion(name: str) -> str:
 
 
 def why_not_text(text: str) -> str:
-    """Returns the reason why a line of text is invalid, as the end of a sentence, or ""."""
+    """Returns the reason why a line of text is invalid, as the end of a sentence; "" for a valid text."""
     if not text.strip() or len(text) > MAX_TEXT:
         return "is not a text of 1 to %d characters" % MAX_TEXT
     if not text.isprintable():
@@ -158,7 +160,7 @@ def why_not_text(text: str) -> str:
 
 
 def problem(answers: dict) -> str:
-    """Returns a sentence about the first wrong answer, or ""."""
+    """Returns a sentence about the first wrong answer; "" if all answers are valid."""
 
     def message(answer: str, reason: str, advice: str) -> str:
         value = answers[answer]

@@ -26,15 +26,15 @@ class Results:
 
 
 def read_junit(path: pathlib.Path) -> Results:
-    """The results in a file; empty where the file does not exist."""
+    """Returns the results in a JUnit file; empty results if the file does not exist."""
     results = Results()
     for case in ET.parse(path).iter("testcase") if path.exists() else ():
         name, suite = case.get("name", ""), case.get("classname", "")
         name = name if suite in ("", name) else f"{suite}.{name}"
         printed, reason = case.findtext("system-out") or "", case.find("skipped")
         if reason is not None or case.get("status") in ("notrun", "disabled"):
-            # ctest's message lacks the reason of a skipped test; GoogleTest's output contains the
-            # reason.
+            # ctest's file has no reason for a skipped test. The output of the test, which GoogleTest printed, contains
+            # the reason.
             reported = re.search(r": Skipped\n(.+)", printed)
             default = reason.get("message", "") if reason is not None else "not run"
             results.skipped.append((name, reported[1] if reported else default))

@@ -65,7 +65,8 @@ def _list(node: Any) -> List[Any]:
 
 
 def _expression(node: Any, names: Set[str], depth: int = 0) -> Expression:
-    """Reads an expression, and adds the names in the expression to `names`."""
+    """Returns the expression in a node of the JSON, and adds the names in the expression to `names`. Raises ValueError
+    if the node is not an expression, or has more than MAX_DEPTH levels."""
     if isinstance(node, str):
         if not _NUMBER.fullmatch(node):
             names.add(_name(node))
@@ -178,13 +179,14 @@ def _version(name: str, parsed: Any) -> None:
 
 
 def damaged(name: str, problem: object) -> SchemaError:
-    """The error for an op whose parsed line was not written by kernkit, or was changed."""
+    """Returns the error for an op whose parsed line was changed, or was not written by kernkit. `problem`: what is
+    wrong in the line."""
     return SchemaError(f"{name}: the parsed schema line is damaged: {problem}")
 
 
 def read_op(name: str, line: str, parsed: Any, doc: str = "") -> Op:
-    """Makes the op from its parsed line. `line` begins with the op's name. SchemaError: the name is
-    reserved, or the parsed form has another version or is damaged."""
+    """Returns the op that the parsed line `parsed` describes. line: the schema line, which begins with the op's name.
+    Raises SchemaError if the name is invalid, or the parsed line is damaged or has another version than VERSION."""
     if not _NAME.fullmatch(name):
         raise SchemaError(f"{reprlib.repr(name)} is not a valid name of an op; choose a name of letters, digits and _ in KERNKIT_EXPORT, "
                           "which does not begin with __")  # fmt: skip

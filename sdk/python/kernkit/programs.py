@@ -10,8 +10,8 @@ from .errors import UserError
 
 
 def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProcess[str]":
-    """Calls subprocess.run() with these options. The caller examines the exit code. UserError: the
-    program cannot be started, for example because it is not installed."""
+    """Runs a program by subprocess.run() with `options`. Returns the result of the run, whose exit code the caller
+    examines. Raises UserError if the program cannot be started, for example because it is not installed."""
     command = [str(argument) for argument in arguments]
     try:
         return subprocess.run(command, **options)
@@ -20,7 +20,7 @@ def run(arguments: Sequence[Any], **options: Any) -> "subprocess.CompletedProces
 
 
 def _problem(program: str, error: OSError, folder: str) -> str:
-    """The message for a program that could not be started in a folder."""
+    """Returns the message for a program that could not be started in a folder."""
     if folder and not os.path.isdir(folder):
         return f"{program} cannot be started in {folder}: folder not found"
     is_path = "/" in program

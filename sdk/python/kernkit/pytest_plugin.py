@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin of pytest that `-p kernkit` loads: for tests on device="cuda" that also run without a GPU, under `kernkit run`.
+"""The pytest plugin that `-p kernkit` loads, for tests on device="cuda" that also run without a GPU, by `kernkit run`.
 
-There the header of pytest's output states that the CPU computes the results, and a test that fails because it needs code
-that the simulator cannot run is skipped, with the reason. Without `kernkit run` the plugin does nothing."""
+Under `kernkit run`, the header of pytest's output states that the CPU computes the results. A test that fails because
+it needs code that the simulator cannot run is skipped, with the reason. Without `kernkit run` the plugin does
+nothing."""
 
 import ctypes
 import re
@@ -12,10 +13,13 @@ import pytest
 
 HEADER = ('kernkit: the CPU computes the results of device="cuda": kernels run by their PTX, and operators of PyTorch by its '
           "kernels for the CPU. Times mean nothing")  # fmt: skip
-# Reports about code that a GPU runs and the simulator does not. A grid that does not fit a kernel's cluster is an error of the program.
+# Pattern of a report about code that a GPU runs and the simulator does not. A grid that does not fit a kernel's cluster
+# is an error of the program.
 UNSUPPORTED = re.compile(r" cannot run: (?!the grid is not a multiple)| is not supported\b| are not supported\b")
-ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"  # begins the sentence that torch_cuda/ adds to PyTorch's message
-NOT_SUPPORTED = "operation not supported"  # the text of cudaErrorNotSupported, whose function is reported once in a process
+# Beginning of the sentence that torch_cuda/ adds to PyTorch's message.
+ADVICE = "kernkit runs PyTorch's operators on CUDA tensors"
+# Text of cudaErrorNotSupported; the runtime reports a function only at its first call.
+NOT_SUPPORTED = "operation not supported"
 
 
 class Reports:
@@ -26,7 +30,7 @@ class Reports:
         function.argtypes, function.restype = [ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t], ctypes.c_size_t
 
     def new(self) -> List[str]:
-        """The reports since the last call."""
+        """Returns the reports that the runtime has made since the previous call."""
         texts = []
         while length := self.function(self.count, None, 0):
             text = ctypes.create_string_buffer(length + 1)
@@ -37,7 +41,7 @@ class Reports:
 
 
 def reports_of_process() -> Optional[Reports]:
-    """The reports of the runtime that `kernkit run` loads, or None without this runtime."""
+    """Returns the reports of the runtime that `kernkit run` loads, or None without this runtime."""
     function = getattr(ctypes.CDLL(None), "kernkit_report", None)
     return Reports(function) if function else None
 
@@ -46,8 +50,8 @@ REPORTS = reports_of_process()
 
 
 def reason_of(error: BaseException, reports: List[str]) -> str:
-    """Why the simulator cannot run a test that raised an error while the runtime made these reports; "" if the simulator is
-    not the cause."""
+    """Returns the reason why the simulator cannot run a test; "" if the simulator is not the cause. `error`: the error
+    that the test raised. `reports`: the reports that the runtime made during the test."""
     unsupported = [text for text in reports if UNSUPPORTED.search(text)]
     if unsupported:
         return unsupported[0]
@@ -61,14 +65,14 @@ def pytest_report_header() -> Optional[str]:
 
 
 def skip_unsupported() -> Generator[None, Any, Any]:
-    """Wraps a phase of a test. Skips the test if the test fails because of code that the simulator does not run."""
+    """Runs a phase of a test, and skips the test if the phase fails because of code that the simulator does not run."""
     if REPORTS:
         REPORTS.new()
     try:
         return (yield)
     except Exception as error:
         if REPORTS and (reason := reason_of(error, REPORTS.new())):
-            # With the place of the test, and not of this line.
+            # The report of the skip names the line of the test instead of this line.
             raise pytest.skip.Exception(f"needs a GPU: {reason}", _use_item_location=True) from None
         raise
 

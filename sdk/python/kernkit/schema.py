@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parsed schema line of an op. kernkit/schema/parser.h is the only parser of lines; parsed_line.py reads its result."""
+"""The parsed schema line of an op. Only kernkit/schema/parser.h parses lines; parsed_line.py reads the parsed form."""
 
 import dataclasses
 from typing import Any, List, Optional, Tuple, Union
@@ -13,7 +13,7 @@ Expression = Union[str, Tuple[Any, ...]]
 class Size:
     """One size of a shape in a schema line."""
 
-    kind: str  # "any" for _, "run" for ..., "scaled" for a name or its multiple, otherwise "sum"
+    kind: str  # "any" for _, "run" for ... and each..., "scaled" for a name or its multiple, otherwise "sum"
     expression: Expression = ""
     name: str = ""  # name in a scaled size, such as d in 2 * d
     factor: int = 1  # factor in a scaled size, such as 2 in 2 * d
@@ -38,19 +38,19 @@ class Value:
 
     @property
     def has_any_dtype(self) -> bool:
-        """Whether the line has "?" for the dtype: the caller chooses the dtype of an output."""
+        """Returns whether the dtype in the line is "?", so that the caller chooses the dtype of the output."""
         return self.dtype == ("?",)
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """The size of a tensor that determines the value of a name in the line."""
+    """A size of a tensor parameter that determines the value of a name in the line."""
 
     name: str
     value: int  # index of the tensor among the parameters
     axis: int  # index of the size; negative, counted from the end, for a size after "..."
     factor: int = 1
-    is_optional: bool = False  # whether a call can lack the tensor
+    is_optional: bool = False  # whether a call may omit the tensor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,10 +68,10 @@ class Op:
 
     @property
     def has_shapes(self) -> bool:
-        """Whether the line has a shape, a dtype or (out!)."""
+        """Returns whether the line has a shape or a dtype, or marks an output with (out!)."""
         return any(value.shape is not None or value.dtype or value.is_only_written for value in self.parameters + self.results)
 
 
 class SchemaError(ValueError):
-    """Raised for a parsed form that this kernkit cannot read, or for a line that cannot be used for
-    the purpose, for example as a backward."""
+    """Raised for a parsed line that this kernkit cannot read, or for a line that is unsuitable for its use, for example
+    as a backward."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the folder and the version of the SDK, which is in the wheel, in a library's copy or in the repository. Also
-has the messages about files that a library's copy lacks."""
+"""Finds the folder and the version of the SDK, which is in the wheel, in a library's copy or in the repository.
+Contains the messages about files that a library's copy lacks."""
 
 import pathlib
 import re
@@ -17,36 +17,36 @@ NO_DEVELOPMENT = ("third_party/kernkit has only the command bindings, and third_
 
 
 def sdk_folder() -> pathlib.Path:
-    """The folder that holds include/, cmake/ and python/."""
+    """Returns the folder that holds include/, cmake/ and python/."""
     inside = _HERE / "sdk"
     return inside if inside.is_dir() else _HERE.parents[1]
 
 
 def python_folder() -> pathlib.Path:
-    """The folder on Python's path that holds this package."""
+    """Returns the folder on Python's path that holds this package."""
     return _HERE.parent
 
 
 def development_folder() -> pathlib.Path:
-    """The folder that holds simulator/ and the tests' headers: third_party/kernkit_dev in a
-    library's copy, otherwise the folder of the SDK."""
+    """Returns the folder that holds simulator/ and the tests' headers: third_party/kernkit_dev in a library's copy,
+    otherwise the folder of the SDK."""
     beside = sdk_folder().parent / "kernkit_dev"
     return beside if beside.is_dir() else sdk_folder()
 
 
 def version_of(folder: pathlib.Path) -> str:
-    """The version in version.h of an SDK, as in "0.1.0"."""
+    """Returns the version in version.h of the SDK in `folder`, as in "0.1.0"."""
     text = (folder / VERSION_HEADER).read_text(encoding="utf-8")
     return ".".join(re.findall(r"#define KERNKIT_VERSION_\w+ (\d+)", text))
 
 
 def version() -> str:
-    """The version of this kernkit."""
+    """Returns the version of this kernkit."""
     return version_of(sdk_folder())
 
 
 def without_component(name: str, what: str = "this command") -> str:
-    """The message for a command or an option of a component that a library's copy lacks. `what`
-    names the command or the option."""
+    """Returns the message for a command or an option of a component that a library's copy lacks. `what` names the
+    command or the option."""
     return (f"this copy of kernkit lacks the component {name}, which has {what}; run: ./kk update --with {name}, and "
             "--from WHERE, a checkout or wheel of kernkit, unless kernkit is installed")  # fmt: skip

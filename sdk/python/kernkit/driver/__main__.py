@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ./kk COMMAND after the script ./kk has prepared the machine.
+"""Runs a command of ./kk after the script ./kk has prepared the machine.
 
-With --plan as the first word nothing is run: the output is the help of ./kk for --help, otherwise one line NAME=VALUE
-for each preparation that ./kk must make.
-"""
+With --plan as the first argument no command runs: the output is the help of ./kk for --help, otherwise one line
+NAME=VALUE for each preparation that the script ./kk must make."""
 
 import os
 import sys
@@ -15,7 +14,8 @@ from .tools import set_environment
 
 
 def main(arguments: List[str]) -> int:
-    # The variable is removed, because this process can start the ./kk of a library.
+    # The variable is removed from the environment, because a command can start the ./kk of a library, which must not
+    # inherit it.
     if os.environ.pop("KK_DRIVER", "") == "repository":
         from . import repository as driver
     else:

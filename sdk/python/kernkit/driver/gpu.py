@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk gpu, in a library and in kernkit's repository: builds programs for a GPU, and runs them by
-`kernkit gpu`."""
+"""The command gpu of ./kk, in a library and in kernkit's repository: builds tests and benchmarks for a GPU, and runs
+them by `kernkit gpu`."""
 
 import os
 import shutil
@@ -22,9 +22,9 @@ USAGE = """\
 
 
 def missing_option(options: Options) -> str:
-    """The option that ./kk adds to the command line: --arch with the architectures of this
-    machine's GPUs or, without a GPU, --run, which reports that there is no GPU. "" if the user
-    named --arch or --run."""
+    """Returns the option that ./kk adds to the command line: "" if the user named --arch or --run, otherwise --arch
+    with the architectures of this machine's GPUs; without a GPU --run, which reports that there is no GPU. Raises
+    UserError for --build without --arch on a machine without a GPU."""
     if options.step == "run" or options.architectures:
         return ""
     gpus = devices.find()
@@ -36,8 +36,8 @@ def missing_option(options: Options) -> str:
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """The preparations that the command gpu needs from the script ./kk, as {name: value}. The value
-    of "more" is an option that ./kk adds to the command line."""
+    """Returns the preparations that the command gpu needs from the script ./kk, as {name: value}. The value of "more"
+    is an option that ./kk adds to the command line, or "" for none."""
     more = missing_option(options)
     if "run" in (options.step, more[2:]):
         return {"prepares": "nothing", "more": more}
@@ -45,8 +45,8 @@ def plan(options: Options) -> Dict[str, str]:
 
 
 def check(architectures: str) -> None:
-    """Checks that nvcc supports the architectures, unless nvcc is not on PATH. UserError: nvcc does
-    not support an architecture."""
+    """Raises UserError if nvcc does not support one of the architectures, a list such as "90;120". Checks nothing if
+    nvcc is not on PATH."""
     nvcc = shutil.which("nvcc")
     listed = programs.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout if nvcc else ""
     supported = [code[3:] for code in listed.split() if code.startswith("sm_")]
@@ -56,8 +56,9 @@ def check(architectures: str) -> None:
 
 
 def build(architectures: str, library: str) -> None:
-    """Builds for the architectures, which are a list such as "90" or "90;120". build/gpu/bin and
-    build/gpu/lib have the files that another machine needs, C++ libraries included."""
+    """Builds the tests and benchmarks for the architectures, a list such as "90" or "90;120". Writes to build/gpu/bin
+    and build/gpu/lib all files that another machine needs, C++ libraries included. Raises UserError if nvcc does not
+    support an architecture, or ldd fails."""
     check(architectures)
     print_heading(f"cmake, preset release, for the architectures {architectures}: build/gpu")
     run("cmake", "--preset", "release", "-B", "build/gpu", f"-DCMAKE_CUDA_ARCHITECTURES={architectures}",
@@ -78,7 +79,8 @@ def build(architectures: str, library: str) -> None:
 
 
 def phases(library: str) -> Dict[str, Callable[[], None]]:
-    """The steps that ./kk all adds on a machine with a GPU and nvcc, unless CUDA is disabled."""
+    """Returns the steps that ./kk all adds, as {heading: function}; {} on a machine without a GPU or without nvcc, and
+    if KERNKIT_CUDA is OFF."""
     gpus = devices.find()
     if isinstance(gpus, str) or not shutil.which("nvcc") or os.environ.get("KERNKIT_CUDA") == "OFF":
         return {}
@@ -91,7 +93,7 @@ def phases(library: str) -> Dict[str, Callable[[], None]]:
 
 
 def command(library: str, *more: str) -> Command:
-    """The command gpu of a library; `more` are further arguments for `kernkit gpu`."""
+    """Returns the command gpu for the library. `more`: further arguments for `kernkit gpu`."""
 
     def gpu(options: Options) -> None:
         if options.step != "run":

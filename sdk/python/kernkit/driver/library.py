@@ -64,8 +64,8 @@ STARTED = time.monotonic()
 
 
 def check_installed(options: Options) -> None:
-    """Checks that this kernkit has the version of the library's copy of the SDK, except for the
-    command update, which changes the copy. UserError: the versions differ."""
+    """Raises UserError if this kernkit and the library's copy of the SDK have different versions. Checks nothing for
+    the command update, which changes the copy."""
     copy = ROOT / copies.SDK
     if options.command == "update" or not (copy / VERSION_HEADER).is_file() or version_of(copy) == version():
         return
@@ -80,7 +80,8 @@ def build(options: Options) -> None:
 
 
 def test(options: Options) -> None:
-    """Builds and tests each preset, then runs pytest. All steps run, also after a failure."""
+    """Builds and tests each preset, then runs pytest; a failed step does not end the run. Runs only the tests of an op
+    if `options` names an op."""
     os.environ["KERNKIT_TESTS_ON_PTX"] = "OFF" if options.without_ptx else "ON"
     if options.positional:
         return test_op(options.positional[0], options)
@@ -94,7 +95,8 @@ def test(options: Options) -> None:
 
 
 def test_op(op: str, options: Options) -> None:
-    """Builds and runs the test programs of one op. CMake runs first, so that an op that was just added has targets."""
+    """Builds and runs the test programs of one op. Runs CMake first, so that an op that was just added has targets.
+    Raises UserError if the op has no test, or if `options` has --all or --arch."""
     if options.tier != "quick" or options.architectures:
         raise UserError(f"test {op}: --all and --arch apply to the tests of all ops; leave out {op}, or the option")
     run("cmake", "--preset", "release")
@@ -112,7 +114,8 @@ def benchmarks() -> List[str]:
 
 
 def bench(options: Options) -> None:
-    """Builds and runs the benchmarks, and writes their measurements to build/bench/run.json."""
+    """Builds and runs all benchmarks, or the benchmark of an op, and writes the measurements to build/bench/run.json.
+    Raises UserError if there is no such benchmark."""
     names = [f"{op}_bench" for op in options.positional] or benchmarks()
     for program in names:
         if program not in benchmarks():
@@ -122,7 +125,7 @@ def bench(options: Options) -> None:
     run("cmake", "--preset", "release")
     run("cmake", "--build", "--preset", "release", "--target", "kernkit_benchmarks")
     measured = [f"build/release/bin/{program}" for program in names]
-    # Each benchmark runs on one thread; a second run uses the number of threads that each op chooses.
+    # Each benchmark program runs twice: on one thread, and on the number of threads that the op chooses.
     measured += [f"KERNKIT_BENCH_THREADS=all {program}" for program in measured]
     tools.bench(measured, options.rounds, options.benchmark_options, options.compare)
 
@@ -166,15 +169,15 @@ def doctor(options: Options) -> None:
 
 
 def without_gpu(options: Options) -> None:
-    """Runs ./kk gpu in a copy of kernkit without the component gpu: skips the command on a machine
-    without a GPU, and otherwise reports that the component is missing."""
+    """Runs ./kk gpu in a copy of kernkit without the component gpu. Prints that the command is skipped if the machine
+    has no GPU; otherwise, or with --build, runs `kernkit gpu`, which reports the missing component."""
     if simulated_cuda.has_gpu() or "--build" in options.positional:
         passed_on(options)  # `kernkit gpu` reports the missing component
     print(f"skipped: no GPU found; on a machine with a GPU: {without_component('gpu')}\n0 passed, 0 failed, 1 skipped")
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """Returns what the script ./kk must prepare before the command runs, as {name: value}."""
+    """Returns the preparations that the command needs from the script ./kk, as {name: value}."""
     command = COMMANDS[options.command]
     of_gpu = gpu.plan(options) if gpu and options.command == "gpu" else {}
     return {"prepares": command.prepared(options), **({"cuda": options.cuda} if options.cuda else {}), **of_gpu}

@@ -33,31 +33,31 @@ class Options:
     frameworks: str = ""
     step: str = ""  # step of ./kk gpu: "build", "run" or "" for both
     architectures: str = ""  # GPU architectures, for example "90;120", or the target processor
-    is_check: bool = False  # whether ./kk release only checks
+    is_check: bool = False  # whether ./kk release checks the commit without making archives
     is_simulator: bool = False  # whether ./kk dist also makes the wheel kernkit-simulator
-    without_ptx: bool = False  # whether CUDA tests run on the code that g++ compiled
+    without_ptx: bool = False  # whether CUDA tests run kernels that the C++ compiler compiled, not PTX
     benchmark_options: List[str] = dataclasses.field(default_factory=list)  # --benchmark_...
 
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """The work of ./kk NAME, and the arguments that may follow the name."""
+    """A command of ./kk: the function that runs it, and the arguments that it accepts."""
 
     function: Callable[[Options], None]
     prepares: str = "all"  # "all", "python", "nothing"; in kernkit's repository also "template", "docs"
     is_passed_on: bool = False  # whether all arguments go to another program unparsed
     options: Tuple[str, ...] = ()  # options of this command, besides the options of every command
-    max_positional: int = 0  # largest number of arguments without options
-    allowed_positional: Tuple[str, ...] = ()  # permitted arguments; empty: any argument
+    max_positional: int = 0  # largest number of positional arguments
+    allowed_positional: Tuple[str, ...] = ()  # permitted positional arguments; empty: all are permitted
 
     def prepared(self, options: Options) -> str:
         return "nothing" if self.is_passed_on and {"-h", "--help"} & set(options.positional) else self.prepares
 
 
-BENCHMARK = "--benchmark_"  # the beginning of Google Benchmark's options
+BENCHMARK = "--benchmark_"  # prefix of Google Benchmark's options
 _OF_EVERY_COMMAND = ("--cuda", "--no-cuda")
 _LISTS = "; ./kk --help lists them"
-# {option: the only command that has the option, and an example}.
+# {option: (the only command that has the option, an example of the option)}.
 _BELONGS = {"--compare": ("bench", "--compare OLD.json"), "--rounds": ("bench", "--rounds=15"), BENCHMARK: ("bench", ""),
             "--check": ("release", "--check"), "--simulator": ("dist", "--simulator"), "--build": ("gpu", "--build"),
             "--run": ("gpu", "--run")}  # fmt: skip
@@ -99,7 +99,7 @@ def _rounds(text: str) -> str:
 
 
 class _Step(argparse.Action):
-    """The action of the options --build and --run of gpu, which exclude each other."""
+    """The argparse action of the options --build and --run of ./kk gpu, which exclude each other."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Optional[str] = None) -> None:
         if namespace.step:
@@ -113,7 +113,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(name: str, command: Command) -> _Parser:
-    # An option whose value is missing gets "", which the function of its type rejects.
+    # An option without a value gets the value "", which the function in "type" rejects.
     value: Dict[str, Any] = {"nargs": "?", "const": ""}
     known: Dict[str, Dict[str, Any]] = {
         "--cuda": {"action": "store_const", "const": "ON", "dest": "cuda"},
@@ -147,8 +147,8 @@ def _unknown(argument: str, commands: Dict[str, Command]) -> UserError:
 
 
 def parse(arguments: List[str], commands: Dict[str, Command]) -> Optional[Options]:
-    """Parses the command line. Returns None for --help. UserError: the command, an option or an
-    argument is invalid."""
+    """Returns the parsed command line; None for --help. Raises UserError if the command, an option or an argument is
+    invalid."""
     name, remaining = (arguments[0] if arguments else "help"), list(arguments[1:])
     if name in ("help", "-h", "--help"):
         return None

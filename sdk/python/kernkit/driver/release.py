@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk dist and ./kk release of the repository. `dist` builds the archives of a release in two
-folders and checks that their bytes are equal. `release` first checks that the last commit meets all
-requirements of a release."""
+"""The commands dist and release of ./kk in kernkit's repository. `dist` builds the archives of a release in two folders
+and checks that their bytes are equal. `release` first checks that the last commit meets all requirements of a
+release."""
 
 import hashlib
 import json
@@ -25,29 +25,29 @@ from .tools import PYTHON, ROOT, print_heading, run
 from .wheel import build_archive
 
 DIST = "dist"
-REQUIREMENTS = "tests/requirements-release.txt"  # list of the packages that check and describe the archives
-# Folders in which the archives are built, and the file mode creation mask there.
+REQUIREMENTS = "tests/requirements-release.txt"  # pip requirements of the tools that check and describe archives
+# (folder in which the archives are built, umask of the build).
 FOLDERS: Tuple[Tuple[str, int], ...] = (("first", 0o022), ("second folder/with spaces", 0o077))
 FROM_SDIST = "from the sdist"
 
 
 def _unpack(archive: pathlib.Path, folder: pathlib.Path) -> None:
-    """Unpacks an archive with permissions that the file mode creation mask limits."""
+    """Unpacks an archive into a new folder. The umask of this process limits the permissions of the files."""
     folder.mkdir(parents=True)
     run("tar", "--no-same-permissions", "-xf", archive, "-C", folder)
 
 
 def _build(sources: pathlib.Path, kinds: Tuple[str, ...], epoch: str) -> Dict[str, pathlib.Path]:
-    """Builds archives of these kinds, "sdist" or "wheel", in `sources`/dist. Returns {file name:
-    archive}."""
+    """Builds an archive of each kind in `kinds`, "sdist" or "wheel", in `sources`/dist. Returns {file name: path}.
+    epoch: time in the archives [s since 1970]."""
     for kind in kinds:
         build_archive(kind, str(sources / DIST), {}, {"SOURCE_DATE_EPOCH": epoch}, sources)
     return {path.name: path for path in (sources / DIST).iterdir()}
 
 
 def _members(path: pathlib.Path) -> Iterator[Tuple[str, Any]]:
-    """Yields the name of each file in an archive, and its content and attributes, such as time and
-    mode."""
+    """Yields (name, attributes) for each file in an archive. The attributes are the content, the time, the mode and, in
+    a tar archive, the owner."""
     if path.suffix == ".whl":
         with zipfile.ZipFile(path) as archive:
             for each in archive.infolist():
@@ -74,14 +74,14 @@ def difference(first: pathlib.Path, second: pathlib.Path) -> str:
 
 
 def _time_of(commit: str) -> str:
-    """The time of a commit [s since 1970]."""
+    """Returns the time of a commit, in decimal digits [s since 1970]."""
     return git.output(ROOT, "log", "-1", "--format=%ct", commit)
 
 
 def _build_in_folders(commit: str, folder: pathlib.Path, build: Callable[[pathlib.Path], Dict[str, pathlib.Path]]
                       ) -> List[Dict[str, pathlib.Path]]:  # fmt: skip
-    """Unpacks the sources of a commit into each of FOLDERS below `folder`. Returns the results of
-    build(sources) for these folders."""
+    """Unpacks the sources of a commit into each folder of FOLDERS, below `folder`, and calls build(sources) there.
+    Returns the results of build()."""
     sources = folder / "sources.tar"
     git.output(ROOT, "archive", "--output", str(sources), commit)
     builds: List[Dict[str, pathlib.Path]] = []
@@ -96,8 +96,7 @@ def _build_in_folders(commit: str, folder: pathlib.Path, build: Callable[[pathli
 
 
 def _require_equal(builds: List[Dict[str, pathlib.Path]]) -> None:
-    """Checks that all builds have the same archives. UserError: an archive differs from the archive
-    of the same name in the first build."""
+    """Raises UserError if an archive of a later build differs from the archive of the same name in the first build."""
     for build in builds[1:]:
         for file, path in sorted(build.items()):
             if message := difference(builds[0][file], path):
@@ -105,11 +104,10 @@ def _require_equal(builds: List[Dict[str, pathlib.Path]]) -> None:
 
 
 def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Path]:
-    """Builds the sdist and the wheel of a commit in two folders with different file mode creation
-    masks, builds the wheel also from the sdist, and checks that all builds have the same bytes. The
-    time in the archives is the time of the commit.
+    """Builds the sdist and the wheel of a commit in two folders with different umasks, and the wheel also from the
+    sdist. Returns the archives of the first build, whose time is the time of the commit.
 
-    folder: an empty folder for the builds. UserError: two builds have different bytes."""
+    folder: an empty folder for the builds. Raises UserError if two builds have different bytes."""
     epoch = _time_of(commit)
     builds = _build_in_folders(commit, folder, lambda sources: _build(sources, ("sdist", "wheel"), epoch))
     (sdist,) = (path for path in builds[0].values() if path.suffix == ".gz")
@@ -121,12 +119,11 @@ def reproducible_archives(commit: str, folder: pathlib.Path) -> List[pathlib.Pat
 
 
 def reproducible_simulator(commit: str, folder: pathlib.Path, processor: str = "") -> pathlib.Path:
-    """Compiles the wheel kernkit-simulator of a commit in two folders with different file mode
-    creation masks, and checks that both wheels have the same bytes. The time in the wheel is the
-    time of the commit.
+    """Compiles the wheel kernkit-simulator of a commit in two folders with different umasks. Returns the wheel of the
+    first build, whose time is the time of the commit.
 
-    folder: an empty folder for the builds. processor: see simulator_wheel.build(). UserError: the builds have different
-    bytes, or a build failed."""
+    folder: an empty folder for the builds. processor: see simulator_wheel.build(). Raises UserError if the builds have
+    different bytes, or a build failed."""
     epoch = _time_of(commit)
     builds = _build_in_folders(commit, folder, lambda sources: simulator_wheel.build(sources, epoch, processor))
     _require_equal(builds)
@@ -135,8 +132,8 @@ def reproducible_simulator(commit: str, folder: pathlib.Path, processor: str = "
 
 
 def environment_with(folder: pathlib.Path, *installs: Tuple[Any, ...]) -> pathlib.Path:
-    """Makes a new Python environment, and runs `pip install` there once for each list of arguments.
-    Returns the environment's folder of programs."""
+    """Makes a new Python environment in `folder`, and runs `pip install` there once for each list of arguments. Returns
+    the folder bin of the environment."""
     run(PYTHON, "-m", "venv", "--clear", folder)
     for words in installs:
         run(folder / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", "--quiet", *words)
@@ -144,10 +141,10 @@ def environment_with(folder: pathlib.Path, *installs: Tuple[Any, ...]) -> pathli
 
 
 def bill_of_materials(wheel: pathlib.Path, project: pathlib.Path, tools: pathlib.Path, folder: pathlib.Path) -> str:
-    """A CycloneDX document (JSON) with the packages of a new environment in which only the wheel is installed.
+    """Returns a CycloneDX document (JSON) that lists the wheel and the packages that the wheel requires.
 
-    project: the wheel's pyproject.toml. tools: folder with the program cyclonedx-py. folder: a folder for the
-    environment."""
+    project: the wheel's pyproject.toml. tools: folder with the program cyclonedx-py. folder: folder for a new
+    environment. Raises UserError if cyclonedx-py fails."""
     package = wheel.name.partition("-")[0]
     own = ("--no-index", "--no-deps", "--find-links", wheel.parent, package)
     with zipfile.ZipFile(wheel) as archive:
@@ -169,9 +166,9 @@ def bill_of_materials(wheel: pathlib.Path, project: pathlib.Path, tools: pathlib
 
 
 def dist(options: Options) -> None:
-    """Makes in dist/ the sdist and the wheel of the last commit, the bill of materials and
-    SHA256SUMS. --simulator adds the wheel kernkit-simulator for this machine's processor and for
-    the processor of --arch, and its bill of materials."""
+    """Writes the sdist and the wheel of the last commit, the bill of materials and SHA256SUMS to dist/. --simulator
+    adds the wheel kernkit-simulator for this machine's processor and for the processor of --arch, and its bill of
+    materials. Raises UserError if two builds have different bytes."""
     if options.architectures and not options.is_simulator:
         raise UserError(f"dist --arch {options.architectures}: only the wheel kernkit-simulator depends on the processor; add --simulator")
     commit = git.output(ROOT, "rev-parse", "HEAD")
@@ -207,7 +204,8 @@ def dist(options: Options) -> None:
 
 
 def release(options: Options) -> None:
-    """Lists what the last commit lacks for a release; without --check, makes dist/ if nothing is missing."""
+    """Raises UserError with a list of the requirements of a release that the last commit does not meet. If the commit
+    meets all of them, runs dist() unless `options` has --check."""
     found = readiness.problems(ROOT)
     if found:
         raise UserError("\n".join(["this commit cannot be released:", *(f"  {problem}" for problem in found)]))

@@ -80,12 +80,13 @@ def build(options: Options) -> None:
 
 
 def use_compiler_cache() -> None:
-    """Sets the environment for ccache, if it is installed and CMAKE_CXX_COMPILER_LAUNCHER is not set. Libraries that
-    tests render compile the same sources of the SDK in different temporary folders."""
+    """Sets the environment variables by which CMake uses ccache, if ccache is installed and CMAKE_CXX_COMPILER_LAUNCHER
+    is not set. Libraries that tests render compile the same sources of the SDK in different temporary folders."""
     if shutil.which("ccache") and "CMAKE_CXX_COMPILER_LAUNCHER" not in os.environ:
         for language in ("C", "CXX", "CUDA"):
             os.environ[f"CMAKE_{language}_COMPILER_LAUNCHER"] = "ccache"
-        if not str(ROOT).startswith(tempfile.gettempdir()):  # paths below the folder become relative, also in messages
+        # ccache makes paths below CCACHE_BASEDIR relative, also in messages.
+        if not str(ROOT).startswith(tempfile.gettempdir()):
             os.environ.setdefault("CCACHE_BASEDIR", tempfile.gettempdir())
         os.environ.setdefault("CCACHE_NOHASHDIR", "1")
 
@@ -116,7 +117,8 @@ def programs_of_release() -> List[str]:
 
 
 def bench(options: Options) -> None:
-    """Builds and runs the benchmarks, and writes their measurements to build/bench/run.json."""
+    """Builds and runs all benchmarks, or the benchmark of an op, and writes the measurements to build/bench/run.json.
+    Raises UserError if the op has no benchmark."""
     op = options.positional[0] if options.positional else ""
     if op and not (ROOT / f"bench/kernels/{op}_bench.cc").exists():
         raise UserError(f"bench/kernels/{op}_bench.cc not found; name an op that has a benchmark")
@@ -135,7 +137,8 @@ def bench(options: Options) -> None:
 
 
 def install_plots() -> None:
-    """Installs matplotlib, unless the caller chose the environment by KK_VENV."""
+    """Installs matplotlib if it is missing. Installs nothing if KK_VENV is set, since the caller then chose the
+    environment."""
     if not os.environ.get("KK_VENV") and not tools.has_module("matplotlib"):
         tools.pip_install("-r", "tests/requirements-report.txt")
 
@@ -146,7 +149,7 @@ def report(options: Options) -> None:
 
 
 def is_same(folder: str, copy: str) -> bool:
-    """Whether two folders hold the same files, except outputs of a build."""
+    """Returns whether two folders contain the same files. Outputs of a build are not compared."""
     comparison = filecmp.dircmp(folder, copy, ignore=["build", ".venv", "__pycache__"])
     is_equal = not (comparison.left_only or comparison.right_only or comparison.diff_files or comparison.funny_files)
     return is_equal and all(is_same(f"{folder}/{name}", f"{copy}/{name}") for name in comparison.common_dirs)
@@ -200,11 +203,11 @@ def matrix(options: Options) -> None:
 
 
 def check_installed(options: Options) -> None:
-    """Checks nothing: the repository uses its own kernkit, not an installed kernkit."""
+    """Does nothing: the repository uses its own kernkit, so no installed kernkit has to match."""
 
 
 def plan(options: Options) -> Dict[str, str]:
-    """The preparations that a command needs from the script ./kk, as {name: value}."""
+    """Returns the preparations that a command needs from the script ./kk, as {name: value}."""
     prepares = "nothing" if options.is_check else "all" if options.is_simulator else COMMANDS[options.command].prepared(options)
     return {"prepares": prepares, "tier": options.tier,
             "frameworks": options.frameworks.replace(",", " "), **({"cuda": options.cuda} if options.cuda else {}),

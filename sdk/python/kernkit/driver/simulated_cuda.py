@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Python's tests of a library on PyTorch's device "cuda", without a GPU."""
+"""Selects how pytest runs a library's tests on PyTorch's device "cuda": on a GPU, or by `kernkit run`."""
 
 import ctypes
 import importlib.util
@@ -12,7 +12,7 @@ from .tools import KERNKIT, PYTHON, ROOT, has_module, library_name
 
 
 def has_gpu() -> bool:
-    """Whether the machine has a GPU and NVIDIA's driver."""
+    """Returns whether NVIDIA's driver is installed and finds a GPU."""
     try:
         return bool(ctypes.CDLL("libcuda.so.1").cuInit(0) == 0)
     except OSError:
@@ -20,22 +20,23 @@ def has_gpu() -> bool:
 
 
 def library() -> pathlib.Path:
-    """The library that ./kk builds."""
+    """Returns the path of the library that ./kk builds."""
     return ROOT / f"build/release/lib/lib{library_name()}.so"
 
 
 def is_wanted() -> bool:
-    """Whether pytest runs by `kernkit run` if the library has CUDA kernels: the library has the component torch_tests, PyTorch
-    is installed, and there is no GPU."""
+    """Returns whether the tests of a library with CUDA kernels run by `kernkit run`: the library has the component
+    torch_tests, kernkit has `kernkit run`, PyTorch is installed, and there is no GPU."""
     return (
         "torch_tests" in read_record(ROOT).answers.get("parts", "").split(",")
-        and importlib.util.find_spec("kernkit.commands.run") is not None  # of the component ptx
+        and importlib.util.find_spec("kernkit.commands.run") is not None  # a module of the component ptx
         and not has_gpu()
         and has_module("torch")
     )
 
 
 def pytest() -> List[str]:
-    """The command that runs pytest for the built library, with or without the simulator."""
+    """Returns the command that runs pytest for the built library: by `kernkit run` if is_wanted() and the library has
+    CUDA kernels, otherwise directly."""
     command = [PYTHON, "-m", "pytest"]
     return [*KERNKIT, "run", *command, "-p", "kernkit"] if is_wanted() and has_cuda(library()) else command

@@ -17,8 +17,8 @@ BUILD = "build/runtime"  # the folder in which the runtime is compiled
 
 
 def version_of_cuda() -> str:
-    """The version of the CUDA headers that runtime.cuda_headers() finds, as in "13.0". UserError:
-    no headers are found."""
+    """Returns the version of the CUDA headers that runtime.cuda_headers() finds, as in "13.0". Raises UserError if no
+    headers are found."""
     headers = runtime.cuda_headers()
     if headers is None:
         raise UserError("dist --simulator: cuda.h and cudaTypedefs.h of CUDA 13 were not found; the names of the driver's "
@@ -29,8 +29,8 @@ def version_of_cuda() -> str:
 
 
 def _compiler_settings(sources: pathlib.Path, processor: str) -> Dict[str, str]:
-    """Environment variables for CMake: the compiler's output depends neither on the folder nor on the caller's options.
-    The compiler cache is disabled, since a cached file could hide that two folders give different files."""
+    """Returns environment variables for CMake, with which the compiler's output depends on neither the folder nor the
+    caller's options. They disable ccache, whose cached files could hide that two folders give different files."""
     settings = {"CXXFLAGS": shlex.quote(f"-ffile-prefix-map={sources}=."), "CFLAGS": "", "LDFLAGS": "", "CCACHE_DISABLE": "1"}
     if processor:
         settings["CMAKE_TOOLCHAIN_FILE"] = str(sources / f"sdk/cmake/{processor}.cmake")
@@ -38,11 +38,11 @@ def _compiler_settings(sources: pathlib.Path, processor: str) -> Dict[str, str]:
 
 
 def build(sources: pathlib.Path, epoch: str, processor: str = "") -> Dict[str, pathlib.Path]:
-    """Builds the wheel from the repository in the folder `sources`, where the function also writes
-    other files. Returns {file name: wheel}.
+    """Builds the wheel from the copy of the repository in `sources`, where the function also writes other files.
+    Returns {file name: path of the wheel}.
 
-    epoch: the time in the wheel, in seconds since 1970. processor: "aarch64", or "" for this machine's processor.
-    UserError: CUDA's headers are missing, or CMake, a compiler or auditwheel failed."""
+    epoch: time in the wheel [s since 1970]. processor: "aarch64", or "" for this machine's processor. Raises UserError
+    if CUDA's headers are missing, or CMake, a compiler or auditwheel failed."""
     cuda = version_of_cuda()
     (sources / BUILD).mkdir(parents=True)
     compiled = runtime.compile_runtime(sources / BUILD, sources / "sdk", _compiler_settings(sources, processor))

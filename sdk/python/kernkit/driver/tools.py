@@ -14,16 +14,17 @@ from .options import CommandFailed, Options
 ROOT = pathlib.Path(os.environ.get("KK_ROOT", "."))
 JOBS = str(len(os.sched_getaffinity(0)))
 PYTHON = os.path.join(os.environ.get("VIRTUAL_ENV", ""), "bin", "python")
-if not os.path.exists(PYTHON):  # the command needs no environment, and none exists
+if not os.path.exists(PYTHON):  # no virtual environment exists, and the command needs none
     PYTHON = sys.executable
 KERNKIT = (PYTHON, "-B", "-m", "kernkit")
 
 
 def set_environment() -> None:
-    """Sets environment variables for the programs that commands run."""
+    """Sets environment variables for the programs that commands run: the number of parallel jobs of CMake, and the
+    folder of an installed kernkit."""
     os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", JOBS)
     installed = pathlib.Path(__file__).resolve().parents[1]
-    if (installed / "share/cmake/kernkit").is_dir():  # the installed wheel: find_package(kernkit) finds the package here
+    if (installed / "share/cmake/kernkit").is_dir():  # an installed wheel, which contains the CMake package
         os.environ["kernkit_ROOT"] = str(installed)
 
 
@@ -32,24 +33,27 @@ def print_heading(text: str) -> None:
 
 
 def run(*arguments: Any, stdout: Any = None, **environment: str) -> None:
-    """Runs a program in the project's folder. CommandFailed: the program failed."""
+    """Runs a program in the project's folder, with `environment` added to the variables of this process. Raises
+    CommandFailed if the program failed."""
     run_here(*arguments, cwd=ROOT, stdout=stdout, env={**os.environ, **environment})
 
 
 def run_here(*arguments: Any, **options: Any) -> None:
-    """Runs a program in the folder where ./kk was called. CommandFailed: the program failed."""
+    """Runs a program by subprocess.run() with `options`, by default in the folder where ./kk was called. Raises
+    CommandFailed if the program failed."""
     code = programs.run(arguments, **options).returncode
     if code != 0:
         raise CommandFailed(code)
 
 
 def kernkit(*arguments: Any, stdout: Any = None) -> None:
-    """Runs a command of kernkit in the project's folder."""
+    """Runs a command of kernkit in the project's folder. Raises CommandFailed if the command failed."""
     run(*KERNKIT, *arguments, stdout=stdout)
 
 
 def passed_on(options: Options) -> None:
-    """Runs the command of kernkit with the same name, in the folder where ./kk was called."""
+    """Runs the command of kernkit that has the name of the command of ./kk, in the folder where ./kk was called. Raises
+    CommandFailed if the command failed."""
     run_here(*KERNKIT, options.command, *options.positional)
 
 
@@ -66,7 +70,8 @@ def pip_install(*arguments: Any) -> None:
 
 
 def bench(programs: List[str], rounds: str, benchmark_options: List[str], compare: str, *options: Any) -> None:
-    """Writes measurements to build/bench/run.json, and compares them with an earlier file if `compare` names one."""
+    """Runs benchmark programs by `kernkit bench`, which writes the measurements to build/bench/run.json, and compares
+    the measurements with those in the file `compare`, unless `compare` is empty."""
     passed = [f"--option={option}" for option in ["--benchmark_min_time=0.01", *benchmark_options]]
     kernkit("bench", *programs, "--rounds", rounds, *passed, *options)
     if compare:
@@ -75,12 +80,11 @@ def bench(programs: List[str], rounds: str, benchmark_options: List[str], compar
 
 
 def library_name() -> str:
-    """The name of the library, which ./kk sets."""
+    """Returns the name of the library: the value of KK_LIBRARY, which the script ./kk sets."""
     return os.environ["KK_LIBRARY"]
 
 
 def need_aarch64() -> None:
-    """Checks that the library's copy of the SDK has the component aarch64. UserError: the component
-    is missing."""
+    """Raises UserError if the library's copy of the SDK lacks the component aarch64."""
     if not (ROOT / "third_party/kernkit/cmake/aarch64.cmake").exists():
         raise UserError(without_component("aarch64", "the option --arch aarch64"))

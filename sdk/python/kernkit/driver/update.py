@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk update of a library. The library's copy of kernkit has no template, so another kernkit makes
-the update."""
+"""The command update of a library's ./kk. The library's copy of kernkit has no template, so another kernkit updates the
+library."""
 
 import contextlib
 import os
@@ -16,13 +16,15 @@ from .tools import PYTHON
 
 
 def update(options: Options) -> None:
-    """Updates the library. Files that pip installs for the update are deleted afterwards."""
+    """Updates the library, and deletes the files that pip installed for the update. Raises UserError if there is no
+    kernkit that can update the library."""
     with contextlib.ExitStack() as scratch:
         update_by(options, scratch)
 
 
 def update_by(options: Options, scratch: contextlib.ExitStack) -> None:
-    """Updates the library; `scratch` deletes the folder of files that pip installs."""
+    """Updates the library. `scratch`: the context that deletes the files that pip installs for the update. Raises
+    UserError if there is no kernkit that can update the library."""
     arguments, source = list(options.positional), ""
     if "--from" in arguments:
         at = arguments.index("--from")

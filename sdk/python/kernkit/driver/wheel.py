@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./kk wheel and ./kk wheels of a library: the wheel and the sdist in dist/."""
+"""The commands wheel and wheels of a library's ./kk, which write the wheel and the sdist to dist/."""
 
 import os
 import pathlib
@@ -19,35 +19,37 @@ CIBUILDWHEEL = "cibuildwheel==4.2.1"
 def build_archive(
     kind: str, folder: str, settings: Dict[str, str], environment: Dict[str, str], sources: pathlib.Path = ROOT
 ) -> None:
-    """Builds a "wheel" or "sdist" of the project in `sources` by scikit-build-core's own function,
-    because the pip of Debian 12 and of Ubuntu 22.04 does not pass settings on. A relative path of
-    `folder` is a path below `sources`."""
+    """Builds a "wheel" or "sdist" of the project in `sources`. Calls scikit-build-core's own function, because the pip
+    of Debian 12 and of Ubuntu 22.04 does not pass `settings` to scikit-build-core. A relative `folder` is below
+    `sources`."""
     code = f"from scikit_build_core.build import build_{kind}; build_{kind}({folder!r}, {settings!r})"
     run_here(PYTHON, "-c", code, cwd=sources, stdout=subprocess.DEVNULL, env={**os.environ, **environment})
 
 
 def repair(wheel: pathlib.Path, output: str, environment: Dict[str, str], sources: pathlib.Path = ROOT) -> None:
-    """Writes a wheel with stripped libraries and the platform tag of the glibc that they need into a folder below
-    `sources`. scikit-build-core's tag is only "linux". UserError: auditwheel rejects the wheel."""
+    """Writes a copy of a wheel to the folder `output` below `sources`. The copy has stripped libraries, and the
+    platform tag of the glibc that the libraries need; the tag of scikit-build-core is only "linux". Raises UserError if
+    auditwheel rejects the wheel."""
     done = programs.run(
         ["auditwheel", "repair", "--strip", "--plat", "auto", "--wheel-dir", output, str(wheel)],
         cwd=sources, env={**os.environ, **environment, "AUDITWHEEL_PATCHER": "none"}, capture_output=True, text=True,
-        umask=0o022,  # determines the modes of folders in the wheel
+        umask=0o022,  # umask of auditwheel: determines the modes of folders in the wheel
     )  # fmt: skip
     if done.returncode != 0:
         raise UserError(f"auditwheel rejected the wheel\n{done.stderr}")
 
 
 def for_processor(processor: str) -> Dict[str, str]:
-    """Environment variables for the wheel of another processor: the platform in the wheel's tag, and Debian's folder of
-    GNU tools for the processor."""
+    """Returns the environment variables with which a wheel is built for another processor: the platform in the wheel's
+    tag, and PATH with Debian's GNU tools for the processor."""
     return {"_PYTHON_HOST_PLATFORM": f"linux-{processor}", "PATH": f"/usr/{processor}-linux-gnu/bin:{os.environ['PATH']}"}
 
 
 def build_wheel(preset: str = "release") -> None:
-    """Makes a wheel of the library in build/release, which the tests have tested; `pip wheel .`
-    would compile again. The same sources give the same bytes, because the archives contain no time
-    of day. dist/ keeps the wheel of `release` when another preset's wheel is made."""
+    """Writes to dist/ a wheel with the library in build/`preset`, and the sdist. The wheel contains the library that
+    the tests have tested; `pip wheel .` would compile the library again. The same sources give the same bytes, because
+    the archives contain a fixed time. The wheel of preset release stays in dist/ when another preset's wheel is
+    made."""
     package = f"build/{preset}/python/{library_name()}"
     run("cmake", "--preset", preset)
     run("cmake", "--build", "--preset", preset, "--target", f"{library_name()}_python")
@@ -66,7 +68,7 @@ def build_wheel(preset: str = "release") -> None:
 
 
 def try_wheel() -> None:
-    """Installs the wheel and runs the tests of tests/ with the installed package."""
+    """Installs the wheel in build/wheel/installed, and runs the tests in tests/ with the installed package."""
     wheels = [path.relative_to(ROOT) for path in (ROOT / "dist").glob("*.whl")]
     run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps",
         "--no-index", "--target", "build/wheel/installed", *wheels)  # fmt: skip
@@ -83,8 +85,8 @@ def wheel(options: Options) -> None:
 
 
 def wheels(options: Options) -> None:
-    """Builds the wheels of [tool.cibuildwheel] in pyproject.toml, on an old glibc. These wheels
-    replace the wheel of `./kk wheel`."""
+    """Builds the wheels that [tool.cibuildwheel] in pyproject.toml selects, in containers with an old glibc. These
+    wheels replace the wheel of `./kk wheel` in dist/. Raises UserError if neither docker nor podman is installed."""
     if not any(map(shutil.which, ("docker", "podman"))):
         raise UserError("wheels needs docker or podman, because cibuildwheel builds in containers; install docker or podman")
     tools.pip_install(CIBUILDWHEEL)

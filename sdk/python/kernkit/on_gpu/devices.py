@@ -11,11 +11,12 @@ import sys
 from typing import Dict, List, Optional, Union
 
 Devices = List[Dict[str, str]]
-MAJOR, MINOR = 75, 76  # numbers of the driver's device attributes that have the compute capability
+MAJOR, MINOR = 75, 76  # CUdevice_attribute of the major and minor compute capability
 
 
 def find() -> Union[Devices, str]:
-    """The GPUs that the driver lists or, without a GPU, a sentence with the reason."""
+    """Returns the GPUs that the driver lists, with the keys "name" and "compute_capability" (as in "9.0"), or without a
+    GPU a sentence with the reason."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
@@ -42,19 +43,20 @@ def find() -> Union[Devices, str]:
 
 
 def architectures(devices: Devices) -> str:
-    """The architectures in CMake's notation: "90" or "80;90"."""
+    """Returns the architectures of the devices in CMake's notation, as in "90" or "80;90"."""
     return ";".join(sorted({device["compute_capability"].replace(".", "") for device in devices}))
 
 
 def driver_version() -> str:
-    """The driver's own version, as in "570.86.15"."""
+    """Returns the version of NVIDIA's kernel driver, as in "570.86.15", or "unknown" without the driver."""
     path = pathlib.Path("/proc/driver/nvidia/version")
     match = re.search(r"Module\D*?([\d.]{5,})", path.read_text()) if path.exists() else None
     return match[1] if match else "unknown"
 
 
 def find_sanitizer() -> Optional[str]:
-    """The path of compute-sanitizer, from the toolkit or from the wheel nvidia-cuda-sanitizer-api."""
+    """Returns the path of compute-sanitizer from PATH, the toolkit or the wheel nvidia-cuda-sanitizer-api; None if it
+    is not installed."""
     on_path = shutil.which("compute-sanitizer")
     patterns = ["/usr/local/cuda*/bin", "/usr/local/cuda*/compute-sanitizer"]
     patterns += [f"{path}/nvidia/**" for path in sys.path if path.endswith("-packages")]

@@ -10,13 +10,14 @@ import pytest
 
 from ..parsed_line import read_op
 
-SPIN_CYCLES = 200_000_000  # number of clock cycles that take about a tenth of a second
+SPIN_CYCLES = 200_000_000  # duration of the kernel spin [clock cycles], about a tenth of a second
 SPIN = ('extern "C" __global__ void spin(long long n) {'
         " const long long start = clock64(); while (clock64() - start < n) {} }")  # fmt: skip
 
 
 def framework(name: str) -> Any:
-    """The framework's module. Skips the test if the framework finds no GPU."""
+    """Returns the module of the framework "torch", "cupy" or "jax". Skips the test if the framework is not installed or
+    finds no GPU."""
     module = pytest.importorskip(name)
     try:
         frameworks = {
@@ -33,7 +34,7 @@ def framework(name: str) -> Any:
 
 class Framework:
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """A function that calls the op with this framework's tensors."""
+        """Returns a function that calls the op with this framework's tensors."""
         return op
 
 
@@ -56,8 +57,8 @@ class Torch(Framework):
         self.torch.cuda.synchronize()
 
     def on_a_busy_stream(self, work: Callable[[], Any]) -> Any:
-        """Runs `work` on a stream that is busy. Returns (result of the work, whether the stream was
-        still busy when the work returned)."""
+        """Calls work() on a stream that is busy. Returns (result of work(), whether the stream was still busy when
+        work() returned)."""
         stream = self.torch.cuda.Stream()
         with self.torch.cuda.stream(stream):
             self.torch.cuda._sleep(SPIN_CYCLES)
@@ -66,8 +67,7 @@ class Torch(Framework):
 
 
 class CuPy(Framework):
-    """CuPy, which does not pass its current stream to tvm_ffi: on_a_busy_stream() passes the stream
-    instead."""
+    """The framework CuPy. CuPy does not pass its current stream to tvm_ffi, so on_a_busy_stream() passes the stream."""
 
     def __init__(self) -> None:
         self.cupy = framework("cupy")
@@ -102,7 +102,8 @@ class CuPy(Framework):
 
 
 class Box:
-    """A tensor that an op writes. Arrays of JAX never change, so a box holds the newest array."""
+    """A holder of a tensor that an op writes. JAX arrays are immutable, so the box holds the array after the last
+    write."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -112,13 +113,13 @@ class Box:
 
 
 class Jax(Framework):
-    """JAX, which runs all work in order on its own streams. An op is called as a custom call of
-    XLA."""
+    """The framework JAX, which runs all work in order on its own streams. An op is called as a custom call of XLA."""
 
     def __init__(self, jax: Any = None, platform: str = "gpu", size: int = 4096) -> None:
         self.jax, self.platform = jax or framework("jax"), platform
         jnp = self.jax.numpy
-        # An iteration maps a matrix of ones to itself. The loop takes about a tenth of a second.
+        # Each iteration multiplies a matrix of ones by itself, and its result is a matrix of ones again. The loop takes
+        # about a tenth of a second.
         self.spin = self.jax.jit(lambda x: self.jax.lax.fori_loop(0, 100, lambda i, y: y @ x / size, x))
         self.after = self.jax.jit(lambda x, busy: jnp.where(busy[0, 0] > 0, x, jnp.zeros_like(x)))
         self.ones = jnp.ones((size, size), "float32")
@@ -149,8 +150,8 @@ class Jax(Framework):
         return result, not self.busy.is_ready()
 
     def bound(self, op: Callable[..., Any], example: Dict[str, Any]) -> Callable[..., Any]:
-        """A function that calls the op through XLA, which passes all tensors to the call, and the
-        written tensors again as results in the same memory."""
+        """Returns a function that calls the op as a custom call of XLA. The custom call gets all tensors as arguments,
+        and the written tensors again as results in the same memory."""
         jax_tvm_ffi = pytest.importorskip("jax_tvm_ffi")
         import tvm_ffi
 
@@ -185,25 +186,23 @@ class Jax(Framework):
 
 
 def stated_tensors(argument: Any) -> List[Any]:
-    """The descriptions of all tensors in an argument of an example (see
-    testing/contract/example_json.h)."""
+    """Returns the descriptions of all tensors in an argument of an example (see testing/contract/example_json.h)."""
     if isinstance(argument, list):
         return [tensor for each in argument for tensor in stated_tensors(each)]
     return [argument] if isinstance(argument, dict) else []
 
 
 def filled(argument: Any, tensors: Iterator[Any]) -> Any:
-    """The argument of an example, with each description of a tensor replaced by the next tensor of
-    `tensors`."""
+    """Returns the argument of an example with each description of a tensor replaced by the next tensor of `tensors`."""
     if isinstance(argument, list):
         return [filled(each, tensors) for each in argument]
     return next(tensors) if isinstance(argument, dict) else argument
 
 
 def make(framework: Any, argument: Any, salt: int, seed: int) -> Any:
-    """Makes an argument of an example (see testing/contract/example_json.h) with arrays of the
-    framework. A tensor has the values of the example or, if the example has no values, values from
-    1 to 13."""
+    """Returns an argument of an example (see testing/contract/example_json.h) with arrays of the framework. An array
+    has the values of the example or, if the example has no values, integers from 1 to 13 that depend on `salt` and
+    `seed`."""
     if isinstance(argument, list):
         return [make(framework, each, salt, seed + i) for i, each in enumerate(argument)]
     if not isinstance(argument, dict):
@@ -227,8 +226,8 @@ def tensors_of(arguments: Any) -> List[Any]:
 
 
 def check_on_a_side_stream(framework: Any, op: Callable[..., Any], example: Dict[str, Any]) -> None:
-    """Calls an op in a busy stream, after copies that write the op's inputs. An op that does not wait for the copies
-    reads old inputs, and its result is wrong."""
+    """Calls an op on a busy stream, after copies into the op's inputs. Asserts that the call does not wait for the
+    stream, and that the op reads its inputs after the copies."""
     early, late, new = (arguments(framework, example, salt) for salt in (1, 0, 1))
     op = framework.bound(op, example)
     result = op(*early)

@@ -14,7 +14,7 @@ from ..junit import Results, read_junit
 from . import devices
 
 Row = Dict[str, Any]
-SKIPPED = "skipped: "  # the beginning of the error of a row that cannot run on this machine
+SKIPPED = "skipped: "  # prefix of the error message of a row that cannot run on this machine
 
 
 class Report(Results):
@@ -28,7 +28,7 @@ class Report(Results):
         self.skipped.append((name, reason))
 
     def check(self, name: str, command: Sequence[Any], **environment: str) -> bool:
-        """Runs a program as one check, which passes if the exit code is 0."""
+        """Runs a program as one check, which passes if the exit code is 0. Returns whether the check passed."""
         arguments = [str(argument) for argument in command]
         print(" ".join(arguments), flush=True)
         code = programs.run(arguments, env={**os.environ, **environment}).returncode
@@ -39,12 +39,13 @@ class Report(Results):
         return code == 0
 
     def run_tests(self, path: pathlib.Path, command: Sequence[Any], **environment: str) -> None:
-        """Runs a program with many checks, which writes a JUnit file. A program that writes no file, or fails without a
-        failed check, has failed."""
+        """Runs a program with many checks, which writes a JUnit file to `path`, and adds the results in the file to
+        this report. The program itself counts as a failed check if no check ran, or if its exit code is not 0 although
+        no check failed."""
         name = path.stem
         code = programs.run(command, env={**os.environ, **environment}).returncode
         results = read_junit(path)
-        # The first line of GoogleTest's reason is the place in the source, which is removed.
+        # The first line of GoogleTest's reason, FILE:LINE, is removed.
         results.skipped = [(test, re.sub(r"^\S+:\d+\n", "", why).strip()) for test, why in results.skipped]
         results.failed = [(f"{name}: {test}", "") for test, _ in results.failed]
         if code != 0 and not results.failed:
@@ -56,7 +57,7 @@ class Report(Results):
             self.seen += [note.get("value", "")] if note.get("name") == "seen" else []
 
     def add_rows(self, rows: List[Row]) -> None:
-        """Counts the rows that were not measured as skipped or failed."""
+        """Adds each row without a measurement to the skipped or to the failed checks."""
         for row in rows:
             message = row.get("error_message", "")
             if message.startswith(SKIPPED):
@@ -79,9 +80,9 @@ def tidy(row: Row) -> Row:
 
 
 def with_share_of_copy(rows: List[Row]) -> List[Row]:
-    """Adds of_copy to each row that lacks it: the row's bytes per second as a share of those of the
-    best copy with the same arguments, and of the same dtype if there is such a copy. A row is named
-    <op>/<dtype>/<implementation>/<arguments>."""
+    """Returns the rows, with of_copy added to each row that lacks it: the bytes per second of the row, divided by the
+    bytes per second of the fastest copy with the same arguments and dtype or, if there is none, of the fastest copy of
+    bytes with the same arguments. A row is named <op>/<dtype>/<implementation>/<arguments>."""
 
     def key(row: Row) -> Any:
         _, dtype, _, *arguments = tidy(row)["name"].split("/")
@@ -102,7 +103,8 @@ def with_share_of_copy(rows: List[Row]) -> List[Row]:
 
 def write(folder: pathlib.Path, build: pathlib.Path, gpus: devices.Devices, context: Dict[str, Any],
           rows: List[Row], report: Report) -> pathlib.Path:  # fmt: skip
-    """Writes the results to a file named after device and time, and returns its path."""
+    """Writes the results to a JSON file in `folder`, named after the device and the time (UTC). Returns the path of the
+    file."""
     now = datetime.datetime.now(datetime.timezone.utc)
     note = build / "commit"
     name = re.sub(r"[^a-z0-9]+", "-", gpus[0]["name"].lower()).strip("-")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that call each op with the examples of its contract test from frameworks, on a stream other
-than the default stream. `kernkit gpu frameworks` runs this file."""
+"""Tests that call each op from PyTorch, CuPy and JAX, with the examples of its contract test, on a stream other than
+the default stream. `kernkit gpu frameworks` runs this file."""
 
 import json
 import os

@@ -7,5 +7,5 @@ FOLDERS = (SDK, DEVELOPMENT)
 
 
 def is_copied(path: str) -> bool:
-    """Whether a path in a library is in the library's copy of kernkit."""
+    """Returns whether a path in a library is in the library's copy of kernkit."""
     return path.startswith(tuple(f"{folder}/" for folder in FOLDERS))

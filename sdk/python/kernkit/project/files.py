@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads and writes files of a library, inside its folder only. No symbolic link is followed, and a file is replaced as
-a whole or not at all."""
+"""Reads and writes files inside the folder of a library only. No symbolic link is followed, and a file is replaced as a
+whole or not at all."""
 
 import contextlib
 import os
@@ -18,11 +18,11 @@ FILE, FOLDER, LINK, SPECIAL, NOTHING = "a file", "a folder", "a symbolic link", 
 
 
 def folder_of(path: pathlib.Path) -> pathlib.Path:
-    """The absolute path of a folder, with all links resolved. UserError: the folder does not
-    exist."""
+    """Returns the absolute path of a folder, with all links resolved. Raises UserError if the path does not exist or is
+    not a folder."""
     try:
         resolved = path.resolve(strict=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: links form a cycle
+    except (OSError, RuntimeError) as error:  # RuntimeError if links form a cycle
         raise UserError(f"folder {path} not found: {error}") from None
     if not resolved.is_dir():
         raise UserError(f"{path} is not a folder; go to the folder of a library, or name it with --library")
@@ -30,7 +30,8 @@ def folder_of(path: pathlib.Path) -> pathlib.Path:
 
 
 def kind(path: pathlib.Path) -> str:
-    """The kind of file at the path: FILE, FOLDER, LINK (also a dangling link), SPECIAL or NOTHING."""
+    """Returns the kind of file at the path: FILE, FOLDER, LINK (also a dangling link), SPECIAL or NOTHING. Raises
+    UserError if the path cannot be examined."""
     try:
         mode = os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -43,9 +44,8 @@ def kind(path: pathlib.Path) -> str:
 
 
 def at(library: pathlib.Path, relative: str, expected: str = "") -> pathlib.Path:
-    """The absolute path of `relative` in the library. UserError: the path leaves the library, one
-    of its folders is a link or a file, or the file at the path exists and is not of the kind
-    `expected`."""
+    """Returns the absolute path of `relative` in the library. Raises UserError if the path leaves the library, one of
+    its folders is a link or a file, or the file at the path exists and is not of the kind `expected`."""
     parts = pathlib.PurePosixPath(relative).parts
     if not parts or ".." in parts or relative.startswith("/") or "\0" in relative:
         raise UserError(f'"{relative}" is not a path inside {library}')
@@ -80,7 +80,8 @@ def read(library: pathlib.Path, relative: str) -> str:
 
 
 def write(library: pathlib.Path, relative: str, text: str) -> None:
-    """Replaces a text file as a whole, or makes a new file and its folders."""
+    """Replaces a text file as a whole, or makes a new file and its folders. Raises UserError if the file cannot be
+    written."""
     path = at(library, relative, FILE)
     scratch = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.new")
     try:
@@ -99,7 +100,7 @@ def write(library: pathlib.Path, relative: str, text: str) -> None:
 
 
 def below(library: pathlib.Path, relative: str) -> Iterator[str]:
-    """The paths in the library of all files below a folder, links included."""
+    """Yields the paths, relative to the library, of all files and links below a folder."""
     for folder, folders, names in os.walk(at(library, relative)):
         inside = os.path.relpath(folder, library)
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
@@ -108,7 +109,8 @@ def below(library: pathlib.Path, relative: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def set_aside(library: pathlib.Path, paths: Iterable[str]) -> Iterator[None]:
-    """Deletes files and folders when the block ends. If the block fails nothing is deleted."""
+    """Moves files and folders of the library away, and deletes them when the block ends. If the block fails, moves them
+    back. Raises UserError if a path cannot be moved or deleted."""
     moved: List[pathlib.Path] = []
     try:
         scratch = pathlib.Path(tempfile.mkdtemp(prefix=".kernkit-removed-", dir=library))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of git with checked exit codes, in the repository of a folder. Variables of the caller's environment that name
-another repository are removed."""
+"""Runs git in the repository of a folder, without the environment variables of the caller that name another
+repository."""
 
 import os
 import pathlib
@@ -11,7 +11,8 @@ from .. import programs
 from ..errors import UserError
 from . import files
 
-# Variables that a hook or `git rebase --exec` sets for its own repository.
+# Environment variables that git sets for a hook or for `git rebase --exec`. They name the repository of the hook or of
+# the rebase.
 _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
                "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_GRAFT_FILE",
                "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX")  # fmt: skip
@@ -19,13 +20,14 @@ _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 _IN_PROGRESS = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert",
                 "rebase-merge": "rebase", "rebase-apply": "rebase"}  # fmt: skip
 
-_TIMEOUT = 600  # limit for one call of git [s]; git blocks if a file of the repository is a pipe
+_TIMEOUT = 600  # time limit of a run of git [s]; git waits without end if a file of the repository is a pipe
 
-Completed = subprocess.CompletedProcess  # result of a call whose output is text
+Completed = subprocess.CompletedProcess  # result of a run of git, whose output is text
 
 
 def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> "Completed[str]":
-    """Runs git with `typed` as its input. The caller examines the exit code. UserError: git cannot be started."""
+    """Runs git with the text `typed` on standard input. Returns the result of the run, whose exit code the caller
+    examines. Raises UserError if git cannot be started, or does not end within _TIMEOUT."""
     inherited = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     try:
         return programs.run(
@@ -38,8 +40,8 @@ def attempt(folder: pathlib.Path, *arguments: str, typed: str = "", **environmen
 
 
 def output(folder: pathlib.Path, *arguments: str, typed: str = "", **environment: str) -> str:
-    """The output of git, without the last line break. UserError: git failed; the message contains
-    git's output."""
+    """Returns the standard output of git, without the last line break. Raises UserError, with the error message of git,
+    if git fails."""
     result = attempt(folder, *arguments, typed=typed, **environment)
     if result.returncode != 0:
         raise UserError(f"git {arguments[0]} failed: {message(result)}")
@@ -47,13 +49,13 @@ def output(folder: pathlib.Path, *arguments: str, typed: str = "", **environment
 
 
 def message(result: "Completed[str]") -> str:
-    """The error message that git printed."""
+    """Returns the error message that git printed, or a text with the exit code if git printed none."""
     return (result.stderr.strip() or result.stdout.strip()) or f"exit code {result.returncode}, without a message"
 
 
 def described(folder: pathlib.Path) -> str:
-    """The commit of a folder, followed by "+" if files differ from the commit; "unknown" without a
-    commit."""
+    """Returns the hash of the commit that is checked out in a folder, followed by "+" if files differ from the commit.
+    Returns "unknown" if there is no commit."""
     try:
         return output(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+") or "unknown"
     except UserError:
@@ -64,12 +66,14 @@ class Repository:
     """The git repository of a library. The top of the repository can be a folder above the library."""
 
     def __init__(self, library: pathlib.Path) -> None:
-        """UserError: git finds no repository, or a repository whose files are not the library's."""
+        """Raises UserError if git finds no repository, or a repository whose worktree does not contain the library."""
         self.library = library
         if files.kind(library / ".git") == files.FOLDER:
-            for name in ("HEAD", "config", "index", "packed-refs"):  # requires regular files: git would wait for the content of a pipe
+            # These must be regular files: git would wait for the content of a pipe.
+            for name in ("HEAD", "config", "index", "packed-refs"):
                 files.at(library, f".git/{name}", files.FILE)
-            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):  # requires folders: git would follow a link and write there
+            # These must be folders: git would follow a link and write there.
+            for name in ("objects", "objects/pack", "refs", "refs/heads", "logs"):
                 files.at(library, f".git/{name}", files.FOLDER)
         self.top = pathlib.Path(self.git("rev-parse", "--show-toplevel"))
         self.prefix = self.git("rev-parse", "--show-prefix").rstrip("/")
@@ -86,13 +90,14 @@ class Repository:
                             f"git worktree repair (linked worktree), or git config core.worktree {self.top} (submodule)")  # fmt: skip
 
     def is_named_by_repository(self) -> bool:
-        """Whether the repository is in the folder, or is elsewhere and names the folder: as a linked worktree, or as the
-        worktree of a submodule. A `.git` file in an archive can name any repository."""
+        """Returns whether the repository belongs to the folder: it is the folder .git, or its settings name the folder
+        as a linked worktree or as the worktree of a submodule. A file .git from an archive could name any
+        repository."""
         repository = self.top / ".git"
         if files.kind(repository) == files.FOLDER:
             return True
         folder = pathlib.Path(self.git("rev-parse", "--absolute-git-dir"))
-        note = folder / "gitdir"  # file that exists in a linked worktree
+        note = folder / "gitdir"  # file that git writes for a linked worktree
         if files.kind(note) == files.FILE:
             named = note.read_text(errors="replace").rstrip("\n")
             return os.path.realpath(os.path.join(folder, named)) == str(repository)
@@ -106,26 +111,28 @@ class Repository:
         return output(self.library, *arguments, typed=typed, **environment)
 
     def head(self) -> Optional[str]:
-        """The commit that is checked out, or None before the first commit."""
+        """Returns the hash of the commit that is checked out, or None before the first commit. Raises UserError if git
+        fails."""
         result = self.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if result.returncode not in (0, 1):
             raise UserError(f"git rev-parse failed: {message(result)}")
         return result.stdout.strip() or None
 
     def in_progress(self) -> str:
-        """The operation in progress, such as "merge", or ""."""
+        """Returns the operation in progress, such as "merge", or "" if there is none."""
         options = [option for name in _IN_PROGRESS for option in ("--git-path", name)]
         paths = self.git("rev-parse", *options).split("\n")
         operations = [operation for operation, path in zip(_IN_PROGRESS.values(), paths) if os.path.lexists(self.library / path)]
         return operations[0] if operations else ""
 
     def changed(self) -> str:
-        """The differences from HEAD, as `git status` lists them, without untracked files."""
+        """Returns the differences from HEAD, as `git status --porcelain` lists them, without untracked files; "" if
+        there are none."""
         return self.git("status", "--porcelain", "--untracked-files=no")
 
     def uncommitted(self, paths: List[str], present: List[str]) -> List[str]:
-        """The files of `present`, which are the files below `paths`, that HEAD does not hold unchanged: changed, new or ignored
-        files, also files that git assumes unchanged. All paths are paths in the library."""
+        """Returns the paths in `present` whose content differs from HEAD: changed, new or ignored files, also files
+        that git assumes unchanged. `present`: the files below `paths`. All paths are relative to the library."""
         inside = f"{self.prefix}/" if self.prefix else ""
         indexed: Dict[str, str] = {}
         for entry in filter(None, self.git("ls-tree", "-r", "-z", "HEAD", "--", *paths).split("\0")):

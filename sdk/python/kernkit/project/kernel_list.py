@@ -16,7 +16,7 @@ _UNQUOTED = re.compile(r'(?:[^\s()#"\\]|\\.)+', re.DOTALL)
 
 
 class Call(NamedTuple):
-    """A command with its arguments, at text[begin:end]."""
+    """A CMake command with its arguments, at text[begin:end]."""
 
     command: str  # name in lower case, as CMake ignores case
     arguments: List[str]
@@ -40,8 +40,8 @@ def calls(text: str) -> Iterator[Call]:
 
 
 def _arguments(text: str, at: int) -> "tuple[List[str], int]":
-    """Reads arguments from the offset `at`, which follows "(". Returns (the arguments, the offset
-    after the closing ")")."""
+    """Reads the arguments of a command from the offset `at`, which follows "(". Returns (arguments, offset after the
+    closing ")"). Raises ValueError if there is no closing ")"."""
     arguments: List[str] = []
     depth = 1
     while at < len(text):
@@ -70,12 +70,14 @@ def _adding(text: str, op: str) -> List[Call]:
 
 
 def adds(text: str, op: str) -> bool:
-    """Whether a call adds the op. ValueError: a call does not end."""
+    """Returns whether a call of kernkit_add_kernel() in `text` adds the op. Raises ValueError if a command in `text`
+    has no closing parenthesis."""
     return bool(_adding(text, op))
 
 
 def users(text: str, op: str) -> List[str]:
-    """The ops whose calls name the op after USES. ValueError: a call does not end."""
+    """Returns the ops whose calls of kernkit_add_kernel() name `op` after USES. Raises ValueError if a command in
+    `text` has no closing parenthesis."""
     names = []
     for call in calls(text):
         keyword = ""
@@ -87,8 +89,8 @@ def users(text: str, op: str) -> List[str]:
 
 
 def without(text: str, op: str) -> str:
-    """The text without the calls that add the op. A line that then contains only a comment is
-    removed as well. ValueError: a call does not end."""
+    """Returns `text` without the calls that add the op. A line of such a call that then contains only a comment is
+    removed as well. Raises ValueError if a command in `text` has no closing parenthesis."""
     for call in reversed(_adding(text, op)):
         first = text.rfind("\n", 0, call.begin) + 1
         last = text.find("\n", call.end)
@@ -106,8 +108,8 @@ def without(text: str, op: str) -> str:
 
 @contextlib.contextmanager
 def errors_of_user(path: str) -> Iterator[None]:
-    """Turns the errors of reading and parsing the file in the block into a UserError. `path`: the
-    name of the file in the message about a missing file."""
+    """Raises UserError in place of a FileNotFoundError or ValueError of the block, which reads and parses the file.
+    `path`: name of the file in the message about a missing file."""
     try:
         yield
     except FileNotFoundError:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manifest of a folder of a library's copy of kernkit: the version of kernkit, and a digest of each file, by which
-changes made by hand are found.
+"""The manifest of a folder of a library's copy of kernkit: the version of kernkit, and a digest of each file, which
+reveals changes made by hand.
 
 The first line of MANIFEST has the version and a digest of the version and the second line. The second line has the
-digest of each file. The template's hook loads this module.
-"""
+digest of each file. The template's hook loads this module."""
 
 import hashlib
 import json
@@ -24,13 +23,13 @@ class Changes(NamedTuple):
     added: List[str]
 
     def __str__(self) -> str:
-        """The changes as text, such as "changed: a, b; added: c"; "" for no change."""
+        """Returns the changes as text, such as "changed: a, b; added: c"; "" if there are none."""
         return "; ".join(f"{how}: {', '.join(paths)}" for how, paths in zip(self._fields, self) if paths)
 
 
 def files_below(folder: str) -> List[str]:
-    """The path of every file, relative to the folder and with /, except bytecode of Python. A link is listed as a
-    file and not followed."""
+    """Returns the paths of all files below a folder, relative to the folder and with /, except Python bytecode. A link
+    is listed as a file and not followed."""
     paths = []
     for parent, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -40,7 +39,8 @@ def files_below(folder: str) -> List[str]:
 
 
 def name_in(folder: str) -> str:
-    """The name of the manifest in a folder: FORMER_NAME where only that exists, otherwise NAME."""
+    """Returns the name of the manifest in a folder: FORMER_NAME if the folder has only a file of that name, otherwise
+    NAME."""
     is_former = os.path.lexists(os.path.join(folder, FORMER_NAME)) and not os.path.lexists(os.path.join(folder, NAME))
     return FORMER_NAME if is_former else NAME
 
@@ -61,8 +61,8 @@ def _read(path: str) -> Optional[bytes]:
 
 
 def _digests(folder: str) -> Dict[str, str]:
-    """{path: digest}; the digest is "" where the path is not a readable regular file. The manifest
-    itself has no entry."""
+    """Returns {path: digest} of all files below the folder except the manifest. The digest is "" if the path is not a
+    readable regular file."""
     by_path = {}
     name = name_in(folder)
     for path in files_below(folder):
@@ -73,27 +73,28 @@ def _digests(folder: str) -> Dict[str, str]:
 
 
 def write(folder: str, version: str) -> None:
-    """Writes the manifest of the folder's files."""
+    """Writes the manifest of the folder's files. `version`: version of kernkit."""
     digests = json.dumps(_digests(folder))
     with open(os.path.join(folder, name_in(folder)), "w", encoding="utf-8") as stream:
         stream.write(f"kernkit {version} sha256:{_digest(f'{version} {digests}'.encode())}\n{digests}\n")
 
 
 def has_manifest(folder: str) -> bool:
-    """Whether the folder and its manifest exist, and neither is a link."""
+    """Returns whether the folder and its manifest exist, and neither is a link."""
     path = os.path.join(folder, name_in(folder))
     return os.path.isfile(path) and not os.path.islink(path) and not os.path.islink(folder)
 
 
 def version_line(folder: str) -> str:
-    """The first line, as in "kernkit 0.1.0 sha256:..."; "" where the manifest cannot be read."""
+    """Returns the first line of the folder's manifest, as in "kernkit 0.1.0 sha256:..."; "" if the manifest cannot be
+    read."""
     content = _read(os.path.join(folder, name_in(folder))) or b""
     return content.decode(errors="replace").partition("\n")[0]
 
 
 def changes(folder: str) -> Changes:
-    """The differences between the folder and its manifest. If the manifest is invalid, it is the
-    only change."""
+    """Returns the differences between the folder and its manifest. For an invalid manifest, the only difference is the
+    manifest itself, as a changed file."""
     name = name_in(folder)
     try:
         first, _, digests = (_read(os.path.join(folder, name)) or b"").decode().rstrip("\n").partition("\n")

@@ -9,16 +9,16 @@ from .record import record_removed
 
 
 def files_of(library: pathlib.Path, op: str) -> List[str]:
-    """The paths of the op's folder and files that exist in the library. UserError: such a path is a
-    link or another kind of file."""
+    """Returns the paths, relative to the library, of the op's folder and files that exist. Raises UserError if one of
+    these paths is a link or another kind of file."""
     expected = {f"kernels/{op}": files.FOLDER, f"tests/{op}_test.cc": files.FILE,
                 f"tests/test_{op}.py": files.FILE, f"bench/{op}_bench.cc": files.FILE}  # fmt: skip
     return [path for path, kind in expected.items() if files.kind(files.at(library, path, kind))]
 
 
 def remove(library: pathlib.Path, op: str) -> None:
-    """Removes an op's files and its calls in kernels/CMakeLists.txt. An op of the template is recorded as removed.
-    If a UserError is raised, the library is unchanged."""
+    """Removes an op's files, and its calls in kernels/CMakeLists.txt. Records the removal of an op of the template.
+    Raises UserError if a file cannot be read, removed or written; the library is then unchanged."""
     with kernel_list.errors_of_user(str(library / kernel_list.PATH)):
         before = files.read(library, kernel_list.PATH)
         after = kernel_list.without(before, op)

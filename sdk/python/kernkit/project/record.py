@@ -26,8 +26,8 @@ class Started(NamedTuple):
 
 
 def _problem(record: Any) -> str:
-    """The reason why the content of .kernkit.json is invalid, as the end of a sentence; "" for a
-    valid content."""
+    """Returns the reason why the content of .kernkit.json is invalid, as the end of a sentence; "" for a valid
+    content."""
     if not isinstance(record, dict) or not isinstance(record.get("answers"), dict):
         return "is not an object with a version and answers"
     version, answers = record.get("version"), record["answers"]
@@ -53,7 +53,7 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
     path = folder / RECORD
     try:
         record: Dict[str, Any] = json.loads(files.read(folder, RECORD))
-        json.dumps(record, ensure_ascii=False).encode()  # rejects half of a surrogate pair
+        json.dumps(record, ensure_ascii=False).encode()  # raises ValueError for half of a surrogate pair
     except FileNotFoundError:
         raise UserError(f"{folder}/{RECORD} not found; go to the folder of a library that kernkit new "
                         "made") from None  # fmt: skip
@@ -65,14 +65,14 @@ def _read(folder: pathlib.Path) -> Dict[str, Any]:
 
 
 def read_record(folder: pathlib.Path) -> Started:
-    """The content of .kernkit.json. UserError: the file does not exist, or is damaged."""
+    """Returns the content of .kernkit.json in the folder. Raises UserError if the file does not exist or is damaged."""
     record = _read(folder)
     return Started(record["version"], dict(record["answers"]))
 
 
 def record_removed(folder: pathlib.Path, op: str) -> None:
-    """Records that the template's op was removed, so that an update does not add the op again. The
-    removal of another op is not recorded."""
+    """Records the removal of an op of the template, so that an update does not add the op again. Does nothing for
+    another op."""
     if op == TEMPLATE_OP:
         record = _read(folder)
         record["answers"] = dict(sorted({**record["answers"], "removed": TEMPLATE_OP}.items()))

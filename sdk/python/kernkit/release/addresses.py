@@ -8,7 +8,7 @@ from typing import Dict, List
 from ..errors import UserError
 
 FILE = "addresses.toml"
-UNSET = "unset"  # the placeholder for a missing value
+UNSET = "unset"  # placeholder for a missing value
 _WEB = r"https://[^\s/\"<>]+(?:/[^\s/\"<>]+)*"  # pattern of a web address without a slash at the end
 _MAIL = r"[^\s@\"<>]+@[^\s@\"<>]+"
 _AUTHOR = rf"[^\s<>;][^<>;]*(?: <{_MAIL}>)?"
@@ -26,8 +26,8 @@ FORMS = {
 
 
 def _entries(root: pathlib.Path) -> Dict[str, str]:
-    """Returns {key: value} as in the file. Only lines `key = "value"` are supported, because Python
-    3.9 has no parser of TOML."""
+    """Returns {key: value} of the lines in addresses.toml. Supports only lines `key = "value"`, because Python 3.9 has
+    no parser of TOML. Raises UserError for any other line."""
     found: Dict[str, str] = {}
     for number, line in enumerate((root / FILE).read_text(encoding="utf-8").splitlines(), 1):
         entry = re.fullmatch(r'(\w+) = "([^"\\]*)"', line.strip())
@@ -40,9 +40,10 @@ def _entries(root: pathlib.Path) -> Dict[str, str]:
 
 
 def read(root: pathlib.Path) -> Dict[str, str]:
-    """{key: value} for every key of FORMS; "" for an unset value.
+    """Returns {key: value} for every key of FORMS; "" for an unset value.
 
-    root: folder of the repository, or of an unpacked sdist. UserError: a line or a value has an unsupported form."""
+    root: folder of the repository, or of an unpacked sdist. Raises UserError if a line or a value has an unsupported
+    form."""
     entries = _entries(root)
     found = {key: entries.get(key, UNSET) for key in FORMS}
     for key, (pattern, form) in FORMS.items():
@@ -52,5 +53,5 @@ def read(root: pathlib.Path) -> Dict[str, str]:
 
 
 def unset(values: Dict[str, str]) -> List[str]:
-    """A message for each unset value of read()."""
+    """Returns a message for each empty value of `values`, which read() returned."""
     return [f'{FILE}: {key} is "{UNSET}"; enter {FORMS[key][1]}' for key, value in values.items() if not value]

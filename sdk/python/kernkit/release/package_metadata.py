@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The metadata of the package that other files define: version, addresses, authors, and README for the package's page.
+"""The fields of the package's metadata that are defined outside of pyproject.toml: version, addresses, authors, and
+README for the package's page.
 
 scikit-build-core loads this module by [[tool.dynamic-metadata]] in pyproject.toml, in the folder of the sources."""
 
@@ -10,7 +11,7 @@ from typing import Any, Dict, List, Mapping
 from .. import sdk
 from . import addresses
 
-# A fenced block, an image or a link, or inline code, whichever begins first.
+# Pattern of a fenced code block, an image or link, or inline code, whichever begins first.
 _MARKDOWN = re.compile(
     r"^```.*?^```$|(?P<image>!?)\[(?P<text>(?:`[^`\n]*`|[^][`])*)\]\((?P<target>[^()\s]+)\)|`[^`\n]*`",
     re.DOTALL | re.MULTILINE,
@@ -18,9 +19,9 @@ _MARKDOWN = re.compile(
 
 
 def package_page(readme: str, root: pathlib.Path, source_url: str, version: str) -> str:
-    """Returns README for the page of the package index, which resolves no relative links and
-    anchors: links and images point to the repository at the tag of the version. Without an address
-    of the repository, a link becomes its text and an image its description.
+    """Returns the text of README for the package's page in the package index, which resolves no relative links and
+    anchors. Links and images point to the repository at the tag of the version. If `source_url` is empty, a link
+    becomes its text and an image its description.
 
     root: the folder of README."""
 
@@ -38,7 +39,7 @@ def package_page(readme: str, root: pathlib.Path, source_url: str, version: str)
 
 
 def _author(text: str) -> Dict[str, str]:
-    """A table of project.authors for "Name" or "Name <mail@address>"."""
+    """Returns the table in project.authors for an author given as "Name" or "Name <mail@address>"."""
     name, _, mail = text.rstrip(">").partition(" <")
     return {"name": name, "email": mail} if mail else {"name": name}
 
@@ -50,8 +51,8 @@ def _urls(values: Mapping[str, str], version: str) -> Dict[str, str]:
 
 
 def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, Any]:
-    """Returns the fields of [project] in pyproject.toml. A field without a value is empty. Raises UserError
-    if addresses.toml has an unsupported line or value.
+    """Returns the fields version, readme, urls and authors of [project] in pyproject.toml. A field without a value is
+    empty. Raises UserError if addresses.toml has an unsupported line or value.
 
     root: folder of the repository. readme_path: path below `root` of the file with the package page's text."""
     values, version = addresses.read(root), sdk.version_of(root / "sdk")
@@ -67,7 +68,7 @@ def metadata(root: pathlib.Path, readme_path: str = "README.md") -> Dict[str, An
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> Dict[str, Any]:
-    """The hook of scikit-build-core, which calls it in the folder of pyproject.toml.
+    """Returns metadata() for scikit-build-core, which calls this hook in the folder of pyproject.toml.
 
-    settings: the arguments `root` and `readme_path` of metadata() for another folder than that of the repository."""
+    settings: `root` and `readme_path`, the arguments of metadata(); by default those for the repository."""
     return metadata(pathlib.Path(settings.get("root", ".")), settings.get("readme_path", "README.md"))

@@ -33,8 +33,8 @@ def _changelog_problems(text: str, version: str) -> List[str]:
 
 
 def _citation_problems(text: str, version: str, date: str, values: Dict[str, str]) -> List[str]:
-    """A message for each field of CITATION.cff with a wrong value. date: the date of the version in
-    CHANGELOG.md, or ""."""
+    """Returns a message for each field of CITATION.cff with a wrong value. date: date of the version in CHANGELOG.md,
+    or "" if it is unknown."""
     fields = dict(re.findall(r"^([\w-]+): (.+)$", text, re.MULTILINE))
     expected = {"version": version, "date-released": date, **{field: values[key] for field, key in _CITED_ADDRESSES.items()}}
     return [f'CITATION.cff: {field}: found {fields.get(field, "nothing")}; enter "{field}: {value}"'
@@ -52,9 +52,11 @@ def _commit_problems(root: pathlib.Path, version: str) -> List[str]:
 
 
 def problems(root: pathlib.Path) -> List[str]:
-    """A message for each requirement of a release that the last commit does not meet; empty: the commit may be released.
+    """Returns a message for each requirement of a release that the last commit does not meet; [] if the commit may be
+    released.
 
-    root: folder of the repository. UserError: addresses.toml has an unsupported line, or git failed."""
+    root: folder of the repository. Raises UserError if addresses.toml has an unsupported line or value, or git
+    failed."""
     values, version = addresses.read(root), sdk.version_of(root / "sdk")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     of_changelog = _changelog_problems(changelog, version)

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The components of kernkit: the files of each component, and which components a library's copy has.
+"""The components of kernkit: the files of each component, and the components that a library's copy has.
 
-A file of no component belongs to the core: from the ABI to export, with loops over elements, and CMake. The core
-includes nothing of a component. Patterns are paths below sdk/, where * matches any characters, / as well; a file
-belongs to the first component with a pattern that matches. The template's hook loads this module after manifest.py.
+A file of no component belongs to the core: ABI, calls, export, loops over elements, and CMake. No header of the core
+includes a header of a component. A pattern is a path below sdk/, where * matches any characters, also /. A file belongs
+to the first component with a matching pattern. The template's hook loads this module after manifest.py.
 
-A library's copy has two folders. A build of the library needs third_party/kernkit only. What tests and benchmarks need,
-and the command line, is in third_party/kernkit_dev, whatever its component; a library without this folder uses an
-installed kernkit.
-"""
+A library's copy has two folders. A build of the library needs third_party/kernkit only. Files for tests and benchmarks,
+and the command line, are in third_party/kernkit_dev. A library without third_party/kernkit_dev uses an installed
+kernkit."""
 
 import fnmatch
 import os
@@ -16,7 +15,7 @@ from typing import Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 try:
     from ..project.manifest import files_below
-except ImportError:  # inside the template's hook
+except ImportError:  # the template's hook, which has no packages
     from manifest import files_below  # type: ignore
 
 ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
@@ -24,7 +23,7 @@ ALWAYS, OPTIONAL, NEVER = "always", "optional", "never"
 
 class Component(NamedTuple):
     name: str
-    copied: str  # ALWAYS, OPTIONAL (with --with) or NEVER copied into a library
+    copied: str  # whether a library gets a copy: ALWAYS, OPTIONAL (by --with) or NEVER
     content: str
     patterns: Tuple[str, ...]
 
@@ -83,13 +82,13 @@ COMPONENTS: Tuple[Component, ...] = (
 )  # fmt: skip
 CORE = "core"
 DEVELOPMENT = "dev"  # the name of third_party/kernkit_dev among components; the answer `dev` is "copied" or "installed"
-# The files of third_party/kernkit_dev: whole components, and files for tests and for `kernkit add` of components that a build needs.
+# Components in third_party/kernkit_dev, and folders of other components there: files for tests and for `kernkit add`.
 _FOR_DEVELOPMENT = ("ptx", "gpu", "torch_tests", "plots", "simulator", "testing", "starting", "command_line")
 _ALSO_FOR_DEVELOPMENT = ("include/kernkit/testing/", "python/kernkit/codegen/cpp/")
 
 
 def component_of(path: str) -> str:
-    """The name of the component of a file, or CORE."""
+    """Returns the name of the component to which a file belongs; CORE for a file of no component."""
     for component in COMPONENTS:
         if any(fnmatch.fnmatchcase(path, pattern) for pattern in component.patterns):
             return component.name
@@ -97,12 +96,12 @@ def component_of(path: str) -> str:
 
 
 def is_for_development(path: str) -> bool:
-    """Whether a file belongs to third_party/kernkit_dev, and not to third_party/kernkit."""
+    """Returns whether a file belongs to third_party/kernkit_dev instead of third_party/kernkit."""
     return component_of(path) in _FOR_DEVELOPMENT or path.startswith(_ALSO_FOR_DEVELOPMENT)
 
 
 def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
-    """{component: its files among the paths}."""
+    """Returns {component: its files in `paths`}."""
     groups: Dict[str, List[str]] = {}
     for path in paths:
         groups.setdefault(component_of(path), []).append(path)
@@ -110,12 +109,13 @@ def by_component(paths: Iterable[str]) -> Dict[str, List[str]]:
 
 
 def with_underscores(text: str) -> str:
-    """A list of components as the record of a library has it, such as "plots,torch_tests" for "plots,torch-tests"."""
+    """Returns a list of components in the form of .kernkit.json, such as "plots,torch_tests" for
+    "plots,torch-tests"."""
     return text.replace("-", "_")
 
 
 def listed(text: str) -> List[str]:
-    """The components of a list of an option, such as "plots,torch-tests"."""
+    """Returns the names of the components in the value of an option, such as "plots,torch-tests"."""
     return [name for name in with_underscores(text).split(",") if name]
 
 
@@ -131,14 +131,14 @@ def problem(names: str, paths: Iterable[str]) -> str:
 
 
 def as_answers(names: Sequence[str]) -> Dict[str, str]:
-    """The template's answers for a library with these optional components."""
+    """Returns the template's answers for a library with these optional components."""
     parts = [name for name in names if name != DEVELOPMENT]
     return {"parts": ",".join(parts), "dev": "copied" if DEVELOPMENT in names else "installed"}
 
 
 def remove_others(sdk: str, names: str) -> None:
-    """Removes from a copy of the SDK the files of the components that a library with these optional components, as in
-    "plots,ptx", does not have."""
+    """Deletes files from a copy of the SDK: those of optional components that `names`, such as "plots,ptx", does not
+    list, and those of components that no library has."""
     selected = {component.name for component in COMPONENTS if component.copied == ALWAYS} | set(names.split(",")) | {CORE}
     for name, files in by_component(files_below(sdk)).items():
         if name not in selected:
@@ -148,7 +148,8 @@ def remove_others(sdk: str, names: str) -> None:
 
 
 def move_development(sdk: str, development: str) -> None:
-    """Moves the files for tests and benchmarks, and the command line, from a copy of the SDK to another folder."""
+    """Moves the files for tests and benchmarks, and the command line, from a copy of the SDK to the folder
+    `development`."""
     for path in filter(is_for_development, files_below(sdk)):
         os.makedirs(os.path.dirname(os.path.join(development, path)), exist_ok=True)
         os.rename(os.path.join(sdk, path), os.path.join(development, path))

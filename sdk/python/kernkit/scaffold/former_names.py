@@ -8,7 +8,7 @@ from typing import List
 from ..errors import UserError
 from ..project import copies, files, git
 
-# (pattern, replacement). The former names work for one release.
+# (pattern of a former name, replacement). The former names stay valid for one release.
 _RENAMED = (
     (r"\bkernkit/cuda_on_cpu/(?=(?:counters|initcheck|racecheck|runtime)\.h)", "kernkit/simulator/"),
     (r"\bkernkit_add_cuda_on_cpu\b", "kernkit_add_on_fibers"),
@@ -25,8 +25,8 @@ _CPP = (".h", ".cc", ".cu", ".cuh", ".cpp", ".hpp")
 
 
 def renamed(name: str, text: str) -> str:
-    """The text of a file after the replacement of former names by current names. `name`: the file's
-    name, which determines the language."""
+    """Returns the text of a file with former names replaced by current names. `name`: the file's name, which determines
+    the language."""
     cmake = name.endswith((".cmake", "CMakeLists.txt"))
     if not cmake and not name.endswith(_CPP):
         return text
@@ -36,7 +36,8 @@ def renamed(name: str, text: str) -> str:
 
 
 def rewrite(library: pathlib.Path) -> List[str]:
-    """Rewrites tracked files of the library outside its copy of kernkit, and returns their paths."""
+    """Replaces former names in the library's tracked files, except in its copy of kernkit. Returns the paths of the
+    changed files."""
     changed = []
     for name in git.output(library, "ls-files", "-z").split("\0"):
         if not name or copies.is_copied(name):
@@ -44,7 +45,7 @@ def rewrite(library: pathlib.Path) -> List[str]:
         try:
             before = files.read(library, name)
         except (UserError, FileNotFoundError):
-            continue  # the file is a link or is not text
+            continue  # the file is a link, is not text, or was deleted
         after = renamed(name, before)
         if after != before:
             files.write(library, name, after)

@@ -21,8 +21,9 @@ class Repository(git.Repository):
     """The git repository of a library, which holds renderings as commits."""
 
     def check_clean(self) -> str:
-        """Checks that an update can begin, and returns the commit that is checked out. UserError:
-        the repository is another project's, or has uncommitted changes or an unfinished merge."""
+        """Returns the hash of the commit that is checked out. Raises UserError if an update cannot begin: the
+        repository has no commit, does not contain the library's record, is a shallow clone, or has uncommitted changes
+        or an unfinished operation such as a merge."""
         head = self.head()
         if head is None:
             raise UserError("the repository has no commit yet; run: git add -A && git commit")
@@ -40,7 +41,8 @@ class Repository(git.Repository):
         return head
 
     def tree_of(self, folder: pathlib.Path) -> str:
-        """Stores all files of a folder, ignored ones included, and returns their tree."""
+        """Stores all files of a folder in the repository, also ignored files. Returns the hash of a tree of the
+        repository with these files in the library's folder."""
         with tempfile.TemporaryDirectory() as scratch:
             index = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
             here = {"GIT_DIR": self.git("rev-parse", "--absolute-git-dir")}
@@ -49,8 +51,8 @@ class Repository(git.Repository):
             return self.in_prefix(self.git("write-tree", **index))
 
     def in_prefix(self, tree: str) -> str:
-        """The tree of the whole repository that contains `tree` in the library's folder, and no
-        other file."""
+        """Returns the hash of a tree of the whole repository that has `tree` as the library's folder, and no other
+        file."""
         if not self.prefix:
             return tree
         with tempfile.TemporaryDirectory() as scratch:
@@ -59,20 +61,21 @@ class Repository(git.Repository):
             return self.git("write-tree", **index)
 
     def identity(self) -> Optional[str]:
-        """The committer that git's settings name, as in "A <a@example.com>", or None."""
+        """Returns the committer in git's settings, as in "A <a@example.com>"; None if the settings name no
+        committer."""
         result = self.attempt("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
         return result.stdout.rpartition("> ")[0] + ">" if result.returncode == 0 else None
 
     def signature(self) -> Dict[str, str]:
-        """Environment variables that name author and committer if git's settings name no committer;
-        otherwise {}."""
+        """Returns environment variables that name author and committer; {} if git's settings name a committer."""
         if self.identity() is not None:
             return {}
         name_and_email = (("NAME", "kernkit"), ("EMAIL", "kernkit@localhost"))
         return {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in name_and_email}
 
     def commit(self, tree: str, started: Started, parent: Optional[str]) -> str:
-        """Commits a rendering, with a line in the message that marks the rendering."""
+        """Makes a commit of a rendering, whose message has a line that marks the rendering. Does not check the commit
+        out. Returns the hash of the commit."""
         message = (
             f"kernkit {started.version}'s template, rendered\n\n"
             f"{_MARK}: {started.version} {started.name} {tree}"
@@ -81,8 +84,8 @@ class Repository(git.Repository):
         return self.git("commit-tree", tree, *parents, "-m", message, **self.signature())
 
     def last_rendering(self, name: str) -> Optional[str]:
-        """The newest commit in HEAD's history that is a rendering: marked, not amended, and of the library's folder
-        alone."""
+        """Returns the hash of the newest commit in HEAD's history that is a rendering; None if there is none. A
+        rendering is marked, was not amended, and has files in the library's folder only."""
         mark = re.compile(rf"^{_MARK}: \S+ {re.escape(name)} ([0-9a-f]+)$", re.MULTILINE)
         logged = self.git("log", "--topo-order", f"--grep=^{_MARK}: ", "--format=%H %T%n%B%x00")
         for entry in logged.split("\0"):
@@ -94,13 +97,14 @@ class Repository(git.Repository):
         return None
 
     def is_of_library(self, tree: str) -> bool:
-        """Whether a tree of the repository has files in the library's folder only."""
+        """Returns whether a tree of the repository has files in the library's folder only."""
         subtree = self.attempt("rev-parse", "--verify", "--quiet", f"{tree}:{self.prefix}")
         return subtree.returncode == 0 and self.in_prefix(subtree.stdout.strip()) == tree
 
     def kept_rendering(self, started: Started) -> Optional[str]:
-        """The tree of the rendering that the library's copy of the SDK keeps, or None. The tree lacks the ops that the
-        library has removed, so that their removal is not merged as a change."""
+        """Returns the hash of a tree with the rendering that the library's copy of the SDK keeps; None if it keeps
+        none. The tree lacks the ops that the library has removed, so that a merge does not count their removal as a
+        change. Raises UserError if the kept rendering is damaged."""
         with tempfile.TemporaryDirectory() as scratch:
             try:
                 if not kept_rendering.restore(str(self.library), scratch):
@@ -111,8 +115,8 @@ class Repository(git.Repository):
             return self.tree_of(pathlib.Path(scratch))
 
     def merge(self, commit: str, message: str, *options: str) -> "git.Completed[str]":
-        """Merges a commit with a merge commit. Returns the result of git, whose exit code is 0 only
-        if the merge commit is checked out."""
+        """Merges a commit into HEAD with a merge commit. Returns the result of git, whose exit code is 0 only if the
+        merge commit is checked out. Raises UserError if git succeeds without this merge commit."""
         tip = self.git("rev-parse", "HEAD")
         result = self.attempt(
             "-c", "rerere.autoupdate=false", "merge", "--commit", "--no-squash", "--no-ff", "--no-edit", "--no-verify",
@@ -123,15 +127,16 @@ class Repository(git.Repository):
         return result
 
     def must_merge(self, commit: str, message: str, *options: str) -> None:
-        """Merges a commit with a merge commit. UserError: git did not merge."""
+        """Merges a commit into HEAD with a merge commit. Raises UserError if git does not merge."""
         result = self.merge(commit, message, *options)
         if result.returncode != 0:
             raise UserError(merge_failed(result))
 
     def merge_changes(self, before: str, rendering: str, message: str) -> str:
-        """Merges the changes between two renderings. Returns the list of files with conflicts, which the user edits, or
-        "". UserError: git did not merge."""
-        # git's default strategy ignores no-renames before git 2.50.
+        """Merges the changes from the rendering `before` to the rendering `rendering` into HEAD. Returns the paths of
+        files with conflicts, which the user must resolve, one per line; "" without conflicts. Raises UserError if git
+        does not merge."""
+        # Before git 2.50, the default merge strategy of git ignores -Xno-renames.
         options = ["--strategy=recursive", "-Xno-renames"] if self.is_renamed_away(before) else []
         merged = self.merge(rendering, message, *options)
         if merged.returncode == 0:
@@ -143,7 +148,8 @@ class Repository(git.Repository):
         return conflicts
 
     def is_renamed_away(self, before: str) -> bool:
-        """Whether git would follow a rename of a rendering's file to a path outside the library's folder."""
+        """Returns whether git would follow the rename of a file of the rendering `before` to a path outside the
+        library's folder."""
         if not self.prefix:
             return False
         renamed = self.git("diff", "--name-only", "-z", "--find-renames", "-l0", "--diff-filter=R", before, "HEAD")
@@ -151,8 +157,8 @@ class Repository(git.Repository):
 
     @contextlib.contextmanager
     def unchanged_on_failure(self, head: str, tree: str) -> Iterator[None]:
-        """Restores HEAD, the index and the files to the commit `head` if the block fails. The commit is checked out
-        without changes. `tree` is the tree that the block merges."""
+        """Restores HEAD, the index and the files to the commit `head` if the block fails. `head` must be checked out
+        without changes. `tree`: the tree that the block merges. Raises UserError if the commit cannot be restored."""
         added = self.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", head, tree)
         paths = [self.top / path for path in added.split("\0") if path]
         new = [path for path in paths if not os.path.lexists(path)]
@@ -165,7 +171,7 @@ class Repository(git.Repository):
                 self.attempt("reset", "--hard", head)
             if self.in_progress():  # the index was locked: MERGE_HEAD exists, and no file changed
                 self.attempt("merge", "--quit")
-            for path in new:  # deletes files that git wrote before it added them to the index
+            for path in new:  # files that git had written but not yet added to the index
                 relative = os.path.relpath(path, self.top)
                 with contextlib.suppress(OSError, UserError):
                     os.unlink(files.at(self.top, relative, files.FILE))
@@ -178,7 +184,7 @@ class Repository(git.Repository):
 
 
 def merge_failed(result: "git.Completed[str]") -> str:
-    """The message for a merge that failed."""
+    """Returns the error message for a merge that failed with the result `result` of git."""
     text = git.message(result)
     advice = ""
     if "signature" in text:
@@ -188,8 +194,8 @@ def merge_failed(result: "git.Completed[str]") -> str:
 
 
 def begin(library: pathlib.Path) -> str:
-    """Makes a git repository of a library that was just rendered, unless the library is in a repository. Returns a
-    sentence about the result."""
+    """Makes a git repository of a library that was just rendered, with the rendering as its first commit, unless the
+    library is in a repository. Returns a sentence about the result."""
     started = read_record(library)
     try:
         git.output(library, "--version")

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rendering of a library's own files, kept in the library's copy of the SDK. Where the commit of a rendering is
-lost, as after a squash merge, the next update begins from the kept rendering. The template's hook loads this module.
+"""The rendering of a library's own files, kept in the library's copy of the SDK. If the commit of a rendering is lost,
+as after a squash merge, the next update begins from the kept rendering. The template's hook loads this module.
 
-Files of the copy itself are not kept twice: a copy that agrees with its manifest is as it was rendered. The first line
-of the manifest of third_party/kernkit_dev is kept, by which restore() finds out whether the rendering had this folder.
-"""
+RENDERED does not contain the files of the copy itself, because a copy that agrees with its manifest is unchanged. If
+the rendering had third_party/kernkit_dev, RENDERED contains the first line of the manifest of this folder."""
 
 import base64
 import bz2
@@ -15,13 +14,13 @@ from typing import Any, Dict, Tuple
 
 try:
     from ..project import copies, manifest
-except ImportError:  # inside the template's hook
+except ImportError:  # the template's hook, which has no packages
     import copies  # type: ignore
     import manifest  # type: ignore
 
 NAME = "RENDERED"
 _MANIFEST = f"{copies.DEVELOPMENT}/{manifest.NAME}"
-MAX_SIZE = 64 << 20  # largest size of all texts together [bytes]
+MAX_SIZE = 64 << 20  # largest size of RENDERED after decompression [bytes]
 
 
 class Damaged(ValueError):
@@ -30,7 +29,8 @@ class Damaged(ValueError):
 
 
 def keep(library: str, version: str) -> None:
-    """Stores the library's own files in its copy of the SDK, and writes the manifests of both folders of the copy."""
+    """Writes RENDERED, which contains the library's own files, into the library's copy of the SDK, and writes the
+    manifests of both folders of the copy. `version`: version of kernkit."""
     files = {}
     development = os.path.join(library, copies.DEVELOPMENT)
     if os.path.isdir(development):
@@ -48,15 +48,16 @@ def keep(library: str, version: str) -> None:
 
 
 def _is_own(path: str) -> bool:
-    """Whether keep() can have written the path: in the library, outside its repository and its copy of kernkit, except
-    for a manifest."""
+    """Returns whether keep() can have written an entry for the path: a path inside the library, outside its git
+    repository and its copy of kernkit, or the manifest of third_party/kernkit_dev."""
     parts = path.split("/")
     return (path.isprintable() and (path == _MANIFEST or not copies.is_copied(path))
             and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts))  # fmt: skip
 
 
 def _read(encoded: bytes) -> Dict[str, Tuple[bool, str]]:
-    """{path: (whether the file is executable, text)}, parsed from the bytes of RENDERED. Raises Damaged."""
+    """Returns {path: (whether the file is executable, text)} for the content of RENDERED. Raises Damaged if the content
+    does not have the form that keep() writes."""
     try:
         unpack = bz2.BZ2Decompressor()
         content = unpack.decompress(base64.b64decode(encoded), MAX_SIZE)
@@ -74,15 +75,15 @@ def _read(encoded: bytes) -> Dict[str, Tuple[bool, str]]:
 
 
 def _is_unchanged(library: str, folder: str) -> bool:
-    """Whether a folder of the library's copy agrees with its manifest."""
+    """Returns whether a folder of the library's copy agrees with its manifest."""
     copy = os.path.join(library, folder)
     return manifest.has_manifest(copy) and not any(manifest.changes(copy))
 
 
 def restore(library: str, output: str) -> bool:
-    """Restores the library's last rendering in an empty folder. Returns false where the copy of the SDK was changed or
-    has no kept rendering. Raises Damaged where the copy agrees with its manifest, but RENDERED holds no rendering;
-    `output` can then hold a part of the rendering."""
+    """Restores the library's last rendering in the empty folder `output`, and returns true. Returns false if the
+    library's copy of the SDK was changed or has no kept rendering. Raises Damaged if the copy agrees with its manifest,
+    but RENDERED holds no valid rendering; `output` can then contain a part of the rendering."""
     rendering = os.path.join(library, copies.SDK, NAME)
     if os.path.islink(os.path.join(library, "third_party")) or not _is_unchanged(library, copies.SDK):
         return False
@@ -108,6 +109,6 @@ def restore(library: str, output: str) -> bool:
             with open(full, "x", encoding="utf-8", newline="") as stream:
                 stream.write(text)
             os.chmod(full, 0o755 if is_executable else 0o644)
-    except (OSError, UnicodeEncodeError) as error:  # for example a path is both a file and a folder, or a name is too long
+    except (OSError, UnicodeEncodeError) as error:  # for example, a path is both a file and a folder
         raise Damaged(f"has files that cannot be made ({error!r})") from None
     return True

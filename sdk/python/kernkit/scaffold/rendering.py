@@ -18,8 +18,8 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 
 
 def template_folder() -> pathlib.Path:
-    """The folder of the cookiecutter template, in the installed wheel or in the repository.
-    UserError: this copy of kernkit has no template."""
+    """Returns the folder of the cookiecutter template, in the installed wheel or in the repository. Raises UserError if
+    this copy of kernkit has no template."""
     for folder in (PACKAGE / "template", PACKAGE.parents[2] / "template"):
         if (folder / "cookiecutter.json").is_file():
             return folder
@@ -27,8 +27,8 @@ def template_folder() -> pathlib.Path:
 
 
 def sdk_files() -> List[str]:
-    """The paths of the files that the template copies into a library, relative to the copy of the SDK. A wheel has them in
-    two places, since it contains one SDK."""
+    """Returns the paths, relative to the copy of the SDK, of the files that the template copies into a library. A wheel
+    of kernkit has these files in two folders, since it contains the SDK only once."""
     copied = template_folder() / "{{cookiecutter.library_name}}/third_party/kernkit"
     if copied.is_dir():
         return manifest.files_below(str(copied))
@@ -37,14 +37,14 @@ def sdk_files() -> List[str]:
 
 
 def questions() -> Dict[str, str]:
-    """The template's questions with their default answers."""
+    """Returns the template's questions as {name: default answer}."""
     with open(template_folder() / "cookiecutter.json", encoding="utf-8") as stream:
         return {key: value for key, value in json.load(stream).items() if key[0] != "_"}
 
 
 def render(answers: Dict[str, str], output: pathlib.Path) -> None:
-    """Renders the template into `output`/<library_name>. The answers must be valid, see
-    names.problem() and components.problem()."""
+    """Renders the template into the folder `output`/<library_name>. The answers must be valid, see names.problem() and
+    components.problem(). Raises UserError if cookiecutter is not installed or fails."""
     try:
         import cookiecutter  # noqa: F401
     except ImportError:
@@ -54,8 +54,8 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
     from cookiecutter.exceptions import CookiecutterException
     from cookiecutter.main import cookiecutter as start
 
-    # cookiecutter leaves the rendered hooks in the folder for temporary files, so a folder that is
-    # deleted takes its place.
+    # cookiecutter does not delete the rendered hooks from the folder for temporary files, so a folder that is deleted
+    # afterwards takes its place.
     previous = tempfile.tempdir
     with tempfile.TemporaryDirectory(prefix="kernkit-") as scratch:
         tempfile.tempdir = scratch
@@ -73,20 +73,20 @@ def render(answers: Dict[str, str], output: pathlib.Path) -> None:
                 config_file=settings,
             )
         except CookiecutterException as error:
-            # The reason is on stderr, where the hook printed its message.
+            # The hook has printed the reason to standard error.
             raise UserError(f"the template was not rendered: {error}") from None
         finally:
             tempfile.tempdir = previous
 
 
 def removed_ops(answers: Dict[str, str]) -> List[str]:
-    """The template's ops that the library has removed."""
+    """Returns the template's ops that the library has removed, which the answer `removed` lists."""
     return [op for op in answers.get("removed", "").split(",") if op]
 
 
 def render_library(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Path:
-    """Renders this kernkit's template with a library's answers, and with the defaults of new questions. Returns the
-    library's folder, below `folder`. UserError: an answer is invalid."""
+    """Renders this kernkit's template with the answers in a library's record, and with the defaults of new questions.
+    Returns the library's folder, below `folder`. Raises UserError if an answer is invalid."""
     removed = removed_ops(answers)
     answers = {key: answers.get(key, value) for key, value in questions().items()}
     if problem := names.problem(answers) or components.problem(answers["parts"], sdk_files()):
@@ -100,6 +100,6 @@ def render_library(answers: Dict[str, str], folder: pathlib.Path) -> pathlib.Pat
 
 
 def remove_ops(library: pathlib.Path, removed: List[str]) -> None:
-    """Removes ops from a rendering."""
+    """Removes the ops `removed` from a rendered library."""
     for op in removed:
         op_files.remove(library, op)

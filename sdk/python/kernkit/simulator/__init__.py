@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator without a GPU: its runtime for programs that nvcc compiled, and the reports of its tools."""
+"""Runs programs that nvcc compiled in the simulator, without a GPU, and prints the reports of its tools."""

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings for Python packages that compile kernels themselves: Triton, Numba, CuPy, PyTorch, FlashInfer. Each package
-keeps PTX instead of machine code, in a private cache, so that no run on a GPU finds a kernel that was compiled here."""
+"""Settings for Python packages that compile kernels themselves: Triton, Numba, CuPy, PyTorch, FlashInfer. With these
+settings, each package keeps PTX instead of machine code, in a private cache, so that no run on a GPU loads a kernel
+that was compiled for the simulator."""
 
 import os
 import pathlib
 import re
 from typing import Dict, Mapping, Optional
 
-DEFAULT_CAPABILITY = "80"  # packages then use tensor cores by mma, which the simulator supports
-# {variable that names a folder of compiled code: name of the private folder}.
+DEFAULT_CAPABILITY = "80"  # 8.0, for which packages use tensor cores by mma, which the simulator supports
+# {environment variable that names a folder of compiled code: name of the private folder}.
 CACHES = {
     "TRITON_CACHE_DIR": "triton",
     "NUMBA_CACHE_DIR": "numba",
@@ -18,7 +19,8 @@ CACHES = {
     "TORCHINDUCTOR_CACHE_DIR": "inductor",
     "FLASHINFER_WORKSPACE_BASE": "flashinfer",
 }
-# A script in place of ptxas: copies the PTX to the output file. libcuda.so.1 of kernkit loads PTX as text.
+# A script that takes the place of ptxas and copies the PTX to the output file. libcuda.so.1 of kernkit loads PTX as
+# text.
 PTXAS = """\
 #!/bin/sh
 input= output=
@@ -39,7 +41,7 @@ exec cp "$input" "$output"
 
 
 def is_python(program: str) -> bool:
-    """Whether a program is Python, or a script that Python runs."""
+    """Returns whether a program is Python, or a script that Python runs."""
     if re.fullmatch(r"python[\d.]*", pathlib.Path(program).resolve().name):
         return True
     with open(program, "rb") as file:
@@ -48,11 +50,12 @@ def is_python(program: str) -> bool:
 
 
 def write_assembler(folder: pathlib.Path) -> pathlib.Path:
-    """Writes PTXAS to a file in the folder, unless the file exists with this content. Returns the path of the file."""
+    """Writes PTXAS to the file ptxas in the folder, unless the file has this content. Returns the path of the file."""
     path = folder / "ptxas"
     if not path.is_file() or path.read_text() != PTXAS:
         folder.mkdir(parents=True, exist_ok=True)
-        partial = folder / f"ptxas.{os.getpid()}"  # other processes see the whole file
+        # The file is complete before it is renamed, so that other processes see the whole file.
+        partial = folder / f"ptxas.{os.getpid()}"
         partial.write_text(PTXAS)
         partial.chmod(0o755)
         os.replace(partial, path)
@@ -60,8 +63,9 @@ def write_assembler(folder: pathlib.Path) -> pathlib.Path:
 
 
 def settings(folder: pathlib.Path, driver: Optional[pathlib.Path], environment: Mapping[str, str]) -> Dict[str, str]:
-    """The environment variables of a run: caches below `folder` and, if the run has a `driver`, the assembler there. A
-    cache folder that the environment names is replaced by its subfolder kernkit."""
+    """Returns the environment variables of a run: folders for caches below `folder` and, if the run has a `driver`
+    (libcuda.so.1), the assembler PTXAS. If `environment` names a cache folder, the run uses its subfolder kernkit
+    instead."""
     variables = {}
     for name, private in CACHES.items():
         folder_name = environment.get(name)

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the counters of kernels in two files of `kernkit counters --json`.
 
-Counters have no noise: a counter is worse if its relative growth is above the tolerance. Occupancy
-is worse if it fell. The number of idle lanes, summed over the instructions of all warps, is
-compared like a counter.
-"""
+Counters have no noise, so a counter is worse if its relative growth is above the tolerance. Occupancy is worse if it
+fell. The number of idle lanes, summed over the instructions of all warps, is compared like a counter."""
 
 import argparse
 import dataclasses
@@ -14,8 +12,8 @@ from typing import Any, Dict, List, Tuple
 
 from ..errors import UserError
 
-# Endings of counters that are not compared, because a larger value is not worse: lanes, and the
-# least necessary traffic.
+# Suffixes of counters that are not compared, because a larger value is not worse: lanes, and the least traffic that the
+# accesses need.
 _NOT_COMPARED = ("_lanes", "_fewest_sectors", "_fewest_wavefronts")
 LARGER_IS_BETTER = ("sm__maximum_warps_per_active_cycle_pct", "launch__occupancy_limit_")
 
@@ -29,13 +27,15 @@ class Change:
 
     @property
     def worse(self) -> float:
-        """The relative change of the counter: above 0 if worse, below 0 if better."""
+        """Returns the relative change of the counter: above 0 if worse, below 0 if better; infinite for an increase
+        from 0."""
         old, new = (self.new, self.old) if self.counter.startswith(LARGER_IS_BETTER) else (self.old, self.new)
         return new / old - 1 if old else (float("inf") if new else 0.0)
 
 
 def load(path: pathlib.Path) -> Dict[str, Dict[str, float]]:
-    """{kernel: its counters}."""
+    """Returns {kernel: its counters} of a file. Raises UserError if `kernkit counters --json` did not write the
+    file."""
     try:
         kernels: List[Dict[str, Any]] = json.loads(path.read_text())["kernels"]
         return {kernel["kernel"]: _figures(kernel) for kernel in kernels}
@@ -52,8 +52,7 @@ def _figures(kernel: Dict[str, Any]) -> Dict[str, float]:
 
 
 def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) -> Tuple[List[Change], List[str]]:
-    """Returns the counters that differ, and messages about kernels and counters that only one file
-    has."""
+    """Returns (counters that differ, messages about kernels and counters that only one file has)."""
     changes: List[Change] = []
     missing = [f"{kernel}: only in the {which} file" for which, these, those in (("old", old, new), ("new", new, old))
                for kernel in these if kernel not in those]  # fmt: skip
@@ -65,7 +64,8 @@ def compare(old: Dict[str, Dict[str, float]], new: Dict[str, Dict[str, float]]) 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs `kernkit compare` for two files of counters."""
+    """Runs `kernkit compare` for two files of counters. Returns the exit code: 1 if a counter is worse, otherwise 0.
+    Raises UserError if the files have no kernel in common."""
     old, new = load(arguments.old), load(arguments.new)
     if not set(old) & set(new):
         raise UserError(f"{arguments.old} and {arguments.new} have no kernel in common; compare runs of the same program")

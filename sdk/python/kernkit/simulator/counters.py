@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counters of kernels: added up over processes, as a table, as JSON and as a page of HTML."""
+"""Counters of kernels: their sums over processes, and their output as a table, as JSON and as a page of HTML."""
 
 import html
 import pathlib
@@ -22,7 +22,7 @@ OF_PTXAS = (("registers", "ptxas.launch__registers_per_thread"), ("spills", "ptx
 
 
 def summed(kernels: List[Kernel]) -> List[Kernel]:
-    """The counters of several processes, added up for each kernel."""
+    """Returns one entry for each kernel, with the counters of the kernel added up over processes."""
 
     def add(to: Dict[str, Any], more: Dict[str, Any]) -> None:
         for name, value in more.items():
@@ -47,7 +47,7 @@ def summed(kernels: List[Kernel]) -> List[Kernel]:
 
 
 def figure(counters: Dict[str, Any], what: str) -> str:
-    """The text of a cell of the table. `what` names the counter as COLUMNS does."""
+    """Returns the text of a cell of the table. `what` names the counter as in COLUMNS."""
     kind, _, name = what.partition(".")
     if kind == "lanes":
         return f"{counters['lanes'] / counters['steps']:.1f}" if counters["steps"] else ""
@@ -86,7 +86,8 @@ def rows(kernels: List[Kernel], lines: bool, columns: Columns) -> Iterator[List[
 
 
 def table(kernels: List[Kernel], lines: bool) -> str:
-    """The table as text, with a heading of two rows."""
+    """Returns the table as text, with a heading of two rows. `lines`: whether lines of the source have rows of their
+    own."""
     has_ptxas = any("ptxas" in kernel["counters"] for kernel in kernels)
     columns = (*COLUMNS, *OF_PTXAS) if has_ptxas else COLUMNS
     body = list(rows(kernels, lines, columns))
@@ -105,8 +106,8 @@ def table(kernels: List[Kernel], lines: bool) -> str:
 
 
 def named(counters: Dict[str, Any]) -> Dict[str, int]:
-    """{name in the JSON file: value}. A counter that Nsight Compute also has is named as in Nsight
-    Compute."""
+    """Returns {name in the JSON file: value} of the counters. A counter that Nsight Compute also has is named as in
+    Nsight Compute."""
     names: Dict[str, int] = {}
     for kind, of_profiler in (("loads", "ld"), ("stores", "st"), ("atomics", "")):
         traffic, own_kind = dict(counters[kind]), f"global_{kind[:-1]}"
@@ -138,15 +139,15 @@ th{border-bottom:1px solid #888}tr.over{background:#fdd}tr.counted{background:#e
 
 
 def is_over(counters: Dict[str, Any]) -> bool:
-    """Whether more than a tenth of the sectors or wavefronts are unnecessary."""
+    """Returns whether the sectors or wavefronts exceed the least necessary number by more than 10%."""
     pairs = [(counters[kind]["sectors"], counters[kind]["fewest_sectors"]) for kind in ("loads", "stores")]
     pairs += [(counters[kind]["wavefronts"], counters[kind]["fewest_wavefronts"]) for kind in ("shared_loads", "shared_stores")]
     return any(moved > 1.1 * fewest for moved, fewest in pairs)
 
 
 def html_page(kernels: List[Kernel]) -> str:
-    """The page with the kernels' source and the counters of each line, summed over all places where it is inlined.
-    Lines with unnecessary traffic are red."""
+    """Returns the page (HTML) with the kernels' source and the counters of each line. The counters of a line are summed
+    over all places where the line is inlined. Lines with unnecessary traffic are red."""
     heading = "".join(f"<th>{name}" for name in ("line", *(name for name, _ in COLUMNS), "source"))
     parts = [f"<!doctype html><meta charset=utf-8><title>Counters</title><style>{STYLE}</style>"]
     for kernel in kernels:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connects cuda-bindings with kernkit's CUDA runtime. The package links NVIDIA's runtime statically and without a symbol table, so
-that the simulator cannot redirect its functions. Its modules of Cython find the functions of the runtime by the capsules of
-`__pyx_capi__`, whose pointers this module replaces. The module uses Python's standard library only: kernkit need not be installed
-in the environment of the program."""
+"""Connects cuda-bindings with kernkit's CUDA runtime. The package cuda-bindings links NVIDIA's runtime statically and
+without a symbol table, so that the simulator cannot redirect the functions of that runtime. The Cython modules of the
+package find the functions by the capsules in `__pyx_capi__`, and this module replaces the pointers in the capsules. It
+uses Python's standard library only, since kernkit need not be installed in the environment of the program."""
 
 import ctypes
 
-RUNTIME = "libcudart.so.13"  # LD_PRELOAD has loaded kernkit's library of this name
-SUFFIXES = ("_ptsz", "_ptds", "")  # functions for streams per thread, and functions that have no such variant
+RUNTIME = "libcudart.so.13"  # name of kernkit's runtime, which LD_PRELOAD has loaded
+# Suffixes of functions for streams per thread; "" for functions without such a variant.
+SUFFIXES = ("_ptsz", "_ptds", "")
 
 
 def start(module):
-    """Replaces the functions of `cuda.bindings._internal.runtime` or `runtime_ptds`, before another module reads them.
-    A function that kernkit's runtime lacks is left as it is."""
+    """Replaces the functions in `module`, which is cuda.bindings._internal.runtime or runtime_ptds, before another
+    module reads them. Functions that kernkit's runtime lacks stay unchanged."""
     runtime = ctypes.CDLL(RUNTIME)
     set_pointer = ctypes.pythonapi.PyCapsule_SetPointer
     set_pointer.argtypes = [ctypes.py_object, ctypes.c_void_p]

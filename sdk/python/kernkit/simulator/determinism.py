@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares runs of a program with different seeds: the first launch whose output bits differ, and the accesses that can
-explain the difference. The simulator's tool determinism writes the compared texts, see sdk/simulator/tools/determinism.h."""
+"""Compares runs of a program with different seeds: finds the first launch whose output bits differ, and the accesses
+that can explain the difference. The simulator's tool determinism writes the compared texts, see
+sdk/simulator/tools/determinism.h."""
 
 import contextlib
 import ctypes
@@ -9,32 +10,33 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 
 FIXED_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
 CURRENT = 0xFFFFFFFF
-HASH_SEED = "PYTHONHASHSEED"  # seed of Python's hashes of texts
+HASH_SEED = "PYTHONHASHSEED"  # environment variable: seed of Python's string hashes
 MOST_RACES = 8  # largest number of races that a finding lists
-ONE_VALUE = "all stores are of one value"  # a race that changes no bit
+ONE_VALUE = "all stores are of one value"  # text in the report of a race that changes no bit
 
-Key = Tuple[int, int]  # number of the call that launched a kernel, and of the run of its graph
-Run = Tuple[int, List[str]]  # seed, and the text of each process
+Key = Tuple[int, int]  # (number of the call that launched a kernel, number of the run of its graph)
+Run = Tuple[int, List[str]]  # (seed, text of each process)
 
 
 class Launch(NamedTuple):
-    digest: str  # of the memory that the launch changed
+    digest: str  # digest of the memory that the launch changed
     kernel: str
 
 
 class Difference(NamedTuple):
-    process: int  # number of the process in the order of the reports
+    process: int  # index of the process in the order of the reports
     key: Key
     kernel: str
     seeds: Tuple[int, int]
-    digest: str  # of the launch with the first seed
-    other: str  # kernel with the same number in the other run; "" if there is none
+    digest: str  # digest of the launch with the first seed
+    other: str  # kernel of the launch with the same number in the other run; "" if there is none
 
 
 @contextlib.contextmanager
 def fixed_addresses() -> Iterator[None]:
-    """Programs that start in this context have the same addresses in every run, where the system permits it, and Python's
-    hashes of texts are the same: kernels may store pointers, and a script may launch in the order of a set."""
+    """Makes programs that start in the block use the same memory addresses in every run, where the system permits it,
+    and the same seed of Python's string hashes. Otherwise runs could differ because kernels store pointers, or because
+    a script launches kernels in the order of a set."""
     personality = ctypes.CDLL(None).personality
     personality.argtypes = [ctypes.c_ulong]
     before, hash_seed = personality(CURRENT), os.environ.get(HASH_SEED)
@@ -51,7 +53,8 @@ def fixed_addresses() -> Iterator[None]:
 
 
 def read_launches(text: str) -> Dict[Key, Launch]:
-    """The launches of a process in the order in which they ended. The last line of a launch counts."""
+    """Returns {number: launch} of a process, in the order in which the launches ended. `text`: lines "CALL RUN DIGEST
+    KERNEL"; a later line for a launch replaces an earlier line."""
     launches: Dict[Key, Launch] = {}
     for line in text.splitlines():
         call, run, digest, kernel = line.split(" ", 3)
@@ -60,7 +63,8 @@ def read_launches(text: str) -> Dict[Key, Launch]:
 
 
 def first_difference(runs: List[Run]) -> Optional[Difference]:
-    """The first launch of the first run that differs in another run, in output or kernel; None if no launch differs."""
+    """Returns the first launch of the first run whose output or kernel differs in another run or, without such a
+    launch, a launch that only another run has. Returns None if all runs have equal launches."""
     seed, texts = runs[0]
     for process, text in enumerate(texts):
         launches = read_launches(text)
@@ -87,21 +91,21 @@ class Chunk(NamedTuple):
     """A piece of memory that a launch accessed."""
 
     size: int  # [bytes]
-    digest: str  # of the bytes before the launch
+    digest: str  # digest of the bytes before the launch
     before: bytes  # bytes before and after the launch; empty if the launch did not change them
     after: bytes
-    writers: List[int]  # for each word of 4 bytes, the number of a set of operations
+    writers: List[int]  # for each word of 4 bytes, the number of the set of operations that wrote the word
 
 
 class Outputs:
-    """The description of a launch: what it accessed, and by which operations."""
+    """A parsed description of a launch: the memory that the launch accessed, and the operations that accessed it."""
 
     def __init__(self, text: str) -> None:
         self.memories: List[str] = []
         self.operations: List[str] = []
         self.sets: List[List[int]] = []
         self.atomics: List[str] = []  # atomics of several warps on one word, whose order may change results
-        self.chunks: Dict[Tuple[str, int], Chunk] = {}  # by name of the memory and offset [bytes]
+        self.chunks: Dict[Tuple[str, int], Chunk] = {}  # {(name of the memory, offset [bytes]): chunk}
         for line in text.splitlines():
             kind, _, rest = line.partition(" ")
             if kind == "memory":
@@ -120,7 +124,8 @@ class Outputs:
                     [int(writers[at : at + 4], 16) for at in range(0, len(writers), 4)])  # fmt: skip
 
     def writers_of(self, chunk: Optional[Chunk], words: Set[int]) -> Set[str]:
-        """The texts of the operations that stored these words of a chunk."""
+        """Returns the texts of the operations that stored these words of a chunk. `words`: indices of words of 4
+        bytes."""
         if chunk is None:
             return set()
         sets = {chunk.writers[word] for word in words if word < len(chunk.writers)}
@@ -132,14 +137,15 @@ def place_of(memory: str, offset: int) -> str:
 
 
 def compared(first: Outputs, second: Outputs) -> Tuple[str, List[str]]:
-    """Where two outputs of a launch differ, "" if they do not, and the accesses and inputs that can explain it."""
+    """Returns (place and values of the first difference between two outputs of a launch, texts of the accesses and
+    inputs that can explain it). The first text is "" if the outputs are equal."""
     where, count, writers, inputs = "", 0, set(), []
     for place in sorted({*first.chunks, *second.chunks}):
         memory, offset = place
         a, b = first.chunks.get(place), second.chunks.get(place)
         if a is not None and b is not None and a.digest != b.digest:
             inputs.append(f"the memory differed before the launch: in the {a.size} bytes {place_of(memory, offset)}")
-        # Bytes that one run did not change are those before the launch.
+        # In a run that did not change the chunk, the bytes after the launch are those before the launch.
         known = next((chunk.before for chunk in (a, b) if chunk is not None and chunk.before), b"")
         after_a, after_b = (chunk.after if chunk is not None and chunk.after else known for chunk in (a, b))
         different = [i for i in range(len(known)) if after_a[i] != after_b[i]]
@@ -156,7 +162,8 @@ def compared(first: Outputs, second: Outputs) -> Tuple[str, List[str]]:
 
 
 def explained(difference: Difference, describe: Callable[[int, str], List[Any]]) -> Dict[str, Any]:
-    """The finding for a difference. `describe(seed, "CALL:RUN")` runs the program again and returns the reports."""
+    """Returns the finding for a difference. describe(seed, "CALL:RUN") runs the program again and returns the reports
+    of its processes."""
     (call, run), (first, second), process = difference.key, difference.seeds, difference.process
     name = f"{difference.kernel}: launch {call}" + (f", run {run} of the graph" if run > 1 else "")
     finding = {"tool": "determinism", "kernel": difference.kernel, "count": 1, "level": "error", "pair": "", "launch": call,

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prebuilt runtime of the package kernkit_simulator, which takes the place of the runtime that CMake compiles at the
-first run.
+"""The prebuilt runtime of the package kernkit_simulator, which replaces the runtime that CMake compiles at the first
+run.
 
 The package's file runtime.json has a digest of the sources that the runtime was compiled from. `kernkit run` uses the
-runtime only if its own sources have the same digest, so that a report never comes from another version's rules.
-"""
+runtime only if kernkit's own sources have the same digest, so that all reports follow the rules of this version."""
 
 import hashlib
 import importlib.util
@@ -16,27 +15,27 @@ from typing import Dict, NamedTuple, Optional
 from ..project import manifest
 from ..sdk import VERSION_HEADER, development_folder, sdk_folder, version
 
-PACKAGE = "kernkit_simulator"  # name for import; the name for pip is kernkit-simulator
+PACKAGE = "kernkit_simulator"  # name of the Python package; the name for pip is kernkit-simulator
 RECORD = "runtime.json"
 # Paths below the folder of the SDK. A library's copy has all these files, some of them in third_party/kernkit_dev.
 SOURCES = ("CMakeLists.txt", "cmake/KernkitLibrary.cmake", VERSION_HEADER, "include/kernkit/abi/abi.h",
            "include/kernkit/base/cold.h", "include/kernkit/base/fixed_text.h", "include/kernkit/float.h",
            "include/kernkit/types")  # fmt: skip
 SIMULATOR = "simulator"
-NO_SOURCES = "tests/"  # folder of the simulator without sources of the runtime
+NO_SOURCES = "tests/"  # subfolder of the simulator that has no sources of the runtime
 
 
 class Prebuilt(NamedTuple):
-    """A prebuilt runtime."""
+    """A prebuilt runtime that is installed for this Python."""
 
-    folder: pathlib.Path  # the folder of the runtime and of its record
+    folder: pathlib.Path  # folder of the runtime and of its record
     version: str  # version of kernkit, as in "0.1.0"
     digest: str  # digest_of_sources() of the runtime's sources
-    cuda: str  # version of the headers from which the names of the driver's functions come, as in "13.0"
+    cuda: str  # version of the CUDA headers that name the driver's functions, as in "13.0"
 
 
 def sources_of_runtime(*folders: pathlib.Path) -> Dict[str, pathlib.Path]:
-    """{path below the SDK: file} of the sources that determine the runtime.
+    """Returns {path below the SDK: file} of the sources that determine the runtime.
 
     folders: the folder of the SDK, and in a library's copy also the folder of the files for development."""
     found = {}
@@ -53,8 +52,8 @@ def sources_of_runtime(*folders: pathlib.Path) -> Dict[str, pathlib.Path]:
 
 
 def digest_of_sources(*folders: pathlib.Path) -> str:
-    """A digest of sources_of_runtime(), in hexadecimal digits. A library's copy and an installed kernkit of the same sources
-    have the same digest."""
+    """Returns a digest of sources_of_runtime(), in hexadecimal digits. A library's copy and an installed kernkit of the
+    same sources have the same digest."""
     digest = hashlib.sha256()
     for name, path in sorted(sources_of_runtime(*folders).items()):
         content = path.read_bytes()
@@ -71,7 +70,7 @@ def write_record(folder: pathlib.Path, sdk: pathlib.Path, kernkit: str, cuda: st
 
 
 def find() -> Optional[Prebuilt]:
-    """The prebuilt runtime that is installed for this Python, or None. Nothing is imported."""
+    """Returns the prebuilt runtime that is installed for this Python, or None. Does not import the package."""
     found = importlib.util.find_spec(PACKAGE)
     for place in (found.submodule_search_locations or []) if found else []:
         folder = pathlib.Path(place)
@@ -82,7 +81,8 @@ def find() -> Optional[Prebuilt]:
 
 
 def problem_of(found: Prebuilt) -> str:
-    """The reason why this kernkit cannot use a prebuilt runtime, with advice; "" for a runtime that can be used."""
+    """Returns the reason why this kernkit cannot use a prebuilt runtime, with advice; "" for a runtime that can be
+    used."""
     if found.digest != digest_of_sources(*dict.fromkeys((sdk_folder(), development_folder()))):
         return (f"it was compiled from other sources than those of kernkit {version()}; install the kernkit-simulator that was "
                 "built with this kernkit, or uninstall kernkit-simulator")  # fmt: skip
@@ -93,7 +93,7 @@ def problem_of(found: Prebuilt) -> str:
 
 
 def description() -> str:
-    """The runtime that `kernkit run` uses, in one line."""
+    """Returns a description, in one line, of the runtime that `kernkit run` uses."""
     found = find()
     if found is None:
         return "compiled at the first run"

@@ -22,16 +22,17 @@ from .runtime import NAME as RUNTIME
 from .runtime import driver_of, drop_ins_of, folder_of_caches, folder_of_clients, find_or_build_runtime
 from .single_file import compile_source, is_source
 
-GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # has a folder for each GPU that NVIDIA's driver found
-TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # variable whose name is in the file of each program that contains the tools
+GPUS = pathlib.Path("/proc/driver/nvidia/gpus")  # folder with a subfolder for each GPU that NVIDIA's driver found
+TOOLS_FOLDER = "KERNKIT_TOOLS_FOLDER"  # environment variable; the file of a program with the tools contains its name
 DRIVER = "libcuda.so.1"
 SHARED = ("link it with nvcc's -cudart shared, in CMake CUDA_RUNTIME_LIBRARY Shared; with the CUDA toolkit of PyPI, "
           "which has no libcudart.so, with -cudart none -LFOLDER -l:libcudart.so.13, where FOLDER is nvidia/cu13/lib in "
           "site-packages; or link its objects with kernkit's runtime, by kernkit_add_simulated() in CMake")  # fmt: skip
 PTX = "compile it with PTX, as nvcc's -arch=compute_80 does, in CMake CUDA_ARCHITECTURES 80-virtual"
-# A function that the symbol table of a file has if the file contains the static runtime of CUDA 12 or earlier.
+# Entry in the symbol table of a file that contains the static runtime of CUDA 12 or earlier: CUDA 13 lacks the
+# function.
 REMOVED_FUNCTION = b"\0cudaThreadSynchronize\0"
-# The exported table of a library of kernkit_add_library(), without the version of CUDA, which ends the name.
+# Prefix of the name of a table that libraries of kernkit_add_library() export. The version of CUDA follows the prefix.
 STATIC_TABLE = "kernkit_static_runtime_"
 # NVIDIA's libraries of host functions that contain kernels for GPUs.
 OF_NVIDIA = re.compile(r"lib(cublas|cudnn|cudss|cufft|cufile|curand|cusolver|cusparse|cutensor|nccl|npp|nvjpeg)\w*\.so\b")
@@ -43,7 +44,7 @@ def is_elf(path: pathlib.Path) -> bool:
 
 
 def loaded_with(program: pathlib.Path) -> Iterator[pathlib.Path]:
-    """The program, and the libraries that the system's loader finds for the program."""
+    """Yields the program, and the libraries that the system's loader finds for the program."""
     yield program
     for path in re.findall(r"^\s*(?:\S+ => )?(\S*/.+) \(0x", listed_by_ldd(program), re.MULTILINE):
         yield pathlib.Path(path)
@@ -54,14 +55,15 @@ def listed_by_ldd(program: pathlib.Path) -> str:
 
 
 def not_found(program: pathlib.Path) -> List[str]:
-    """The names of the libraries that the system's loader does not find for a program, except kernkit's libraries."""
+    """Returns the names of the libraries that the system's loader does not find for a program, except kernkit's
+    libraries."""
     names = re.findall(r"^\s*(\S+) => not found", listed_by_ldd(program), re.MULTILINE)
     return [name for name in dict.fromkeys(names) if name not in (RUNTIME, DRIVER)]
 
 
 def problem_of_static_runtime(file: ElfFile) -> Optional[str]:
-    """The reason why kernkit cannot replace the CUDA runtime that is linked into a file statically, or None. Source of
-    the rules: libcudart/static_runtime.cc of the simulator."""
+    """Returns the reason why kernkit cannot replace the CUDA runtime that is linked into a file statically, or None.
+    The rules follow libcudart/static_runtime.cc of the simulator."""
     names = file.names_of_symbols()
     tables = [symbol.name[len(STATIC_TABLE):] for symbol in file.symbols() or [] if symbol.name.startswith(STATIC_TABLE)]
     if any(version != "13" for version in tables) or (names and REMOVED_FUNCTION in names):
@@ -74,7 +76,7 @@ def problem_of_static_runtime(file: ElfFile) -> Optional[str]:
 
 
 def problem_of(path: pathlib.Path) -> Optional[str]:
-    """The reason why kernkit cannot run the CUDA code of a program or library, with advice, or None."""
+    """Returns the reason why kernkit cannot run the CUDA code of a program or library, with advice, or None."""
     file = ElfFile(path)
     runtimes = [name for name in file.needed() if name.startswith("libcudart.so.")]
     for name in runtimes:
@@ -97,7 +99,7 @@ def problem_of(path: pathlib.Path) -> Optional[str]:
 
 
 def machine_code_only(path: pathlib.Path) -> List[str]:
-    """The architectures of a library that has machine code and no PTX; none for other libraries."""
+    """Returns the architectures of a library that has machine code and no PTX; [] for other libraries."""
     try:
         kinds = read_architectures(path)
     except FatbinError:
@@ -106,7 +108,8 @@ def machine_code_only(path: pathlib.Path) -> List[str]:
 
 
 def brings_its_runtime(path: pathlib.Path) -> bool:
-    """Whether the file is a library of NVIDIA, such as libcublas, whose own CUDA runtime needs a GPU's driver."""
+    """Returns whether the file is a library of NVIDIA, such as libcublas, whose own CUDA runtime needs a GPU's
+    driver."""
     if not OF_NVIDIA.match(path.name) or not read_section(path, ".nv_fatbin"):
         return False
     return not any(name.startswith(("libcudart.so.", "libcuda.so.")) for name in ElfFile(path).needed())
@@ -127,15 +130,16 @@ def environment_for(arguments: argparse.Namespace, runtime: Optional[pathlib.Pat
 
 
 def report_gpu() -> None:
-    """Reports that the program does not use the machine's GPU, if there is a GPU with a driver."""
+    """Prints that the program does not use the machine's GPU, if there is a GPU with a driver."""
     if GPUS.is_dir() and any(GPUS.iterdir()):
         print("kernkit: the program runs on the CPU, although this machine has a GPU; run the program without kernkit to use "
               "the GPU", file=sys.stderr)  # fmt: skip
 
 
 def runtime_of(arguments: argparse.Namespace) -> pathlib.Path:
-    """The runtime of the option --runtime, or kernkit's runtime, which is compiled at the first use unless a prebuilt
-    runtime is installed."""
+    """Returns the path of the runtime that --runtime names or, without the option, of kernkit's runtime, which is
+    compiled at the first use unless a prebuilt runtime is installed. Raises UserError if the file of --runtime does not
+    exist."""
     runtime = pathlib.Path(arguments.runtime).resolve() if arguments.runtime else find_or_build_runtime()
     if not runtime.is_file():
         raise UserError(f"--runtime: file {runtime} not found; leave out the option to build the runtime")
@@ -143,7 +147,8 @@ def runtime_of(arguments: argparse.Namespace) -> pathlib.Path:
 
 
 def compiled_program(arguments: argparse.Namespace) -> Tuple[str, pathlib.Path]:
-    """The path of the program that nvcc compiles from a .cu file, and the runtime that the program is linked with."""
+    """Compiles a .cu file by nvcc. Returns (path of the program, path of the runtime that the program is linked with).
+    Raises UserError if the file does not exist or cannot be compiled."""
     source = pathlib.Path(arguments.program)
     if not source.is_file():
         raise UserError(f"file {source} not found; correct the path")
@@ -152,8 +157,9 @@ def compiled_program(arguments: argparse.Namespace) -> Tuple[str, pathlib.Path]:
 
 
 def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[str, Dict[str, str]]:
-    """The path of the program, and the environment in which it runs. `with_tools`: a program that contains the tools
-    runs without kernkit's runtime. A .cu file is compiled first."""
+    """Compiles a .cu file if `arguments` names one. Returns (path of the program, environment in which it runs).
+    `with_tools`: whether a program that contains the tools runs without kernkit's runtime. Raises UserError if the
+    program does not exist, or cannot run in the simulator."""
     found, runtime = compiled_program(arguments) if is_source(arguments.program) else (shutil.which(arguments.program), None)
     if found is None:
         raise UserError(f"program {arguments.program} not found; build the program first, or correct the path")
@@ -193,16 +199,16 @@ def prepared(arguments: argparse.Namespace, with_tools: bool = False) -> Tuple[s
         environment.setdefault("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY)
     environment.update(torch_cuda.settings(folder_of_clients() / "caches", dict.fromkeys((sdk_folder(), development_folder())),
                                            environment.get("KERNKIT_CAPABILITY", clients.DEFAULT_CAPABILITY), environment))  # fmt: skip
-    if gpu_only:  # a GPU of the machine cannot access the memory of kernkit's runtime
+    if gpu_only:  # hides GPUs, which cannot access the memory of kernkit's runtime
         environment["CUDA_VISIBLE_DEVICES"] = "-1"
     return found, environment
 
 
 def run_with_tools(arguments: argparse.Namespace, tools: List[str], settings: Optional[Dict[str, str]] = None,
                    is_silent: bool = False) -> Tuple[int, List[Any]]:  # fmt: skip
-    """The program's exit code, and the reports of the tools for each process in which a kernel ran, in the order of the
-    processes' numbers. The members "launches" and "outputs" are the texts of the tool determinism. `is_silent`: the
-    program's output is dropped."""
+    """Runs a program with `tools` of the simulator. Returns (exit code, reports), with a report for each process in
+    which a kernel ran, in the order of the processes' numbers. The members "launches" and "outputs" of a report are
+    texts of the tool determinism. `is_silent`: whether the output of the program is discarded."""
     found, environment = prepared(arguments, with_tools=True)
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         environment.update({"KERNKIT_TOOLS": ",".join(tools), TOOLS_FOLDER: folder, **(settings or {})})
@@ -216,7 +222,7 @@ def run_with_tools(arguments: argparse.Namespace, tools: List[str], settings: Op
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every command that runs a program."""
+    """Adds the arguments of every command that runs a program to `parser`."""
     parser.add_argument("--seed", metavar="N", help="seed of the order of blocks, threads and streams (default: the seed of the runtime)")
     parser.add_argument("--devices", metavar="N", help="number of devices (default: 1)")
     parser.add_argument("--capability", metavar="N", help="the devices' compute capability, as in 90 (default: 90, "

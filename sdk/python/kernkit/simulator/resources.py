@@ -16,14 +16,16 @@ from .. import programs
 from ..errors import UserError
 
 WARP, REGISTERS, REGISTERS_AT_ONCE, PARTITIONS, SHARED_AT_ONCE = 32, 65536, 256, 4, 128
-# {compute capability: warps, blocks and KiB of shared memory of a multiprocessor, barriers of a block (0: no limit)}.
+# {compute capability: (warps, blocks, KiB of shared memory, barriers divided by blocks)}, each for a multiprocessor; no
+# limit of barriers if the last number is 0.
 LIMITS = {
     75: (32, 16, 64, 0), 80: (64, 32, 164, 0), 86: (48, 16, 100, 0), 87: (48, 16, 164, 0), 89: (48, 24, 100, 0),
     90: (64, 32, 228, 2), 100: (64, 32, 228, 2), 103: (64, 32, 228, 2), 110: (48, 24, 228, 1), 120: (48, 24, 100, 1),
     121: (48, 24, 100, 1),
 }  # fmt: skip
 Usage = Dict[str, Any]
-# Only ptxas reports spills, so machine code without PTX is not read.
+# Line of the output of ptxas that precedes the resources of a kernel. Only ptxas reports spills, so machine code
+# without PTX is not read.
 _ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(sm_\w+)'")
 _FIGURES = {
     "launch__registers_per_thread": r"Used (\d+) registers", "barriers": r"used (\d+) barriers",
@@ -42,7 +44,8 @@ def tool(name: str) -> str:
 
 
 def plain_names(mangled: "list[str]") -> "list[str]":
-    """The names of kernels as in counters; mangled if c++filt is not installed."""
+    """Returns the demangled names of kernels, without parameters, as in counters; the mangled names if c++filt is not
+    installed."""
     if not shutil.which("c++filt"):
         return mangled
     result = programs.run(["c++filt", "--no-params"], input="\n".join(mangled), capture_output=True, text=True)
@@ -50,7 +53,8 @@ def plain_names(mangled: "list[str]") -> "list[str]":
 
 
 def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
-    """{mangled name: the resources that ptxas reports}."""
+    """Returns {mangled name of a kernel: the resources that ptxas reports}. Raises UserError if ptxas rejects the
+    file."""
     command = [tool("ptxas"), "-v", f"-arch={architecture}", "-o", "/dev/null", str(ptx)]
     result = programs.run(command, capture_output=True, text=True)
     if result.returncode != 0:
@@ -64,9 +68,9 @@ def usage_of_ptx(ptx: pathlib.Path, architecture: str) -> Dict[str, Usage]:
 
 
 def resource_usage(path: pathlib.Path, architecture: Optional[str] = None) -> Dict[str, Usage]:
-    """{kernel: its resources} for all PTX of a library, program or object, or for a file of PTX.
-    The default architecture is that of the PTX. If a kernel has several PTX, the newest PTX is
-    used."""
+    """Returns {kernel: its resources} for all PTX in a library, program or object file, or for a file of PTX. The
+    default architecture is the target of the PTX. If a kernel has several PTX, the newest PTX is used. Raises UserError
+    if the file has no PTX."""
     usages: Dict[str, Usage] = {}
     with tempfile.TemporaryDirectory(prefix="kernkit-") as folder:
         files = [path.resolve()]
@@ -88,8 +92,9 @@ def _target(ptx: pathlib.Path) -> int:
 
 
 def occupancy(usage: Usage, threads: int, dynamic_bytes: int) -> Dict[str, float]:
-    """The number of blocks of `threads` threads that each resource allows on a multiprocessor, and the share of active
-    warps [%], under Nsight Compute's names; {} for an architecture that LIMITS lacks."""
+    """Returns {Nsight Compute's name: value} of the number of blocks that each resource allows on a multiprocessor, and
+    of the share of active warps [%]; {} for an architecture that LIMITS lacks. `threads`: threads of a block.
+    `dynamic_bytes`: dynamic shared memory of a block."""
     limits = LIMITS.get(int("".join(re.findall(r"\d", usage["architecture"]))))
     if limits is None:
         return {}
@@ -121,8 +126,8 @@ def _up(value: int, to: int) -> int:
 
 
 def with_occupancy(usage: Usage, shapes: Dict[str, int]) -> Usage:
-    """Adds the lowest occupancy of all launches to the resources. `shapes`: {"T+B": number of launches with T threads
-    and B bytes of dynamic shared memory in a block}."""
+    """Returns `usage`, the resources of a kernel, with the lowest occupancy of all launches added. `shapes`: {"T+B":
+    number of launches with T threads and B bytes of dynamic shared memory in a block}."""
     launches: "list[Tuple[int, int]]" = [(int(threads), int(more)) for threads, more in (shape.split("+") for shape in shapes)]
     all_of_them = [occupancy(usage, threads, more) for threads, more in launches]
     worst = min(filter(None, all_of_them), key=lambda limits: limits["sm__maximum_warps_per_active_cycle_pct"], default={})

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernkit's CUDA runtime for programs that nvcc compiled: a libcudart.so.13, and beside it, in a folder of its own, the
-driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13. The package kernkit_simulator has them
-prebuilt. Without the package, CMake compiles them once; libcuda.so.1 and libnvJitLink.so.13 require cuda.h of CUDA 13.
+"""kernkit's CUDA runtime for programs that nvcc compiled: libcudart.so.13 and, in the folder driver/ next to it, the
+driver's API as libcuda.so.1 and the linker of device code as libnvJitLink.so.13. The package kernkit_simulator contains
+these libraries. Without the package, CMake compiles them once; libcuda.so.1 and libnvJitLink.so.13 require cuda.h of
+CUDA 13.
 
-A compiled runtime is kept with a digest of the sources that it was compiled from. While the sources stay the same,
-neither CMake nor a compiler is started. The file is replaced as a whole, under a lock between processes.
-"""
+A compiled runtime is kept with a digest of its sources. While the digest stays the same, neither CMake nor a compiler
+is started. Each library is replaced as a whole, under a lock between processes."""
 
 import fcntl
 import hashlib
@@ -37,8 +37,8 @@ SOURCES = ("cmake", "include", "simulator", "src")  # folders of the SDK with so
 
 
 def digest_of(sdk: pathlib.Path) -> str:
-    """A digest of the sources of the runtime and of the path of CUDA's headers, in hexadecimal digits. In a library's copy
-    the sources are in two folders."""
+    """Returns a digest of the sources of the runtime and of the path of CUDA's headers, in hexadecimal digits. In a
+    library's copy the sources are in two folders."""
     digest = hashlib.sha256((sdk / "CMakeLists.txt").read_bytes())
     digest.update(f"{cuda_headers()}\n".encode())
     for folder in [place / name for place in dict.fromkeys((sdk, development_folder())) for name in SOURCES]:
@@ -49,7 +49,8 @@ def digest_of(sdk: pathlib.Path) -> str:
 
 
 def folder_of_caches() -> pathlib.Path:
-    """build/run of a library or of kernkit's repository; elsewhere kernkit's folder among the user's caches."""
+    """Returns the folder build/run of a library or of kernkit's repository if ./kk runs this process; otherwise
+    kernkit's folder among the user's caches."""
     if root := os.environ.get("KK_ROOT"):
         return pathlib.Path(root).resolve() / "build/run"
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -57,25 +58,27 @@ def folder_of_caches() -> pathlib.Path:
 
 
 def folder_of_clients() -> pathlib.Path:
-    """The folder of caches and tools for packages that compile kernels themselves, see clients.py."""
+    """Returns the folder of caches and tools for packages that compile kernels themselves, see clients.py."""
     return folder_of_caches() / "clients"
 
 
 def folder_of_builds(digest: str) -> pathlib.Path:
-    """The folder of caches of a library or of the repository; elsewhere a folder for the digest in the folder of caches."""
+    """Returns the folder of the compiled runtime: folder_of_caches() if ./kk runs this process, otherwise a subfolder
+    for the version and the digest."""
     caches = folder_of_caches()
     return caches if os.environ.get("KK_ROOT") else caches / f"run-{version()}-{digest[:16]}"
 
 
 def search_path() -> str:
-    """PATH with the programs of this Python's environment, which need not be active."""
+    """Returns PATH with the folder of programs of this Python's environment, which need not be active."""
     own, path = sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)
     is_venv = sys.prefix != sys.base_prefix
     return os.pathsep.join([own, path] if is_venv else [path, own])
 
 
 def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
-    """The folder with dlpack/dlpack.h: a library's copy, or the folder of this Python's apache-tvm-ffi."""
+    """Returns the folder with dlpack/dlpack.h, of a library's copy or of this Python's apache-tvm-ffi; None if there is
+    none."""
     found = importlib.util.find_spec("tvm_ffi")  # without an import
     packages = list(found.submodule_search_locations or []) if found else []
     folders = [sdk.parent / "dlpack/include", *(pathlib.Path(place) / "include" for place in packages)]
@@ -83,7 +86,7 @@ def dlpack_folder(sdk: pathlib.Path) -> Optional[pathlib.Path]:
 
 
 def cuda_headers() -> Optional[pathlib.Path]:
-    """The folder with cuda.h of CUDA 13: of a toolkit, or of a package of this Python."""
+    """Returns the folder with cuda.h of CUDA 13, of a toolkit or of a package of this Python; None if there is none."""
     folders = [pathlib.Path(root) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if (root := os.environ.get(name))]
     if nvcc := shutil.which("nvcc", path=search_path()):
         folders.append(pathlib.Path(nvcc).resolve().parents[1] / "include")
@@ -100,18 +103,19 @@ def cuda_headers() -> Optional[pathlib.Path]:
 
 
 def driver_of(runtime: pathlib.Path) -> Optional[pathlib.Path]:
-    """The libcuda.so.1 that was built with a runtime, or None."""
+    """Returns the path of the libcuda.so.1 that was built with a runtime; None if there is none."""
     driver = runtime.parent / DRIVER
     return driver if driver.is_file() else None
 
 
 def drop_ins_of(runtime: pathlib.Path) -> List[pathlib.Path]:
-    """The runtime and the libraries that were built with the runtime, in place of NVIDIA's libraries."""
+    """Returns the paths of the runtime, and of the libraries that were built with it and replace NVIDIA's libraries."""
     return [runtime, *(path for name in (DRIVER, LINKER) if (path := runtime.parent / name).is_file())]
 
 
 def generator(path: str) -> List[str]:
-    """CMake's option for the generator: Ninja if ninja is installed. UserError: neither ninja nor make is installed."""
+    """Returns CMake's option for the generator: Ninja if ninja is installed, otherwise make; [] if CMAKE_GENERATOR is
+    set. Raises UserError if neither ninja nor make is installed."""
     if os.environ.get("CMAKE_GENERATOR"):
         return []
     for program, name in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
@@ -122,8 +126,7 @@ def generator(path: str) -> List[str]:
 
 
 def kept_runtime(folder: pathlib.Path, digest: str) -> Optional[pathlib.Path]:
-    """The runtime in a folder of builds if it was compiled from sources with the digest; otherwise
-    None."""
+    """Returns the path of the runtime in `folder` if it was compiled from sources with this digest; otherwise None."""
     kept = folder / "digest"
     if kept.is_file() and kept.read_text() == digest and (folder / NAME).is_file():
         return folder / NAME
@@ -131,14 +134,15 @@ def kept_runtime(folder: pathlib.Path, digest: str) -> Optional[pathlib.Path]:
 
 
 def put(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Copies a file. Other processes see the whole old file or the whole new file."""
+    """Copies a file. Other processes see either the whole old file or the whole new file."""
     partial = target.with_name(target.name + ".partial")
     shutil.copy(source, partial)
     os.replace(partial, target)
 
 
 def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) -> bool:
-    """Runs CMake, whose output is appended to the folder's log. Returns whether CMake succeeded."""
+    """Runs CMake in a folder, and appends its output to the folder's file log. Returns whether CMake succeeded. Raises
+    UserError if cmake is not installed."""
     cmake = shutil.which("cmake", path=environment["PATH"])
     if cmake is None:
         raise UserError(f"cmake is not installed; kernkit's runtime is compiled by it: run {sys.executable} -m pip "
@@ -149,14 +153,14 @@ def run_cmake(folder: pathlib.Path, *words: str, environment: Dict[str, str]) ->
 
 
 def error_in(log: pathlib.Path) -> str:
-    """The first error in a log, in one line."""
+    """Returns the first error in a log of CMake, in one line."""
     found = re.search(r"^CMake Error.*(?:\n  .*)?|^.*\berror: .*", log.read_text(errors="replace"), re.MULTILINE)
     return " ".join(found[0].split()) if found else "no error was printed"
 
 
 def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path, variables: Mapping[str, str] = {}) -> pathlib.Path:
-    """Compiles the runtime in the folder of builds, with further environment variables. UserError: CMake or a compiler
-    failed."""
+    """Compiles the runtime in `folder`, with `variables` added to the environment. Returns the path of the runtime.
+    Raises UserError if CMake or a compiler failed."""
     environment = {**os.environ, "PATH": search_path(), **variables}
     options = generator(environment["PATH"])
     (folder / "source").mkdir(exist_ok=True)
@@ -185,8 +189,8 @@ def compile_runtime(folder: pathlib.Path, sdk: pathlib.Path, variables: Mapping[
 
 
 def find_or_build_runtime() -> pathlib.Path:
-    """The path of kernkit's runtime: the prebuilt runtime of these sources, otherwise the runtime that build_runtime()
-    keeps."""
+    """Returns the path of kernkit's runtime: the prebuilt runtime if it was compiled from these sources, otherwise the
+    runtime of build_runtime()."""
     found = prebuilt.find()
     if found is None:
         return build_runtime()
@@ -195,8 +199,8 @@ def find_or_build_runtime() -> pathlib.Path:
 
 
 def build_runtime(reason: str = "") -> pathlib.Path:
-    """The path of a runtime that was compiled from these sources. If none is kept, the function prints the reason for the
-    compilation and compiles the runtime."""
+    """Returns the path of a runtime that was compiled from these sources. If no such runtime is kept, prints `reason`
+    and compiles the runtime. Raises UserError if CMake or a compiler failed."""
     sdk = sdk_folder()
     digest = digest_of(sdk)
     folder = folder_of_builds(digest)

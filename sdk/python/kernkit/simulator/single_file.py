@@ -22,9 +22,9 @@ def is_source(name: str) -> bool:
 
 
 def command_for(source: pathlib.Path, runtime: pathlib.Path, options: str, capability: Optional[str]) -> List[str]:
-    """nvcc's command without its outputs. An option such as -arch replaces the architecture of
-    the capability. The program is linked with kernkit's runtime, because the toolkit of PyPI has
-    no libcudart.so."""
+    """Returns nvcc's command for the file, without options for the outputs. An option such as -arch replaces the
+    architecture of `capability`. The program is linked with kernkit's runtime, because the toolkit of PyPI has no
+    libcudart.so. Raises UserError if `options` cannot be split as in a shell."""
     try:
         words = shlex.split(options)
     except ValueError as error:
@@ -35,7 +35,7 @@ def command_for(source: pathlib.Path, runtime: pathlib.Path, options: str, capab
 
 
 def state_of(paths: List[str]) -> Dict[str, Tuple[int, int]]:
-    """{path: (size, time of the last change in nanoseconds)} of the files that exist."""
+    """Returns {path: (size [bytes], time of the last change [ns])} of the files that exist."""
     found = {}
     for path in paths:
         if os.path.isfile(path):
@@ -45,7 +45,7 @@ def state_of(paths: List[str]) -> Dict[str, Tuple[int, int]]:
 
 
 def headers_in(dependencies: pathlib.Path) -> List[str]:
-    """The files of a make rule that a compiler wrote."""
+    """Returns the prerequisites of the make rule that a compiler wrote to the file `dependencies`."""
     _, _, files = dependencies.read_text(errors="surrogateescape").partition(":")
     placeholder = "\0"
     words = files.replace("\\\n", " ").replace("\\ ", placeholder).split()
@@ -53,7 +53,8 @@ def headers_in(dependencies: pathlib.Path) -> List[str]:
 
 
 def is_current(record: pathlib.Path, command: List[str]) -> bool:
-    """Whether a kept program was compiled by this command from files that have not changed."""
+    """Returns whether a kept program was compiled by `command` from files that have not changed since. `record`: JSON
+    file with the command and the files of the kept program."""
     try:
         kept = json.loads(record.read_text())
         files = {path: tuple(state) for path, state in kept["files"].items()}
@@ -64,8 +65,9 @@ def is_current(record: pathlib.Path, command: List[str]) -> bool:
 
 def compile_source(source: pathlib.Path, builds: pathlib.Path, runtime: pathlib.Path, options: str,
                    capability: Optional[str]) -> pathlib.Path:  # fmt: skip
-    """The program of a .cu file, below the folder `builds`. UserError: nvcc is not installed or rejects the file; the
-    compiler's messages are then on standard error."""
+    """Returns the path of the program of a .cu file, below the folder `builds`. Compiles the file unless a current
+    program is kept. Raises UserError if nvcc is not installed or rejects the file; the compiler's messages are then on
+    standard error."""
     source = source.resolve()
     command = command_for(source, runtime, options, capability)
     folder = builds / "programs" / hashlib.sha256(str(source).encode(errors="surrogateescape")).hexdigest()[:16]

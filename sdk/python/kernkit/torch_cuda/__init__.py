@@ -11,12 +11,12 @@ import pathlib
 from typing import Dict, Iterable, Mapping
 
 HERE = pathlib.Path(__file__).parent
-HEADER = "simulator/include/kernkit/simulator/stream_work.h"  # relative to a folder of the SDK
+HEADER = "simulator/include/kernkit/simulator/stream_work.h"  # path below a folder of the SDK
 
 
 def architectures(given: str, capability: str) -> str:
-    """The TORCH_CUDA_ARCH_LIST with which PyTorch's extensions contain PTX: `given` with PTX of its last architecture
-    or, if `given` is empty, PTX for the capability of the run's devices."""
+    """Returns the TORCH_CUDA_ARCH_LIST with which PyTorch's extensions contain PTX: `given` with PTX of its last
+    architecture or, if `given` is empty, PTX for `capability`, the compute capability of the devices."""
     if not given.strip():
         return f"{capability[:-1]}.{capability[-1]}+PTX"
     return given if "+PTX" in given else given.strip().rstrip(";") + "+PTX"
@@ -24,8 +24,9 @@ def architectures(given: str, capability: str) -> str:
 
 def settings(caches: pathlib.Path, sdk_folders: Iterable[pathlib.Path], capability: str,
              environment: Mapping[str, str]) -> Dict[str, str]:  # fmt: skip
-    """The variables of a run whose programs may import torch. `caches`: folder of compiled code; `sdk_folders`: folders of
-    the SDK, one of which has the runtime's headers; `capability`: that of the devices, as in 80."""
+    """Returns the environment variables of a run whose programs may import torch; {} without the simulator's headers.
+    `caches`: folder of compiled code. `sdk_folders`: folders of the SDK, one of which has the headers. `capability`:
+    compute capability of the devices, as in 80."""
     include = next((folder / "simulator/include" for folder in sdk_folders if (folder / HEADER).is_file()), None)
     if include is None:  # a library's copy without the simulator
         return {}

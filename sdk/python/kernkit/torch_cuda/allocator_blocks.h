@@ -8,9 +8,9 @@
 
 namespace kernkit::torch_cuda {
 
-/// Passes the beginning and the end of each block on to the simulator, from now on. Blocks of a
-/// graph's private pool stay accessible after their tensors are freed, since each replay uses the
-/// blocks.
+/// Passes to the simulator the beginning and the end of each block that PyTorch's allocator makes
+/// after this call. Blocks of a graph's private pool stay accessible after their tensors are freed,
+/// since each replay uses the blocks.
 inline void track_blocks() {
   using Entry = c10::cuda::CUDACachingAllocator::TraceEntry;
   c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker([](const Entry& entry) {

@@ -40,13 +40,15 @@ constexpr const char* kAdvice =
     "kernkit runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, which lack "
     "this call: use another operator or dtype, or run the program on a GPU";
 
-// Disables autograd and autocast, which PyTorch has already applied to the CUDA tensors.
+// Disables autograd and autocast while an object exists: PyTorch has already applied both to the
+// CUDA tensors.
 struct BelowAutograd {
   at::AutoDispatchBelowADInplaceOrView below;
   c10::impl::ExcludeDispatchKeyGuard without_autocast{c10::autocast_dispatch_keyset};
 };
 
-// Calls the CPU kernel of an operator. `stack` holds the arguments, and after the call the results.
+// Calls the CPU kernel of an operator. `stack` holds the arguments before the call, and the results
+// after the call.
 void call_on_cpu(const OperatorHandle& op, Stack* stack) {
   try {
     op.callBoxed(*stack);
@@ -83,9 +85,9 @@ struct OperatorFacts {
   // Whether a result's shape, or a result that is no tensor, depends on the contents of tensors.
   // The operator then runs at the call.
   bool returns_values;
-  bool is_random;                   // whether the operator takes random numbers
-  bool is_on_cpu;                   // whether the CPU has the operator
-  int generator = -1;               // position of the argument for a generator; -1 for none
+  bool is_random;                   // whether the operator uses random numbers
+  bool is_on_cpu;                   // whether PyTorch has a CPU kernel
+  int generator = -1;               // index of the argument for a generator; -1 for none
   std::vector<bool> reads, writes;  // for each argument
 };
 
@@ -121,7 +123,7 @@ OperatorFacts::OperatorFacts(const OperatorHandle& op) : name(op.schema().name()
   is_random = generator >= 0 || op.hasTag(at::Tag::nondeterministic_seeded);
 }
 
-/// A call of an operator that runs later, as work of a stream.
+/// A call of an operator that runs as work of a stream, after the call has returned.
 class LaterCall {
  public:
   /// `arguments` has CPU tensors in the device memory of the call's CUDA tensors. `results` has CPU
@@ -202,7 +204,8 @@ class LaterCall {
   std::string problem_;
 };
 
-// Resizes each CUDA tensor whose counterpart the operator resized. Returns whether there was any.
+// Resizes each CUDA tensor whose counterpart the operator resized. Returns whether a tensor was
+// resized.
 bool resize_like_counterparts(const Arguments& arguments) {
   bool is_resized = false;
   for (const auto& [x, y] : arguments.pairs()) {
@@ -301,8 +304,8 @@ class CpuKernel final : public c10::OperatorKernel {
     return take_state(generator, pairs.empty() ? 0 : pairs.front().first.numel());
   }
 
-  // Resizes resized arguments, and copies what the operator wrote to a counterpart in other memory
-  // than its CUDA tensor.
+  // Resizes the CUDA arguments whose counterparts the operator resized. Copies a counterpart in
+  // other memory to its CUDA tensor.
   static void write_back(const Arguments& arguments, cudaStream_t stream) {
     if (resize_like_counterparts(arguments)) take_turn(stream);  // a resize copies
     for (const auto& [x, y] : arguments.pairs()) {
@@ -344,7 +347,7 @@ class CpuKernel final : public c10::OperatorKernel {
     try {
       results = trial(op, given, Role::kMeta, &tried);
     } catch (const std::exception&) {      // includes errors of Python meta kernels
-      if (!captures) return std::nullopt;  // call() then reports wrong arguments
+      if (!captures) return std::nullopt;  // call() reports wrong arguments
       results = trial(op, given, Role::kZeros, &tried);
     }
     const std::vector<at::Tensor> found = tensors_in(*results);
@@ -388,8 +391,8 @@ class CpuKernel final : public c10::OperatorKernel {
     });
   }
 
-  // Clones each CPU tensor among the arguments, so that the work uses the values at the call. A
-  // copy uses its pinned source and its CPU target without a clone.
+  // Returns an argument with a clone of each CPU tensor, so that the work uses the values at the
+  // call. The pinned source and the CPU target of aten::copy_ are not cloned.
   IValue with_own_cpu_tensors(const IValue& value, const Stack& given) const {
     if (value.isTensor()) return own(value.toTensor(), given);
     if (value.isTensorList()) {
@@ -433,8 +436,8 @@ class CpuKernel final : public c10::OperatorKernel {
   OperatorFacts facts_;
 };
 
-/// The kernel of aten::copy_. PyTorch's own kernel, which calls cudaMemcpyAsync(), makes copies
-/// between contiguous tensors of the same type and sizes.
+/// The kernel of aten::copy_. Copies between contiguous tensors of the same type and sizes by
+/// PyTorch's own kernel, which calls cudaMemcpyAsync(), and other tensors by CpuKernel.
 class CopyKernel final : public c10::OperatorKernel {
  public:
   explicit CopyKernel(const OperatorHandle& op)
@@ -471,7 +474,8 @@ class ConstantKernel final : public c10::OperatorKernel {
   IValue value_;
 };
 
-// Whether PyTorch's own CUDA implementation is kept, because it launches no CUDA kernel.
+// Returns whether PyTorch's own CUDA implementation of the operator is kept, because it launches no
+// CUDA kernel.
 bool stays(const std::string& full_name) {
   static const std::set<std::string> names = {"aten::_efficientzerotensor",
                                               "aten::_has_compatible_shallow_copy_type",
@@ -492,13 +496,14 @@ bool stays(const std::string& full_name) {
   return names.count(full_name) != 0;
 }
 
-// Whether the operator has no CUDA kernel of its own and would call one of NVIDIA's libraries.
+// Returns whether the operator has no CUDA kernel of its own and would call one of NVIDIA's
+// libraries.
 bool chooses_library(const std::string& full_name) {
   return full_name == "aten::convolution" || full_name == "aten::convolution_backward";
 }
 
-// Whether PyTorch's own implementation for sparse tensors is kept: for operators that only access
-// properties or dense parts of a sparse tensor, and for in-place operators.
+// Returns whether PyTorch's own implementation for sparse tensors is kept: for operators that only
+// access properties or dense parts of a sparse tensor, and for in-place operators.
 bool stays_sparse(const c10::FunctionSchema& schema) {
   static const std::set<std::string> names = {
       "aten::_dimI",        "aten::_dimV",        "aten::_indices",    "aten::_nnz",
@@ -537,7 +542,7 @@ void install(torch::Library* library, const std::string& name, Rest&&... rest) {
                     std::make_unique<Kernel>(std::forward<Rest>(rest)...))));
 }
 
-torch::Library& library_of(c10::DispatchKey key) {  // never destroyed, so that the kernels stay
+torch::Library& library_of(c10::DispatchKey key) {  // never destroyed, to keep its kernels
   return *new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
 }
 
@@ -602,12 +607,12 @@ extern "C" int kernkit_start_aten() {
   }
 }
 
-/// Makes a product of matrices work of a stream, see matrix_product.h.
+/// Enqueues a product of matrices as work of a stream. Returns the errors of a launch.
 extern "C" cudaError_t kernkit_enqueue_product(const kernkit_matrix_product* product,
                                                cudaStream_t stream) {
   return kernkit::torch_cuda::enqueue_product(*product, stream);
 }
 
-/// Makes an access past the end of a tensor's memory a fault, from now on. Call the function after
-/// PyTorch has initialised CUDA.
+/// Makes an access past the end of a tensor's memory a fault, for tensors allocated after this
+/// call. Call the function after PyTorch has initialised CUDA.
 extern "C" void kernkit_track_blocks() { kernkit::torch_cuda::track_blocks(); }

@@ -47,7 +47,8 @@ bool is_one_of(cudaDataType type, std::initializer_list<cudaDataType> types) {
 
 bool is_complex(cudaDataType type) { return is_one_of(type, {CUDA_C_32F, CUDA_C_64F}); }
 
-// The arithmetic of a compute type; false for an unsupported type.
+// Stores the type of products and sums for a compute type. Returns false if the compute type is not
+// supported.
 bool arithmetic_of(cublasComputeType_t compute, bool complex, cudaDataType* arithmetic) {
   switch (compute) {
     case CUBLAS_COMPUTE_16F:
@@ -70,7 +71,8 @@ cudaDataType scalar_of(cublasComputeType_t compute, cudaDataType arithmetic) {
   return is_half ? CUDA_R_16F : arithmetic;
 }
 
-// A matrix in the order of columns, or its transpose.
+// Returns a column-major matrix, transposed unless `operation` is CUBLAS_OP_N. `leading`: leading
+// dimension in elements.
 kernkit_matrix matrix(const void* data, cudaDataType type, int64_t leading, int64_t batch_stride,
                       cublasOperation_t operation) {
   kernkit_matrix x{const_cast<void*>(data), type, 1, leading, batch_stride, 0};
@@ -82,7 +84,8 @@ kernkit_matrix matrix(const void* data, cudaDataType type, int64_t leading, int6
   return x;
 }
 
-// Checks the types of a product, and enqueues the product.
+// Checks the sizes and types of a product, and enqueues the product. Returns the status for
+// cuBLAS's caller.
 cublasStatus_t enqueue(const kernkit_matrix_product& product, cudaStream_t stream) {
   if (product.m < 0 || product.n < 0 || product.k < 0 || product.batch < 0) {
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -131,7 +134,7 @@ cublasStatus_t multiply(const char* function, cublasHandle_t handle, cublasOpera
   return enqueue(product, of(handle)->stream);
 }
 
-// The content of cuBLASLt's descriptors.
+// The contents of cuBLASLt's opaque descriptors.
 struct Layout {
   cudaDataType type;
   int32_t order = CUBLASLT_ORDER_COL;
@@ -146,7 +149,7 @@ struct Operation {
   int32_t pointer_mode = CUBLASLT_POINTER_MODE_HOST;
   int32_t transposed[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  int32_t unsupported = -1;  // an attribute without meaning here that the program has set
+  int32_t unsupported = -1;  // an unsupported attribute that the program has set; -1 for none
 };
 static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "");
 static_assert(sizeof(Operation) <= sizeof(cublasLtMatmulDescOpaque_t), "");
@@ -207,7 +210,7 @@ kernkit_matrix matrix(const void* data, const Layout& layout, int32_t operation)
   return x;
 }
 
-// A reason why a product of cuBLASLt is not supported, or "".
+// Returns what is not supported in a product of cuBLASLt, or "".
 std::string problem_of(const Operation& operation, std::initializer_list<const Layout*> layouts) {
   if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     return "epilogue " + std::to_string(operation.epilogue);
@@ -376,7 +379,7 @@ KERNKIT_API cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t o
                                                           const void* value, size_t size) {
   const Field known = field_of(of(operation), attribute);
   if (known.at != nullptr) return set(known, value, size);
-  // Hints about speed change nothing. Other attributes are rejected by the product.
+  // Hints about speed are ignored. A product with another unknown attribute is rejected.
   if (attribute != CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET &&
       attribute != CUBLASLT_MATMUL_DESC_FAST_ACCUM) {
     of(operation)->unsupported = attribute;

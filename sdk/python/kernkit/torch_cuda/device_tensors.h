@@ -68,7 +68,7 @@ inline at::Tensor empty_on_device(const at::Tensor& x, c10::Device device) {
 inline void add_accesses(const at::Tensor& x, bool writes,
                          std::vector<kernkit_memory_access>* accesses) {
   if (x.numel() == 0) return;
-  // Dimensions by decreasing stride; the last dimensions without gaps are one run.
+  // Dimensions in order of decreasing stride. The last dimensions without gaps form one run.
   std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size
   for (int64_t i = 0; i < x.dim(); ++i) {
     if (x.size(i) > 1 && x.stride(i) != 0) dims.emplace_back(x.stride(i), x.size(i));
@@ -104,7 +104,8 @@ class Arguments {
  public:
   explicit Arguments(Role role = Role::kMemory) : role_(role) {}
 
-  /// Returns a value with the counterparts of its CUDA tensors, and the CPU for a CUDA device.
+  /// Returns a value with each CUDA tensor replaced by its counterpart, and a CUDA device by the
+  /// device of the counterparts.
   c10::IValue convert(const c10::IValue& value) {
     if (value.isTensor()) return convert(value.toTensor());
     if (value.isTensorList()) {
@@ -162,12 +163,13 @@ class Arguments {
     }
     return out;
   }
-  /// The CUDA device of the call's tensors; the current device for a call without CUDA tensors.
+  /// Returns the CUDA device of the call's tensors, or the current device for a call without CUDA
+  /// tensors.
   c10::Device device() const {
     return device_ ? *device_ : c10::Device(c10::kCUDA, c10::cuda::current_device());
   }
   bool has_cpu_tensor() const { return has_cpu_tensor_; }
-  /// Pairs of a CUDA tensor and its counterpart.
+  /// Returns pairs of a CUDA tensor and its counterpart.
   const std::vector<std::pair<at::Tensor, at::Tensor>>& pairs() const { return pairs_; }
   /// Permits the next tensor to be on another device than the earlier tensors.
   void allow_other_device() { device_.reset(); }

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's operators on CUDA tensors by the kernels for the CPU, in Python, for machines without a C++ compiler.
+"""Runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, in Python, for machines without a C++
+compiler.
 
 An operator runs at its call, after the stream's earlier work, also with a seed. In a graph capture the operator becomes
-a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of streams."""
+a node of the graph. aten_on_cpu.cc does the same in C++, several times faster, and with a seed in the order of
+streams."""
 
 import ctypes
 import itertools
@@ -14,12 +16,12 @@ import torch
 C = torch._C
 ADVICE = ("kernkit runs PyTorch's operators on CUDA tensors by PyTorch's kernels for the CPU, which lack this call: use another "
           "operator or dtype, or run the program on a GPU")  # fmt: skip
-# Operators whose CUDA implementation launches no kernel and is kept, and copy_, for which copy() is installed.
+# Operators whose CUDA implementation is kept, because it launches no kernel, and copy_, for which copy() is installed.
 STAY = {"_efficientzerotensor", "_has_compatible_shallow_copy_type", "_local_scalar_dense", "_nested_tensor_size", "_pin_memory",
         "copy_", "empty.memory_format", "empty_strided", "is_pinned", "is_set_to", "record_stream", "resize_", "set_",
         "set_.source_Storage", "set_.source_Storage_storage_offset", "set_.source_Tensor",
         "set_.source_Tensor_storage_offset"}  # fmt: skip
-# Operators without a CUDA kernel, which select cuDNN for CUDA tensors.
+# Operators for which PyTorch has no CUDA kernel of its own: they select cuDNN for CUDA tensors.
 CHOOSE_LIBRARY = {"convolution", "convolution_backward"}
 CONSTANT = {"_fused_sdp_choice": 0, "_use_cudnn_ctc_loss": False, "_use_cudnn_ctc_loss.Tensor": False}
 TAKE_CPU_TENSORS = ("index", "_index_put", "_unsafe_index", "_ctc_loss", "_foreach_copy_")
@@ -31,7 +33,7 @@ Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class StreamWork(ctypes.Structure):
-    """kernkit_stream_work of kernkit/simulator/stream_work.h."""
+    """The C struct kernkit_stream_work, see kernkit/simulator/stream_work.h."""
 
     _fields_ = [("name", ctypes.c_char_p), ("place", ctypes.c_char_p), ("run", Run), ("release", Release), ("data", ctypes.c_void_p),
                 ("accesses", ctypes.c_void_p), ("num_accesses", ctypes.c_size_t)]  # fmt: skip
@@ -40,9 +42,9 @@ class StreamWork(ctypes.Structure):
 runtime = ctypes.CDLL(None)
 runtime.kernkit_enqueue_work.argtypes = [ctypes.c_void_p, ctypes.POINTER(StreamWork)]
 runtime.kernkit_wait_for_turn.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
-kept = {}  # {number of an enqueued work: objects to which the runtime refers}
+kept = {}  # {number of enqueued work: objects to which the runtime has pointers}
 numbers = itertools.count(1)
-libraries = []  # kernels live as long as the library object
+libraries = []  # torch.library.Library objects, which own the installed kernels
 
 
 def checked(error, function):
@@ -51,7 +53,8 @@ def checked(error, function):
 
 
 def enqueue(stream, name, work):
-    """Enqueues the function `work` in a stream or, during a graph capture, adds it to the graph."""
+    """Enqueues work() in a stream or, during a graph capture, adds work() to the graph. `name`: name of the work in
+    reports."""
     number = next(numbers)
     problem = []
 
@@ -72,7 +75,7 @@ def wait_for_turn(stream):
 
 
 def on_cpu(x):
-    """A CPU tensor that shares the memory of a CUDA tensor."""
+    """Returns a CPU tensor that shares the memory of a CUDA tensor."""
     storage = x.untyped_storage()
     if storage.nbytes() == 0:
         return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="cpu")
@@ -125,7 +128,8 @@ class Arguments:
         return type(value)(map(self.convert_back, value)) if type(value) in (list, tuple) else value
 
     def write_back(self, stream):
-        """Resizes and writes the CUDA arguments whose CPU tensors the operator resized or has in other memory."""
+        """Resizes the CUDA arguments whose CPU tensors the operator resized. Copies a CPU tensor in other memory to its
+        CUDA tensor."""
         for x, y in self.pairs:
             if x.shape != y.shape:
                 x.resize_(y.shape)
@@ -135,7 +139,8 @@ class Arguments:
 
 
 def cpu_generator(generator):
-    """Advances a CUDA generator, and returns a CPU generator whose seed follows from the state before the advance."""
+    """Advances a CUDA generator. Returns a CPU generator whose seed depends on the state of the CUDA generator before
+    the advance."""
     offset = generator.get_offset()
     generator.set_offset(offset + 4)
     return torch.Generator().manual_seed(hash((generator.initial_seed(), offset)) & (2**63 - 1))
@@ -176,7 +181,7 @@ class Kernel:
         except RuntimeError as error:
             if "not resizable" not in str(error):
                 raise
-            arguments = Arguments(has_own_memory=True)  # an argument out= that must be resized
+            arguments = Arguments(has_own_memory=True)  # the operator must resize an argument out=
             results = self.call(arguments.convert(args), {**cpu_kwargs, **{name: arguments.convert(value)
                                                           for name, value in kwargs.items() if name != "generator"}})  # fmt: skip
         results = arguments.convert_back(results)
@@ -193,7 +198,9 @@ class Kernel:
             raise
 
     def capture(self, stream, args, kwargs):
-        """Adds the operator to the graph. A call on copies of the arguments gives the shapes of the results."""
+        """Adds the operator to the graph, and returns its results. Calls the operator on copies of the arguments to
+        find the shapes of the results. Raises RuntimeError if the shape or value of a result depends on tensor
+        contents."""
         if self.name.partition(".")[0] in RETURN_VALUES:
             raise RuntimeError(f"CUDA error: operation not permitted when stream is capturing: {self.name} returns values")
         trial = Arguments(has_own_memory=True)
@@ -211,7 +218,8 @@ class Kernel:
 
 
 def copy(to, source, non_blocking=False):
-    """The kernel of copy_: copies at the call or, during a capture, adds the copy to the graph."""
+    """Copies `source` to `to` in place of aten::copy_ and returns `to`. Copies at the call or, during a capture, adds
+    the copy to the graph."""
     devices = [x.device.index for x in (to, source) if x.is_cuda]
     streams = [C._cuda_getCurrentRawStream(index) for index in dict.fromkeys(devices)]
 
@@ -233,7 +241,7 @@ def is_view(schema):
 
 
 def start():
-    """Installs the kernels, for the rest of the process."""
+    """Installs the kernels at the dispatch key CUDA, for the rest of the process."""
     library = torch.library.Library("aten", "IMPL")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

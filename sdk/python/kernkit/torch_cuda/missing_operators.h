@@ -15,7 +15,8 @@ inline at::Tensor with_bias(const at::Tensor& gates, const Optional& bias) {
   return bias && bias->defined() ? gates + *bias : gates;
 }
 
-/// Returns h', c', and the activated gates i, f, g and o in one tensor, which the backward reads.
+/// The forward step of an LSTM cell. Returns h', c', and one tensor with the activated gates i, f,
+/// g and o for the backward step.
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(const at::Tensor& input_gates,
                                                                 const at::Tensor& hidden_gates,
                                                                 const at::Tensor& cx,
@@ -30,8 +31,8 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell(const at::Tensor
   return {o * cy.tanh(), cy, at::cat({i, f, g, o}, 1)};
 }
 
-/// Returns the gradients of the gates, of cx, and of the bias (undefined without a bias). The
-/// gradients of both biases are equal.
+/// The backward step of an LSTM cell. Returns the gradients of the gates, of cx, and of each bias
+/// (undefined without a bias).
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
     const Optional& grad_hy, const Optional& grad_cy, const at::Tensor& cx, const at::Tensor& cy,
     const at::Tensor& workspace, bool has_bias) {
@@ -51,7 +52,8 @@ inline std::tuple<at::Tensor, at::Tensor, at::Tensor> lstm_cell_backward(
   return {of_gates, of_cy * f, has_bias ? of_gates.sum(0) : at::Tensor()};
 }
 
-/// Returns h', and in one tensor r, z, n, h and the hidden part of n, which the backward reads.
+/// The forward step of a GRU cell. Returns h', and one tensor with r, z, n, hx and the hidden part
+/// of n for the backward step.
 inline std::tuple<at::Tensor, at::Tensor> gru_cell(const at::Tensor& input_gates,
                                                    const at::Tensor& hidden_gates,
                                                    const at::Tensor& hx, const Optional& input_bias,
@@ -64,7 +66,8 @@ inline std::tuple<at::Tensor, at::Tensor> gru_cell(const at::Tensor& input_gates
   return {n + z * (hx - n), at::cat({r, z, n, hx, of_hidden[2]}, 1)};
 }
 
-/// Returns the gradients of the input's gates, of the hidden gates, of hx, and of the biases.
+/// The backward step of a GRU cell. Returns the gradients of the input gates, of the hidden gates,
+/// of hx, and of both biases (undefined without biases).
 inline std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> gru_cell_backward(
     const at::Tensor& grad_hy, const at::Tensor& workspace, bool has_bias) {
   const auto parts = workspace.chunk(5, 1);

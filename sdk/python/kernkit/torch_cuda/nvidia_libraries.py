@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cuBLAS, cuDNN and NCCL for libraries that a program of PyTorch loads, without a GPU.
 
-cublas.cc computes products of matrices by PyTorch's kernels for the CPU. Every other function returns that it is not
-supported, and its first call reports the name. The names come from NVIDIA's headers, which PyTorch's packages contain. The
-library is loaded before torch, so that its functions take precedence over NVIDIA's. Like start.py, this file imports
-nothing of kernkit."""
+cublas.cc computes products of matrices by PyTorch's kernels for the CPU. Every other function returns the library's
+status for an unsupported call, and its first call adds a report with its name. The names come from NVIDIA's headers,
+which PyTorch's packages contain. The library is loaded before torch, so that its functions take precedence over
+NVIDIA's. Like start.py, this file imports nothing of kernkit."""
 
 import pathlib
 import re
@@ -50,14 +50,15 @@ static int missing(const char* function, const char* status, int number, std::at
 
 
 def folder_of(library, packages, others):
-    """The folder with the headers of a library: of a package below `packages`, or one of the folders `others`; None without."""
+    """Returns the folder with the headers of a library, in a package below `packages` or in the list `others`; None if
+    there is none."""
     pattern = HEADERS[library][0]
     folders = [packages / "nvidia" / FOLDERS[library], *others]
     return next((folder for folder in folders if next(folder.glob(pattern), None)), None)
 
 
 def declared(library, folder):
-    """{name: type of its result} of the functions that the headers of a library declare."""
+    """Returns {name: result type} of the functions that the headers of a library declare."""
     functions = {}
     for pattern in HEADERS[library]:
         for header in sorted(folder.glob(pattern)):
@@ -67,7 +68,8 @@ def declared(library, folder):
 
 
 def number_in(folder, pattern, name):
-    """The number of a macro in the headers of a folder; 0 without the macro."""
+    """Returns the value of a numeric macro in the headers of a folder; 0 if the macro is not defined. `pattern`: glob
+    pattern of the headers' names."""
     for header in sorted(folder.glob(pattern)):
         found = re.search(rf"^#define {name}\s+(\d+)", header.read_text(errors="replace"), re.MULTILINE)
         if found:
@@ -76,7 +78,8 @@ def number_in(folder, pattern, name):
 
 
 def source(folders):
-    """The C++ text of the functions of {library: folder of its headers}, as weak functions."""
+    """Returns C++ source with a weak definition of each function that the headers of the libraries declare. `folders`:
+    {library: folder of its headers}."""
     lines = [PREAMBLE]
     for library, folder in folders.items():
         functions = declared(library, folder)
@@ -98,13 +101,14 @@ def source(folders):
 
 
 def found_folders(packages, others):
-    """{library: folder of its headers} of the libraries whose headers are installed."""
+    """Returns {library: folder of its headers} for the libraries whose headers are installed."""
     folders = {library: folder_of(library, packages, others) for library in HEADERS}
     return {library: folder for library, folder in folders.items() if folder is not None}
 
 
 def command(compiler, folders, headers, output, generated):
-    """The command that compiles the library. `headers`: the folder with cuda_runtime_api.h."""
+    """Returns the command that compiles the library. `folders`: {library: folder of its headers}. `headers`: the folder
+    with cuda_runtime_api.h. `generated`: the file with source()."""
     here = pathlib.Path(__file__).resolve().parent
     sources = [str(generated), *([str(here / "cublas.cc")] if "cublas" in folders else [])]
     includes = [word for folder in {headers, folders.get("cublas", headers)} for word in ("-isystem", str(folder))]

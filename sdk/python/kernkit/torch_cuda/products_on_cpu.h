@@ -16,7 +16,7 @@
 
 namespace kernkit::torch_cuda {
 
-/// Returns PyTorch's dtype of a type that cublas.cc accepts.
+/// Returns PyTorch's dtype for a type that cublas.cc accepts.
 inline at::ScalarType dtype_of(cudaDataType type) {
   switch (type) {
     case CUDA_R_16F: return at::kHalf;
@@ -105,7 +105,7 @@ class Product {
   std::string problem_;
 };
 
-/// Makes a product work of a stream, see kernkit_product_function.
+/// Enqueues a product as work of a stream. Returns the errors of a launch.
 inline cudaError_t enqueue_product(const kernkit_matrix_product& product, cudaStream_t stream) {
   auto* later = new Product(product);
   std::vector<kernkit_memory_access> accesses;

@@ -34,8 +34,8 @@ inline std::string file_of_frame(void* frame) {
   return file;
 }
 
-/// Returns the innermost line outside of PyTorch's files, as "train.py:14"; null in a thread
-/// without Python code, such as a thread of autograd. The string is never freed.
+/// Returns the innermost line of the call stack outside of PyTorch's files, as "train.py:14"; null
+/// in a thread without Python code, such as a thread of autograd. The string is never freed.
 inline const char* python_line() {
   if (Py_IsInitialized == nullptr || PyFrame_GetBack == nullptr || Py_IsInitialized() == 0)
     return nullptr;

@@ -10,8 +10,9 @@
 
 namespace kernkit::torch_cuda {
 
-/// Returns the number by which an operator with `count` random elements advances the Philox offset:
-/// the rule of PyTorch's distribution kernels, 4 per thread and loop (DistributionTemplates.h).
+/// Returns the number by which an operator with `count` random elements advances the Philox offset.
+/// The rule is that of PyTorch's distribution kernels, 4 for each iteration of a thread
+/// (DistributionTemplates.h).
 inline uint64_t advance_of(int64_t count) {
   constexpr int64_t kThreads = 256, kUnroll = 4;
   static const int64_t most_blocks = [] {
@@ -25,8 +26,8 @@ inline uint64_t advance_of(int64_t count) {
   return static_cast<uint64_t>(((count - 1) / (kThreads * blocks * kUnroll) + 1) * kUnroll);
 }
 
-/// Advances a CUDA generator and returns its state before the advance. During a graph capture the
-/// state refers to memory that each replay of the graph fills.
+/// Advances a CUDA generator for `count` random elements, and returns its state before the advance.
+/// During a graph capture the state refers to memory that each replay of the graph fills.
 inline at::PhiloxCudaState take_state(const at::Generator& generator, int64_t count) {
   auto* const of_device = at::check_generator<at::CUDAGeneratorImpl>(generator);
   const std::lock_guard<std::mutex> lock(of_device->mutex_);
@@ -49,8 +50,8 @@ inline at::Generator cpu_generator(const at::PhiloxCudaState& state) {
   return at::make_generator<at::CPUGeneratorImpl>(seed_of(state));
 }
 
-/// Seeds the CPU's default generator during its lifetime, for operators that have no argument for a
-/// generator.
+/// Seeds the CPU's default generator, for operators that have no argument for a generator. The
+/// destructor restores the state of the generator.
 class DefaultGeneratorSeeded {
  public:
   explicit DefaultGeneratorSeeded(const at::PhiloxCudaState& state)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes PyTorch's operators on CUDA tensors run on the CPU. The hook runs start() after the import of torch.
+"""Makes PyTorch's operators on CUDA tensors run on the CPU. hook/sitecustomize.py calls start() after the import of
+torch.
 
 KERNKIT_ATEN selects the kernels: "compiled" (aten_on_cpu.cc, compiled at the first use), "python" (fallback.py), or by
-default the first that works. KERNKIT_TORCH_BLOCKS: whether an access past the end of a tensor's memory is a fault inside of
-the caching allocator's blocks too; "1" by default under `kernkit sanitize`, otherwise "0"."""
+default the first of them that works. KERNKIT_TORCH_BLOCKS other than "0" makes an access past the end of a tensor's
+memory a fault also inside of the caching allocator's blocks; the default is "1" under `kernkit sanitize`, otherwise
+"0"."""
 
 import ctypes
 import fcntl
@@ -18,16 +20,17 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = ("aten_on_cpu.cc", "allocator_blocks.h", "device_tensors.h", "matrix_product.h", "missing_operators.h", "products_on_cpu.h",
            "python_line.h", "random.h", "streams.h")  # fmt: skip
-LIBRARIES = []  # the functions of cuBLAS, cuDNN and NCCL, once loaded
+LIBRARIES = []  # the library with the functions of cuBLAS, cuDNN and NCCL; empty until prepare() loads it
 
 
 def has_runtime():
-    """Whether this process runs on kernkit's CUDA runtime."""
+    """Returns whether this process has loaded kernkit's CUDA runtime."""
     return hasattr(ctypes.CDLL(None), "kernkit_wait_for_turn")
 
 
 def cuda_headers(torch_folder):
-    """The folder with cuda_runtime_api.h of the CUDA toolkit, or of the packages that PyTorch installs, or None."""
+    """Returns the folder with cuda_runtime_api.h, of the packages that PyTorch installs or of the CUDA toolkit; None if
+    there is none."""
     places = [torch_folder.parent / "nvidia/cu13/include"]
     places += [pathlib.Path(os.environ[name]) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     places.append(pathlib.Path("/usr/local/cuda/include"))
@@ -35,13 +38,14 @@ def cuda_headers(torch_folder):
 
 
 def compiler_of_system():
-    """The path of the first installed compiler of $CXX, g++ and clang++, or None."""
+    """Returns the path of the first installed compiler among $CXX, g++ and clang++; None if none is installed."""
     return next(filter(None, map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++")))), None)
 
 
 def compile_once(name, text, files, command_of):
     """Compiles a library into the folder of caches, unless the folder has a library with the same digest of `text` and
-    `files`. command_of(compiler, output) returns the command. Returns (library, ""), or (None, reason)."""
+    `files`. command_of(compiler, output) returns the command. Returns (path of the library, ""), or (None, reason of
+    the failure)."""
     cache = os.environ.get("KERNKIT_TORCH_CACHE")
     if not cache:
         return None, "kernkit run did not set KERNKIT_TORCH_CACHE"
@@ -74,7 +78,8 @@ def compile_once(name, text, files, command_of):
 
 
 def compiled(torch):
-    """Compiles aten_on_cpu.cc for this PyTorch, unless done before. Returns (library, ""), or (None, reason)."""
+    """Compiles aten_on_cpu.cc for this PyTorch, unless a compiled library is kept. Returns (path of the library, ""),
+    or (None, reason of the failure)."""
     include = os.environ.get("KERNKIT_TORCH_INCLUDE")
     if not include:
         return None, "kernkit run did not set KERNKIT_TORCH_INCLUDE"
@@ -96,7 +101,7 @@ def compiled(torch):
 
 
 def sibling(name):
-    """Imports a module of this folder."""
+    """Imports and returns a module of this folder."""
     spec = importlib.util.spec_from_file_location(f"_kernkit_torch_{name}", HERE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -105,8 +110,8 @@ def sibling(name):
 
 
 def nvidia_libraries(torch_folder):
-    """Compiles the library with the functions of cuBLAS, cuDNN and NCCL, unless done before. Returns (library, ""), or
-    (None, reason)."""
+    """Compiles the library with the functions of cuBLAS, cuDNN and NCCL, unless a compiled library is kept. Returns
+    (path of the library, ""), or (None, reason of the failure)."""
     generator, headers = sibling("nvidia_libraries"), cuda_headers(torch_folder)
     folders = generator.found_folders(torch_folder.parent, [headers] if headers else [])
     if not folders or headers is None:
@@ -122,7 +127,7 @@ def nvidia_libraries(torch_folder):
 
 
 def use_compiled(torch):
-    """Installs the compiled kernels. Returns "", or the reason why they cannot be used."""
+    """Installs the compiled kernels. Returns "", or the reason why the kernels cannot be used."""
     library, reason = compiled(torch)
     if library is None:
         return reason
@@ -132,14 +137,14 @@ def use_compiled(torch):
         if LIBRARIES:
             LIBRARIES[0].kernkit_set_product_function(ctypes.cast(aten.kernkit_enqueue_product, ctypes.c_void_p))
         if os.environ.get("KERNKIT_TORCH_BLOCKS", "1" if os.environ.get("KERNKIT_TOOLS") else "0") != "0":
-            torch.cuda._lazy_call(aten.kernkit_track_blocks)  # called when torch has initialised CUDA
+            torch.cuda._lazy_call(aten.kernkit_track_blocks)  # torch calls the function after it has initialised CUDA
     except (OSError, AttributeError) as error:
         return str(error)
     return "" if installed > 0 else "the library reported an error"
 
 
 def use_fallback():
-    """Installs the kernels in Python."""
+    """Installs the kernels of fallback.py."""
     sibling("fallback").start()
 
 
@@ -152,7 +157,7 @@ def switch_off_libraries(torch):
 
     keep_cudnn_off(True)
     torch._C._set_cudnn_enabled = keep_cudnn_off  # torch.backends.cudnn.flags() calls this function
-    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # for torch.backends.cudnn.enabled = ...
+    vars(type(torch.backends.cudnn))["enabled"].setter = keep_cudnn_off  # called by torch.backends.cudnn.enabled = ...
     torch.backends.cuda.enable_flash_sdp(False)
     torch.backends.cuda.enable_mem_efficient_sdp(False)
     torch.backends.cuda.enable_cudnn_sdp(False)
@@ -170,7 +175,8 @@ def profile_the_cpu(torch):
 
 
 def prepare(torch_file):
-    """Before torch is imported: loads the functions of cuBLAS, cuDNN and NCCL, which take precedence over NVIDIA's libraries."""
+    """Loads the functions of cuBLAS, cuDNN and NCCL before torch is imported, so that they take precedence over
+    NVIDIA's libraries. `torch_file`: path of torch/__init__.py."""
     torch_folder = pathlib.Path(torch_file).parent
     is_cuda_build = next((torch_folder / "lib").glob("libtorch_cuda*.so"), None) is not None
     if not is_cuda_build or not has_runtime() or os.environ.get("KERNKIT_ATEN") == "python" or compiler_of_system() is None:
@@ -183,7 +189,8 @@ def prepare(torch_file):
 
 
 def start(torch):
-    """Makes operators on CUDA tensors run on the CPU, if torch is a CUDA build and this process has kernkit's runtime."""
+    """Makes operators on CUDA tensors run on the CPU, if torch is a CUDA build and this process has kernkit's runtime.
+    Raises ImportError if KERNKIT_ATEN is unsupported, or is "compiled" and the kernels cannot be compiled."""
     if torch.version.cuda is None or not has_runtime():
         return
     selected = os.environ.get("KERNKIT_ATEN", "")

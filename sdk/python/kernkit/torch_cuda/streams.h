@@ -16,13 +16,13 @@ inline std::string setting(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
-/// Returns whether tools record the accesses of operators.
+/// Returns whether tools of the simulator record the accesses of operators.
 inline bool has_tools() {
   static const bool is_on = !setting("KERNKIT_TOOLS").empty();
   return is_on;
 }
-/// Returns whether operators are enqueued in streams instead of running at the call: with a seed,
-/// and with tools.
+/// Returns whether operators are enqueued in streams instead of running at the call: with a seed
+/// other than 0, and with tools.
 inline bool runs_later() {
   static const std::string seed = setting("KERNKIT_SEED");
   static const bool is_on = (!seed.empty() && seed != "0") || has_tools();

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ../start.py after the import of torch, and ../../simulator/cuda_bindings.py after the import of cuda-bindings' modules of
-the runtime. Python imports this module at its start, because `kernkit run` puts its folder on PYTHONPATH. Another sitecustomize
-of the environment is run as well."""
+"""Runs ../start.py after the import of torch, and ../../simulator/cuda_bindings.py after the import of the runtime
+modules of cuda-bindings. Python imports this module at its start, because `kernkit run` puts the folder of the module
+on PYTHONPATH. The module also runs the sitecustomize of the environment."""
 
 import importlib.machinery
 import importlib.util
@@ -11,8 +11,8 @@ import sys
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(os.path.dirname(FOLDER))
 BINDINGS = ("_kernkit_cuda_bindings", "simulator/cuda_bindings.py")
-# {module: (name, file) of the module whose function prepare(), if there is one, is called with the module's file before its
-# import, and whose function start() is called with the module after its import}
+# {imported module: (name, file) of its hook module}. Before the import, prepare() of the hook module, if defined, gets
+# the file of the imported module. After the import, start() of the hook module gets the imported module.
 AFTER = {
     "torch": ("_kernkit_torch_cuda", "torch_cuda/start.py"),
     "cuda.bindings._internal.runtime": BINDINGS,
@@ -21,7 +21,8 @@ AFTER = {
 
 
 def loaded(name, file):
-    """Returns the module of a file of kernkit, which need not be installed where the program runs."""
+    """Returns the module in a file of kernkit, and loads it at the first call; kernkit need not be installed where the
+    program runs."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, os.path.join(PACKAGE, file))
         sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -30,9 +31,10 @@ def loaded(name, file):
 
 
 class AfterImport:
-    """Finds the modules of AFTER like Python's own finders, with loaders that call prepare() and start()."""
+    """Finds the modules of AFTER as Python's own finders do. Its loaders call prepare() before and start() after the
+    import."""
 
-    searched = set()  # modules that find_spec() is searching at present
+    searched = set()  # names of the modules for which find_spec() is running
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
