@@ -1068,7 +1068,7 @@ class KernelRaces::OfBlock : public BlockHooks {
     const char* what = "";
     if (verdict.kind == RaceVerdict::kInfo) {
       what = before.is_strong() && now.is_strong() ? "; both are strong accesses"
-                                                   : "; all stores are of one value";
+                                                   : "; all stores write the same value";
     }
     const std::string of_block =
         memory_ == this ? "" : " of block " + index_text(memory_->block_.index);

@@ -49,7 +49,8 @@ def run_tests(options: argparse.Namespace, out: pathlib.Path, report: Report) ->
     for program in programs(options.build, "test"):
         path = out / f"{program.name}.xml"
         report.run_tests(path, [program, f"--gtest_output=xml:{path}", "--gtest_brief=1"])
-        for which in options.first or ["Contract/*.Capture"]:  # alone, since the launch must be the process's first
+        # Each filter has a process of its own: the test needs the first kernel launch of the process.
+        for which in options.first or ["Contract/*.Capture"]:
             report.check(f"{program.name}, {which} alone", [program, f"--gtest_filter={which}", "--gtest_brief=1"])
 
 

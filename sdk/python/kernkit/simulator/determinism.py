@@ -12,7 +12,7 @@ FIXED_ADDRESSES = 0x0040000  # ADDR_NO_RANDOMIZE of personality(2)
 CURRENT = 0xFFFFFFFF
 HASH_SEED = "PYTHONHASHSEED"  # environment variable: seed of Python's string hashes
 MOST_RACES = 8  # largest number of races that a finding lists
-ONE_VALUE = "all stores are of one value"  # text in the report of a race that changes no bit
+ONE_VALUE = "all stores write the same value"  # text in the report of a race that changes no bit
 
 Key = Tuple[int, int]  # (number of the call that launched a kernel, number of the run of its graph)
 Run = Tuple[int, List[str]]  # (seed, text of each process)

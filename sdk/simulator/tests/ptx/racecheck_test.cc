@@ -537,9 +537,9 @@ TEST_F(PtxInvalidRaces, TooMany) { EXPECT_NE(stored_after(10001), 7u); }
 
 TEST_F(PtxGlobalRaces, EqualValuesAndAtomics) {
   EXPECT_EQ(races("st.global.u32 [%x], 7;\nld.global.u32 %r4, [%x];"), "none");
-  EXPECT_NE(
-      races("st.global.u32 [%x], 7;", 2, 64, RaceLevel::kInfo).find("all stores are of one value"),
-      std::string::npos);
+  EXPECT_NE(races("st.global.u32 [%x], 7;", 2, 64, RaceLevel::kInfo)
+                .find("all stores write the same value"),
+            std::string::npos);
   EXPECT_NE(races("st.global.u32 [%x], %i;"), "none");
   // The report names the byte in which the values differ.
   const std::string second = races(

@@ -209,10 +209,11 @@ inline Variation on_device(const Contract& contract, const std::vector<size_t>& 
           }};
 }
 
-/// Returns the variations of rule MixedDevices: the DLTensor of one tensor alone has another
-/// device, a CUDA device, rocm:0 or, if the target is a CUDA device, the CPU. The op must reject
-/// each with ValueError. Leaves out tensors with Example::on_cpu(); returns none for an op with
-/// fewer than two tensors. Throws only std::bad_alloc.
+/// Returns the variations of rule MixedDevices. In each variation, the DLTensor of exactly one
+/// tensor has a device that differs from the target's: another CUDA device, rocm:0, or, if the
+/// target is a CUDA device, the CPU. The op must reject the call with ValueError. Omits tensors
+/// with Example::on_cpu(); returns no variation for an op with fewer than two tensors. Throws only
+/// std::bad_alloc.
 inline Variations mixed_devices(const Contract& contract, const Target& target) {
   Variations all;
   std::vector<DLDevice> others = {{kDLCUDA, target.is_cpu() ? 0 : target.device().device_id + 1},
