@@ -30,7 +30,7 @@ def test_rows_are_reported_and_compared(tmp_path, capfd):
     row, copy = measured.rows
     assert (row.name, row.bytes, len(row.samples)) == (NAME, 3904, 2) and measured.is_ours(row)
     assert (copy.name, copy.bytes) == ("copy/memmove/bytes:3904", 3904) and measured.ceiling(row) is copy
-    assert 100 < min(row.samples) < 1e8 and measured.context["rounds"] == 2 and 10 < measured.context["call_overhead_ns"] < 1e6
+    assert 100 < min(row.samples) < 1e8 and measured.context["rounds"] == 2 and "device" not in measured.context and 10 < measured.context["call_overhead_ns"] < 1e6
     assert cli.main(["compare", str(run), str(run), "--all"]) == 0
     assert f" {NAME} " in (out := capfd.readouterr().out) and "1 rows: 0 slower, 0 faster, " in out
     assert cli.main(["report", str(run), "--no-plots", "--output", str(tmp_path / "page")]) == 0
@@ -50,6 +50,14 @@ def test_a_call_with_another_result_or_with_an_error_is_not_measured(tmp_path, c
     failed = recorded(tmp_path / "failed", "try: ops.fail(x)\nexcept ValueError: pass")
     assert bench(failed, run) == 1
     assert "fail/float32/2x3/kernkit/bytes:24: ValueError: fail(): x: the line" in capfd.readouterr().out
+
+
+def test_a_tool_for_cuda_kernels_rejects_a_call_of_the_cpu(tmp_path, capfd):
+    path = recorded(tmp_path / "calls", "ops.ignore(x)")
+    replay = ["replay", str(path), "--library", str(called.library()), "--tool", "memcheck"]
+    for more in ([], ["--minimize", str(tmp_path / "smaller")]):
+        assert cli.main([*replay, *more]) == 3
+        assert "--tool: the tools check CUDA kernels, and the recording has tensors of the CPU only" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("option", [["--on-cpu"], ["--tool", "memcheck"]])

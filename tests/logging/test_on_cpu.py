@@ -9,6 +9,7 @@ import sys
 
 import called
 import pytest
+from kernkit.bench import measurements
 from kernkit.calls import recording, trace
 
 # Calls shift(y, x), whose fault is in shift.cu, with tensors on the device.
@@ -128,6 +129,12 @@ def test_calls_of_pytorch_with_cuda_tensors_are_repeated(root, runtime, library,
     assert (again.returncode, again.stdout) == (0, "scale: equal: y\n"), again.stderr
     found = kernkit(root, "replay", shifted, "--library", shift, "--runtime", runtime, "--tool", "memcheck")
     assert found.returncode == 1 and sentence(400) in found.stderr, found.stderr
+    bench = ("replay", scaled, "--library", library, "--rounds", "1", "--bench", tmp_path / "run.json")
+    timed = kernkit(root, "run", "--runtime", runtime, sys.executable, "-m", "kernkit", *bench)
+    assert timed.returncode == 0 and "The device is CUDA on the CPU (kernkit), sm_80: the times are not those of a GPU.\n" in timed.stdout, timed.stderr
+    measured = measurements.load(tmp_path / "run.json")
+    assert [row.name for row in measured.rows] == ["scale/float32/2x50/kernkit/bytes:800", "copy/cuMemcpyDtoD/bytes:800"]
+    assert measured.context["device"] == "CUDA on the CPU (kernkit), sm_80" and all(row.samples for row in measured.rows)
 
 
 @pytest.mark.all

@@ -36,6 +36,13 @@ class Driver:
             self.contexts[index] = context
         self.call("cuCtxSetCurrent", self.contexts[index])
 
+    def name(self, index: int) -> str:
+        """Returns the name of device `index`. The name of a simulated device contains "kernkit"."""
+        device, text = ctypes.c_int(), ctypes.create_string_buffer(256)
+        self.call("cuDeviceGet", ctypes.byref(device), index)
+        self.call("cuDeviceGetName", text, len(text), device)
+        return text.value.decode()
+
     def read(self, index: int, address: int, size: int) -> bytes:
         """Returns `size` bytes at `address` of device `index`, after all work on the device has finished. Raises
         UserError if a kernel failed."""

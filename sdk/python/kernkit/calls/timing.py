@@ -65,9 +65,13 @@ def _best(call: Callable[[], Any], wait: Callable[[], Any], begin: Callable[[], 
 
 
 def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> Dict[str, Any]:
-    """Returns {"rows": the rows of one round, "overhead": time of a call by ctypes that does no work [ns]}."""
+    """Returns {"rows": the rows of one round, "overhead": time of a call by ctypes that does no work [ns], "device": the name
+    of the CUDA device, or None for a call of the CPU}."""
     call = replay.PreparedCall(recording, library)
     name, size = name_of(recording), _bytes_of(recording)
+    driver = next((memory.driver for memory in call.memory if isinstance(memory, DeviceMemory)), None)
+    device = next((memory.index for memory in call.memory if isinstance(memory, DeviceMemory)), 0)
+    device_name = driver.name(device) if driver is not None else None
     outcome = call.run()
     problem: Optional[str] = None
     if outcome.error is not None:
@@ -76,9 +80,7 @@ def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> D
         different, _ = differences.compare(recording, outcome, tolerance)
         problem = different[0] if different else None
     if problem is not None:
-        return {"rows": [{"name": name, "reason": problem}], "overhead": 0}
-    driver = next((memory.driver for memory in call.memory if isinstance(memory, DeviceMemory)), None)
-    device = next((memory.index for memory in call.memory if isinstance(memory, DeviceMemory)), 0)
+        return {"rows": [{"name": name, "reason": problem}], "overhead": 0, "device": device_name}
 
     def wait() -> None:
         if driver is not None:
@@ -89,7 +91,7 @@ def _measure(recording: Recording, library: pathlib.Path, tolerance: float) -> D
     if size >= 2:
         rows.append({"name": f"copy/{'memmove' if driver is None else 'cuMemcpyDtoD'}/bytes:{size}", "bytes": size,
                      "samples": [_best(_copy(size // 2, driver, device), wait, lambda: None)]})  # fmt: skip
-    return {"rows": rows, "overhead": _best(call.nothing, lambda: None, lambda: None)}
+    return {"rows": rows, "overhead": _best(call.nothing, lambda: None, lambda: None), "device": device_name}
 
 
 def _copy(size: int, driver: Optional[Driver], device: int) -> Callable[[], Any]:

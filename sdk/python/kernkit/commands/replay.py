@@ -143,16 +143,19 @@ def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
                         "count the kernel's memory traffic by kernkit counters")  # fmt: skip
     if arguments.rounds < 1:
         raise UserError("--rounds must be 1 or more")
-    about, collector, overheads = machine.context(), collection.Collector(), []
+    about, collector, overheads, device = machine.context(), collection.Collector(), [], None
     begin, busy, own = time.monotonic(), machine.busy_seconds(), machine.own_seconds()
     for _ in range(arguments.rounds):
         round_of_rows = timing.measure(call, arguments.library, arguments.tolerance)
         collector.add("replay", {"context": {}, "rows": round_of_rows["rows"]})
         overheads.append(round_of_rows["overhead"])
+        device = round_of_rows["device"]
     elapsed = time.monotonic() - begin
     others = machine.busy_seconds() - busy - (machine.own_seconds() - own)
     about.update(rounds=arguments.rounds, seconds=round(elapsed), busy_with_others=round(max(0.0, others) / elapsed / (os.cpu_count() or 1), 3),
                  programs=[f"kernkit replay {call.op} --bench"], options=[], sources={}, call_overhead_ns=round(min(overheads)))  # fmt: skip
+    if device is not None:
+        about.update(device=device)
     rows = list(collector.rows.values())
     measurements.save(measurements.Run(about, rows), arguments.bench)
     for row in rows:
@@ -161,6 +164,8 @@ def _bench(call: recording.Recording, arguments: argparse.Namespace) -> int:
     wrong = any(row.reason for row in rows)
     if not wrong:
         print(f"A time includes {round(min(overheads))} ns in which Python makes the call. {arguments.bench} has the rows.")
+    if device is not None and "kernkit" in device:
+        print(f"The device is {device}: the times are not those of a GPU.")
     return 1 if wrong else 0
 
 
@@ -178,6 +183,9 @@ def _on_cpu(arguments: argparse.Namespace) -> int:
 def run(arguments: argparse.Namespace) -> int:
     call = recording.read(arguments.folder)
     _check_line(call, arguments.library)
+    if arguments.tool and not arguments.bench and call.storages and all(storage.device[0] == 1 for storage in call.storages):
+        raise UserError("--tool: the tools check CUDA kernels, and the recording has tensors of the CPU only; leave out --tool, and replay the call "
+                        "with a library that AddressSanitizer checks")  # fmt: skip
     if arguments.minimize:
         return _minimize(call, arguments)
     if (arguments.on_cpu or arguments.tool) and not arguments.bench:
