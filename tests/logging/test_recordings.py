@@ -239,3 +239,15 @@ print(int(sum(sums)))
     assert result.stdout == f"{8 * 190}\n"
     causes = [line.split(":")[1] for line in result.stderr.splitlines()]
     assert sorted(causes) == sorted([" KERNKIT_RECORD", " KERNKIT_TRACE", " /dev/full"] * 2)
+
+
+def test_the_script_of_the_page_finds_a_wrong_result(folder):
+    """docs/examples/wrong_recordings.py prints the recordings whose results differ from a formula."""
+    pytest.importorskip("safetensors")
+    called.run("for i in range(3): ops.add_to(y, x + i, 2.0 + i)", KERNKIT_RECORD=str(folder), KERNKIT_RECORD_CALLS="all,add_to")
+    script = [sys.executable, str(called.ROOT / "docs/examples/wrong_recordings.py"), str(folder)]
+    assert subprocess.run(script, capture_output=True, text=True, check=True).stdout == ""
+    path = sorted(folder.iterdir())[1]
+    outputs = path / "outputs.safetensors"
+    outputs.write_bytes(outputs.read_bytes()[:-4] + np.float32(99).tobytes())
+    assert subprocess.run(script, capture_output=True, text=True, check=True).stdout == f"{path}\n"
