@@ -10,18 +10,20 @@ namespace kernkit {
 
 namespace detail {
 
-/// Reading of values, shared by AnyView and Any. The rules are those for arguments of an exported
-/// function: a double may be read from an int, an int32_t only from an int in its range.
+/// Base of AnyView and Any: the functions that read the value. The conversions are the same as for
+/// arguments of an exported function: a double may be read from an int, and an int32_t only from an
+/// int in the range of int32_t.
 class AnyValue {
  public:
-  /// The type of the value: a number of kernkit/abi/abi.h, such as kKernkitInt.
+  /// Returns the type index of the value, a constant of kernkit/abi/abi.h such as kKernkitInt.
   int32_t type_index() const { return any_.type_index; }
   /// True if there is no value (Python's None).
   bool is_none() const { return any_.type_index == kKernkitNone; }
 
   /// The value as a T, which may be any parameter type of an exported function. Throws TypeError
-  /// "<name>: expected float, got str "x"", or ValueError for a number out of range. A view (of a
-  /// tensor, a text, a list) is valid during the lifetime of this object.
+  /// for a value of another type, with a message such as `<name>: expected float, got str "x"`, and
+  /// ValueError for a number out of range. A view (of a tensor, a text, a list) is valid as long as
+  /// this object.
   template <class T>
   T cast(const char* name = "value") const {
     static_assert(std::is_same_v<typename Argument<T>::Storage, T>,
@@ -62,23 +64,24 @@ template <class T>
 inline constexpr bool kIsPlain =
     std::is_arithmetic_v<T> || std::is_same_v<T, DLDataType> || std::is_same_v<T, DLDevice>;
 
-/// A short text as a value, a longer text by its address. Throws ValueError for a longer text that
-/// contains NUL, which only the host can hold: use an Any for such a text.
+/// Returns a value for a text: up to 7 bytes are copied, a longer text is borrowed. Throws
+/// ValueError for a longer text that contains NUL, which only an object of the host can hold: use
+/// an Any for a text with NUL.
 KernkitAny view_text(const char* data, size_t size);
 
 }  // namespace detail
 
 /// A borrowed value of any type. Converts implicitly from None (nullptr), bool, numbers, dtypes,
 /// devices, C strings and std::string, tensors and their views, Function, Any, and an Optional of
-/// these. Has the layout of KernkitAny. Copies borrow the same value. As a parameter it matches the
-/// schema type `Any`.
+/// these. Has the layout of KernkitAny. Copies borrow the same value. As a parameter type it
+/// matches the schema type `Any`.
 ///
-/// Reading is that of Any: type_index() and is_none() describe the value, cast<T>(name) returns the
+/// Reads as Any does: type_index() and is_none() describe the value, cast<T>(name) returns the
 /// value as a T, or throws TypeError for another type and ValueError for a number out of range,
-/// both with `name`; is<T>() returns whether cast<T>() succeeds, try_cast<T>() an Optional<T>,
-/// empty where cast<T>() throws. A view that cast() returns is valid as long as the object that was
-/// read. is() and try_cast() pass on exceptions other than Error, such as std::bad_alloc. get()
-/// returns the KernkitAny.
+/// both with `name`; is<T>() returns whether cast<T>() succeeds, try_cast<T>() returns an
+/// Optional<T>, which is empty if cast<T>() throws. A view that cast() returns is valid as long as
+/// the object that was read. is() and try_cast() pass on exceptions other than Error, such as
+/// std::bad_alloc. get() returns the KernkitAny.
 class AnyView : public detail::AnyValue {
  public:
   /// The value None. Throws nothing.
@@ -114,9 +117,9 @@ class AnyView : public detail::AnyValue {
   /// A tensor that the caller keeps alive during the view's lifetime, borrowed. The name of the
   /// view is not kept. Throws nothing.
   AnyView(TensorView tensor) : AnyView(tensor.get()) {}  // NOLINT(runtime/explicit)
-  /// The object of a Tensor, borrowed: the Tensor must outlive the view. None if it is undefined.
-  /// Throws ValueError for a read-only tensor, which a callee could not recognise as read-only:
-  /// pass its read_only_view() if the tensor is only read.
+  /// The object of a Tensor, borrowed: the Tensor must outlive the view. An undefined Tensor
+  /// becomes None. Throws ValueError for a read-only tensor, which a callee could not recognise as
+  /// read-only: pass its read_only_view() if the callee only reads the tensor.
   AnyView(const Tensor& tensor) {  // NOLINT(runtime/explicit)
     if (tensor.defined()) set(kKernkitTensor).object = tensor.writable_object();
   }

@@ -12,7 +12,7 @@ namespace kernkit {
 
 namespace detail {
 
-// True if Op takes the compute types of the elements: float in place of float16.
+// True if Op takes the compute types of the elements, such as float for float16.
 template <class Op, class... In>
 inline constexpr bool kOnComputeTypes = std::is_invocable_v<const Op&, compute_t<In>...>;
 
@@ -62,7 +62,7 @@ KERNKIT_HOST_DEVICE KERNKIT_INLINE Out to_element(const Result& result) {
 /// not float gets the elements unconverted. An op that takes neither does not compile. Throws only
 /// what `op` throws.
 #if defined(__NVCC__)
-#pragma nv_exec_check_disable  // no warning for a host-only op, which the host calls
+#pragma nv_exec_check_disable  // no warning for an op that only the host can call
 #endif
 template <class Out, class Op, class... In>
 KERNKIT_HOST_DEVICE KERNKIT_INLINE Out apply_op(const Op& op, const In&... in) {

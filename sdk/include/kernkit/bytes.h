@@ -7,19 +7,19 @@
 
 namespace kernkit {
 
-/// Borrowed bytes: the schema type `bytes`. Valid during the call as a parameter; the host copies a
-/// result. Members throw nothing. (An owning class such as std::vector<uint8_t> can be returned as
-/// well.)
+/// Borrowed bytes: the schema type `bytes`. A parameter is valid during the call; the host copies
+/// the bytes of a result. Members throw nothing. (An owning class such as std::vector<uint8_t> can
+/// be returned as well.)
 class BytesView {
  public:
-  /// Zero bytes: data() is null.
+  /// An empty view, whose data() is null.
   constexpr BytesView() = default;
   /// Borrows `size` bytes at `data`, which must outlive the view; `data` may be null if `size` is
   /// 0.
   BytesView(const void* data, size_t size)
       : data_(static_cast<const unsigned char*>(data)), size_(size) {}
 
-  /// Address of the first byte, valid as long as the borrowed bytes; may be null if there are none.
+  /// Address of the first byte, valid as long as the borrowed bytes; may be null if size() is 0.
   constexpr const unsigned char* data() const { return data_; }
   /// Number of bytes.
   constexpr size_t size() const { return size_; }
@@ -39,7 +39,8 @@ class BytesView {
 
 namespace detail {
 
-/// The content of a bytes argument, valid as long as `any`. False if the argument is not bytes.
+/// Stores the content of a bytes argument, valid as long as `any`, in *out. Returns false if the
+/// argument is not bytes.
 bool read_bytes(const KernkitAny& any, KernkitByteArray* out);
 
 /// Creates a Bytes object of the host. Throws RuntimeError without a host.

@@ -33,7 +33,7 @@
 /// for a read-only Tensor, InternalError for an undefined Tensor. Returns the kernkit::Expect, so
 /// that more checks may follow.
 #define KERNKIT_CHECK_DIM(d, x) KERNKIT_EXPECT(x).rank(d)
-/// Throws ValueError unless tensors a and b have the same rank and sizes. Throws also ValueError if
+/// Throws ValueError unless tensors a and b have the same rank and sizes. Also throws ValueError if
 /// a or b is a read-only Tensor, and InternalError if one is an undefined Tensor. Returns the
 /// kernkit::Expect, so that more checks of a may follow.
 #define KERNKIT_CHECK_SHAPE(a, b) KERNKIT_EXPECT(a).same_shape(b)
@@ -42,11 +42,11 @@
 /// InternalError for an undefined Tensor. Returns the kernkit::Expect, so that more checks may
 /// follow.
 #define KERNKIT_CHECK_DTYPE(x, dt) KERNKIT_EXPECT(x).dtype(dt)
-/// Throws TypeError unless tensors a and b have one dtype. Throws also ValueError if a or b is a
-/// read-only Tensor, and InternalError if one is an undefined Tensor. Returns the kernkit::Expect,
-/// so that more checks of a may follow.
+/// Throws TypeError unless tensors a and b have the same dtype. Also throws ValueError if a or b is
+/// a read-only Tensor, and InternalError if one is an undefined Tensor. Returns the
+/// kernkit::Expect, so that more checks of a may follow.
 #define KERNKIT_CHECK_SAME_DTYPE(a, b) KERNKIT_EXPECT(a).same_dtype(b)
-/// Throws ValueError unless tensors a and b are on one device, of the same kind and index. Throws
-/// also ValueError if a or b is a read-only Tensor, and InternalError if one is an undefined
-/// Tensor. Returns the kernkit::Expect, so that more checks of a may follow.
+/// Throws ValueError unless tensors a and b are on the same device (kind and index). Also throws
+/// ValueError if a or b is a read-only Tensor, and InternalError if one is an undefined Tensor.
+/// Returns the kernkit::Expect, so that more checks of a may follow.
 #define KERNKIT_CHECK_DEVICE(a, b) KERNKIT_EXPECT(a).same_device(b)

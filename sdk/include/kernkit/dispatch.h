@@ -58,7 +58,8 @@ namespace detail {
 template <class... T>
 inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 
-// Takes the dtype as its key: a struct on the cold path would be split on the hot path.
+// Throws TypeError for a dtype that is not in the list. The dtype is passed as its key: with a
+// struct, a compiler would split the dtype into its members on the hot path.
 [[noreturn, gnu::cold]] void throw_unsupported(const char* name, uint32_t dtype_key,
                                                const DLDataType* supported, size_t size,
                                                SourceLocation location);
@@ -67,9 +68,9 @@ inline constexpr DLDataType kDTypes[] = {dtype_of<T>...};
 }  // namespace detail
 
 /// Calls `function(type_tag<T>{})` once, in this thread, for the first T of the list whose dtype is
-/// `dtype`. Throws TypeError with the supported dtypes if there is none; the error has the line
-/// `location`, by default that of this call. Exceptions of `function` reach the caller; its result
-/// is ignored. The whole function is compiled for each T.
+/// `dtype`. Throws TypeError with the supported dtypes if no type of the list has the dtype; the
+/// error has the line `location`, by default that of this call. Exceptions of `function` reach the
+/// caller; its result is ignored. The whole function is compiled for each T.
 ///
 ///     dispatch(floating{}, x.dtype(), [&](auto tag) {
 ///       using T = type_of<decltype(tag)>;
@@ -80,7 +81,8 @@ void dispatch(types<T...>, DLDataType dtype, Function&& function,
               SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
   const uint32_t key = dtype_key(dtype);
   bool is_supported = false;
-  // A type without a dtype gives one compile error: `function` is not compiled for the list.
+  // A list with a type that has no dtype gives one compile error, because `function` is then not
+  // compiled.
   if constexpr ((detail::kHasDType<T> && ...)) {
     is_supported = ((key == dtype_key(dtype_of<T>) && (function(type_tag<T>{}), true)) || ...);
   }

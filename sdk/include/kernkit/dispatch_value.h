@@ -9,9 +9,9 @@
 
 namespace kernkit {
 
-/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: the flag is then a
-/// constant, the member `value` of the argument's type. The result of `function` is ignored. Throws
-/// only what `function` throws.
+/// Calls `function(std::true_type{})` or `function(std::false_type{})` once: the function gets the
+/// flag as a constant, the member `value` of the argument's type. The result of `function` is
+/// ignored. Throws only what `function` throws.
 template <class Function>
 void dispatch_bool(bool flag, Function&& function) {
   if (flag) {
@@ -33,9 +33,9 @@ bool fits_int32(std::initializer_list<TensorView> views);
 
 /// Calls `function(std::integral_constant<int64_t, V>{})` once, for the V that equals `value`:
 /// `dispatch_int<64, 128, 256>(d.value(), "head_dim", [&](auto tag) { ... });` Throws ValueError
-/// with `name` (the argument's name, not null) and the values if there is none; the error has the
-/// line `location`, by default that of this call. Exceptions of `function` reach the caller; its
-/// result is ignored.
+/// with `name` (the argument's name, not null) and the values if no V equals `value`; the error has
+/// the line `location`, by default that of this call. Exceptions of `function` reach the caller;
+/// its result is ignored.
 template <int64_t... V, class Function>
 void dispatch_int(int64_t value, const char* name, Function&& function,
                   SourceLocation location = {__builtin_FILE(), __builtin_LINE()}) {
@@ -50,9 +50,9 @@ void dispatch_int(int64_t value, const char* name, Function&& function,
 /// Calls `function(type_tag<int32_t>{})` if 32-bit indices reach every element of every view,
 /// strides included, and hold the number of elements, so that a loop with `i < n` ends; otherwise
 /// with int64_t: `dispatch_index({x, y}, [&](auto tag) { using Index = type_of<decltype(tag)>; ...
-/// });` (A step larger than 1 may exceed 2^31 beyond n: add it in int64_t.) Throws ValueError for a
-/// view whose elements cannot be counted (see TensorView::numel). Exceptions of `function` reach
-/// the caller; its result is ignored. An empty list gives int32_t.
+/// });` (A loop with a step above 1 may count past 2^31 - 1 before it ends: add the step in
+/// int64_t.) Throws ValueError for a view whose elements cannot be counted (see TensorView::numel).
+/// Exceptions of `function` reach the caller; its result is ignored. An empty list gives int32_t.
 template <class Function>
 void dispatch_index(std::initializer_list<TensorView> views, Function&& function) {
   if (detail::fits_int32(views)) {

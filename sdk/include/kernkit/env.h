@@ -10,8 +10,8 @@ namespace kernkit {
 
 /// Returns the current stream of the caller's framework, for this thread and device, for CUDA a
 /// cudaStream_t; null (the default stream) if the framework set none or the process has no host.
-/// The stream belongs to the framework. A thread started by a kernel has no stream: read the stream
-/// before, and pass it on. Throws nothing.
+/// The stream belongs to the framework. A thread that an exported function starts has no stream:
+/// read the stream before, and pass it to the thread. Throws nothing.
 inline void* current_stream(DLDevice device) {
   auto* get_stream = host_api::env_get_stream.get();
   if (get_stream == nullptr) return nullptr;
@@ -20,9 +20,9 @@ inline void* current_stream(DLDevice device) {
 
 /// Makes `stream` (for CUDA a cudaStream_t; null is the default stream) current for this thread and
 /// device, for every library in the process; returns the previous stream, null if there was none.
-/// Creates, orders and waits for nothing; the stream must exist as long as it is current. Throws
-/// RuntimeError without a host, ValueError for a negative device id, and the host's error for a
-/// device that the host does not support.
+/// Does not create, order or wait for streams; the stream must exist as long as it is current.
+/// Throws RuntimeError without a host, ValueError for a negative device id, and the host's error
+/// for a device that the host does not support.
 void* set_current_stream(DLDevice device, void* stream);
 
 /// Sets a current stream for a scope: `StreamGuard guard(x.device(), stream);`
@@ -44,9 +44,9 @@ class StreamGuard {
   void* previous_;
 };
 
-/// Returns the allocator of the caller's framework, which Tensor::FromEnvAlloc() uses: that of this
-/// thread, otherwise that of the process; null if none was set or the process has no host. Throws
-/// nothing.
+/// Returns the allocator of the caller's framework, which Tensor::FromEnvAlloc() uses: the
+/// allocator of this thread, otherwise the allocator of the process; null if none was set or the
+/// process has no host. Throws nothing.
 TensorAllocator current_allocator();
 
 /// Makes `allocator`, whose code must stay loaded, current for this thread and every library in the

@@ -2,7 +2,7 @@
 // Error, and the macros that throw one: KERNKIT_CHECK, KERNKIT_THROW, KERNKIT_ICHECK*.
 #pragma once
 
-#include <new>  // defines std::exception too, at a tenth of the size of <exception>
+#include <new>  // also defines std::exception; a tenth of the size of <exception>
 
 #include "kernkit/errors/message.h"
 
@@ -10,16 +10,16 @@ namespace kernkit {
 
 /// Kinds of errors. In Python each kind is the exception of that name; InternalError and
 /// NotImplementedError, which tvm_ffi lacks, become a RuntimeError.
-///   TypeError      dtype, or the type or number of arguments
-///   ValueError     shape, device, layout, aliasing, range
-///   RuntimeError   CUDA, a missing host
-///   InternalError  a bug in the library that throws it, and nothing else
+///   TypeError      a wrong dtype, or type or number of arguments
+///   ValueError     a wrong shape, device, layout, aliasing or range
+///   RuntimeError   an error of CUDA, a missing host
+///   InternalError  only a bug in the library that throws the error
 namespace kind {
-/// dtype, argument type, or number of arguments; Python's TypeError.
+/// A wrong dtype, argument type or number of arguments; Python's TypeError.
 inline constexpr char TypeError[] = "TypeError";
-/// Shape, device, layout, aliasing or range of a value; Python's ValueError.
+/// A wrong shape, device, layout, aliasing or range of a value; Python's ValueError.
 inline constexpr char ValueError[] = "ValueError";
-/// CUDA, or a host that is missing or fails; Python's RuntimeError.
+/// An error of CUDA, or a host that is missing or fails; Python's RuntimeError.
 inline constexpr char RuntimeError[] = "RuntimeError";
 /// A bug in the library that throws the error; a RuntimeError in Python.
 inline constexpr char InternalError[] = "InternalError";
@@ -31,7 +31,7 @@ inline constexpr char MemoryError[] = "MemoryError";
 inline constexpr char NotImplementedError[] = "NotImplementedError";
 }  // namespace kind
 
-/// A source line: where an error was thrown. In Python it is the traceback's last frame.
+/// The source line where an error was thrown; in Python, the last frame of the traceback.
 struct SourceLocation {
   const char* file = "";  ///< path as the compiler got it; static, "" for no line
   int line = 0;           ///< number from 1; 0 for no line
@@ -45,16 +45,16 @@ using Where = SourceLocation;  ///< the former name, which remains for one MINOR
 class Error : public std::exception {
  public:
   /// Copies `error_kind`, one of the names in kernkit::kind, and `text`; neither is null.
-  /// `location` is the line that location() returns. Throws nothing: without memory the error
-  /// becomes "MemoryError: out of memory".
+  /// `location` is the line that location() returns. Throws nothing: if memory is exhausted, the
+  /// error becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, const char* text, SourceLocation location = {});
   /// Copies `error_kind`, one of the names in kernkit::kind, and copies and deletes `text`, which
-  /// `new` created: an exception is slower if it has to run a destructor during unwinding. Throws
-  /// nothing: without memory the error becomes "MemoryError: out of memory".
+  /// `new` created: unwinding is slower if it has to run a destructor. Throws nothing: if memory is
+  /// exhausted, the error becomes "MemoryError: out of memory".
   [[gnu::cold]] Error(const char* error_kind, Message* text, SourceLocation location = {});
   /// Shares the text of the other error. Safe from any thread.
   Error(const Error& other) noexcept;
-  /// Shares the text of the other error, and releases the former text.
+  /// Shares the text of the other error, and releases the previous text.
   Error& operator=(const Error& other) noexcept;
   ~Error() override;
 
@@ -67,8 +67,8 @@ class Error : public std::exception {
   /// Kind and message, as "ValueError: the message" ("MemoryError: out of memory" if memory was
   /// exhausted), valid as long as a copy of the error.
   const char* what() const noexcept override;
-  /// The line that threw the error; an empty SourceLocation if the error has none, as an error of
-  /// an argument or of the host.
+  /// The line that threw the error; an empty SourceLocation if the error has no line, such as an
+  /// error of an argument or of the host.
   SourceLocation location() const noexcept { return location_; }
   /// The line that threw the error: the former name of location(), for one MINOR version.
   SourceLocation where() const noexcept { return location_; }
@@ -92,8 +92,8 @@ namespace detail {
 /// expression, its operands are evaluated on failure only, and no destructor throws.
 class Thrower {
  public:
-  /// `otherwise` is the text if nothing is streamed. A constructor, because the commas of a braced
-  /// list would separate arguments if one macro is the argument of another.
+  /// `otherwise` is the text if nothing is streamed. The class has a constructor because the commas
+  /// of a braced list would separate arguments if one macro is the argument of another macro.
   constexpr Thrower(const char* kind, const char* otherwise, SourceLocation location)
       : kind_(kind), otherwise_(otherwise), location_(location) {}
 
@@ -119,7 +119,7 @@ class Mismatch {
   Message* message_;
 };
 
-// A signed and an unsigned integer, which C++ would compare as unsigned integers.
+// True for a signed and an unsigned integer type, whose values C++ would compare as unsigned.
 template <class A, class B>
 inline constexpr bool kMixed =
     std::is_integral_v<A>&& std::is_integral_v<B>&& std::is_signed_v<A> != std::is_signed_v<B>;
@@ -164,16 +164,16 @@ template <class A, class B>
 }  // namespace kernkit
 
 /// `KERNKIT_THROW(ValueError) << "text" << value;` throws kernkit::Error. `Kind` is a name in
-/// kernkit::kind; the error has the line of the macro. Operands are those of kernkit::Message;
-/// without one the text is "unspecified". Spaces at the end are removed.
+/// kernkit::kind; the error has the line of the macro. Operands of kernkit::Message may be
+/// streamed; without an operand the text is "unspecified". Spaces at the end are removed.
 #define KERNKIT_THROW(Kind)                                                        \
   ::kernkit::detail::Thrower(::kernkit::kind::Kind, "unspecified", KERNKIT_HERE) & \
       ::kernkit::Message().stream()
 
 /// `KERNKIT_CHECK(n > 0, ValueError) << "n: must be positive, got " << n;` throws kernkit::Error of
 /// that kind if the condition, which is evaluated once, is false. `Kind` is a name in
-/// kernkit::kind. The message is evaluated only then; without one it is the condition's text. Safe
-/// inside if/else. Enabled in every build.
+/// kernkit::kind. The message is evaluated only in that case; without a message the error has the
+/// condition's text. Safe inside if/else. Enabled in every build.
 #define KERNKIT_CHECK(condition, Kind)                                                 \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
@@ -182,8 +182,8 @@ template <class A, class B>
             ::kernkit::Message().stream()
 
 /// `KERNKIT_ICHECK(i < n) << "text";` throws InternalError if the condition, which is evaluated
-/// once, is false: a check whose failure is a bug in this library. The text is appended to that of
-/// the condition. Enabled in every build.
+/// once, is false: a check whose failure is a bug in this library. The text is appended to the text
+/// of the condition. Enabled in every build.
 #define KERNKIT_ICHECK(condition)                                                      \
   __builtin_expect(static_cast<bool>(condition), 1)                                    \
       ? static_cast<void>(0)                                                           \
@@ -193,7 +193,8 @@ template <class A, class B>
 /// Throws InternalError with both operands unless `a op b`, where `op` is a comparison operator. A
 /// statement. Operands are evaluated once, and must be printable by kernkit::Message. Integers
 /// compare by value, even if one is signed and one unsigned. Enabled in every build. More text may
-/// be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";` Throws std::bad_alloc without memory.
+/// be streamed: `KERNKIT_ICHECK_OP(i, <, n) << "rows";` Throws std::bad_alloc if memory is
+/// exhausted.
 #define KERNKIT_ICHECK_OP(a, op, b)                                                                \
   while (::kernkit::detail::Mismatch kernkit_mismatch{[](const auto& x, const auto& y) {           \
     return __builtin_expect(                                                                       \

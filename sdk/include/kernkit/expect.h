@@ -14,9 +14,9 @@ namespace kernkit {
 /// elements, and waits for no stream. Use the class through KERNKIT_EXPECT.
 class Expect {
  public:
-  /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if there
-  /// is none; errors have the line `location`. The DLTensor and the texts must outlive this object.
-  /// Throws nothing.
+  /// Begins the checks of `tensor`. Messages use the name of the tensor, or `expression` if the
+  /// tensor has no name; errors have the line `location`. The DLTensor and the texts must outlive
+  /// this object. Throws nothing.
   Expect(const TensorView& tensor, const char* expression, SourceLocation location)
       : x_(tensor.get(), tensor.name()), expression_(expression), location_(location) {}
 
@@ -32,7 +32,7 @@ class Expect {
     }
     return *this;
   }
-  /// Throws TypeError unless the dtype is this one, lanes included. Returns *this.
+  /// Throws TypeError unless the dtype is `expected`, lanes included. Returns *this.
   Expect& dtype(DLDataType expected) {
     if (x_.dtype() != expected) failure().dtype(expected);
     return *this;
@@ -43,8 +43,8 @@ class Expect {
     if (x_.ndim() != n) failure().rank(n);
     return *this;
   }
-  /// Throws ValueError unless the shape matches [elements]: each entry is an integer, a Dim or a
-  /// multiple of a Dim, and there is one entry for each dimension. An unbound Dim takes the size
+  /// Throws ValueError unless the sizes [elements] match the arguments: one argument for each
+  /// dimension, which is an integer, a Dim or a multiple of a Dim. An unbound Dim takes the size
   /// that it finds, and records the tensor's name, which must outlive the Dim. Throws InternalError
   /// for a multiple of an unbound Dim. Returns *this.
   template <class... D>
@@ -56,7 +56,7 @@ class Expect {
     return *this;
   }
 
-  /// Throws ValueError unless the tensor is on this device, of the same kind and index. Throws
+  /// Throws ValueError unless the tensor is on the device `expected` (kind and index). Throws
   /// RuntimeError instead for a CUDA tensor in a library without CUDA, unless `expected` is the
   /// CPU. Returns *this.
   Expect& device(DLDevice expected) {
@@ -86,26 +86,27 @@ class Expect {
     return *this;
   }
 
-  /// Throws TypeError unless both have one dtype, ValueError unless they are on one device and have
-  /// one shape: the usual check of an output. The error describes the first difference, in that
-  /// order. Returns *this. The DLTensor of `other` must outlive this object.
+  /// Throws TypeError unless both tensors have the same dtype, and ValueError unless they have the
+  /// same device and shape: the usual check of an output. The error describes the first difference,
+  /// in that order. Returns *this. The DLTensor of `other` must outlive this object.
   Expect& like(const TensorView& other) {
     if (!detail::is_like(x_.get(), other.get()))
       failure().differs(other, detail::ExpectFailure::kFirst);
     like_ = other.get();
     return *this;
   }
-  /// Throws TypeError unless both have one dtype, lanes included. Returns *this.
+  /// Throws TypeError unless both tensors have the same dtype, lanes included. Returns *this.
   Expect& same_dtype(const TensorView& other) {
     if (x_.dtype() != other.dtype()) failure().differs(other, detail::ExpectFailure::kDType);
     return *this;
   }
-  /// Throws ValueError unless both are on one device, of the same kind and index. Returns *this.
+  /// Throws ValueError unless both tensors are on the same device (kind and index). Returns *this.
   Expect& same_device(const TensorView& other) {
     if (x_.device() != other.device()) failure().differs(other, detail::ExpectFailure::kDevice);
     return *this;
   }
-  /// Throws ValueError unless both have the same rank and sizes. Strides may differ. Returns *this.
+  /// Throws ValueError unless both tensors have the same rank and sizes. Strides may differ.
+  /// Returns *this.
   Expect& same_shape(const TensorView& other) {
     if (x_.sizes() != other.sizes()) failure().differs(other, detail::ExpectFailure::kShape);
     return *this;
@@ -128,11 +129,11 @@ class Expect {
     if (!fits && x_.numel() != 0) failure().layout("the last dimension must be contiguous");
     return *this;
   }
-  /// Throws ValueError unless the strides match [elements]: each entry is an integer, a Dim or a
-  /// multiple of a Dim, and there is one entry for each dimension. The stride of a dimension of
-  /// size 1 does not matter, nor do strides of an empty tensor: an unbound Dim takes such a value
-  /// until something else binds it. Throws InternalError for a multiple of an unbound Dim. Returns
-  /// *this.
+  /// Throws ValueError unless the strides [elements] match the arguments: one argument for each
+  /// dimension, which is an integer, a Dim or a multiple of a Dim. The stride of a dimension of
+  /// size 1 does not matter, nor do strides of an empty tensor: an unbound Dim takes the stride as
+  /// its value until another check binds the Dim. Throws InternalError for a multiple of an unbound
+  /// Dim. Returns *this.
   template <class... D>
   Expect& strides(D&&... expected) {
     size_t i = 0;
@@ -142,7 +143,7 @@ class Expect {
     return *this;
   }
   /// Throws ValueError unless the first element's address, byte_offset included, is a multiple of
-  /// `bytes`, a power of two. An empty tensor has no first element, and passes. Throws also
+  /// `bytes`, a power of two. An empty tensor has no first element, and passes. Also throws
   /// ValueError for a null address with elements (see TensorView::data_ptr). Returns *this.
   Expect& aligned(size_t bytes) {
     const auto address = reinterpret_cast<uintptr_t>(x_.data_ptr());

@@ -15,7 +15,7 @@
 #define KERNKIT_COLD KERNKIT_LOCAL inline
 #endif
 
-/// Attribute of an entity that must exist once per library, also if the library is compiled without
-/// -fvisibility=hidden: g++ makes statics of inline functions and inline variables unique in a
-/// process, across RTLD_LOCAL.
+/// Attribute of an entity that must exist once per library, even if the library is compiled without
+/// -fvisibility=hidden: by default, g++ lets all libraries of a process share an inline variable or
+/// a static variable of an inline function, even libraries loaded with RTLD_LOCAL.
 #define KERNKIT_LOCAL __attribute__((visibility("hidden")))

@@ -7,7 +7,8 @@
 
 namespace kernkit {
 
-/// Text of at most N - 1 characters, returned by value so that naming a thing allocates nothing.
+/// Text of at most N - 1 characters, returned by value, so that functions that make names allocate
+/// no memory.
 template <size_t N>
 struct FixedText {
   char text[N];  ///< the characters, with a terminating NUL
@@ -17,7 +18,8 @@ struct FixedText {
 
 namespace detail {
 
-// Appends `text` and returns the end of the written text. Requires enough space.
+// Copies `text` to `out`, without a NUL, and returns the end of the copy. `out` must have enough
+// space.
 [[gnu::cold]] constexpr char* append(char* out, const char* text) {
   while (*text != '\0') *out++ = *text++;
   return out;

@@ -8,17 +8,18 @@
 
 namespace kernkit::detail {
 
-// Errors about an argument have no line of the kernel; raise() reports the line of the export.
+// Throws TypeError for argument `name`, whose type is not `expected`. The error has no source line:
+// raise() reports the line of the export.
 [[noreturn, gnu::cold]] void throw_argument_type(const char* name, const char* expected,
                                                  const KernkitAny& any);
-/// Returns an int of more than 64 bits, rounded to the nearest double. Throws ValueError beyond the
-/// largest double.
+/// Returns an int of more than 64 bits, rounded to the nearest double. Throws ValueError for an int
+/// beyond the largest double.
 [[gnu::cold]] double read_big_int(const KernkitAny& any, const char* name);
 [[noreturn, gnu::cold]] void throw_out_of_range(const char* name, const KernkitAny& any,
                                                 int64_t min, uint64_t max);
 
-/// Loads the type index again. A comparison before this call can then use a memory operand and
-/// keeps no register.
+/// Loads the type index from memory again, so that a comparison before this call can use a memory
+/// operand and need not keep the type index in a register.
 inline int32_t reloaded_type_index(const KernkitAny& any) {
   return __atomic_load_n(&any.type_index, __ATOMIC_RELAXED);
 }
@@ -36,7 +37,8 @@ inline constexpr bool kIsArgument = false;
 template <class T>
 inline constexpr bool kIsArgument<T, std::void_t<typename Argument<T>::Storage>> = true;
 
-/// Base of the Argument of one schema type, neither a list nor optional.
+/// Base of Argument<T> for a type T that matches the schema type `Type`, but not a list or an
+/// optional.
 template <schema::Type Type, class T>
 struct PlainArgument {
   using Storage = T;
@@ -68,7 +70,7 @@ struct Argument<TensorView> : PlainArgument<schema::Type::kTensor, TensorView> {
 
 template <>
 struct Argument<Tensor> : PlainArgument<schema::Type::kTensor, Tensor> {
-  // A bare DLTensor* belongs to the caller: nothing could keep it alive.
+  // A bare DLTensor* is rejected: it belongs to the caller, and no reference could keep it alive.
   static Storage read(const KernkitAny& any, const char* name) {
     Tensor tensor = any.type_index == kKernkitTensor
                         ? Tensor::share(any.v.object, name)
@@ -150,7 +152,7 @@ struct Argument<DLDevice> : PlainArgument<schema::Type::kDevice, DLDevice> {
 };
 
 /// std::string_view, std::string, or any class made from (const char*, size_t) with data() of
-/// characters; their headers are the kernel's to include.
+/// characters; the kernel's file includes their headers.
 template <class T>
 struct Argument<
     T,

@@ -9,35 +9,36 @@
 
 namespace kernkit {
 
-/// Owns its elements; copies share the elements until one copy is changed. As a parameter it is a
-/// copy of the caller's list (`Tensor[]`, `float[]`, and `int[]` as Array<int64_t>); a ListView is
-/// cheaper if only the call reads the list. As a result it becomes a list. Lists of lists, which a
-/// schema line cannot express, require KERNKIT_EXPORT_TYPED. Threads may use copies of an array at
-/// the same time, but not one object while a thread changes it. A member throws nothing unless the
-/// member's comment names an error; copying an element throws what T's copy throws.
+/// A list that owns its elements; copies share the elements until one copy is changed. As a
+/// parameter it is a copy of the caller's list (`Tensor[]`, `float[]`, and `int[]` as
+/// Array<int64_t>); a ListView is cheaper if only the call reads the list. A result becomes a list
+/// of the host. Lists of lists, which a schema line cannot express, require KERNKIT_EXPORT_TYPED.
+/// Threads may use copies of an array at the same time, but not one object while a thread changes
+/// it. A member throws nothing unless the member's comment names an error; copying an element
+/// throws what T's copy throws.
 template <class T>
 class Array {
  public:
   using value_type = T;                                            ///< type of an element
   using const_iterator = typename std::vector<T>::const_iterator;  ///< reads elements in order
 
-  /// An array without elements, and without an allocation.
+  /// Creates an empty array, without an allocation.
   Array() = default;
-  /// Copies a literal, as in `Array<double>{1, 2}`. Throws std::bad_alloc without memory.
+  /// Copies a literal, as in `Array<double>{1, 2}`. Throws std::bad_alloc if memory is exhausted.
   Array(std::initializer_list<T> values) : Array(std::vector<T>(values)) {}
-  /// Takes over a vector. Throws std::bad_alloc without memory.
+  /// Takes over a vector. Throws std::bad_alloc if memory is exhausted.
   Array(std::vector<T> values)
       : block_(new Block{1, std::move(values)}) {}  // NOLINT(runtime/explicit)
-  /// Copies the elements [first, last). Throws std::bad_alloc without memory.
+  /// Copies the elements [first, last). Throws std::bad_alloc if memory is exhausted.
   template <class It, class = typename std::iterator_traits<It>::iterator_category>
   Array(It first, It last) : Array(std::vector<T>(first, last)) {}
-  /// Shares the elements of the other array, until either is changed.
+  /// Shares the elements of the other array until one of the arrays is changed.
   Array(const Array& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1, __ATOMIC_RELAXED);
   }
   /// Takes over the elements; the other array is empty afterwards. Throws nothing.
   Array(Array&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
-  /// Takes over or shares the other array's elements, and releases the former elements.
+  /// Takes over or shares the other array's elements, and releases the previous elements.
   Array& operator=(Array other) noexcept {
     std::swap(block_, other.block_);
     return *this;
@@ -52,7 +53,8 @@ class Array {
   size_t size() const { return block_ == nullptr ? 0 : block_->values.size(); }
   /// True for an array without elements.
   bool empty() const { return size() == 0; }
-  /// A copy of element i, counted from 0: a Tensor gets another owner. The index is not checked.
+  /// Returns a copy of element i, counted from 0; a Tensor gets another owner. The index is not
+  /// checked.
   T operator[](size_t i) const { return block_->values[i]; }
   /// A copy of element i, counted from 0. Throws IndexError for i >= size().
   T at(size_t i) const {
@@ -71,7 +73,7 @@ class Array {
 
   /// Makes this array the only owner of its elements, by a copy if another array shares them, and
   /// returns them for changes. The reference is valid until this array is copied, assigned, moved
-  /// or destroyed. Throws std::bad_alloc without memory.
+  /// or destroyed. Throws std::bad_alloc if memory is exhausted.
   std::vector<T>& own() {
     if (block_ == nullptr || __atomic_load_n(&block_->owners, __ATOMIC_ACQUIRE) != 1) {
       *this = Array(std::vector<T>(begin(), end()));
@@ -79,7 +81,7 @@ class Array {
     return block_->values;
   }
   /// Appends an element, after a copy of the elements if another array shares them. Throws
-  /// std::bad_alloc without memory.
+  /// std::bad_alloc if memory is exhausted.
   void push_back(T value) { own().push_back(std::move(value)); }
 
  private:
@@ -92,8 +94,8 @@ class Array {
 
 namespace detail {
 
-/// Common part of Argument and Result for a class with the elements of an Array<T>. Argument<Read>
-/// reads an element.
+/// Base of Argument<Array>, where Array is a list class with elements of type T. Argument<Read>
+/// reads each element.
 template <class Array, class T, class Read = T>
 struct ArrayArgument {
   using Storage = Array;

@@ -22,8 +22,8 @@ constexpr bool is_callable() {
   return kMakesCalls && kIsResult<std::decay_t<R>> && (kIsArgument<std::decay_t<Params>> && ...);
 }
 
-/// Reads every parameter of an export by the Argument of its own type. Another reading class maps a
-/// type T to a type As<T>, whose Argument holds a value that converts to T.
+/// The reading class of KERNKIT_EXPORT_TYPED: a parameter of type T is read by Argument<T>. Another
+/// reading class may map T to a type As<T>, whose Argument reads a value that converts to T.
 struct ReadAsIs {
   template <class T>
   using As = T;
@@ -31,7 +31,8 @@ struct ReadAsIs {
 template <class Export, class T>
 using ReadAs = typename Export::Reading::template As<std::decay_t<T>>;
 
-/// Export is the struct defined by KERNKIT_EXPORT_TYPED: kName, kLocation, Reading.
+/// Reads the arguments, calls `function` and stores its result. Export is the struct defined by
+/// KERNKIT_EXPORT_TYPED, with the members kName, kLocation and Reading.
 template <class Export, class R, class... Params, size_t... I>
 [[gnu::always_inline]] inline int call_typed(std::index_sequence<I...>, R (*function)(Params...),
                                              KernkitFunction self, const KernkitAny* args,
@@ -82,7 +83,7 @@ constexpr auto typed_line(const char (&name)[N], R (*)(Params...)) {
     return FixedText<N>{};
   }
 }
-/// "name: {...}", the parsed form of typed_line().
+/// The op's name and the parsed form of typed_line(), as "name: {...}".
 template <size_t N, class R, class... Params>
 constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
   if constexpr (is_callable<R, Params...>()) {
@@ -92,7 +93,7 @@ constexpr auto typed_form(const char (&name)[N], R (*)(Params...)) {
   }
 }
 
-/// The parsed form of typed_line(). The hook of a call reads it.
+/// Returns the parsed signature of typed_line(), for the hook of a call.
 template <class R, class... Params>
 constexpr schema::Signature typed_signature(R (*)(Params...)) {
   if constexpr (is_callable<R, Params...>()) {
@@ -108,17 +109,16 @@ constexpr schema::Signature typed_signature(R (*)(Params...)) {
 /// `name`. The C++ types determine the accepted arguments; there are no defaults; messages call an
 /// argument "argument 1". Symbols: `__tvm_ffi_<name>`, and `__tvm_ffi__metadata_<name>` with the
 /// types. KERNKIT_EXPORT (export.h) adds a schema line: names, defaults, outputs, documentation. A
-/// call returns 0, or -1 with an error: TypeError for the number or a type of arguments, ValueError
-/// for a number out of range, and the errors of the function (an exception other than
+/// call returns 0, or -1 with an error: TypeError for a wrong number or type of arguments,
+/// ValueError for a number out of range, and the errors of the function (an exception other than
 /// kernkit::Error is MemoryError for std::bad_alloc, RuntimeError for a std::exception, otherwise
 /// InternalError). A C++ type that is no type of an argument or a result is a compile error.
 #define KERNKIT_EXPORT_TYPED(name, ...) \
   KERNKIT_EXPORT_READ(::kernkit::detail::ReadAsIs, name, __VA_ARGS__)
 
-/// KERNKIT_EXPORT_TYPED with another class for reading: `reading::As<T>` is the type by whose rules
-/// a parameter of type T is read, and whose value converts to T. `reading` is a class with a member
-/// template As, such as kernkit::detail::ReadAsIs. Calls and errors are those of
-/// KERNKIT_EXPORT_TYPED.
+/// KERNKIT_EXPORT_TYPED with another class for reading: a parameter of type T is read as a
+/// `reading::As<T>`, whose value converts to T. `reading` is a class with a member template As,
+/// such as kernkit::detail::ReadAsIs. Calls and errors are the same as for KERNKIT_EXPORT_TYPED.
 #define KERNKIT_EXPORT_READ(reading, name, ...)                                                   \
   namespace kernkit_export {                                                                      \
   struct KERNKIT_LOCAL name {                                                                     \

@@ -18,25 +18,25 @@ struct CallSite {
   const char* line;             // schema line without the op's name
   schema::Signature signature;  // the parsed line
   KernkitFunction function;     // the exported function
-  void* known;                  // data of the hook (KnownOp) after the first call; null before
+  void* known;                  // the hook's data (KnownOp); null before the first call
 };
 
-/// The `self` by which the hook calls an exported function, which then skips the hook. The `self`
-/// of other callers is null.
+/// The `self` by which the hook calls an exported function, which then skips the hook. Other
+/// callers pass null.
 inline void* hooked_self() { return reinterpret_cast<void*>(uintptr_t{0xff}); }
 
 #if defined(KERNKIT_COMPILED) && !defined(KERNKIT_NO_CALL_HOOK)
-/// Not 0 if an environment variable requests the log, the trace, recordings, or another work of the
+/// Not 0 if an environment variable requests the log, the trace, recordings, or another task of the
 /// hook. The value is set when the library is loaded, and constant from then on.
 extern KERNKIT_LOCAL unsigned char call_hook;
 
-/// Appends the last three calls before the call of this thread to the message of a CUDA error:
-/// "; earlier calls, the last one first: #2 scale(x=float32[4] cuda:0), #1 ...". Appends nothing if
-/// no environment variable requests the hook, which then knows no calls.
+/// Appends the last three calls that preceded this thread's current call to the message of a CUDA
+/// error: "; earlier calls, the last one first: #2 scale(x=float32[4] cuda:0), #1 ...". Appends
+/// nothing if no environment variable requests the hook, because no calls are then recorded.
 [[gnu::cold]] KERNKIT_LOCAL void append_earlier_calls(Message& text) noexcept;
 
 /// Calls the function of a call site, and logs, traces or records the call. Returns what the
-/// function returns: a failure of the hook changes no call.
+/// function returns; a failure of the hook does not affect the call.
 [[gnu::cold]] int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
                               KernkitAny* result) noexcept;
 
@@ -46,14 +46,14 @@ extern KERNKIT_LOCAL unsigned char call_hook;
 #if defined(__clang__)
   return __builtin_expect(call_hook != 0, 0) && self == nullptr;
 #else
-  // One comparison tests both conditions: with two comparisons, g++ takes a jump in the common
-  // case.
+  // One comparison tests both conditions: with two comparisons, the code of g++ takes a jump in the
+  // common case.
   return __builtin_expect(call_hook > static_cast<uint8_t>(reinterpret_cast<uintptr_t>(self)), 0);
 #endif
 }
 
-/// Begins the body of an exported function of KERNKIT_EXPORT_FUNCTION: passes the call to the hook,
-/// and returns its result, if log, trace or recordings are on. `signature` is the parsed
+/// Begins the body of a function exported by KERNKIT_EXPORT_FUNCTION: if the log, the trace or
+/// recordings are on, passes the call to the hook and returns its result. `signature` is the parsed
 /// `schema_line`.
 #define KERNKIT_HOOK_CALL(op, schema_line, signature, function, args, num_args, result)         \
   static ::kernkit::detail::CallSite kernkit_call_site = {op, schema_line, signature, function, \

@@ -24,10 +24,11 @@ class ListItems {
  public:
   /// Borrows the elements.
   ListItems(const KernkitAny* data, size_t size) : data_(data), size_(size) {}
-  /// Owns copies of the elements and references to their objects. Throws std::bad_alloc.
+  /// Returns a list that owns copies of the elements, with references to their objects. Throws
+  /// std::bad_alloc.
   static ListItems copy(const KernkitAny* data, size_t size);
-  /// Borrows the elements of an Array, which never changes. Owns copies of a List's elements: a
-  /// callback may change the List during the call and free its elements.
+  /// Returns the elements of `list`: borrowed from an Array, which never changes, or copied from a
+  /// List, because a callback may change the List during the call and free its elements.
   static ListItems from(const KernkitAny& list) {
     const auto* cell = cell_of<KernkitSeqCell>(list);
     const auto* data = static_cast<const KernkitAny*>(cell->data);

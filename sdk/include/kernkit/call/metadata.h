@@ -9,13 +9,15 @@
 
 namespace kernkit::detail {
 
-/// {"type_schema": "<the host's form, as a string>", "schema": "<the line>", "arguments": [...],
-/// "parsed": {...}}. The last three hold names, defaults and written tensors, which the host's form
-/// lacks. `text` is the line, and `parsed` the JSON of parsed_form().
+/// Returns the JSON {"type_schema": "<the host's form, as a string>", "schema": "<the line>",
+/// "arguments": [...], "parsed": {...}}. The last three entries hold names, defaults and the
+/// tensors that the op writes, which the host's form lacks. `text` is the line, and `parsed` the
+/// JSON of parsed_form().
 [[gnu::cold]] Message metadata_json(const schema::Signature& line, const char* text,
                                     const char* parsed);
 
-/// `text` and `parsed` are the entries of the op in the file's sections.
+/// Stores the JSON of metadata_json() in *result. `text` and `parsed` are the entries of the op in
+/// the file's sections.
 template <class Line>
 int return_metadata(const char* text, const char* parsed, KernkitAny* result) noexcept {
   try {
@@ -27,7 +29,7 @@ int return_metadata(const char* text, const char* parsed, KernkitAny* result) no
   }
 }
 
-/// return_metadata() for a line that is parsed at the first query.
+/// Same as return_metadata(), for a line that is parsed at the first query.
 [[gnu::cold]] int return_metadata_of(const char* text, const char* parsed, const char* op,
                                      SourceLocation location, KernkitAny* result) noexcept;
 

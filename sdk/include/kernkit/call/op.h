@@ -41,7 +41,8 @@ struct First {
   }
 };
 
-/// Line is the struct defined by KERNKIT_EXPORT: kName, kSchema, kLocation.
+/// The parsed schema line of one op. Line is the struct defined by KERNKIT_EXPORT, with the members
+/// kName, kSchema and kLocation.
 template <class Line>
 struct Op {
   // The parsed line: an object of 20 KB, which is used at compile time only.

@@ -9,7 +9,7 @@
 
 namespace kernkit::detail {
 
-/// The storage of a T that may be absent, for types T that borrow from their storage.
+/// Storage of an optional argument of type T, for a T that borrows from Argument<T>::Storage.
 template <class Optional, class T>
 class OptionalStorage {
  public:

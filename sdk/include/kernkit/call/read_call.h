@@ -18,8 +18,8 @@ constexpr FixedText<16> argument_name(size_t i) {
 template <size_t I>
 inline constexpr FixedText<16> kArgumentName = argument_name(I);
 
-/// A call with arguments that have been read. The object is constructed by braces, so that the
-/// arguments are read from left to right.
+/// The constructor calls a function with arguments that have been read, and stores its result.
+/// Construct the object with braces, so that the arguments are read from left to right.
 template <class R, class... Params>
 struct ReadCall {
   template <class F, class... Storage>

@@ -11,32 +11,33 @@
 
 namespace kernkit::detail {
 
-/// Throws RuntimeError, because only a host can create `what`.
+/// Throws RuntimeError: creating `what` requires a host in the process.
 [[noreturn, gnu::cold]] void throw_no_host(const char* what);
 
-// The following four functions throw RuntimeError without a host, and errors of the host. On an
-// error *result is unchanged.
+// The following four functions throw RuntimeError if the process has no host, and pass on errors of
+// the host. After an error *result is unchanged.
 
-/// Creates a String of the host.
+/// Stores a new String of the host in *result.
 void set_string(KernkitAny* result, const char* data, size_t size);
 
 using MakeText = HostFunction<int(const KernkitByteArray* text, KernkitAny* out)>;
-/// Creates a text or bytes object by a function of the host. Messages call the object `what`.
+/// Stores a new text or bytes object, created by the host's function `make_text`, in *result.
+/// Messages call the object `what`.
 void set_text(KernkitAny* result, MakeText& make_text, const char* what, const char* data,
               size_t size);
 
-/// Creates an Array of the host, which takes its own references, or calls another global function
-/// of the host with these arguments.
+/// Stores a new Array of the host, with its own references to the items, in *result. Another
+/// `constructor` is a global function of the host, which is called with the items as arguments.
 void set_array(KernkitAny* result, const KernkitAny* items, int32_t size, const char* what,
                const char* constructor = "ffi.Array");
 
-/// Creates an Array of integers, or a Shape by "ffi.Shape".
+/// Stores a new Array of integers in *result, or a Shape if `constructor` is "ffi.Shape".
 void set_ints(KernkitAny* result, ShapeView values, const char* constructor = "ffi.Array");
 
 /// Releases the references of the values.
 void release_items(const KernkitAny* items, int32_t size) noexcept;
 
-/// Values of a new Array. Releases them, also when creating a later value throws.
+/// Values of a new Array. The destructor releases them, even if creating a later value throws.
 template <int32_t kSize>
 struct Items {
   KernkitAny at[kSize] = {};

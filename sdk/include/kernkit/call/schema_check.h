@@ -11,7 +11,8 @@
 
 namespace kernkit::detail {
 
-/// Position counts characters of the schema line from 0; compilers print it with the message.
+/// Reports the parser's error. Position is the index of a character in the schema line, from 0;
+/// compilers print it with the message.
 template <schema::ParseError Error, int Position>
 struct SchemaLine {
   using E = schema::ParseError;
@@ -104,7 +105,8 @@ struct Results {
 template <class Line>
 inline constexpr bool kHasShapes = Op<Line>::kSchema.has_shapes;
 
-/// The checks of the shapes in a line. kernkit/shapes/export.h specialises the class for all lines.
+/// Checks of the shapes in a line. kernkit/shapes/export.h specialises the class for every line;
+/// without that header, a line with shapes is a compile error.
 template <class Line, class = void>
 struct LineShapes {
   static_assert(sizeof(Line) == 0,

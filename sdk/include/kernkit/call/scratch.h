@@ -9,15 +9,15 @@
 namespace kernkit {
 
 /// `bytes` of scratch for one call: the caller's tensor if one is passed, otherwise a new tensor of
-/// the caller's framework. The memory is uninitialised. Nothing is kept between calls, so nothing
-/// grows while a graph is captured. A new tensor may be released when the function returns: the
-/// framework reuses its memory in the order of the stream.
+/// the caller's framework. The memory is uninitialised. No memory is kept between calls, so no
+/// buffer has to grow while a graph is captured. A new tensor may be released when the function
+/// returns: the framework reuses its memory in stream order.
 class Scratch {
  public:
   /// Uses the memory of `passed`, which must then outlive this object, or allocates on the device
-  /// of `like`. Throws ValueError if `bytes` is negative. For a passed tensor: TypeError if its
-  /// dtype is not uint8, ValueError if it is on another device, not contiguous, not on a 16-byte
-  /// boundary or too small. Otherwise throws the errors of alloc_tensor().
+  /// of `like`. Throws ValueError if `bytes` is negative. For a passed tensor, throws TypeError if
+  /// its dtype is not uint8, and ValueError if the tensor is on another device, not contiguous, not
+  /// on a 16-byte boundary or too small. Otherwise throws the errors of alloc_tensor().
   Scratch(const Optional<TensorView>& passed, int64_t bytes, const TensorView& like) {
     KERNKIT_CHECK(bytes >= 0, ValueError) << "scratch: expected a number of bytes, got " << bytes;
     if (!passed.has_value()) {
@@ -39,9 +39,9 @@ class Scratch {
     data_ = passed->data_ptr();
   }
 
-  /// The memory as T*, aligned to 16 bytes if the caller passed the tensor. May be null for 0
-  /// bytes. In the memory of the device of `like`; T is not checked. Valid as long as this object,
-  /// or as the caller's tensor. Throws nothing.
+  /// Returns the memory, on the device of `like`, as a T*; aligned to 16 bytes if the caller passed
+  /// the tensor. May be null for 0 bytes. T is not checked. Valid as long as this object, or as the
+  /// caller's tensor. Throws nothing.
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);

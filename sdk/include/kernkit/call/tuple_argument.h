@@ -6,7 +6,7 @@
 
 namespace kernkit::detail {
 
-/// Argument of a tuple T, whose elements are read by Argument<Read>...
+/// Base of Argument<T> for a tuple T. Element I is read by the Argument of type I in the list Read.
 template <class T, class... Read>
 struct TupleArgument {
   static constexpr size_t kSize = std::tuple_size<T>::value;
@@ -33,7 +33,8 @@ template <class T, size_t... I>
 struct PlainTuple<T, std::index_sequence<I...>> : TupleArgument<T, std::tuple_element_t<I, T>...> {
 };
 
-/// std::tuple, std::pair, std::array. Schema lines have no tuples: for KERNKIT_EXPORT_TYPED only.
+/// Argument of std::tuple, std::pair and std::array, for KERNKIT_EXPORT_TYPED only: schema lines
+/// have no tuples.
 template <class T>
 struct Argument<T, std::enable_if_t<(std::tuple_size<T>::value > 0)>>
     : PlainTuple<T, std::make_index_sequence<std::tuple_size<T>::value>> {};

@@ -24,8 +24,8 @@ struct Returned<R, std::enable_if_t<(std::tuple_size<R>::value > 0)>> {
   using At = std::tuple_element_t<I, R>;
 };
 
-/// Returns the first schema type that `fits` accepts, alone, as a list, as an optional, or as an
-/// optional list. Type::kAny if `fits` accepts no type, as for a list of lists.
+/// Returns the first schema type that `fits` accepts as a single value, as a list, as an optional,
+/// or as an optional list. Type::kAny if `fits` accepts no type, as for a list of lists.
 template <class Fits>
 constexpr schema::Param matching_type(Fits fits) {
   schema::Param param;
@@ -51,7 +51,7 @@ constexpr schema::Param result_type() {
   return matching_type([](const schema::Param& param) { return Result<T>::fits(&param, 1); });
 }
 
-/// Appends the type in the notation of a schema line: "int[]?".
+/// Appends the type in the notation of a schema line, such as "int[]?".
 constexpr char* append_type(char* out, const schema::Param& param) {
   for (const schema::TypeName& entry : schema::kTypeNames) {
     if (entry.type == param.type) out = append(out, entry.name);

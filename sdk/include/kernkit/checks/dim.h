@@ -6,9 +6,10 @@
 
 namespace kernkit {
 
-/// A size that several tensors share. The first shape() with the Dim binds it, later calls compare
-/// with it, and the launch uses it: `Dim n("n"); KERNKIT_EXPECT(x).shape(n, 8); f(n.value());` A
-/// member throws nothing unless the member's comment names an error. Not safe from several threads.
+/// A size that several tensors share. The first shape() with the Dim binds the size, later calls
+/// compare sizes with it, and value() returns it for the launch: `Dim n("n");
+/// KERNKIT_EXPECT(x).shape(n, 8); f(n.value());` A member throws nothing unless the member's
+/// comment names an error. Not safe from several threads.
 class Dim {
  public:
   /// An unbound size. Messages use `name`, which must not be null and must outlive the Dim.
@@ -22,14 +23,15 @@ class Dim {
   /// True once a tensor's size or stride has set the value. A value that only suggest() has set
   /// does not count.
   bool is_bound() const { return bound_by_ != nullptr; }
-  /// The size [elements], or the stride that suggest() set. Throws InternalError if there is
-  /// neither, because no check has bound the Dim.
+  /// The size [elements], or the stride that suggest() set. Throws InternalError if no check has
+  /// set a size or a stride.
   int64_t value() const {
     KERNKIT_CHECK(is_bound() || is_suggested_, InternalError)
         << "Dim " << name_ << " is used before shape() or strides() bound it";
     return value_;
   }
-  /// Name of the tensor that has bound the size, as passed to accepts(); null if none has.
+  /// Name of the tensor that has bound the size, as passed to accepts(); null if the Dim is
+  /// unbound.
   const char* bound_by() const { return bound_by_; }
 
   /// Binds an unbound Dim to `size` [elements], and records `tensor`, a name that must outlive the

@@ -9,7 +9,7 @@
 
 namespace kernkit::detail {
 
-/// An entry of an expected shape: factor * dim, or the factor alone.
+/// An entry of an expected shape: factor * dim, or `factor` if dim is null.
 struct ExpectedDim {
   int64_t factor;
   const Dim* dim;
@@ -25,7 +25,8 @@ struct ExpectFailure {
 
   [[noreturn, gnu::cold]] void dtype(DLDataType expected) const;
   [[noreturn, gnu::cold]] void rank(int32_t expected) const;
-  /// Throws for a shape, or with `strides` for strides, that differ from `expected`.
+  /// Throws for a shape that differs from `expected`, or, if `strides` is true, for strides that
+  /// differ.
   [[noreturn, gnu::cold]] void dims(bool strides,
                                     std::initializer_list<ExpectedDim> expected) const;
   [[noreturn, gnu::cold]] void aligned(size_t bytes) const;

@@ -16,9 +16,9 @@ struct CPUNDAlloc {
   static constexpr size_t kAlignment = 64;
 
   /// Sets `data` to uninitialised memory of the tensor's size, GetDataSize(), which FreeData()
-  /// frees; to null for an empty tensor, and without free memory, which FromNDAlloc() reports as
-  /// MemoryError. Throws ValueError for a device other than the CPU, or for a size of more than
-  /// 2^63 - 1 bytes. Safe from any thread.
+  /// frees. Sets `data` to null for an empty tensor, and if memory is exhausted, which
+  /// FromNDAlloc() reports as MemoryError. Throws ValueError for a device other than the CPU, or
+  /// for a size of more than 2^63 - 1 bytes. Safe from any thread.
   void AllocData(DLTensor* tensor) const {
     KERNKIT_CHECK(is_cpu(tensor->device), ValueError)
         << "CPUNDAlloc: device " << tensor->device << " is not the CPU";

@@ -14,8 +14,10 @@ KERNKIT_INLINE BFloat16Pair pair_at(const bfloat16* in, int i) {
   return reinterpret_cast<const BFloat16Pair*>(in)[i];
 }
 
-/// The instruction flushes subnormal numbers to zero, so a block with zeros is checked for
-/// subnormal numbers by integer comparisons: a thread's floating-point mode may flush them, too.
+/// Computes a block and converts the results by vcvtne2ps2bf16. The instruction flushes subnormal
+/// numbers to zero, so a block whose results contain zeros is checked for subnormal numbers, by
+/// integer comparisons: in a floating-point comparison, a thread's mode may flush subnormal numbers
+/// as well.
 template <class Op, class... In>
 KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* out,
                                                        const In*... in) {
@@ -68,8 +70,8 @@ KERNKIT_AVX512 KERNKIT_INLINE void hardware_pair_block(const Op& op, bfloat16* o
   }
 }
 
-// The same loop as typed_loop(), which has no target attribute and so cannot inline a function with
-// one.
+// The same loop as typed_loop(), but with a target attribute: typed_loop() has none and therefore
+// cannot inline hardware_pair_block().
 template <class Op, class... In>
 KERNKIT_AVX512 KERNKIT_INLINE void hardware_loop(Op op, int64_t n, unsigned hints, bfloat16* out,
                                                  const In*... in) {

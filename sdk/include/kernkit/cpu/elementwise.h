@@ -18,7 +18,8 @@ struct Loops {
   bool waits;  // whether memory limits the op's speed (kWaitsForMemory)
 };
 
-/// True if an op declares that it takes less time than loading its elements from the second cache.
+/// True if the op declares, by kWaitsForMemory, that it takes less time than loading its elements
+/// from the second-level cache.
 template <class Op>
 constexpr auto waits_of(int) -> decltype(Op::kWaitsForMemory) {
   return Op::kWaitsForMemory;
@@ -33,17 +34,18 @@ inline constexpr bool kWaits = waits_of<Op>(0) && (std::is_same_v<T, compute_t<T
 inline constexpr size_t kMaxInputs = 7;
 inline constexpr size_t kMaxSize = 16;  // largest size of an element [bytes]
 
-// The least size of all arrays [bytes] for which blocks are aligned to the output's cache lines.
-// For smaller arrays the additional block takes more time, about 20 ns, than unaligned stores.
+// The least total size of the arrays [bytes] for which blocks are aligned to the output's cache
+// lines. For smaller arrays the additional block takes more time, about 20 ns, than unaligned
+// stores.
 inline constexpr size_t kAligningBytes = 16 << 10;
 
-/// True if a loop can run over the whole arrays, `bytes` in all, without partial blocks.
+/// True if a loop can run over the whole arrays, of `bytes` bytes in total, without partial blocks.
 KERNKIT_INLINE bool in_whole_lines(int64_t n, const void* out, size_t bytes) {
   const auto past_line = bytes < kAligningBytes ? 0 : reinterpret_cast<uintptr_t>(out) % 64;
   return n % kBlock == 0 && past_line == 0;
 }
 
-// Chooses a loop and its memory hints. Shared by all ops and compiled once.
+// Chooses a loop and its memory hints, and runs the loop. Shared by all ops, and compiled once.
 void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const void* const* in);
 
 // Fewer elements than kFew are computed by the scalar loop, which then takes less time than a
@@ -51,7 +53,7 @@ void run_loop(const Loops& loops, int64_t n, const void* op, void* out, const vo
 template <class... T>
 inline constexpr int64_t kFew = (std::is_same_v<T, compute_t<T>> && ...) ? 32 : 8;
 
-// The scalar loop. The empty asm keeps a compiler from vectorising.
+// The scalar loop. The empty asm keeps the compiler from vectorising the loop.
 template <class Op, class Out, class... In>
 KERNKIT_UNFUSED inline void scalar_loop(const Op& op, int64_t n, Out* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) {
@@ -60,7 +62,8 @@ KERNKIT_UNFUSED inline void scalar_loop(const Op& op, int64_t n, Out* out, const
   }
 }
 
-// `Sets` separates this function from one compiled for fewer instruction sets, such as nvcc's.
+// `Sets`, the number of instruction sets, gives this function another symbol than the function in a
+// file that is compiled for fewer instruction sets, such as a file compiled by nvcc.
 template <int Sets, class Op, class Out, class... In>
 __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op, Out* out,
                                                         const In*... in) {
@@ -78,8 +81,8 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
   const void* const inputs[] = {in..., nullptr};
   const Machine* const here = __atomic_load_n(&cached_machine, __ATOMIC_ACQUIRE);
   const size_t bytes = (sizeof(Out) + ... + sizeof(In)) * static_cast<size_t>(n);
-  // The choice is that of run_loop(), but without stores, which would wait for the stores of the
-  // previous loop.
+  // Makes the same choice as run_loop(), but without stores to memory, which would wait for the
+  // stores of the previous loop.
   if (here != nullptr && bytes < here->prefetching_bytes && bytes < here->streaming_bytes &&
       bytes < here->threading_bytes && in_whole_lines(n, out, bytes)) {
     return kLoops[static_cast<int>(here->instruction_set)](&op, n, 0, out, inputs);
@@ -90,9 +93,9 @@ __attribute__((noinline)) KERNKIT_LOCAL void start_loop(int64_t n, const Op& op,
 }  // namespace detail
 
 /// Computes out[i] = apply_op(op, in[i]...) for i in [0, n); n <= 0 computes nothing. `out` may be
-/// one of the inputs (exactly in place); otherwise they must not overlap. Elements of T are aligned
-/// to alignof(T) at least. Arrays of machine().threading_bytes and more are computed by several
-/// threads.
+/// one of the inputs (exactly in place); otherwise they must not overlap. Elements of type T are
+/// aligned to alignof(T) at least. Several threads compute the output if the arrays have
+/// machine().threading_bytes or more in total.
 ///
 ///     cpu::elementwise(x.numel(), Scale<T>{factor}, y.data<T>(), x.data<const T>());
 ///
@@ -115,7 +118,7 @@ void elementwise(int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(sizeof(Out) <= detail::kMaxSize && ((sizeof(In) <= detail::kMaxSize) && ...),
                 "elementwise: elements have at most 16 bytes");
   if (__builtin_expect(n < (detail::kFew<Out, In...>), 1)) {
-    // The branch for few elements is marked as likely: saving a jump matters for a short loop only.
+    // The branch for few elements is marked as likely: saving a jump only matters for a short loop.
     detail::scalar_loop(op, n, out, in...);
   } else {
     detail::start_loop<KERNKIT_INSTRUCTION_SETS>(n, op, out, in...);

@@ -48,7 +48,7 @@ KERNKIT_MATH T polynomial(T x, T first, Rest... rest) {
   return first;
 }
 
-/// a x^3 + b x^2 + c x + d by Estrin's scheme: steps depend on each other less than Horner's.
+/// a x^3 + b x^2 + c x + d by Estrin's scheme, which has fewer dependent steps than Horner's rule.
 KERNKIT_MATH float cubic(float x, float x2, float a, float b, float c, float d) {
   return (a * x + b) * x2 + (c * x + d);
 }
@@ -81,12 +81,13 @@ KERNKIT_MATH float times(float factor, const Exp& e) {
   return factor * e.mantissa * bit_cast<float>((low + 127) << 23) *
          bit_cast<float>((high + 127) << 23);
 }
-/// Limit of |x|: beyond it e^-x and x e^-x are zero, and e^x is infinity.
+/// Limit of |x|: for a larger x, e^-x and x e^-x round to zero, and e^x to infinity.
 inline constexpr float kExpLimit = 110.0f;
 
-/// e^x. NaN gives e^x at one of the limits.
+/// e^x for an x that is a number. For NaN, returns e^kExpLimit or e^-kExpLimit.
 KERNKIT_MATH float exp_of_number(float x) { return times(1.0f, exp_parts(clamp(x, kExpLimit))); }
-/// e^x for a result that is added to 1. Beyond 87 the result at the limit has the same effect.
+/// e^x for a result that is added to 1. |x| is limited to 87, which gives the same final result as
+/// a larger |x|.
 KERNKIT_MATH float exp_to_add(float x) {
   const Exp e = exp_parts(clamp(x, 87.0f));
   return bit_cast<float>(bit_cast<uint32_t>(e.mantissa) + (e.shifted << 23));
@@ -145,7 +146,8 @@ KERNKIT_MATH double log(double x) {
   constexpr double kInf = __builtin_inf();
   const bool tiny = x < 0x1p-1022;
   const double scaled = x * (tiny ? 0x1p54 : 1.0);
-  // The exponent by a logical shift and a conversion in the low bits of 2^52.
+  // Computes the exponent by a logical shift. The shifted bits become the low bits of the double
+  // 2^52, which converts them to a double.
   const uint64_t d = bit_cast<uint64_t>(scaled) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
   const double shifted = bit_cast<double>((d >> 52) | 0x4330000000000000u);  // 2^52 + (d >> 52)
   const double e = (shifted - (0x1p52 + 1023.0)) - (tiny ? 54.0 : 0.0);

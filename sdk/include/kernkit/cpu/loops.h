@@ -67,7 +67,7 @@ struct LoopsOf<Op, std::index_sequence<I...>, Out, In...> {
   KERNKIT_LOOP(avx512_bf16, hardware_loop, KERNKIT_AVX512)
   static constexpr Loop by_set(InstructionSet set) {
     if constexpr (kWithSome<float16, Op, Out, In...>) {
-      return halves;  // F16C converts to 256-bit registers
+      return halves;  // F16C fills 256-bit registers
     } else {
 #if defined(KERNKIT_AVX512_BF16)
       if constexpr (kOnlyWith<bfloat16, Op, Out, In...>)

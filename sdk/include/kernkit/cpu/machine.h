@@ -6,8 +6,8 @@
 
 #include "kernkit/base/cold.h"
 
-/// Number of instruction sets for which loops are compiled. Code for instruction sets beyond the
-/// compiler's target exists on x86-64 only, with g++ and clang++.
+/// Number of instruction sets for which loops are compiled. Instruction sets beyond the compiler's
+/// target are supported on x86-64 only, with g++ and clang++.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__CUDACC__)
 #define KERNKIT_INSTRUCTION_SETS 4
 #else
@@ -16,7 +16,7 @@
 
 namespace kernkit::cpu {
 
-/// The instruction sets for which loops are compiled, each with all of the previous sets.
+/// The instruction sets for which loops are compiled, each of which includes the previous sets.
 enum class InstructionSet {
   kBaseline,    ///< the compiler's target: SSE2 in a generic x86-64 build
   kAvx2,        ///< AVX2 with F16C
@@ -34,7 +34,7 @@ enum MemoryHint : unsigned {
 };
 
 /// The processor's instruction set, and the sizes from which loops change how they access memory. A
-/// size is the sum over all arrays of a loop [bytes]. The values come from measurements, listed in
+/// size is the total size of a loop's arrays [bytes]. The sizes come from the measurements in
 /// impl/machine.h.
 struct Machine {
   InstructionSet instruction_set;  ///< instruction set of the loops that run
@@ -46,22 +46,22 @@ struct Machine {
   size_t threading_bytes;    ///< least size of a loop that runs on several threads [bytes]
 };
 
-/// Returns the machine on which the process runs, found in the first call; valid until the end of
-/// the process. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits the instruction
-/// set to "baseline", "avx2" or "avx512"; other values are ignored. Only the bits of a NaN depend
-/// on the instruction set if the loops are compiled with -ffp-contract=off, as
-/// kernkit_add_library() does; without the flag clang++ fuses a * b + c in the AVX-512 loops. Safe
-/// from any thread; throws nothing.
+/// Returns the machine on which the process runs, which the first call determines; valid until the
+/// end of the process. The environment variable KERNKIT_INSTRUCTION_SET, read once, limits the
+/// instruction set to "baseline", "avx2" or "avx512"; other values are ignored. With
+/// -ffp-contract=off, which kernkit_add_library() sets, results are equal for all instruction sets,
+/// except for the bits of a NaN; without the flag clang++ fuses a * b + c in the AVX-512 loops.
+/// Safe from any thread; throws nothing.
 const Machine& machine() noexcept;
 
 namespace detail {
 
-/// The best instruction set of an x86 processor with F16C. `saved`: the registers that the
-/// operating system saves (xgetbv). `features`: ebx of cpuid leaf 7, subleaf 0. `more`: eax of
-/// subleaf 1.
+/// Returns the best instruction set of an x86 processor with F16C. `saved` are the registers that
+/// the operating system saves (xgetbv), `features` is ebx of cpuid leaf 7, subleaf 0, and `more` is
+/// eax of leaf 7, subleaf 1.
 InstructionSet instruction_set_of(unsigned saved, unsigned features, unsigned more) noexcept;
 
-/// Vendor, family and model by cpuid.
+/// Vendor, family and model of a processor, as cpuid returns them.
 struct Processor {
   enum Vendor { kOther, kIntel, kAmd } vendor;
   unsigned family, model;
@@ -70,17 +70,19 @@ struct Processor {
 Processor processor_of(unsigned vendor, unsigned signature) noexcept;
 
 /// The memory hints that were measured to be fast on the processor, or on the latest measured
-/// processor of its vendor. Other vendors have no hints.
+/// processor of its vendor. Empty for a processor of another vendor.
 struct MemoryHints {
   unsigned prefetching, streaming;
-  int prefetching_level;  // 1 or 2: loops prefetch arrays that exceed this cache
+  int prefetching_level;  // 1 or 2: loops prefetch arrays that are larger than the cache of this
+                          // level
 };
 MemoryHints memory_hints_of(const Processor& processor) noexcept;
-/// The least size of a loop that uses non-temporal stores [bytes]. `third_cache` [bytes].
+/// Returns the least size of a loop that uses non-temporal stores [bytes]. `third_cache` is the
+/// size of the third-level cache [bytes].
 size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept;
 
-// The machine() that tests may change. `cached_machine` points to the same object after the first
-// call.
+// Returns the object of machine(), which tests may change. `cached_machine` points to the same
+// object after the first call.
 Machine& chosen_machine() noexcept;
 KERNKIT_LOCAL inline const Machine* cached_machine = nullptr;
 Machine find_machine() noexcept;

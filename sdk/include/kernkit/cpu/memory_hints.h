@@ -32,10 +32,10 @@ struct __attribute__((may_alias)) Bytes {
   unsigned char at[kCount];
 };
 
-// Copies 64 bytes by non-temporal stores. Inline assembly, because the builtin's name differs
+// Copies 64 bytes by non-temporal stores. Uses inline assembly, because the builtin's name differs
 // between compilers, <immintrin.h> is slow to compile, and a builtin would need a target attribute.
-// On an EPYC of family 25, model 1, stores of 32 bytes are 1.0 to 1.5 times as fast as those of 16;
-// not so on model 17.
+// On an EPYC of family 25, model 1, stores of 32 bytes are 1.0 to 1.5 times as fast as stores of 16
+// bytes; on model 17 they are not faster.
 template <bool kAvx>
 KERNKIT_INLINE void stream_line(void* to, const void* from) {
 #if !defined(__x86_64__)
@@ -60,15 +60,16 @@ KERNKIT_INLINE void stream_line(void* to, const void* from) {
 #endif
 }
 
-/// One block of results, from which non-temporal stores copy at once. (Buffers of several blocks
-/// leave long gaps between the stores and reached 0.5 to 0.7 of the best copy on an EPYC of family
-/// 25, model 17.) One loop serves all hints, with equal bits.
+/// One block of results, which is copied to the output by non-temporal stores as soon as it is
+/// computed. (Buffers of several blocks leave long gaps between the stores and reached 0.5 to 0.7
+/// of the best copy's speed on an EPYC of family 25, model 17.) The same loop computes the results
+/// for all hints, so the bits are equal.
 template <class Out>
 struct alignas(64) StagingBuffer {
   unsigned char bytes[kBlock * sizeof(Out)];
 };
 
-/// Orders the non-temporal stores of a loop before later stores, for other threads.
+/// Orders the non-temporal stores of a loop before later stores, as other threads see them.
 KERNKIT_INLINE void end_streaming() {
 #if defined(__x86_64__)
   asm volatile("sfence" ::: "memory");
@@ -86,16 +87,18 @@ KERNKIT_INLINE int64_t next_block(unsigned hints, int64_t done, int64_t n) {
   return done - in_pages + turn % kPages * kPage + turn / kPages * kBlock;
 }
 
-/// Stores the block that was computed from `in` to `out` and prefetches by `hints`. Prefetch
-/// distances after the next block [bytes]: 1024 for inputs and 512 for the output, measured on
-/// Cascade Lake. 3072 with non-temporal stores: on an EPYC of family 25, model 1, a distance of
-/// 1024 reached 0.85 to 1.0 of that speed, 2048 0.95 to 1.0, 4096 0.9. 256 with interleaved pages:
-/// on an Intel Xeon of family 6, model 167, no prefetch reached 0.95 to 1.0 of that speed, 1024 0.8
-/// to 1.0.
+/// Copies the block that was computed from `in` to `out`, if `hints` requires non-temporal stores,
+/// and prefetches as `hints` requires. The prefetch distances, counted from the next block [bytes],
+/// were measured. On Cascade Lake, 1024 for inputs and 512 for the output are fastest. With
+/// non-temporal stores the distance is 3072: on an EPYC of family 25, model 1, a distance of 1024
+/// reached 0.85 to 1.0 of the speed with 3072, 2048 reached 0.95 to 1.0, and 4096 reached 0.9. With
+/// interleaved pages the distance is 256: on an Intel Xeon of family 6, model 167, no prefetch
+/// reached 0.95 to 1.0 of the speed with 256, and 1024 reached 0.8 to 1.0.
 template <bool kAvx, class Out, class... In>
 KERNKIT_INLINE void move_block(unsigned hints, const StagingBuffer<Out>& buffer, Out* out,
                                const In*... in) {
-  // The asm keeps the compiler from hoisting this code out of the loop, also for no hints.
+  // The asm keeps the compiler from hoisting code for `hints` out of the loop, where it would also
+  // run without hints.
   asm("" : "+r"(hints), "+r"(out));
   [[maybe_unused]] int64_t ahead = 1024;
   if ((hints & kNonTemporal) != 0) {
@@ -108,8 +111,8 @@ KERNKIT_INLINE void move_block(unsigned hints, const StagingBuffer<Out>& buffer,
   if ((hints & kPrefetchOutput) != 0) prefetch_output(out + kBlock, 512);
 }
 
-/// Ends the block at element `i` of a loop over `n` elements, `done` of which are computed. Returns
-/// the first element of the next block.
+/// Ends the block that begins at element `i`, in a loop that has computed `done` of `n` elements.
+/// Returns the first element of the next block.
 template <bool kAvx, class Out, class... In>
 KERNKIT_INLINE int64_t end_block(unsigned hints, const StagingBuffer<Out>& buffer, int64_t i,
                                  int64_t done, int64_t n, Out* out, const In*... in) {

@@ -22,11 +22,13 @@ void set_threads(int count);
 
 namespace detail {
 
-// Least size of a piece that a thread takes at a time, over all arrays [bytes]: some 10 to 30 us.
+// Least size of a piece that a thread takes at a time, over all arrays [bytes], which takes about
+// 10 to 30 us.
 inline constexpr size_t kPieceBytes = size_t{256} << 10;
 
-/// Size of the pieces of a loop over `all` bytes, at least `least` [bytes]: large enough that the
-/// start and the end of a piece cost little, small enough that threads end at about the same time.
+/// Returns the size of the pieces of a loop over `all` bytes, at least `least` [bytes]. The size is
+/// large enough that the start of a piece takes little time in comparison, and small enough that
+/// all threads end at about the same time.
 size_t piece_bytes(size_t all, size_t least) noexcept;
 
 using Piece = void (*)(const void* context, int64_t index);
@@ -44,7 +46,7 @@ class PieceFailure {
   PieceFailure& operator=(const PieceFailure&) = delete;
 
   bool occurred() const noexcept { return __atomic_load_n(&occurred_, __ATOMIC_RELAXED); }
-  /// Keeps the current exception, unless another thread has kept an exception before.
+  /// Keeps the current exception, unless an exception was kept before.
   void keep_current() noexcept;
   /// Throws the kept exception. Every piece must have ended.
   [[noreturn]] void rethrow();
@@ -59,12 +61,12 @@ class PieceFailure {
 /// Calls function(begin, end) on pieces of [0, n) of `grain` elements, in any order and at the same
 /// time; the last piece may be shorter. Makes no call if n <= 0; a grain below 1 is treated as 1.
 /// The caller takes part, so the loop never waits for a thread that has not begun. In a parallel
-/// region of OpenMP, or while another thread runs such a loop of this library, all pieces run on
-/// the calling thread, one after the other.
+/// region of OpenMP, or while another thread runs a parallel_for() of this library, all pieces run
+/// on the calling thread, one after the other.
 ///
 /// If the function throws, pieces that have not begun are skipped, and the first exception reaches
-/// the caller after the last running piece has ended. A noexcept function is not tested for
-/// exceptions: an exception ends the process. parallel_for() itself throws nothing.
+/// the caller after the last running piece has ended. If a noexcept function throws, the process
+/// ends. parallel_for() itself throws nothing.
 ///
 /// Returns when all pieces have ended. The function is called as const. Helper threads have the
 /// caller's floating-point mode (rounding, flush to zero), but not its thread-local state, such as

@@ -7,7 +7,7 @@
 
 namespace kernkit::cpu::detail {
 
-/// Two bfloat16, split by a shift and a mask instead of shuffles.
+/// A pair of bfloat16 in one word, which a shift and a mask split without shuffles.
 struct __attribute__((packed, may_alias)) BFloat16Pair {
   uint32_t bits;
   KERNKIT_INLINE float low() const { return kernkit::detail::bit_cast<float>(bits << 16); }
@@ -29,9 +29,9 @@ KERNKIT_INLINE void pair_block(const Op& op, bfloat16* out, const In*... in) {
 }
 
 #if KERNKIT_INSTRUCTION_SETS > 1
-// float16 is converted with a memory source: a register source needs a shuffle, which doubles the
-// time on an EPYC of family 25, model 1. There, a memory destination takes twice the time of a
-// register.
+// Conversions from float16 read memory: a register source needs a shuffle, which doubles the time
+// on an EPYC of family 25, model 1. Conversions to float16 write a register: on that EPYC a memory
+// destination doubles the time.
 using Halves = uint16_t __attribute__((vector_size(16), aligned(2), may_alias));
 using Floats = float __attribute__((vector_size(32)));
 inline constexpr int kHalfBlock = 32;  // number of elements whose compute types fit in registers

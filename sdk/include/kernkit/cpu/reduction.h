@@ -8,10 +8,11 @@
 
 namespace kernkit::cpu::detail {
 
-// Lane j accumulates every kLanes-th element of the blocks, in order; then halves of the lanes are
-// joined. The order, and so the bits, are the same for every instruction set. Lanes fill half the
-// registers of AVX2, or a quarter. No loop over the lanes is partly unrolled, so that they stay in
-// registers.
+// A reduction with kLanes lanes. Lane j accumulates the elements j, j + kLanes, ... of the blocks,
+// in order; then the upper half of the lanes is joined to the lower half, until one lane is left.
+// The order, and thus the bits of the result, is the same for every instruction set. The lanes fill
+// a half or a quarter of the AVX2 registers. A loop over the lanes is unrolled completely or not at
+// all, so that the lanes stay in registers.
 template <int kLanes, class T, class Join>
 KERNKIT_INLINE T join_lanes(const T (&at)[kLanes], const Join& join) {
   T joined[kLanes / 2];
@@ -50,7 +51,8 @@ struct Sum {
   }
 };
 
-/// Maximum, or NaN if an element is NaN. The maximum instruction drops NaN, so `nan` records it.
+/// The maximum, or NaN if an element is NaN. The maximum instruction drops a NaN, so `nan` records
+/// the lanes that had a NaN.
 template <class T>
 struct Max {
   static constexpr int kLanes = 128 / sizeof(T);

@@ -33,8 +33,8 @@ struct RowValueWasOverwritten {};
 /// Each use of a result of load() or map() reads memory. rows() throws RuntimeError if the body
 /// overwrote that memory by map(), map_sum() or put() before the use, because CUDA keeps the old
 /// values in registers. A pointer is read without this check. A pass calls the op once or more for
-/// each element, in any order. Functions do not wait, and throw only what rows() catches and what
-/// an op throws.
+/// each element, in any order. The functions do not wait for other threads, and throw only what an
+/// op throws and exceptions that rows() catches.
 template <InstructionSet kSet>
 class Row {
  public:
@@ -57,8 +57,8 @@ class Row {
   /// Computes op(in[i]...) once, not rounded, and returns the results for several passes. The
   /// results are in memory of this thread until the row ends, so later writes to the inputs do not
   /// change them. Each call in a row takes memory for d elements. rows() throws MemoryError if the
-  /// system has none. rows() throws RuntimeError if the body overwrote an input that load() or
-  /// map() returned.
+  /// system has no memory left. rows() throws RuntimeError if the body overwrote an input that
+  /// load() or map() returned.
   template <class Op, class... In>
   KERNKIT_INLINE auto keep(const Op& op, const In&... in) const {
     begin_pass(in...);
@@ -166,9 +166,9 @@ class Row {
     }
   }
 
-  // Block code is compiled once and serves whole blocks, the end of a row, and rows with
-  // non-temporal stores. The non-temporal stores are compiled elsewhere: in this function they
-  // would keep g++ from holding sums of other passes in registers.
+  // The code of a block is compiled once, for whole blocks, the end of a row, and rows with
+  // non-temporal stores. The non-temporal stores are in RowPass: in this function they would keep
+  // g++ from holding sums of other passes in registers.
   template <class Op, class Out, class... In>
   KERNKIT_FLATTENED void map_blocks(const Op& op, Out* out, bool streaming, const In*... in) const {
     constexpr int64_t kBlock = detail::kBlock;
@@ -198,8 +198,8 @@ class Row {
     if (ragged) last.store(out, d_);
   }
 
-  /// 16-bit floats have no vector loops for processors before AVX2: these loops would take a third
-  /// of a kernel's compile time.
+  /// 16-bit floats have no vector loops for processors before AVX2: compiling these loops would
+  /// take a third of a kernel's compile time.
   template <class... T>
   static constexpr bool kIsScalar = KERNKIT_INSTRUCTION_SETS > 1 &&
                                     kSet == InstructionSet::kBaseline &&
@@ -245,8 +245,8 @@ class Row {
     }
   }
 
-  // If Out is not void, the values that are reduced are stored as well. Lanes of whole blocks stay
-  // in registers.
+  // If Out is not void, the values that are reduced are also stored. The lanes stay in registers
+  // for whole blocks.
   template <template <class> class Reduction, class Out, class Op, class... In>
   KERNKIT_FLATTENED auto reduce(const Op& op, Out* out, const In*... in) const {
     using R = detail::result_of<Op, In...>;

@@ -9,9 +9,9 @@
 
 namespace kernkit::cpu::detail {
 
-// Vectors of float16 and of float that fill one register of an instruction set. If a wide register
-// were stored in halves, loading it would wait some 20 cycles for the stores: 1.4 times the time of
-// a layer norm (AMD family 25 model 17).
+// Vectors of float16 and of float that fill one register of an instruction set. If the halves of a
+// wide register were stored separately, a load of the whole register would wait about 20 cycles for
+// the stores, and a layer norm would take 1.4 times as long (AMD, family 25, model 17).
 #if KERNKIT_INSTRUCTION_SETS > 1
 template <InstructionSet kSet>
 struct HalfVector {
@@ -27,10 +27,10 @@ struct HalfVector<InstructionSet::kAvx512> {
 };
 #endif
 
-// With optimisation g++ inlines these functions into a function with a target attribute, and the
-// asm takes registers: around an asm that writes memory g++ keeps sums in memory. clang++, and g++
-// without optimisation, compile a function without a target attribute, in which no wide register is
-// available as an operand.
+// With optimisation, g++ inlines these functions into a function with a target attribute; the asm
+// then writes a register, because g++ would keep sums in memory around an asm that writes memory.
+// clang++, and g++ without optimisation, compile these functions without the target attribute, so
+// that a wide register cannot be an operand; the asm then writes memory.
 template <InstructionSet kSet, class T>
 KERNKIT_INLINE void widen_halves([[maybe_unused]] float (&to)[kBlock],
                                  [[maybe_unused]] const T* from) {
@@ -88,7 +88,7 @@ struct BlockOf<kSet, true, float16> {
   KERNKIT_INLINE explicit BlockOf(const float16* from) { widen_halves<kSet>(at, from); }
 };
 
-/// The last block of a row of d elements; it may overlap the block before. A row shorter than a
+/// The last block of a row of d elements; it may overlap the previous block. A row shorter than a
 /// block is copied to the end of a block whose first elements repeat the row's first element.
 template <class T>
 struct LastBlock {
@@ -98,7 +98,7 @@ struct LastBlock {
     if (__builtin_expect(d >= kBlock, 1)) return in + d - kBlock;
     return short_row(in, d);
   }
-  /// The whole row; for a row shorter than a block, the copy in a block.
+  /// Returns `in`, or, for a row shorter than a block, the address of a copy of the row.
   KERNKIT_INLINE const T* row(const T* in, int64_t d) {
     if (__builtin_expect(d >= kBlock, 1)) return in;
     return short_row(in, d);
@@ -115,8 +115,8 @@ struct LastBlock {
   }
 };
 
-/// Results of the last block: computed first, because the row may be written in place, and stored
-/// last.
+/// Results of the last block, which is computed first, because the row may be written in place, and
+/// stored last.
 template <class T>
 struct LastResult {
   T at[kBlock];

@@ -10,8 +10,9 @@
 namespace kernkit::cpu::detail {
 
 /// Same as kernkit::detail::RowWrites, but in memory and with little code in a kernel. `count` is
-/// the number of writes of the row so far. The caller holds it, so that a compiler can keep it in a
-/// register: a use of a value compares numbers, and searches the log only after a later write.
+/// the number of writes to the row so far. The caller owns the count, so that a compiler can keep
+/// it in a register: a use of a value compares two counts, and searches the log only if a later
+/// write exists.
 class RowLog {
  public:
   // Leaves the entries uninitialised.

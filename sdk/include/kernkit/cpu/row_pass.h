@@ -7,15 +7,15 @@
 
 namespace kernkit::cpu::detail {
 
-/// Parts of a row whose results take non-temporal stores: a part is computed in a buffer in the
-/// first-level cache and copied from there. Independent of element types, so that one copy serves
-/// all kernels.
+/// Splits a row whose results take non-temporal stores into parts: a part is computed into a buffer
+/// that fits the first-level cache, and then copied to the output. The class is independent of
+/// element types, so that all kernels share its code.
 class RowPass {
  public:
   // Leaves the buffer uninitialised.
   KERNKIT_INLINE RowPass() {}
 
-  /// Begins a pass over d elements of `size` bytes at `out`. `avx`: uses stores of 32 bytes.
+  /// Begins a pass over d elements of `size` bytes at `out`. `avx` selects stores of 32 bytes.
   KERNKIT_LOCAL void begin(void* out, int64_t d, size_t size, bool avx) noexcept;
   /// Stores the current part. Returns the number of elements of the next part, 0 after the last
   /// part.

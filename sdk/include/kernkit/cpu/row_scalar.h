@@ -12,7 +12,7 @@ namespace kernkit::cpu::detail {
 template <class Op, class... In>
 using result_of = std::decay_t<std::invoke_result_t<const Op&, compute_t<In>...>>;
 
-/// Reduces the blocks in the same order as Row: a partial last block comes first.
+/// Reduces the blocks in the same order as the vector loops of Row: a partial last block first.
 template <template <class> class Reduction, class Op, class... In>
 KERNKIT_UNFUSED __attribute__((noinline)) KERNKIT_LOCAL auto reduce_scalar(const Op& op, int64_t d,
                                                                            const In*... in) {

@@ -7,10 +7,10 @@
 
 namespace kernkit::cpu::detail {
 
-/// The map() calls of a body whose results take non-temporal stores: bit k is call number k in a
-/// row, from 0. A result that the body also reads, before or after, stays in the caches. The first
-/// row of a call of rows() determines the bits; they change the time of the other rows, not their
-/// results.
+/// Selects the map() calls of a body whose results take non-temporal stores: bit k is set for map()
+/// call k of a row, counted from 0. A result that the body also reads, before or after the call, is
+/// stored normally and stays in the caches. The first row of a call of rows() determines the bits;
+/// they change the time of the other rows, not their results.
 ///
 /// Each row records its reads and writes by plain stores: a branch in each pass would take a tenth
 /// of a kernel's compile time.
@@ -18,14 +18,15 @@ class RowStreams {
  public:
   static constexpr int kUnknown = -1;
 
-  /// `shared`: the bits of all threads, or kUnknown; null if no result takes non-temporal stores.
+  /// *shared holds the bits for all threads, or kUnknown. `shared` is null if no result takes
+  /// non-temporal stores.
   KERNKIT_INLINE explicit RowStreams(int* shared) : shared_(shared) {
     const int learned = shared == nullptr ? 0 : __atomic_load_n(shared, __ATOMIC_RELAXED);
     learning_ = learned == kUnknown;
     bits_ = learning_ ? 0 : static_cast<unsigned>(learned);
   }
-  /// Number of map() calls and of reads in a row so far. Not a member of RowStreams: a compiler
-  /// keeps the counts in registers or computes them.
+  /// Numbers of map() calls and of reads in the current row so far. A separate struct, not members
+  /// of RowStreams, so that the compiler can keep the counts in registers or compute them.
   struct Row {
     unsigned maps = 0, reads = 0;
   };

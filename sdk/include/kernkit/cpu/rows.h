@@ -58,10 +58,10 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 }  // namespace detail
 
 /// Calls body(row, r) for r in [0, n), in any order; n <= 0 makes no call. `bytes` is the size of
-/// all memory that the calls read and write: from an eighth of machine().threading_bytes on,
-/// several threads take part. `row` is a Row of d elements, whose type depends on the instruction
-/// set: the body is a lambda with a parameter `const auto& row`, and captures pointers and numbers
-/// by value.
+/// all memory that the calls read and write; if it is at least an eighth of
+/// machine().threading_bytes, several threads take part. `row` is a Row of d elements, whose type
+/// depends on the instruction set: the body is a lambda with a parameter `const auto& row`, and
+/// captures pointers and numbers by value.
 ///
 ///     cpu::rows(n, d, 2 * n * d * sizeof(T), [=](const auto& row, int64_t r) {
 ///       const T* in = x + r * stride;
@@ -70,7 +70,7 @@ KERNKIT_LOCAL void run_rows(const RowLoops& loops, const void* body, int64_t n, 
 ///       row.map([scale](float v, float g) { return v * scale * g; }, y + r * d, in, weight);
 ///     });
 ///
-/// The bits of a row depend neither on the instruction set, nor on threads, nor on other rows.
+/// The bits of a row do not depend on the instruction set, the threads or other rows.
 ///
 /// Returns when all calls have ended. Several threads may call the body at the same time, as const,
 /// so two rows may not write the same memory. d is not negative; with d = 0 the rows are empty.

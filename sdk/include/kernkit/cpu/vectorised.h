@@ -12,8 +12,8 @@
 #include "kernkit/cpu/machine.h"
 
 /// Asserts before a loop that its iterations are independent: the compiler vectorises without a
-/// check for overlap, which would select the scalar path for an in-place call. Empty for other
-/// compilers than g++ and clang++.
+/// check for overlap, which would select the scalar path for an in-place call. Empty for compilers
+/// other than g++ and clang++.
 #if defined(__clang__)
 #define KERNKIT_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -22,7 +22,7 @@
 #define KERNKIT_INDEPENDENT_ITERATIONS
 #endif
 
-/// Unrolls the next loop four times; g++ does so on request only, and nvcc does not pass the pragma
+/// Unrolls the next loop four times, which g++ does on request only. nvcc does not pass the pragma
 /// to g++. Empty for other compilers.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define KERNKIT_UNROLLED _Pragma("GCC unroll 4")
@@ -34,8 +34,8 @@
 #define KERNKIT_NOT_UNROLLED
 #endif
 
-// Instructions keep their order: g++ would write the halves of a cache line apart, which costs a
-// third of the speed (Cascade Lake).
+// Disables instruction scheduling: g++ would separate the stores of the two halves of a cache line,
+// which costs a third of the speed (Cascade Lake).
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 /// Marks a function whose loops are vectorised with the dynamic cost model (-O2 has the very-cheap
 /// model in g++ 12, and no vectorisation before), into which all calls are inlined (flatten), and
@@ -50,9 +50,9 @@
 /// With other compilers, or without optimisation, the function is only flattened and hidden:
 /// vectorisation and fusion then depend on the compiler's options.
 #define KERNKIT_VECTORISED KERNKIT_VECTORISED_BY("peel-loops")
-/// Marks a function with a loop over rows: without the passes of g++ that find next to nothing in
-/// blocks without branches. GCSE and PRE stay enabled: without GCSE softmax executes 7 to 23 % more
-/// instructions.
+/// Marks a function with a loop over rows. Disables passes of g++ that improve almost nothing in
+/// blocks without branches, but take compile time. GCSE and PRE stay enabled: without GCSE, softmax
+/// executes 7 to 23 % more instructions.
 #define KERNKIT_VECTORISED_ROWS                                                                  \
   KERNKIT_VECTORISED_BY("peel-loops", "no-tree-vrp", "no-gcse-after-reload",                     \
                         "no-rerun-cse-after-loop", "no-cse-follow-jumps", "no-unswitch-loops",   \
@@ -68,9 +68,9 @@
 #define KERNKIT_VECTORISED_ROWS KERNKIT_VECTORISED
 #endif
 /// Marks a function that rounds products before additions, so that scalar and vectorised loops give
-/// the same bits. With FMA enabled, such as by -march=native, g++ fuses unless -ffp-contract=off,
-/// which a header cannot set for a file. clang++ decides about fusion in its front end. Empty
-/// without FMA.
+/// the same bits. With FMA enabled, for example by -march=native, g++ fuses products and additions
+/// unless -ffp-contract=off is set, which a header cannot do for a whole file. clang++ decides
+/// about fusion in its front end. Empty without FMA.
 #if defined(__FP_FAST_FMAF) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #define KERNKIT_UNFUSED \
   __attribute__((optimize("fp-contract=off"), flatten, noinline)) KERNKIT_LOCAL
@@ -85,12 +85,12 @@
 
 namespace kernkit::cpu::detail {
 
-/// Number of elements of a block. The size is constant, so that a compiler unrolls the loop over a
-/// block.
+/// Number of elements of a block. The number is constant, so that a compiler unrolls the loop over
+/// a block.
 inline constexpr int kBlock = 64;
 
-/// A type-erased loop: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. `hints`: bits
-/// of MemoryHint; kNonTemporal requires `out` at the start of a cache line.
+/// A type-erased loop: out[i] = op(in[i]...) for i in [0, n), n a multiple of kBlock. `hints` are
+/// bits of MemoryHint; kNonTemporal requires `out` at the start of a cache line.
 using Loop = void (*)(const void* op, int64_t n, unsigned hints, void* out, const void* const* in);
 
 }  // namespace kernkit::cpu::detail

@@ -9,7 +9,8 @@ namespace kernkit {
 
 namespace detail {
 
-// Throws MemoryError if a request for memory failed, RuntimeError for any other error of CUDA.
+// Throws MemoryError if `error` is a failed allocation, and RuntimeError for any other error of
+// CUDA.
 inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, DLDevice device) {
   if (__builtin_expect(error == cudaErrorMemoryAllocation, 0)) {
     (void)cudaGetLastError();
@@ -20,9 +21,9 @@ inline void check_cuda_alloc(cudaError_t error, const char* call, size_t size, D
 
 }  // namespace detail
 
-/// Allocates memory of the tensor's own GPU for Tensor::FromNDAlloc(), independent of the current
-/// device. cudaMalloc and cudaFree wait for the device and fail during stream capture: a kernel
-/// allocates with alloc_tensor() instead. Objects have no state; any thread may use them.
+/// Allocates memory on the tensor's GPU for Tensor::FromNDAlloc(), whichever device is current.
+/// cudaMalloc and cudaFree wait for the device and fail during stream capture: a kernel allocates
+/// with alloc_tensor() instead. Objects have no state; any thread may use them.
 struct CUDANDAlloc {
   /// Sets `data` to uninitialised memory of the tensor's size, GetDataSize(), at a multiple of 256
   /// bytes (CUDA C++ Programming Guide, Device Memory Accesses), which FreeData() frees; an empty

@@ -15,7 +15,7 @@ struct Plus {
     return a + b;
   }
 };
-/// The larger value, or NaN if either is NaN, unlike fmaxf().
+/// The larger value, or NaN if one of the values is NaN, unlike fmaxf().
 struct Larger {
   template <class T>
   __device__ __forceinline__ T operator()(T a, T b) const {
@@ -23,7 +23,8 @@ struct Larger {
   }
 };
 
-// Each lane joins the same pairs, so all lanes have the same bits.
+// Joins the values of the warp's lanes and returns the result to each lane. All lanes join the same
+// pairs of values, so their results have the same bits.
 template <class Join, class T>
 __device__ __forceinline__ T reduce_warp(T value, const Join& join) {
 #pragma unroll
@@ -50,17 +51,17 @@ __device__ __forceinline__ T reduce_block(T value, const Join& join) {
 
 /// Returns the sum of the values of all threads to each thread, in an order that depends only on
 /// the size of the block, so that each run gives the same bits. The block has one dimension and
-/// whole warps, at most 32. All its threads make the call, which waits for them at barriers, and
-/// takes static shared memory for 32 values. T: float, double, an integer of 4 or 8 bytes. Throws
-/// nothing.
+/// consists of whole warps, at most 32. All threads of the block must make the call, which waits
+/// for them at barriers and uses static shared memory for 32 values. T is float, double or an
+/// integer of 4 or 8 bytes. Throws nothing.
 template <class T>
 __device__ __forceinline__ T block_sum(T value) {
   return detail::reduce_block(value, detail::Plus{});
 }
 
 /// Returns the largest value of all threads to each thread; NaN if any value is NaN, unlike
-/// fmaxf(). Requires the block, the types and the shared memory of block_sum(), and waits as it
-/// does.
+/// fmaxf(). Has the same requirements for the block and T as block_sum(), uses as much shared
+/// memory, and also waits at barriers.
 template <class T>
 __device__ __forceinline__ T block_max(T value) {
   return detail::reduce_block(value, detail::Larger{});

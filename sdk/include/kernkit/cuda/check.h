@@ -8,22 +8,22 @@
 
 namespace kernkit::cuda {
 
-/// Throws RuntimeError for a failed call: "cudaSetDevice(1) failed: cudaErrorNoDevice: no
+/// Throws RuntimeError for a failed call, such as "cudaSetDevice(1) failed: cudaErrorNoDevice: no
 /// CUDA-capable device is detected". `call` is the call's text and `location` the line that made
-/// the call. The message adds that the error comes from earlier work, that the context is lost, or
-/// which driver or architecture was found and which is required; then the last three calls of the
-/// library, if an environment variable requests the log, the trace or recordings; and for an error
-/// of earlier work the environment variable that finds the kernel. Clears the runtime's last error,
-/// so that no later call reports the error again. The error is not cudaSuccess; the text of `call`
-/// is copied.
+/// the call. If they apply, the message adds that the error comes from earlier work, that the
+/// context is lost, or which driver or architecture was found and which is required. If an
+/// environment variable requests the log, the trace or recordings, the last three calls of the
+/// library follow. For an error of earlier work, the message names the environment variable that
+/// finds the kernel. Clears the runtime's last error, so that no later call reports the error
+/// again. `error` must not be cudaSuccess; the text of `call` is copied.
 [[noreturn, gnu::cold]] void throw_cuda_error(cudaError_t error, const char* call,
                                               SourceLocation location);
 
 namespace detail {
 /// Returns true if KERNKIT_SYNC=1 is set in the environment; read once.
 bool sync_each_launch();
-/// Throws as throw_cuda_error() does, for a call that waited for its own work: the error does not
-/// come from earlier work.
+/// Throws as throw_cuda_error() does, for a call that waited for its own work, so that the message
+/// does not attribute the error to earlier work.
 [[noreturn, gnu::cold]] void throw_error_of_own_work(cudaError_t error, const char* call,
                                                      SourceLocation location);
 }  // namespace detail

@@ -7,7 +7,7 @@
 namespace kernkit {
 
 /// Makes a device current for this thread and, at the end of the scope, restores the previous
-/// device. Sets the device only if the two differ.
+/// device. Sets the device only if it differs from the current device.
 class CUDADeviceGuard {
  public:
   /// Makes `device` current for this thread. Throws RuntimeError if the device does not exist or

@@ -6,7 +6,8 @@
 
 namespace kernkit::cuda {
 
-/// Sizes and limits of one device, as cudaDeviceGetAttribute() returns them. Extents are x, y, z.
+/// Sizes and limits of one device, as cudaDeviceGetAttribute() returns them. Extents are in the
+/// order x, y, z.
 struct DeviceProperties {
   int compute_capability;              ///< compute capability: 90 for sm_90
   int sm_count;                        ///< number of streaming multiprocessors (SMs)

@@ -31,7 +31,7 @@ namespace kernkit::cuda {
 
 /// Returns the block's dynamic shared memory: LaunchConfig's shared_memory bytes, uninitialised,
 /// 16-byte aligned, the same for every T and every thread of the block; valid until the block ends.
-/// This is the function for the simulator's fibers; a call outside of a kernel aborts the process.
+/// This version runs in the simulator's fibers; a call outside of a kernel aborts the process.
 template <class T>
 T* dynamic_shared() {
   return static_cast<T*>(simulator::dynamic_shared_memory());

@@ -13,14 +13,14 @@ namespace detail {
 
 inline constexpr int kElementwiseThreads = 256;
 
-/// The packs of one array that one thread handles: every kElementwiseThreads-th pack of a tile.
+/// The packs of one array that one thread loads: every kElementwiseThreads-th pack of a tile.
 template <class T, int kWidth, int kPacks>
 struct Packs {
   Pack<T, kWidth> packs[kPacks];
 };
 
-// Loads this thread's packs of a tile of `count` packs. kFull: the tile has kPacks packs for each
-// thread.
+// Loads this thread's packs of a tile of `count` packs. If kFull is true, the tile has kPacks packs
+// for each thread, and `count` is ignored.
 template <bool kFull, int kWidth, int kPacks, class T>
 __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count) {
   Packs<T, kWidth, kPacks> result;
@@ -32,8 +32,9 @@ __device__ __forceinline__ Packs<T, kWidth, kPacks> load(const T* in, int count)
   return result;
 }
 
-// Stores the results of this thread's packs. The caller has loaded the arguments before: in-place
-// calls are correct, and all loads of a thread are in flight together.
+// Applies the op to this thread's packs and stores the results. The caller has already loaded all
+// inputs, so that the output may be one of the inputs and all loads of a thread are in flight
+// together.
 template <bool kFull, int kWidth, int kPacks, class Op, class Out, class... In>
 __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
                                       const Packs<In, kWidth, kPacks>&... in) {
@@ -48,9 +49,9 @@ __device__ __forceinline__ void apply(int count, const Op& op, Out* out,
   }
 }
 
-// One tile per block; `head` elements precede the first tile. The index is 64-bit once per block
-// and 32-bit inside the block. The first block also computes the head, the last block the elements
-// after the last whole pack.
+// Computes one tile per block; `head` elements precede the first tile. The tile's index has 64
+// bits, and indices inside a tile have 32 bits. The first block also computes the elements of the
+// head, and the last block also computes the elements after the last whole pack.
 template <int kWidth, int kPacks, class Op, class Out, class... In>
 __global__ void __launch_bounds__(kElementwiseThreads)
     elementwise_kernel(int64_t n, int head, Op op, Out* out, const In*... in) {
@@ -71,7 +72,8 @@ __global__ void __launch_bounds__(kElementwiseThreads)
   }
 }
 
-/// Number of elements before the first whole pack if it is the same for all pointers, otherwise -1.
+/// Returns the number of elements before the first whole pack if that number is the same for all
+/// pointers, otherwise -1.
 template <int kWidth, class First, class... Others>
 int common_head(const First* first, const Others*... others) {
   const auto head_of = [](const auto* pointer) {
@@ -84,7 +86,7 @@ int common_head(const First* first, const Others*... others) {
   };
   const int head = head_of(first);
   int differs = 0;
-  ((differs |= head_of(others) ^ head), ...);  // checks the alignment of every pointer
+  ((differs |= head_of(others) ^ head), ...);  // throws for any pointer that is not aligned
   return differs == 0 ? head : -1;
 }
 
@@ -107,8 +109,9 @@ void launch_elementwise(const Launch& launch, int64_t n, int head, const Op& op,
 ///
 /// The types may differ in size. The fast path requires pointers with the same distance to a
 /// 16-byte boundary, counted in elements; other pointers are loaded element by element, eight at a
-/// time. Enqueues one kernel and does not wait. The op, copied into the kernel, is callable as
-/// const in device code; the arrays are accessible to the launch's device until the kernel ends.
+/// time. Enqueues one kernel and does not wait. The op is copied into the kernel and must be
+/// callable as const in device code; the arrays must stay accessible to the launch's device until
+/// the kernel ends.
 template <class Op, class Out, class... In>
 void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const In*... in) {
   static_assert(!std::is_const_v<Out>,
@@ -123,8 +126,8 @@ void elementwise(const Launch& launch, int64_t n, const Op& op, Out* out, const 
   }();
   static_assert((16 % sizeof(Out) == 0) && ((16 % sizeof(In) == 0) && ...),
                 "elementwise: elements have 1, 2, 4, 8 or 16 bytes");
-  // Bytes loaded by a thread: 64, or 32 for 1-byte types. At least 4 elements, so that a grid
-  // covers 2^40.
+  // A thread loads 64 bytes in total, or 32 bytes if all types have 1 byte, and computes at least 4
+  // elements, so that a grid covers 2^40 elements.
   constexpr int kWidth = 16 / kWidest;
   constexpr int kBytes = kWidth * (sizeof...(In) == 0 ? sizeof(Out) : (sizeof(In) + ... + 0));
   constexpr int kExpected = (kWidest == 1 ? 32 : 64) / kBytes;

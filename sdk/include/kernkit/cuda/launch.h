@@ -15,13 +15,14 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// Names T without deducing it, so that an argument converts to the kernel's parameter type.
+// T, in a context in which T is not deduced, so that an argument converts to the kernel's parameter
+// type.
 template <class T>
 struct Exactly {
   using type = T;
 };
 
-/// A kernel's argument, for messages.
+/// A kernel's argument, as messages print it.
 struct Argument {
   enum Kind { kSigned, kUnsigned, kFloat, kPointer, kOther };
   const void* value;
@@ -43,8 +44,8 @@ Argument argument(const T& value) {
                                                 const DLTensor* first, const char* first_name);
 [[noreturn, gnu::cold]] void throw_bad_config(const LaunchConfig& config, const void* kernel,
                                               int device);
-/// A kernel's static shared memory on a device [bytes per block], queried once. 0 if the runtime
-/// does not return it; the launch then reports the error.
+/// A kernel's static shared memory on a device [bytes per block], queried once. Returns 0 if the
+/// query fails; the launch then reports the error.
 int64_t static_shared_memory(const void* kernel, int device);
 [[noreturn, gnu::cold]] void throw_shared_memory(const LaunchConfig& config, const void* kernel,
                                                  int device);
@@ -68,7 +69,7 @@ int64_t static_shared_memory(const void* kernel, int device);
 class Launch {
  public:
   /// Makes the device of the tensors current for this thread and reads the stream of the caller's
-  /// framework. Every argument is a TensorView, read during the construction only. Throws
+  /// framework. Every argument is a TensorView, which is only read during construction. Throws
   /// ValueError unless all tensors are on one CUDA device; the message names the tensor. Throws
   /// RuntimeError if the device cannot be made current. Destroy the object in the same thread.
   template <class... Tensors>
@@ -86,9 +87,10 @@ class Launch {
   /// of the process. Throws RuntimeError if the runtime fails at the first query, or for a device
   /// above cuda:127.
   const DeviceProperties& properties() const { return device_properties(device_.device_id); }
-  /// Returns whether the stream is being captured into a graph; true also for a capture that was
-  /// invalidated. Throws RuntimeError if CUDA does, as for the default stream during the capture of
-  /// a stream that synchronises with it (cudaErrorStreamCaptureImplicit). Does not wait.
+  /// Returns whether the stream is being captured into a graph; also true for a capture that was
+  /// invalidated. Throws RuntimeError if the query fails, for example for the default stream while
+  /// another stream that synchronises with the default stream is being captured
+  /// (cudaErrorStreamCaptureImplicit). Does not wait.
   bool capturing() const {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     KERNKIT_CUDA_CHECK(cudaStreamIsCapturing(stream_, &status));
@@ -100,7 +102,7 @@ class Launch {
   /// where the kernel writes, does not compile.
   ///
   /// Throws ValueError if the device does not support the grid, block, cluster or shared memory,
-  /// and RuntimeError with the launch's own error; the error of an earlier call stays set. With
+  /// and RuntimeError if the launch itself fails; the error of an earlier call stays set. With
   /// KERNKIT_SYNC=1 in the environment the launch waits for the kernel, unless the stream is
   /// captured, and the RuntimeError names the kernel and its arguments. Returns without waiting for
   /// the kernel, which gets copies of the arguments: memory to which they point must live until the
@@ -155,8 +157,9 @@ class Launch {
     native->numAttrs = config.attributes(attributes);
   }
 
-  // A kernel whose static and dynamic shared memory exceed 48 KiB together opts in to the maximum
-  // dynamic size, because other threads may launch the kernel with other sizes.
+  // Lets a kernel use more than 48 KiB of static and dynamic shared memory together. The limit is
+  // always set to the maximum dynamic size, because other threads may launch the kernel with other
+  // sizes.
   void opt_in_to_shared_memory(const LaunchConfig& config, const void* kernel,
                                const DeviceProperties& limits) const {
     const int64_t fixed = detail::static_shared_memory(kernel, device_.device_id);

@@ -11,14 +11,16 @@
 
 namespace kernkit::cuda {
 
-/// Number of blocks of a grid or a cluster, or of threads of a block, in three dimensions. 64-bit,
-/// so that a number that is too large is rejected instead of truncated. No function throws.
+/// Number of blocks of a grid or a cluster, or of threads of a block, in three dimensions. The
+/// numbers have 64 bits, so that a number that is too large is rejected instead of truncated. No
+/// function throws.
 struct Extent {
   int64_t x,  ///< number in x
       y,      ///< number in y
       z;      ///< number in z
 
-  /// Takes the numbers, unchecked, of up to three dimensions: `{blocks}`, `{32, 8}`.
+  /// Takes the numbers of up to three dimensions, such as `{blocks}` or `{32, 8}`; the numbers are
+  /// not checked.
   constexpr Extent(int64_t x_, int64_t y_ = 1, int64_t z_ = 1)  // NOLINT(runtime/explicit)
       : x(x_), y(y_), z(z_) {}
   /// Converts CUDA's dim3, with the numbers in x, y and z unchanged.
@@ -32,8 +34,8 @@ struct Extent {
   constexpr bool within(const int (&limit)[3]) const {
     return x - 1 < limit[0] && y - 1 < limit[1] && z - 1 < limit[2] && x > 0 && y > 0 && z > 0;
   }
-  /// Returns whether each number is a multiple of that of `part`; false if a number of `part` is
-  /// not positive.
+  /// Returns whether x, y and z are multiples of part.x, part.y and part.z; false if one of these
+  /// is not positive.
   constexpr bool is_multiple_of(const Extent& part) const {
     return part.x > 0 && part.y > 0 && part.z > 0 && x % part.x == 0 && y % part.y == 0 &&
            z % part.z == 0;
@@ -52,29 +54,29 @@ struct LaunchConfig {
   int64_t shared_memory;  ///< dynamic shared memory [bytes per block]
 
   /// Takes the grid, the block and the dynamic shared memory [bytes per block], unchecked.
-  /// `shared_memory_` may have any integer type, such as that of sizeof.
+  /// `shared_memory_` may have any integer type, such as size_t.
   template <class Bytes = int64_t, std::enable_if_t<std::is_integral_v<Bytes>, int> = 0>
   LaunchConfig(Extent grid_, Extent block_, Bytes shared_memory_ = 0)
       : grid(grid_), block(block_), shared_memory(static_cast<int64_t>(shared_memory_)) {}
 
-  /// Sets the blocks of a cluster and returns *this: they run at the same time on neighbouring SMs
-  /// and access each other's shared memory (sm_90 and later). The launch throws ValueError unless
-  /// the grid is a multiple of the cluster in each dimension. Sets
+  /// Sets the number of blocks of a cluster and returns *this. The blocks of a cluster run at the
+  /// same time on neighbouring SMs and can access each other's shared memory (sm_90 and later). The
+  /// launch throws ValueError unless the grid is a multiple of the cluster in each dimension. Sets
   /// cudaLaunchAttributeClusterDimension.
   LaunchConfig& with_cluster(Extent blocks) {
     cluster = blocks;
     return *this;
   }
-  /// Requires that all blocks run at the same time, so that they can wait for each other, and
-  /// returns *this. The launch throws RuntimeError if they do not fit on the device. Sets
-  /// cudaLaunchAttributeCooperative.
+  /// Requires that all blocks of the grid run at the same time, so that they can wait for each
+  /// other, and returns *this. The launch throws RuntimeError if the blocks do not fit on the
+  /// device together. Sets cudaLaunchAttributeCooperative.
   LaunchConfig& cooperatively() {
     cooperative = true;
     return *this;
   }
   /// Lets the kernel start before the previous kernel of the stream has ended (programmatic
   /// dependent launch, sm_90 and later), and returns *this. The kernel must call
-  /// cudaGridDependencySynchronize() before it accesses memory, otherwise there is a race.
+  /// cudaGridDependencySynchronize() before it accesses memory; otherwise the accesses race.
   LaunchConfig& overlapping_previous() {
     overlaps_previous = true;
     return *this;

@@ -7,11 +7,11 @@
 namespace kernkit::cuda {
 
 /// kWidth adjacent elements, which a thread loads or stores at once; kWidth is a power of two. A
-/// pack is moved by one instruction of up to 16 bytes, or by several of 16 bytes. The address must
-/// be a multiple of alignof(Pack).
+/// pack of up to 16 bytes is moved by one instruction, a larger pack by several 16-byte
+/// instructions. The address must be a multiple of alignof(Pack).
 template <class T, int kWidth>
 struct alignas(sizeof(T) * kWidth < 16 ? sizeof(T) * kWidth : 16) Pack {
-  T values[kWidth];  ///< the elements, in the order of memory
+  T values[kWidth];  ///< the elements, in memory order
 };
 
 }  // namespace kernkit::cuda

@@ -19,37 +19,39 @@ __device__ __attribute__((noinline)) inline void row_value_was_overwritten() { _
 
 }  // namespace detail
 
-/// A row of d elements, handled by kThreads threads, a warp or a block. Thread t handles the packs
-/// t, t + kThreads, ... of kWidth elements: kPacks packs, or any number if kPacks is 0. A pack is
-/// moved at once if its address is aligned, otherwise element by element. The assignment of
-/// elements to threads, and so each bit of a result, does not depend on alignment.
+/// A row of d elements, handled by kThreads threads, which are a warp or a block. Thread t handles
+/// the packs t, t + kThreads, ... of kWidth elements: at most kPacks packs, or any number if kPacks
+/// is 0. A pack is moved by one instruction if its address is aligned, otherwise element by
+/// element. The assignment of elements to threads, and thus the bits of a result, do not depend on
+/// alignment.
 ///
 /// The inputs of sum(), max(), map() and keep() are results of load(), keep() and map(), or
-/// pointers. Ops take compute types. All threads call these functions, and all get the result.
+/// pointers. Ops take compute types. All threads of the row must call these functions, and all of
+/// them get the result.
 ///
 /// A result of load(), keep() or map() does not change if the body overwrites memory. If the row is
-/// not in registers (kPacks is 0), the use of a result traps after a map() or put() overwrote its
-/// memory: the kernel ends with an error. A pointer is read without this check.
+/// not in registers (kPacks is 0), a use of a result whose memory a map() or put() has overwritten
+/// traps: the kernel ends with an error. A pointer is read without this check.
 template <int kThreads, int kWidth, int kPacks>
 class Row {
  public:
-  /// The thread's packs of an input, in registers: the row is read once. A row that is too long for
-  /// registers (kPacks is 0) is a RowInMemory, which each pass reads.
+  /// This thread's packs of an input, in registers, so that the row is read once. A row that is too
+  /// long for registers (kPacks is 0) is a RowInMemory, which each pass reads.
   template <class T>
   struct Loaded {
-    /// the thread's packs; elements past the row's end are unspecified
+    /// The thread's packs. Elements past the row's end are unspecified.
     Pack<T, kWidth> packs[kPacks];
   };
 
-  /// The packs of 16-bit elements if a thread has 64 registers: two elements in each register.
-  /// Separate elements would spill.
+  /// This thread's packs of 16-bit elements in a block whose threads have 64 registers each. Each
+  /// register holds two elements; with one element per register, registers would spill.
   template <class T>
   struct PackedPairs {
     uint32_t pairs[kPacks][kWidth / 2];  ///< two elements in each word, the first in the low bits
   };
 
   /// Makes a row of d elements, at most kThreads * kWidth * kPacks unless kPacks is 0; this is not
-  /// checked. cuda::rows() makes the rows, so that kernels need not.
+  /// checked. cuda::rows() makes the rows for its body.
   __device__ __forceinline__ explicit Row(int64_t d) : d_(static_cast<Index>(d)) {}
 
   /// Returns the row in[0 ... d), read into registers, or a RowInMemory if kPacks is 0. `in` is
@@ -81,8 +83,8 @@ class Row {
   }
 
   /// Returns the row op(x[i]...), not rounded, in registers, for several passes. If the row is too
-  /// long for registers, each pass computes the values again from the inputs, and a use traps after
-  /// the body overwrote an input. The result is valid as long as the row.
+  /// long for registers, each pass computes the values again from the inputs, and a use of the
+  /// result traps if the body has overwritten an input. The result is valid as long as the row.
   template <class Op, class... In>
   __device__ __forceinline__ auto keep(const Op& op, const In&... in) const {
     using R = result_of<Op, In...>;
@@ -98,15 +100,15 @@ class Row {
 
   /// Returns the sum of op(x[i]...) to each thread, in the type that op returns; 0 for an empty
   /// row. The order of the additions depends only on d and kWidth. Waits for the row's threads. In
-  /// a row that is too long for registers, a use of a result of load(), keep() or map() traps after
-  /// the body overwrote its memory.
+  /// a row that is too long for registers, a use of a result of load(), keep() or map() traps if
+  /// the body has overwritten the result's memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto sum(const Op& op, const In&... in) const {
     return reduce(detail::Plus{}, 0, op, in...);
   }
   /// Returns the largest op(x[i]...) to each thread: NaN if any is NaN, -infinity for an empty row.
   /// Waits for the row's threads. In a row that is too long for registers, a use of a result of
-  /// load(), keep() or map() traps after the body overwrote its memory.
+  /// load(), keep() or map() traps if the body has overwritten the result's memory.
   template <class Op, class... In>
   __device__ __forceinline__ auto max(const Op& op, const In&... in) const {
     return reduce(detail::Larger{}, -__builtin_huge_valf(), op, in...);
@@ -115,7 +117,8 @@ class Row {
   /// Stores out[i] = op(x[i]...), converted as by apply_op(), and returns the written row, as
   /// load() does. `out` may be an input: each thread reads its own elements first. The output must
   /// not overlap an input otherwise; this is not checked. In a row that is too long for registers,
-  /// a use of a result of load(), keep() or map() traps after the body overwrote its memory.
+  /// a use of a result of load(), keep() or map() traps if the body has overwritten the result's
+  /// memory.
   template <class Op, class Out, class... In>
   __device__ __forceinline__ auto map(const Op& op, Out* out, const In&... in) const {
     if constexpr (kPacks == 0) {
@@ -147,13 +150,14 @@ class Row {
   }
 
  private:
-  // The index of a row in registers fits 32 bits.
+  // An index into a row that is in registers fits into 32 bits.
   using Index = std::conditional_t<kPacks == 0, int64_t, int>;
   struct None {};
   using Writes = std::conditional_t<kPacks == 0, kernkit::detail::RowWrites, None>;
 
-  // The result of keep() for a row that is not in registers: make(first) computes a pack, and
-  // all_of(holds) is whether holds(x) for each RowInMemory x that the computation reads.
+  // The result of keep() for a row that is not in registers. make(first) computes the pack that
+  // begins at element `first`; all_of(holds) returns whether holds(x) is true for every RowInMemory
+  // x that the computation reads.
   template <class R, class Make, class AllOf>
   struct Computed {
     Make make;
@@ -172,7 +176,8 @@ class Row {
     return Computed<R, decltype(make), decltype(all_of)>{make, all_of};
   }
 
-  // A pointer with the number of writes so far; other inputs unchanged.
+  // Returns a pointer as a RowInMemory with the number of writes so far, and any other input
+  // unchanged.
   template <class In>
   __device__ __forceinline__ auto with_write_count(const In& in) const {
     if constexpr (std::is_pointer_v<In>) {
@@ -183,7 +188,7 @@ class Row {
     }
   }
 
-  // Whether holds(x) is true for each RowInMemory x that `in` reads.
+  // Returns whether holds(x) is true for every RowInMemory x that `in` reads.
   template <class T, class Holds>
   __device__ __forceinline__ static bool each_source(const T*, const Holds&) {
     return true;

@@ -6,7 +6,8 @@
 
 namespace kernkit::cuda::detail {
 
-// Whether the pack that begins at the row's element `first` can be moved at once.
+// Returns whether one instruction can move the pack that begins at the row's element `first`: the
+// pack is in the row and aligned.
 template <int kWidth, class T, class Index>
 __device__ __forceinline__ bool is_whole(const T* row, Index first, Index d) {
   return first + kWidth <= d &&
@@ -40,8 +41,8 @@ __device__ __forceinline__ void write_pack(T* row, Index first, Index d,
   }
 }
 
-// Leaves the word unchanged, but ptxas cannot see this and so does not split the word into two
-// registers.
+// Leaves the word unchanged, which ptxas cannot detect; ptxas therefore keeps the word in one
+// register instead of splitting it into two.
 __device__ __forceinline__ void keep_whole([[maybe_unused]] uint32_t& word,
                                            [[maybe_unused]] int d) {
 #if defined(__CUDACC__)
@@ -49,8 +50,8 @@ __device__ __forceinline__ void keep_whole([[maybe_unused]] uint32_t& word,
 #endif
 }
 
-// Returns the word, but prevents the compiler from reusing values that it derived from the word
-// before.
+// Returns the word unchanged, but prevents the compiler from reusing values that it has already
+// derived from the word.
 __device__ __forceinline__ uint32_t anew(uint32_t word) {
 #if defined(__CUDACC__)
   asm volatile("" : "+r"(word));

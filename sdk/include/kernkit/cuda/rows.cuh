@@ -9,12 +9,13 @@ namespace kernkit::cuda {
 
 namespace detail {
 
-// Number of rows of a block. kThreads threads, a warp or a block, handle a row; a block has at
-// least four warps.
+// Number of rows that a block handles. A row is handled by kThreads threads, which are a warp or a
+// block; a block has at least four warps.
 template <int kThreads>
 inline constexpr int kRowsPerBlock = kThreads < 128 ? 128 / kThreads : 1;
 
-// Offsets are 64-bit. The loop serves calls with more rows than a grid has blocks.
+// Calls the body for the rows of this block. Row numbers have 64 bits; the loop handles calls with
+// more rows than the grid covers.
 template <int kThreads, int kWidth, int kPacks, class Body>
 __global__ void __launch_bounds__(kThreads* kRowsPerBlock<kThreads>)
     rows_kernel(int64_t n, int64_t d, Body body) {
@@ -48,8 +49,8 @@ void launch_rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
 ///     }
 ///
 /// T is the type of the row's elements, of 1, 2, 4, 8 or 16 bytes; a pack has 16 bytes. Rows of up
-/// to 64 KiB of T are read once and kept in registers; each pass reads a longer row again. A row's
-/// bits are the same in every run, alone and among other rows, and for every alignment.
+/// to 64 KiB of T are read once and kept in registers; each pass reads a longer row again. The bits
+/// of a row's results are the same in every run, for every alignment, and for every number of rows.
 ///
 /// Enqueues one kernel and does not wait. The body is copied into the kernel; the memory to which
 /// it points must live until the kernel ends. For d <= 0 the rows are empty. Throws the errors of
@@ -63,7 +64,7 @@ void rows(const Launch& launch, int64_t n, int64_t d, const Body& body) {
   if (packs <= 32 * 2) return detail::launch_rows<32, kWidth, 2>(launch, n, d, body);
   if (packs <= 32 * 4) return detail::launch_rows<32, kWidth, 4>(launch, n, d, body);
   if (packs <= 256 * 4) return detail::launch_rows<256, kWidth, 4>(launch, n, d, body);
-  if constexpr (sizeof(T) >= 8) {  // 1024 threads have 64 registers each, and would spill
+  if constexpr (sizeof(T) >= 8) {  // the 64 registers of a thread in a block of 1024 would spill
     if (packs <= 512 * 8) return detail::launch_rows<512, kWidth, 8>(launch, n, d, body);
   } else {
     if (packs <= 1024 * 4) return detail::launch_rows<1024, kWidth, 4>(launch, n, d, body);

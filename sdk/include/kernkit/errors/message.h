@@ -44,11 +44,11 @@ class Message {
   const char* c_str() const { return data_ == nullptr ? "" : data_; }
   /// Length of the text without the NUL [bytes].
   size_t size() const { return size_; }
-  /// True if the text has no bytes (size() is 0), also if memory was exhausted at once.
+  /// True if size() is 0, which is also the case if the first append found no memory.
   bool empty() const { return size_ == 0; }
 
   /// Appends `size` bytes and returns this object. `text` may be null if `size` is 0, and must not
-  /// point into this message. Without memory the text stays as it is.
+  /// point into this message. Leaves the text unchanged if memory is exhausted.
   [[gnu::cold]] Message& append(const char* text, size_t size);
   /// Removes the spaces at the end of the text. Other white space stays.
   [[gnu::cold]] void trim();

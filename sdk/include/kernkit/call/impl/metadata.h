@@ -24,7 +24,8 @@ KERNKIT_COLD void append_json(Message& out, const char* text, size_t size) {
   }
 }
 
-/// Appends the host's JSON of one type. Source: TypeTraits<T>::TypeSchema() of tvm-ffi 0.1.
+/// Appends one type as JSON in the host's form, which is defined by TypeTraits<T>::TypeSchema() in
+/// tvm-ffi 0.1.
 KERNKIT_COLD void append_type(Message& out, const schema::Param& param) {
   const char* name = "None";
   switch (param.type) {
@@ -47,7 +48,7 @@ KERNKIT_COLD void append_type(Message& out, const schema::Param& param) {
   if (param.is_optional) out << "]}";
 }
 
-/// Returns the signature as JSON in the host's form, in which the result comes first.
+/// Returns the signature as JSON in the host's form, in which the result precedes the parameters.
 KERNKIT_COLD Message type_schema_json(const schema::Signature& line) {
   Message json;
   json << "{\"type\":\"ffi.Function\",\"args\":[";

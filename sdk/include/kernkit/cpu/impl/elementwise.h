@@ -7,7 +7,7 @@
 
 namespace kernkit::cpu::detail {
 
-// A loop with its arrays, or with a piece of its arrays.
+// A loop with its arrays, or with one piece of each array.
 struct Work {
   Loop loop;
   const Loops* loops;
@@ -26,8 +26,8 @@ struct Work {
   const void* const* inputs() const { return reinterpret_cast<const void* const*>(in); }
 };
 
-// Runs fewer elements than a block in a temporary block. Copies of the elements fill the block, so
-// that the op gets only values of the arrays.
+// Runs fewer elements than a block in a temporary block. The rest of the block is filled with
+// copies of the elements, so that the op gets only values of the arrays.
 KERNKIT_COLD void run_part(const Work& work) {
   alignas(64) unsigned char blocks[kMaxInputs + 1][kBlock * kMaxSize];
   const void* in[kMaxInputs];
@@ -52,8 +52,9 @@ KERNKIT_COLD void run_blocks(const Work& work) {
 }
 
 // Runs blocks that begin at a cache line of the output: a store across two lines takes the time of
-// two stores. Overlapping blocks compute the elements before and after. Their results are stored
-// after the last load of the inputs, since the output may be one of the inputs.
+// two stores. The elements before and after these blocks are computed by additional blocks, which
+// overlap them. Overlapped inputs are loaded before they are overwritten, since the output may be
+// one of the inputs.
 KERNKIT_COLD void run_aligned(Work work, size_t bytes, size_t per_element, bool threading) {
   if (work.n < kBlock) return run_part(work);
   const size_t size = work.loops->sizes[0];
@@ -93,7 +94,7 @@ KERNKIT_COLD void run_loop(const Loops& loops, int64_t n, const void* op, void* 
                            const void* const* in) {
   const Machine& here = machine();
   const size_t out_size = loops.sizes[0];
-  size_t per_element = out_size;  // size of an element of all arrays [bytes]
+  size_t per_element = out_size;  // sum of the element sizes of all arrays [bytes]
   bool in_place = false;
   for (size_t k = 0; k < loops.inputs; ++k) {
     per_element += loops.sizes[1 + k];

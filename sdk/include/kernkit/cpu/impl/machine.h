@@ -19,7 +19,7 @@ namespace kernkit::cpu::detail {
 #if KERNKIT_INSTRUCTION_SETS > 1
 KERNKIT_COLD InstructionSet instruction_set_of(unsigned saved, unsigned features,
                                                unsigned more) noexcept {
-  // 0x6 is xmm and ymm, 0xe0 the masks and zmm.
+  // Bits of `saved`: 0x6 for xmm and ymm, 0xe0 for the mask registers and zmm.
   constexpr unsigned kAllOf512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
   if ((saved & 0x6) != 0x6 || (features & bit_AVX2) == 0) return InstructionSet::kBaseline;
   if ((saved & 0xe6) != 0xe6 || (features & kAllOf512) != kAllOf512) return InstructionSet::kAvx2;
@@ -75,20 +75,22 @@ KERNKIT_COLD Processor this_processor() noexcept {
 }
 
 // Measurements on one thread, as multiples of the plain loop's speed:
-//   Intel, family 6, model 85 (Cascade Lake, 36 MiB): beyond the caches prefetching the output
-//     gains, 1.1 times the best copy without it; non-temporal stores 0.7 at 32 MiB in all, 0.8 at
-//     1 GiB, since a core has too few of these stores in flight.
-//   Intel, family 6, model 167 (2 MiB and 480 MiB): interleaved non-temporal stores 1.4 at 64 MiB
-//     in all, 1.7 from 128 MiB on, of which interleaving is 1.2 to 1.35 at 512 MiB; 0.4 at 32 MiB
-//     with the output modified in a cache. Prefetching the output is 1.05 to 1.1 from 96 KiB to
-//     2 MiB, 0.65 in the first cache, and 1.0 beyond the second.
-//   AMD, family 25, model 1 (32 MiB): non-temporal stores 1.25 to 1.5 from 32 MiB on, of which
-//     prefetching inputs is 1.0 to 1.2; within the caches prefetching both 1.1 with 16-bit floats,
-//     else 1.0.
-//   AMD, family 25, model 17 (32 MiB): non-temporal stores 1.5 to 1.7 from 32 MiB on;
-//     prefetching the output 0.7 to 0.85, also within the caches.
-// A processor that is not listed takes the hints of its vendor's latest row: non-temporal stores
-// move two thirds of the bytes on every processor.
+//   Intel, family 6, model 85 (Cascade Lake; third-level cache 36 MiB): for arrays larger than the
+//     caches, a loop that prefetches the output has 1.1 times the speed of the best copy without
+//     prefetches. Non-temporal stores: 0.7 for arrays of 32 MiB in total, 0.8 for 1 GiB, since a
+//     core has too few of these stores in flight.
+//   Intel, family 6, model 167 (second-level cache 2 MiB, third-level cache 480 MiB): interleaved
+//     non-temporal stores: 1.4 for 64 MiB in total, 1.7 from 128 MiB on, with a factor of 1.2 to
+//     1.35 from interleaving for 512 MiB; 0.4 for 32 MiB if a cache holds the modified output.
+//     Prefetching the output: 1.05 to 1.1 from 96 KiB to 2 MiB, 0.65 for arrays in the first-level
+//     cache, and 1.0 for arrays larger than the second-level cache.
+//   AMD, family 25, model 1 (third-level cache 32 MiB): non-temporal stores: 1.25 to 1.5 from
+//     32 MiB on, with a factor of 1.0 to 1.2 from prefetching the inputs. Prefetching inputs and
+//     output of arrays in the caches: 1.1 for 16-bit floats, 1.0 for other types.
+//   AMD, family 25, model 17 (third-level cache 32 MiB): non-temporal stores: 1.5 to 1.7 from
+//     32 MiB on. Prefetching the output: 0.7 to 0.85, even for arrays in the caches.
+// A processor that is not listed takes the hints of its vendor's latest processor in this list:
+// with non-temporal stores, a copy moves two thirds of the bytes on every processor.
 KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
   constexpr unsigned kAny = ~0u;
   constexpr unsigned kPrefetchBoth = kPrefetchInputs | kPrefetchOutput;
@@ -114,7 +116,8 @@ KERNKIT_COLD MemoryHints memory_hints_of(const Processor& processor) noexcept {
 }
 
 // Size of one cache of this level (level 1: the data cache) according to the first processor
-// [bytes], or `otherwise`. The C library may add up the caches of a whole AMD package.
+// [bytes], or `otherwise` if the size is unknown. Read from /sys, because the C library may return
+// the sum of the caches of a whole AMD package.
 KERNKIT_COLD size_t cache_bytes(int level, size_t otherwise) noexcept {
   char path[] = "/sys/devices/system/cpu/cpu0/cache/index0/size";
   path[sizeof(path) - sizeof("0/size")] = static_cast<char>(level == 1 ? '0' : '0' + level);
@@ -130,15 +133,16 @@ KERNKIT_COLD size_t cache_bytes(int level, size_t otherwise) noexcept {
   return number << (*unit == 'K' ? 10 : *unit == 'M' ? 20 : 0);
 }
 
-// A sleeping thread needs about 50 us to start. Two threads on Cascade Lake: 1.0 times as fast at
-// 1 MiB in all, 1.5 at 2 MiB, 1.7 at 8 MiB, 1.9 at 32 MiB and more; with another program on one of
-// the two processors 0.8, 0.94, 0.98 and 1.0.
+// A sleeping thread needs about 50 us to start. Speed of two threads on Cascade Lake, as a multiple
+// of one thread's speed: 1.0 for arrays of 1 MiB in total, 1.5 for 2 MiB, 1.7 for 8 MiB, and 1.9
+// for 32 MiB and more. If another program runs on one of the two processors: 0.8, 0.94, 0.98 and
+// 1.0.
 inline constexpr size_t kThreadingBytes = size_t{4} << 20;
 
 // An AMD processor shares its third-level cache with few processors. An Intel server shares the
 // cache among all processors, and among the virtual machines on them: on model 167, which reports
-// 480 MiB, the plain loop is at 0.7 of the best copy from 40 to 64 MiB in all, and at 0.55 to 0.65
-// beyond.
+// 480 MiB, the plain loop has 0.7 of the best copy's speed from 40 to 64 MiB in total, and 0.55 to
+// 0.65 for larger arrays.
 KERNKIT_COLD size_t streaming_bytes_of(const Processor& processor, size_t third_cache) noexcept {
   constexpr size_t kMostOfIntel = size_t{64} << 20;
   const bool limited = processor.vendor == Processor::kIntel && third_cache > kMostOfIntel;

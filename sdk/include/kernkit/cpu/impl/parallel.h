@@ -38,17 +38,17 @@ struct Job {
   fenv_t environment;  // the caller's rounding mode, and whether subnormal numbers are flushed
 };
 
-// Never freed, since its threads never end. A forked process has no threads and creates its own
-// pool.
+// The helper threads of a process. Never freed, since the threads never end. A forked process has
+// no threads and creates its own pool.
 struct Pool {
   pid_t process;
-  int callers = 0;  // atomic: number of threads in a loop; the first gets helpers
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // guards the members below
+  int callers = 0;  // atomic: number of threads in a loop; only the first thread gets helpers
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;       // protects the members below
   pthread_cond_t job_added = PTHREAD_COND_INITIALIZER;     // signalled for a new job
   pthread_cond_t helpers_done = PTHREAD_COND_INITIALIZER;  // signalled when the last helper leaves
   Job* job = nullptr;
-  int seats = 0, helping = 0;  // atomic: free places of the job, active helpers
-  int helpers = 0;             // number of helpers; counts a failed creation, which is not retried
+  int seats = 0, helping = 0;  // atomic: number of helpers that may join the job; active helpers
+  int helpers = 0;  // number of helpers, including failed creations, which are not retried
 };
 
 KERNKIT_COLD int number_from(const char* variable) noexcept {
@@ -77,8 +77,8 @@ KERNKIT_COLD int& chosen_threads() noexcept {
   return chosen;
 }
 
-// Helpers sleep in this library's code, so the library must stay loaded, even if it was linked
-// without -z nodelete.
+// Helpers sleep in this library's code, so the library must stay loaded, even if the library was
+// linked without -z nodelete.
 KERNKIT_COLD bool keep_library() noexcept {
 #if defined(__GLIBC__)
   Dl_info info;
@@ -94,7 +94,7 @@ KERNKIT_COLD bool keep_library() noexcept {
 
 KERNKIT_COLD void work_on(Job& job, const Pool& pool, bool is_caller) noexcept {
   for (;;) {
-    // Another caller needs the processors: helpers return.
+    // Helpers return if another caller needs the processors.
     if (!is_caller && __atomic_load_n(&pool.callers, __ATOMIC_RELAXED) > 1) return;
     const int64_t index = __atomic_fetch_add(&job.next, 1, __ATOMIC_RELAXED);
     if (index >= job.pieces) return;
@@ -139,7 +139,8 @@ KERNKIT_COLD void make_helpers(Pool& pool, int num_helpers) noexcept {
   if (pool.helpers >= num_helpers) return;
   if (!keep_library()) pool.helpers = kMaxThreads;
   // The program's own threads handle signals. Synchronous signals stay unblocked: a blocked
-  // synchronous signal would end the process without a call of its handler or a sanitizer's.
+  // synchronous signal would end the process without a call of the program's or a sanitizer's
+  // handler.
   sigset_t blocked, before;
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
@@ -194,7 +195,8 @@ KERNKIT_COLD void run_pieces(int threads, int64_t pieces, Piece piece,
     for (int i = 1; i < threads; ++i) pthread_cond_signal(&pool->job_added);
     work_on(job, *pool, true);
     pthread_mutex_lock(&pool->mutex);
-    __atomic_store_n(&pool->seats, 0, __ATOMIC_RELAXED);  // helpers that have not begun do not join
+    __atomic_store_n(&pool->seats, 0,
+                     __ATOMIC_RELAXED);  // helpers that have not joined cannot join any more
     stay_awake(*pool, pool->helping, false);
     while (pool->helping != 0) pthread_cond_wait(&pool->helpers_done, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
@@ -212,7 +214,8 @@ KERNKIT_COLD size_t piece_bytes(size_t all, size_t least) noexcept {
 
 static_assert(sizeof(std::exception_ptr) == sizeof(void*));
 
-// run_pieces() orders the store of the exception before the caller's rethrow().
+// run_pieces() synchronises with the helpers before it returns, so that rethrow() in the caller
+// reads the stored exception.
 KERNKIT_COLD void PieceFailure::keep_current() noexcept {
   if (__atomic_exchange_n(&occurred_, true, __ATOMIC_RELAXED)) return;
   new (&exception_) std::exception_ptr(std::current_exception());

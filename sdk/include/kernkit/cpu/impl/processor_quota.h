@@ -46,8 +46,8 @@ KERNKIT_COLD int quota_of_group(const char* folder) noexcept {
 }
 
 /// The smallest quota of the process's control group and of the groups that contain that group
-/// [processors], or 0 without a quota. A container may see its own group as the root, so groups
-/// that are missing are left out. `root` replaces "/" in tests.
+/// [processors], or 0 without a quota. A container may see its own group as the root, so missing
+/// groups are ignored. `root` replaces "/" in tests.
 KERNKIT_COLD int processor_quota(const char* root) noexcept {
   char path[4200], groups[4096];
   snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
@@ -63,7 +63,8 @@ KERNKIT_COLD int processor_quota(const char* root) noexcept {
     ++controllers;
     const bool is_version_2 = controllers[0] == '\0';
     if (!is_version_2 && strstr(controllers, "cpu") == nullptr) continue;
-    // Version 1 mounts controllers together, with their names in either order, or separately.
+    // Version 1 mounts the controllers together, in a folder with the two names in either order, or
+    // separately.
     const char* const mounts[] = {controllers, "cpu"};
     const int num_mounts = is_version_2 ? 1 : 2;
     for (;;) {

@@ -6,8 +6,8 @@
 
 namespace kernkit::cpu::detail {
 
-/// Removes the newest entry that `write` covers, or else joins the two oldest entries to one entry,
-/// from the first byte of both to the last. Then appends `write`.
+/// Removes the newest entry that `write` covers, or, if there is none, replaces the two oldest
+/// entries by one entry, from the first byte of both to the last. Then appends `write`.
 __attribute__((noinline)) KERNKIT_COLD void RowLog::replace(const Entry& write) noexcept {
   const auto covered = [&write](const Entry& entry) {
     return write.begin <= entry.begin && entry.end <= write.end;

@@ -12,16 +12,17 @@
 
 namespace kernkit::cpu::detail {
 
-/// Why a body failed. Several threads may write it.
+/// The reason why a body failed. Several threads may store a reason.
 struct RowFailure {
   size_t missing_bytes = 0;  // size of an allocation that failed for row.keep() [bytes], or 0
   bool overwritten = false;  // the body used a value after overwriting its memory
 };
 
-// Time of a loop over rows, as a multiple of an elementwise loop over the same bytes. Several
-// threads take part from an eighth of the bytes on: 10 us of a norm, 50 us of a softmax.
+// Assumed time of a loop over rows, as a multiple of the time of an elementwise loop over the same
+// bytes: several threads take part from an eighth of machine().threading_bytes on, which take 10 us
+// in a norm and 50 us in a softmax.
 inline constexpr size_t kRowWork = 8;
-// Least size of the rows that a thread takes at a time [bytes]: some 2 to 12 us.
+// Least size of the rows that a thread takes at a time [bytes], which take about 2 to 12 us.
 inline constexpr size_t kRowPieceBytes = size_t{64} << 10;
 
 KERNKIT_LOCAL inline RowLoops::Loop best_row_loop(const RowLoops& loops) {

@@ -8,8 +8,8 @@
 namespace kernkit::cuda {
 namespace detail {
 
-// Errors of a kernel that ran, reported by a later call. Source: driver_types.h, which documents
-// that further work returns the same error.
+// Returns whether an error comes from a kernel that ran and is reported by a later call:
+// driver_types.h documents for these errors that further work returns the same error.
 KERNKIT_COLD bool is_asynchronous(cudaError_t error) {
   switch (static_cast<int>(error)) {
     case 214:  // cudaErrorECCUncorrectable
@@ -80,7 +80,7 @@ KERNKIT_COLD void append_calls([[maybe_unused]] Message& text) {
 #endif
 }
 
-// Appends the environment variables that find the kernel of an asynchronous error.
+// Appends the environment variables by which a user finds the kernel of an asynchronous error.
 KERNKIT_COLD void append_settings(Message& text) {
   const char* dump = getenv("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
   if (!sync_each_launch()) {
@@ -103,7 +103,7 @@ KERNKIT_COLD void append_settings(Message& text) {
   text << call << " failed: " << cudaGetErrorName(error) << ": " << cudaGetErrorString(error);
   if (is_asynchronous(error)) {
     if (!is_own_work) text << "; it comes from earlier work on the device, not from this call";
-    // An error that another call returns as well is permanent.
+    // The error is permanent if another call returns the same error.
     size_t free = 0;
     size_t total = 0;
     if (cudaMemGetInfo(&free, &total) == error) {

@@ -32,7 +32,8 @@ KERNKIT_COLD const DeviceProperties& query_device_properties(int device) {
   queried.max_grid[1] = attribute(cudaDevAttrMaxGridDimY, device);
   queried.max_grid[2] = attribute(cudaDevAttrMaxGridDimZ, device);
 
-  // Several threads may query at once: one thread writes, the other threads wait for it.
+  // Several threads may query at the same time: one thread writes the slot, and the other threads
+  // wait for that thread.
   DevicePropertiesSlot& slot = device_properties_slots[device];
   int empty = 0;
   if (__atomic_compare_exchange_n(&slot.state, &empty, 1, false, __ATOMIC_ACQUIRE,

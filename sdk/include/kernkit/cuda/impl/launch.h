@@ -22,7 +22,7 @@ KERNKIT_COLD void throw_other_device(const DLTensor* x, const char* name, const 
                             << first->device << ")";
 }
 
-/// The kernel's name as in C++, without return type and parameters; "kernel" if the name is
+/// Appends the kernel's C++ name without return type and parameters, or "kernel" if the name is
 /// unknown.
 KERNKIT_COLD void append_kernel(Message& text, const void* kernel) {
   const char* mangled = nullptr;
@@ -37,9 +37,10 @@ KERNKIT_COLD void append_kernel(Message& text, const void* kernel) {
   }
   char* demangled = abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr);
   const char* begin = demangled != nullptr ? demangled : mangled;
-  // A template's name starts with the return type of every kernel.
+  // The demangled name of a template starts with the return type, which is void for every kernel.
   if (strncmp(begin, "void ", 5) == 0) begin += 5;
-  // Ends where the parameters start: at the first ( outside <> that is not of a namespace.
+  // The name ends at the parameters: at the first ( outside <> that does not begin (anonymous
+  // namespace).
   size_t size = 0;
   for (int depth = 0; begin[size] != '\0'; ++size) {
     if (begin[size] == '<') ++depth;
@@ -85,8 +86,8 @@ KERNKIT_COLD void throw_bad_config(const LaunchConfig& config, const void* kerne
 }
 
 KERNKIT_COLD int64_t static_shared_memory(const void* kernel, int device) {
-  // Each slot changes once: the key first, then the size. A kernel that finds no free slot queries
-  // each time.
+  // Each slot is written once: the key first, then the size. For a kernel without a free slot, each
+  // call queries the size again.
   struct Slot {
     uint64_t key;  // hash of kernel and device; 0: empty
     int64_t size;  // [bytes] + 1; 0: not stored yet
@@ -172,7 +173,7 @@ KERNKIT_COLD void append_argument(Message& text, const Argument& argument) {
 
 KERNKIT_COLD void synchronize(cudaStream_t stream, const LaunchConfig& config, const void* kernel,
                               const Argument* arguments, size_t count) {
-  // The capture of another thread may forbid this query, too.
+  // A capture in another thread may forbid even this query.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (!succeeded(cudaStreamIsCapturing(stream, &status)) || status != cudaStreamCaptureStatusNone) {
     return;

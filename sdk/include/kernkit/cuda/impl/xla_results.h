@@ -7,7 +7,7 @@
 #include "kernkit/cuda/stream.h"
 #include "kernkit/shapes/xla_results.h"
 
-// The condition under which shapes/xla_results.h declares these functions.
+// Same condition as in shapes/xla_results.h, which declares these functions.
 #if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)
 
 namespace kernkit::shapes {
@@ -25,7 +25,7 @@ KERNKIT_LOCAL inline TensorAllocator& allocator_before_xla() {
   return allocator;
 }
 
-/// The allocator of NDAllocation for memory of a GPU, which allocates in the order of XLA's stream.
+/// An allocator for NDAllocation, which allocates GPU memory in the order of XLA's stream.
 struct KERNKIT_LOCAL XlaStreamAlloc {
   cudaStream_t stream = nullptr;
   uint64_t call = xla_call();
@@ -38,8 +38,8 @@ struct KERNKIT_LOCAL XlaStreamAlloc {
     kernkit::detail::check_cuda_alloc(cudaMallocAsync(&tensor->data, size, stream),
                                       "cudaMallocAsync", size, tensor->device);
   }
-  /// Frees in the order of the stream during the same call. After the call XLA may have closed the
-  /// stream, so the device is synchronised.
+  /// During the call that allocated the memory, frees in stream order. After that call XLA may have
+  /// destroyed the stream, so the device is synchronised before the memory is freed.
   void FreeData(DLTensor* tensor) const noexcept {
     if (tensor->data == nullptr) return;
     int previous = 0;
