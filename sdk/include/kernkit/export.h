@@ -11,11 +11,11 @@
 
 namespace kernkit::detail {
 
-/// Parameters whose arguments are not read yet.
+/// The parameters whose arguments read_and_call() has not read yet.
 template <class... Params>
 struct Unread {};
 
-/// Reads the arguments from left to right, so that the error names the first wrong argument, then
+/// Reads the arguments from left to right, so that an error names the leftmost wrong argument, then
 /// calls the function. `self` is the exported function.
 template <class Line, class R, class... Params, class... Storage>
 [[gnu::always_inline]] inline int read_and_call(Unread<>, R (*function)(Params...), KernkitFunction,
@@ -48,7 +48,7 @@ template <class Line, class First, class... Rest, class R, class... Params, clas
                              read_fast<First>(any, name));
 }
 
-/// True if a function's types match the schema line. The static_assert of the caller reports a
+/// True if the types of a function match the schema line. The caller's static_assert reports a
 /// mismatch.
 template <class Line, class R, class... Params>
 inline constexpr bool kSuits =
@@ -79,14 +79,16 @@ template <class Line, class R, class... Params>
 
 }  // namespace kernkit::detail
 
-// One of each per library, for any number of export files: weak, and bound within the library.
+// A library defines each of these symbols once, whatever number of its files export functions: the
+// symbols are weak, and are bound within the library.
 extern "C" {
-/// The host's loader writes its handle of this library here.
+/// Handle of this library, which the host's loader writes.
 __attribute__((weak, visibility("default"))) void* __tvm_ffi__library_ctx = nullptr;
 
-/// The last error that this thread raised in this library without a host in the process, as
-/// "ValueError: scale(): y: ...", or "" if it raised none. For callers in C and ctypes; borrowed by
-/// the caller, valid until the thread's next error in this library. Throws nothing.
+/// Returns the last error that this thread raised in this library while no host was in the process,
+/// such as "ValueError: scale(): y: ...", or "" if the thread raised none. For callers in C and
+/// ctypes. The text is borrowed and valid until the thread's next error in this library. Throws
+/// nothing.
 __attribute__((weak, used, visibility("default"))) const char* kernkit_last_error(void) {
   const ::kernkit::Error& error = ::kernkit::detail::last_error();
   return error.kind()[0] == '\0' ? "" : error.what();
@@ -148,13 +150,13 @@ __attribute__((weak, used, visibility("default"))) ::kernkit::detail::FindHost k
         kernkit_export::name##_doc + sizeof(#name ": ") - 1, result);                             \
   }                                                                                               \
   KERNKIT_EXPORT_FOR_FRAMEWORKS(name, __VA_ARGS__)
-/// Expands to nothing: kernkit/shapes/export.h redefines the macro, with the handlers for
-/// frameworks of op `name`. The other argument is the exported function.
+/// Expands to nothing. kernkit/shapes/export.h redefines the macro, so that it exports the handlers
+/// that frameworks call for op `name`; the variable arguments are the exported function.
 #define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)  // kernkit/shapes/export.h has more
 
-/// Begins the definition of an exported C function `symbol` of the type KernkitFunction. The other
-/// arguments are the names of its parameters; an empty argument leaves a parameter without a name.
-/// The body returns 0, or -1 with an error, and must not throw.
+/// Begins the definition of an exported C function `symbol` of type KernkitFunction. `args`,
+/// `num_args` and `result` are the names of its parameters; an empty argument leaves the parameter
+/// unnamed. The body returns 0, or -1 with an error, and must not throw.
 #define KERNKIT_EXPORT_FUNCTION(symbol, args, num_args, result)                      \
   extern "C" __attribute__((visibility("default"))) int symbol(                      \
       [[maybe_unused]] void* kernkit_self, const KernkitAny* args, int32_t num_args, \

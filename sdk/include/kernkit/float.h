@@ -28,14 +28,15 @@ KERNKIT_HOST_DEVICE inline To bit_cast(From from) {
   return to;
 }
 
-// condition ? yes : no, without the branch that a compiler may generate for it.
+// Returns condition ? yes : no. Computed with a mask, because a compiler may generate a branch for
+// the operator.
 KERNKIT_HOST_DEVICE inline uint32_t select(bool condition, uint32_t yes, uint32_t no) {
   const uint32_t mask = 0u - static_cast<uint32_t>(condition);
   return (yes & mask) | (no & ~mask);
 }
 
-// Integer masks and exact float operations only: the same bits on every instruction set, also
-// under flush-to-zero, and free of branches.
+// Uses integer masks and exact float operations only, so that the result has the same bits on every
+// instruction set, also under flush-to-zero, and the code has no branches.
 KERNKIT_HOST_DEVICE inline float float16_to_float(uint16_t half) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -74,7 +75,7 @@ KERNKIT_HOST_DEVICE inline float bfloat16_to_float(uint16_t bits) {
   return bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
-// A bfloat16 in the upper half; the lower half is arbitrary.
+// Returns the rounded bfloat16 in the upper 16 bits; the lower 16 bits are unspecified.
 KERNKIT_HOST_DEVICE inline uint32_t round_to_bfloat16(float value) {
   const uint32_t bits = bit_cast<uint32_t>(value);
   const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
@@ -111,7 +112,7 @@ struct float16 {
 /// The upper half of a float32: sign, 8 exponent bits, 7 mantissa bits. Conversions throw nothing,
 /// and do not flush subnormal numbers.
 struct bfloat16 {
-  /// The upper 16 bits of the float32.
+  /// The bfloat16 code, which is the upper 16 bits of the float32.
   uint16_t bits;
 
   /// An uninitialised value.
@@ -119,7 +120,7 @@ struct bfloat16 {
   /// Rounds to nearest, ties to even, subnormal results included. Magnitudes from
   /// (2 - 2^-8) * 2^127 become infinity; zeros and infinities keep their sign, NaN stays NaN.
   KERNKIT_HOST_DEVICE explicit bfloat16(float value) : bits(detail::float_to_bfloat16(value)) {}
-  /// The exact value, special values included: the other 16 bits of the float are 0.
+  /// The exact value, infinities and NaN included; the lower 16 bits of the float are 0.
   KERNKIT_HOST_DEVICE explicit operator float() const { return detail::bfloat16_to_float(bits); }
 };
 
@@ -132,15 +133,16 @@ struct DTypeOf<bfloat16> {
   static constexpr DLDataType value = dl_bfloat16;
 };
 
-/// float under the name that messages use, for type lists.
+/// float under the name of its dtype in messages, for use in type lists.
 using float32 = float;
-/// double under the name that messages use, for type lists.
+/// double under the name of its dtype in messages, for use in type lists.
 using float64 = double;
 
-/// The type in which arithmetic on T is done: float for floats of at most 16 bits, otherwise T.
+/// The type for arithmetic on values of type T: float for floating-point types of at most 16 bits,
+/// otherwise T.
 template <class T>
 struct ComputeType {
-  using type = T;  ///< the type of the arithmetic
+  using type = T;  ///< result of the trait
 };
 template <>
 struct ComputeType<float16> {

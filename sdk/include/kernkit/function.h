@@ -10,8 +10,8 @@
 namespace kernkit {
 
 namespace detail {
-/// An argument of a call: a view if the type has one, otherwise (std::string_view, tuples, bytes)
-/// an object of the host that exists until the call has ended.
+/// Returns an argument of a call: a view if AnyView has a constructor for the type, otherwise
+/// (std::string_view, tuples, bytes) an object of the host that exists until the call has ended.
 template <class T>
 auto pass(const T& value) {
   if constexpr (std::is_constructible_v<AnyView, const T&>) {
@@ -31,11 +31,12 @@ auto pass(const Optional<T>& value) {
 }  // namespace detail
 
 /// Shares ownership of a function object of the host, such as a Python callable. Copies share the
-/// function. As a parameter it matches the schema type `Callable` (`Callable?` with
-/// Optional<Function>). A member throws nothing unless the member's comment names an error.
+/// function. As a parameter type of an exported function, Function matches the schema type
+/// `Callable` (`Callable?` with Optional<Function>). A member throws nothing unless the member's
+/// comment names an error.
 class Function {
  public:
-  /// Refers to no function: undefined.
+  /// An undefined Function, which refers to no function object.
   Function() = default;
   /// Adds an owner to an object of type index 68 (kKernkitFunction), which is not checked; null
   /// refers to no function.
@@ -57,11 +58,11 @@ class Function {
   KernkitObject* get() const { return object_.get(); }
 
   /// Calls the function with C++ values that convert to AnyView or Any, in this thread, and returns
-  /// its result, which the caller owns. Throws HostError, an Error with the kind and the message of
-  /// the callee's error; if that error leaves the kernel, the caller gets the original error.
-  /// Throws also InternalError if this Function is undefined, TypeError for a result with null or
-  /// malformed contents, and the errors of the conversions. A TensorView or a DLTensor* is a
-  /// compile error; pass a tensor as a Tensor: a callback may keep it, and a Python callback
+  /// the function's result, which the caller owns. Throws HostError, an Error with the kind and the
+  /// message of the callee's error; if that error leaves the kernel, the caller gets the original
+  /// error. Throws also InternalError if this Function is undefined, TypeError for a result with
+  /// null or malformed contents, and the errors of the conversions. A TensorView or a DLTensor* is
+  /// a compile error; pass a tensor as a Tensor: a callback may keep it, and a Python callback
   /// crashes when it reads a borrowed DLTensor*.
   template <class... Args>
   Any operator()(const Args&... args) const {
@@ -73,8 +74,9 @@ class Function {
     return call({AnyView(detail::pass(args))...});
   }
   /// Calls the function with these arguments, borrowed during the call, in this thread, and returns
-  /// its result, which the caller owns. Throws HostError as operator() does, InternalError if
-  /// undefined, TypeError for a result with null or malformed contents.
+  /// the function's result, which the caller owns. Throws HostError as operator() does,
+  /// InternalError if this Function is undefined, and TypeError for a result with null or malformed
+  /// contents.
   Any call(std::initializer_list<AnyView> args) const {
     static_assert(sizeof(AnyView) == sizeof(KernkitAny),
                   "AnyView and KernkitAny must have the same size");
@@ -89,8 +91,8 @@ class Function {
     return Any::adopt(result);
   }
 
-  /// A view of the function as an argument, borrowed: valid while an owner exists; None if
-  /// undefined.
+  /// Converts to a borrowed view for passing the function as an argument, valid while an owner
+  /// exists. The view is None if this Function is undefined.
   operator AnyView() const {  // NOLINT(runtime/explicit)
     KernkitAny any{};
     if (defined()) any.type_index = kKernkitFunction;

@@ -8,7 +8,8 @@ namespace kernkit {
 
 namespace detail {
 
-/// Throws `error`, which names `name`, again as an error of element i: "v[1]: expected int".
+/// Throws a copy of `error`, a message about `name`, as an error of element i, such as "v[1]:
+/// expected int".
 [[noreturn, gnu::cold]] void throw_for_element(const Error& error, const char* name, size_t i);
 
 template <class T>
@@ -22,10 +23,11 @@ typename Argument<T>::Storage read_element(const KernkitAny* data, size_t i, con
 
 }  // namespace detail
 
-/// A list of T: float[], Tensor[], str[], bool[]. The elements are checked when the call begins and
-/// do not change during it: the elements of an Array (a Python list or tuple) are borrowed, those
-/// of a List, which a callback may change, are held. Copies share held elements. (int[] is a
-/// ShapeView.) A member throws nothing unless the member's comment names an error.
+/// An argument of a list type: float[], Tensor[], str[] or bool[] (int[] is a ShapeView). The
+/// elements are checked when the call begins and do not change during the call: the view borrows
+/// the elements of an Array (a Python list or tuple), and holds copies of the elements of a List,
+/// which a callback may change. Copies of the view share these elements. A member throws nothing
+/// unless the member's comment names an error.
 template <class T>
 class ListView {
   static_assert(std::is_same_v<typename detail::Argument<T>::Storage, T>,
@@ -33,21 +35,22 @@ class ListView {
                 "int[] as ListView<ListView<int64_t>>");
 
  public:
-  /// Borrows `size` elements at `data`. Messages use `name`; both must outlive the view and its
-  /// copies. Nothing is checked here, and nothing thrown.
+  /// Borrows `size` elements at `data`, which are not checked. Messages use `name`. `data` and
+  /// `name` must outlive the view and its copies. Throws nothing.
   ListView(const KernkitAny* data, size_t size, const char* name)
       : ListView(detail::ListItems(data, size), name) {}
-  /// Shares the elements that a call holds. Messages use `name`, which must outlive the view.
-  /// Throws nothing.
+  /// Shares the elements that a call holds. Messages use `name`, which must outlive the view and
+  /// its copies. Throws nothing.
   ListView(const detail::ListItems& items, const char* name) : items_(items), name_(name) {}
 
   /// Number of elements.
   size_t size() const { return items_.size(); }
   /// True for a list without elements.
   bool empty() const { return items_.size() == 0; }
-  /// Element i as a T, counted from 0. The index is not checked. Throws TypeError or ValueError as
-  /// "xs[2]: ..." for an element that is no T, which an argument's check at the beginning of the
-  /// call excludes. A view among the elements is valid as long as the list.
+  /// Element i as a T, counted from 0. The index is not checked. Throws TypeError or ValueError,
+  /// such as "xs[2]: ...", for an element that is no T; an argument of an exported function has
+  /// none, because its elements were checked when the call began. A view that is returned is valid
+  /// as long as the list.
   T operator[](size_t i) const { return detail::read_element<T>(items_.data(), i, name_); }
 
   /// Iterator for `for (const TensorView x : xs)`: dereferencing reads the element.
@@ -55,17 +58,17 @@ class ListView {
    public:
     /// Points to element i of `list`, which must outlive the iterator.
     Iterator(const ListView& list, size_t i) : list_(&list), i_(i) {}
-    /// Reads the element, with the TypeError or ValueError of operator[]. The position must not be
-    /// past the last element.
+    /// Returns the element; throws the TypeError or ValueError of operator[]. The iterator must not
+    /// be at end().
     T operator*() const { return (*list_)[i_]; }
     /// Advances to the next element, and returns this iterator.
     Iterator& operator++() {
       ++i_;
       return *this;
     }
-    /// True for equal positions; both iterators must belong to one list.
+    /// True for equal positions; both iterators must belong to the same list.
     bool operator==(const Iterator& other) const { return i_ == other.i_; }
-    /// True for different positions; both iterators must belong to one list.
+    /// True for different positions; both iterators must belong to the same list.
     bool operator!=(const Iterator& other) const { return i_ != other.i_; }
 
    private:
@@ -99,7 +102,8 @@ struct Argument<ListView<T>> {
   }
 };
 
-/// Holds the integers of an int[] during a call: borrowed from a Shape, copied from a list.
+/// Holds the integers of an int[] argument during a call: borrows them from a Shape, and copies
+/// them from a list.
 class IntList {
  public:
   IntList(const KernkitAny& argument, const char* name) {

@@ -14,7 +14,7 @@ namespace detail {
 template <class F, class Signature>
 class Callback;
 
-/// The state of a function that make_function() returned.
+/// State of a function that make_function() has returned: the name and the C++ function object.
 template <class F, class R, class... Params>
 class Callback<F, R(Params...)> {
  public:
@@ -67,20 +67,22 @@ struct Signature<R (C::*)(Params...) noexcept> {
   using Type = R(Params...);
 };
 
-/// Creates a function object of the host. Throws RuntimeError without a host.
+/// Creates a function object of the host that calls `call(self, ...)`, and destroy(self) when the
+/// last owner releases it. Throws RuntimeError without a host.
 Function create_function(void* self, KernkitFunction call, void (*destroy)(void*));
 
 }  // namespace detail
 
 /// Returns a function of the host that other code, such as a Python caller, can call. `function` is
-/// a lambda or another object with one operator(), whose parameters and result have types of an
-/// exported function. The function exists until its last owner releases it, and any thread may call
-/// it, also during another call: `function` is moved into it, is called without a lock, and what
-/// `function` captures by reference must outlive it. Error messages contain `name`, which must
-/// outlive the function. Throws RuntimeError without a host, the host's error, std::bad_alloc, and
-/// what the move of `function` throws. A call with another number or other types of arguments is a
-/// TypeError for the caller; a number out of range is a ValueError, and an exception of `function`
-/// is an error of its kind (RuntimeError for a std::exception).
+/// a lambda or another object with one operator(), whose parameters and result have types that an
+/// exported function supports. The function exists until its last owner releases it, and any thread
+/// may call it, also during another call: `function` is moved into the function object and is
+/// called without a lock, and what `function` captures by reference must outlive the function
+/// object. Error messages contain `name`, which must outlive the function. Throws RuntimeError
+/// without a host, the host's error, std::bad_alloc, and what the move of `function` throws. A call
+/// with another number or other types of arguments is a TypeError for the caller; a number out of
+/// range is a ValueError, and an exception of `function` is an error of its kind (RuntimeError for
+/// a std::exception).
 ///
 ///     make_function("square", [](double x) { return x * x; })
 template <class F>

@@ -14,14 +14,14 @@
 
 #include "kernkit/cpu/exp_log.h"
 
-// Functions that a rows() body calls are compiled for the device in a .cu file, and inlined into
-// the CPU's loops in a .cc file. (Otherwise g++ would share one function among loops of several
-// instruction sets, and call it.)
+// In a .cu file, functions that a rows() body calls are compiled for the device; in a .cc file,
+// they are inlined into the CPU's loops. (If they were not inlined, g++ would compile one function
+// for loops that use several instruction sets.)
 #if defined(__CUDACC__)
 #define KERNKIT_DEVICE __device__ __forceinline__
 #else
-/// Begins a function that a rows() body calls: for the device in a file compiled for CUDA,
-/// otherwise inlined into the CPU's loops.
+/// Specifier of a function that a rows() body calls. In a file compiled for CUDA, the function is
+/// compiled for the device; otherwise it is inlined into the CPU's loops.
 #define KERNKIT_DEVICE KERNKIT_INLINE
 #endif
 
@@ -153,8 +153,8 @@ KERNKIT_MATH float gelu(float x) {
 #if defined(__CUDA_ARCH__)
   return 0.5f * x * (1.0f + ::erff(x * 0x1.6a09e6p-1f));
 #else
-  // x times the normal distribution function at x. Beyond w sqrt(2) the distribution has e^-(w + q
-  // w) / 2.
+  // Computes x times the normal distribution function at x. With w = |x| / sqrt(2), the probability
+  // of values beyond |x| is e^-(w + q w) / 2.
   const float w = detail::clamp(detail::magnitude(x), 11.0f) * 0x1.6a09e6p-1f;
   const float w2 = w * w;
   const float q =
@@ -197,7 +197,7 @@ KERNKIT_MATH double rsqrt(double x) {
 #endif
 }
 
-// No versions for double: a conversion to float would lose precision.
+// There are no versions for double: a conversion to float would lose precision.
 double tanh(double x) = delete;
 double erf(double x) = delete;
 double gelu(double x) = delete;

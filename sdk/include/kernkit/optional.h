@@ -7,7 +7,8 @@
 namespace kernkit {
 
 /// An argument or a result that may be None: `Tensor? bias` is an Optional<TensorView>, `float?
-/// eps` an Optional<double>. A separate header, so that other kernels do not include `<optional>`.
+/// eps` an Optional<double>. In a separate header, so that kernels without optional arguments do
+/// not include `<optional>`.
 template <class T>
 using Optional = std::optional<T>;
 

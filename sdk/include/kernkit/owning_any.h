@@ -8,15 +8,15 @@
 namespace kernkit {
 
 namespace detail {
-/// Converts a borrowed value to an owned value: adds a reference to an object, or takes the object
+/// Returns an owned copy of a borrowed value: adds a reference to an object, or takes the object
 /// over if the caller permits it; copies text and bytes through the host. Throws TypeError, which
-/// names `name`, for a DLTensor*, which belongs to the caller.
+/// names `name`, for a DLTensor*, because the caller owns the tensor.
 KernkitAny own(const KernkitAny& any, const char* name);
 }  // namespace detail
 
 class Any;
 
-// Declared before the class, whose constructor queries which types have a Result.
+// Declared before class Any, because its constructor queries which types have a Result.
 template <>
 struct detail::Result<Any> {
   static constexpr bool fits(const schema::Param* returns, int n) {
@@ -25,28 +25,28 @@ struct detail::Result<Any> {
   static void set(KernkitAny* result, Any&& value);
 };
 
-/// Owns its value: releases its object, if any. Converts implicitly from all results of an exported
-/// function. As a parameter (a value that the kernel keeps) and as a result it matches the schema
-/// type `Any`.
+/// A value of any type, which owns the object in it, if any. Converts implicitly from every result
+/// type of an exported function. As a parameter type (for a value that the kernel keeps) and as a
+/// result type, Any matches the schema type `Any`.
 ///
 /// type_index() and is_none() describe the value. cast<T>(name) returns the value as a T, which may
 /// be any parameter type of an exported function, or throws TypeError for another type and
 /// ValueError for a number out of range, both with `name`; is<T>() returns whether cast<T>()
-/// succeeds, try_cast<T>() an Optional<T>, empty where cast<T>() throws. A view that cast() returns
-/// is valid as long as the object that was read. get() returns the KernkitAny, valid as long as
-/// this object. is() and try_cast() pass on exceptions other than Error, such as std::bad_alloc.
+/// succeeds, try_cast<T>() an Optional<T>, which is empty if cast<T>() would throw an Error. A view
+/// that cast() returns is valid as long as the object that was read. get() returns the KernkitAny,
+/// valid as long as this object. is() and try_cast() pass on exceptions other than Error, such as
+/// std::bad_alloc.
 class Any : public detail::AnyValue {
  public:
   /// The value None. Throws nothing.
   Any() = default;
-  /// Adds an owner to the other value's object, or copies a value without an object. Throws
-  /// nothing.
+  /// Copies the value; if the value is an object, adds an owner to the object. Throws nothing.
   Any(const Any& other) : AnyValue(other.any_) {
     if (is_object()) KernkitObjectIncRef(any_.v.object);
   }
-  /// Takes over the other value; None remains in the other object.
+  /// Takes over the value of `other`, which is None afterwards.
   Any(Any&& other) noexcept : AnyValue(other.detach()) {}
-  /// Replaces the value, and releases the object of the former value. Throws nothing.
+  /// Replaces the value, and releases the object of the previous value. Throws nothing.
   Any& operator=(Any other) noexcept {
     const KernkitAny previous = any_;
     any_ = other.any_;
@@ -58,24 +58,25 @@ class Any : public detail::AnyValue {
     if (is_object()) KernkitObjectDecRef(any_.v.object);
   }
 
-  /// Converts a result type of an exported function. Text, bytes, lists and tuples become objects
-  /// of the host: RuntimeError without a host. ValueError for an unsigned integer above 2^63 - 1,
-  /// InternalError for an undefined Tensor or Function. Throws also the host's error, and
-  /// std::bad_alloc.
+  /// Converts a value of a result type of an exported function. Text, bytes, lists and tuples
+  /// become objects of the host. Throws RuntimeError if an object is needed and there is no host,
+  /// ValueError for an unsigned integer above 2^63 - 1, InternalError for an undefined Tensor or
+  /// Function, the host's error, and std::bad_alloc.
   template <class T, std::enable_if_t<detail::kIsResult<T> && !std::is_void_v<T> &&
                                           !std::is_base_of_v<AnyValue, T>,
                                       int> = 0>
   Any(T value) {  // NOLINT(runtime/explicit)
     detail::Result<T>::set(&any_, std::move(value));
   }
-  /// A copy of a text with a terminating NUL; must not be null. Throws RuntimeError without a host,
-  /// and the host's error.
+  /// Copies a text with a terminating NUL, which must not be null. Throws RuntimeError without a
+  /// host, and the host's error.
   Any(const char* text) {
     detail::set_string(&any_, text, strlen(text));
   }  // NOLINT(runtime/explicit)
-  /// An owned copy of a view's value: an object gets another owner, text and bytes are copied by
-  /// the host (RuntimeError without a host, and the host's error). Throws TypeError, which names
-  /// `name`, for a DLTensor* and for a null or malformed value: no view becomes an owned tensor.
+  /// Makes an owned copy of a view's value: adds an owner to an object, and copies text and bytes
+  /// through the host. Throws TypeError, which names `name`, for a DLTensor*, because a borrowed
+  /// tensor cannot be owned, and for a null or malformed value; RuntimeError if text or bytes need
+  /// a host and there is none; and the host's error.
   explicit Any(AnyView view, const char* name = "value")
       : AnyValue(detail::own(view.get(), name)) {}
   Any(TensorView) = delete;
@@ -86,8 +87,8 @@ class Any : public detail::AnyValue {
     owned.any_ = any;
     return owned;
   }
-  /// Returns the value with its reference, which the caller then owns and has to release; None
-  /// remains in this object.
+  /// Returns the value with its reference, which the caller then owns and must release. This Any is
+  /// None afterwards.
   KernkitAny detach() noexcept {
     const KernkitAny any = any_;
     any_ = KernkitAny{};

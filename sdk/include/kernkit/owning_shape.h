@@ -22,18 +22,18 @@ class Shape {
  public:
   /// No sizes: the shape of a tensor of rank 0.
   Shape() = default;
-  /// A copy of these sizes [elements], which are not checked. Throws std::bad_alloc if more than 8
-  /// sizes cannot be allocated.
+  /// Copies the sizes [elements], which are not checked. Throws std::bad_alloc if memory for more
+  /// than 8 sizes cannot be allocated.
   Shape(ShapeView sizes) : size_(sizes.size()) {  // NOLINT(runtime/explicit)
     if (size_ > kInline) data_ = new int64_t[size_];
     for (size_t i = 0; i < size_; ++i) data_[i] = sizes[i];
   }
-  /// A copy of a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if more than 8 sizes
-  /// cannot be allocated.
+  /// A copy of a literal, as in `Shape s = {4, 8};`. Throws std::bad_alloc if memory for more than
+  /// 8 sizes cannot be allocated.
   Shape(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes)) {}
-  /// A copy of the int64_t elements of a std::vector, std::array or another class with data() and
-  /// size(). Throws std::bad_alloc if more than 8 sizes cannot be allocated.
+  /// Copies the int64_t elements of a std::vector, a std::array or another class with data() and
+  /// size(). Throws std::bad_alloc if memory for more than 8 sizes cannot be allocated.
   template <class Sizes,
             std::enable_if_t<
                 !std::is_convertible_v<const Sizes&, ShapeView> &&
@@ -41,9 +41,10 @@ class Shape {
                 int> = 0>
   Shape(const Sizes& sizes)  // NOLINT(runtime/explicit)
       : Shape(ShapeView(sizes.data(), sizes.size())) {}
-  /// A copy of the sizes. Throws std::bad_alloc if more than 8 sizes cannot be allocated.
+  /// Copies the sizes. Throws std::bad_alloc if memory for more than 8 sizes cannot be allocated.
   Shape(const Shape& other) : Shape(ShapeView(other)) {}
-  /// Copies the sizes. If the allocation throws std::bad_alloc, this object stays as it was.
+  /// Copies the sizes. Throws std::bad_alloc if memory for more than 8 sizes cannot be allocated;
+  /// this Shape is then unchanged.
   Shape& operator=(const Shape& other) {
     if (this == &other) return *this;
     // Allocates first, so that an exception leaves this object unchanged.
@@ -58,12 +59,13 @@ class Shape {
     if (data_ != inline_) delete[] data_;
   }
 
-  /// A view, valid until this object is assigned or destroyed. A temporary Shape does not convert.
+  /// Converts to a view, which is valid until this Shape is assigned or destroyed. A temporary
+  /// Shape does not convert.
   operator ShapeView() const& { return {data_, size_}; }  // NOLINT(runtime/explicit)
 
   /// Number of sizes: the rank of a tensor.
   size_t size() const { return size_; }
-  /// True for rank 0, not for a shape with a size of 0.
+  /// True for rank 0, but not for a shape that contains a size of 0.
   bool empty() const { return size_ == 0; }
   /// Address of the first size, for reading, valid until this object is assigned or destroyed.
   const int64_t* data() const { return data_; }

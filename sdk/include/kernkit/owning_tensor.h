@@ -13,8 +13,9 @@ namespace detail {
 /// RuntimeError without a host in the process, and the host's error.
 KernkitObject* import_to_host(DLManagedTensorVersioned* tensor);
 
-/// True for CPU memory if the host has no framework's allocator, because no argument of the call
-/// was a framework's tensor, as in a call with NumPy arrays. CPUNDAlloc then allocates.
+/// True for CPU memory if no framework has registered an allocator with the host, because no
+/// argument of the call was a framework's tensor, as in a call with NumPy arrays. CPUNDAlloc then
+/// allocates.
 bool is_own_memory(DLDevice device);
 
 /// Throws InternalError for an undefined tensor, ValueError for a read-only tensor.
@@ -22,37 +23,38 @@ bool is_own_memory(DLDevice device);
 
 }  // namespace detail
 
-/// Shares ownership of a tensor object of the host. As a parameter of an exported function it keeps
-/// the tensor alive after the call; otherwise use a TensorView. Copies share the tensor; threads
-/// may use copies at the same time, but not one object while a thread changes it. A member throws
-/// nothing unless the member's comment names an error. As a result it becomes a tensor of the
-/// caller's framework.
+/// Shares ownership of a tensor object of the host. As a parameter of an exported function, a
+/// Tensor can keep the tensor alive after the call; where that is not needed, use a TensorView.
+/// Copies share the tensor; threads may use copies at the same time, but not one object while a
+/// thread changes it. A member throws nothing unless the member's comment names an error. A result
+/// of an exported function becomes a tensor of the caller's framework.
 ///
-/// DLPack has a read-only flag, tensor objects do not. A Tensor made by FromDLPackVersioned() keeps
-/// the producer's flags, and so do its copies: a read-only Tensor rejects writes and is exported as
-/// read-only. detach() and the result of an exported function lose the flags; arguments have none.
+/// DLPack has a read-only flag, but tensor objects of the host have no flags. A Tensor made by
+/// FromDLPackVersioned() keeps the producer's flags, and so do its copies: a read-only Tensor
+/// rejects writes and is exported as read-only. detach() and the result of an exported function
+/// lose the flags; arguments have none.
 class Tensor {
  public:
   /// An undefined Tensor. Its accessors throw InternalError.
   Tensor() = default;
 
-  /// Allocates in a kernel through the caller's framework, on the device and with the caching of
-  /// its own tensors; CPU memory comes from CPUNDAlloc if no argument of the call was a framework's
-  /// tensor. The tensor is contiguous and uninitialised; sub-byte elements are packed. Throws
-  /// TypeError for a dtype without bits or lanes, ValueError if the shape has a negative size or
-  /// more than 2^63 - 1 bytes, RuntimeError without a host in the process, and the framework's own
-  /// error with its kind.
+  /// Allocates in a kernel through the caller's framework, which caches this memory like the memory
+  /// of its own tensors; CPU memory comes from CPUNDAlloc if no argument of the call was a
+  /// framework's tensor. The tensor is contiguous and uninitialised; sub-byte elements are packed.
+  /// Throws TypeError for a dtype without bits or lanes, ValueError if the shape has a negative
+  /// size or more than 2^63 - 1 bytes, RuntimeError without a host in the process, and the
+  /// framework's error with its kind.
   static Tensor FromEnvAlloc(ShapeView shape, DLDataType dtype, DLDevice device);
-  /// Allocates by `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0 and
-  /// sets *out to a new tensor object, whose reference the result takes over, or returns -1 with an
-  /// error in the host's slot. The function gets a prototype with shape, dtype and device, without
-  /// data and strides. Throws TypeError for a dtype without bits or lanes, ValueError if the shape
-  /// has a negative size or more than 2^63 - 1 bytes, the function's error, and RuntimeError if the
-  /// function fails without an error.
+  /// Allocates with `env_alloc`, a function of the type of TVMFFIEnvTensorAlloc, which returns 0
+  /// and sets *out to a new tensor object, whose reference the result takes over, or returns -1
+  /// with an error in the host's slot. The function gets a prototype with shape, dtype and device,
+  /// without data and strides. Throws TypeError for a dtype without bits or lanes, ValueError if
+  /// the shape has a negative size or more than 2^63 - 1 bytes, the function's error, and
+  /// RuntimeError if the function fails without an error.
   static Tensor FromEnvAlloc(int (*env_alloc)(DLTensor* prototype, void** out), ShapeView shape,
                              DLDataType dtype, DLDevice device);
 
-  /// Allocates by `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data` of a
+  /// Allocates with `alloc`, any struct with AllocData(DLTensor*, args...), which sets `data` of a
   /// dense row-major tensor, and FreeData(DLTensor*), which is called by the thread that releases
   /// the last owner; exceptions of FreeData are dropped. The contents are those of AllocData's
   /// memory. Throws the errors of FromEnvAlloc(), MemoryError if data stays null for a tensor with
@@ -64,9 +66,9 @@ class Tensor {
     return adopt(detail::import_to_host(detail::NDAllocation<Alloc>::make(
         std::move(alloc), shape, nullptr, dtype, device, std::forward<Args>(args)...)));
   }
-  /// Allocates as FromNDAlloc() does, with other strides [elements], such as those of a transposed
-  /// layout. Throws ValueError unless each size has a stride and all elements are in the memory of
-  /// a dense tensor of that shape, which the allocator returns; and the errors of FromNDAlloc().
+  /// Allocates as FromNDAlloc() does, with other strides [elements], as for a transposed layout.
+  /// Throws ValueError unless each size has a stride and all elements are in the memory of a dense
+  /// tensor of that shape, which the allocator returns; and the errors of FromNDAlloc().
   template <class Alloc, class... Args>
   static Tensor FromNDAllocStrided(Alloc alloc, ShapeView shape, ShapeView strides,
                                    DLDataType dtype, DLDevice device, Args&&... args) {
@@ -75,18 +77,18 @@ class Tensor {
   }
 
   /// Takes over a DLPack tensor and returns an owner, with the tensor's flags: the tensor's deleter
-  /// is called once, when the last owner is released or before this function throws. ValueError, or
-  /// TypeError for a dtype without bits, describes a tensor that is null, invalid, of another major
-  /// version, or not aligned and contiguous as required (in bytes; 0 requires nothing), or one with
-  /// flags that kernkit does not know or with sub-byte elements padded to bytes. RuntimeError
-  /// without a host in the process; also the host's error. Copies no elements.
+  /// is called once, when the last owner is released or before this function throws. Throws
+  /// ValueError (TypeError for a dtype without bits) for a tensor that is null, invalid, of another
+  /// major version, or not aligned and contiguous as required (in bytes; 0 requires nothing), or
+  /// that has flags that kernkit does not know or sub-byte elements padded to bytes. Throws
+  /// RuntimeError without a host in the process, and the host's error. Copies no elements.
   static Tensor FromDLPackVersioned(DLManagedTensorVersioned* tensor, size_t require_alignment = 0,
                                     bool require_contiguous = false);
   /// Takes over a tensor of DLPack before 1.0, which has no version and no flags: the result is
-  /// writable. Otherwise as FromDLPackVersioned(): the deleter is called once, when the last owner
-  /// is released or before this function throws. Throws ValueError for a tensor that is null,
-  /// invalid, or not aligned [bytes; 0 requires nothing] and contiguous as required, TypeError for
-  /// a dtype without bits, RuntimeError without a host, and the host's error.
+  /// writable. As in FromDLPackVersioned(), the deleter is called once, when the last owner is
+  /// released or before this function throws. Throws ValueError for a tensor that is null, invalid,
+  /// or not aligned [bytes; 0 requires nothing] and contiguous as required, TypeError for a dtype
+  /// without bits, RuntimeError without a host, and the host's error.
   static Tensor FromDLPack(DLManagedTensor* tensor, size_t require_alignment = 0,
                            bool require_contiguous = false);
   /// Returns a new owner as a DLPack tensor, for another library, which must call the deleter once,
@@ -109,24 +111,26 @@ class Tensor {
   static Tensor adopt(KernkitObject* object, const char* name = nullptr) {
     return Tensor(detail::ObjectRef::adopt(object), name);
   }
-  /// Returns the reference, which the caller then owns, without the flags: the tensor is then
-  /// treated as writable. Null for an undefined Tensor, which this object is afterwards.
+  /// Returns the reference, which the caller then owns, without the flags, so that other code
+  /// treats the tensor as writable. Returns null for an undefined Tensor. This Tensor is undefined
+  /// afterwards.
   KernkitObject* detach() noexcept { return object_.detach(); }
 
   /// True if this Tensor refers to a tensor object.
   bool defined() const { return object_.get() != nullptr; }
-  /// Number of owners, including this Tensor, at the time of the call: other threads may change it.
-  /// 0 if undefined.
+  /// Number of owners, including this Tensor, at the time of the call; other threads may change the
+  /// number. 0 if this Tensor is undefined.
   uint32_t use_count() const {
     if (!defined()) return 0;
     return static_cast<uint32_t>(__atomic_load_n(&object_.get()->ref_counts, __ATOMIC_RELAXED));
   }
-  /// DLPack's flag READ_ONLY: other code relies on the contents. False for a Tensor without flags,
-  /// such as an undefined Tensor of the default constructor; detach() leaves the flag.
+  /// True if DLPack's flag READ_ONLY is set: the tensor must not be written, because other code
+  /// relies on the contents. False for an undefined Tensor of the default constructor and for any
+  /// other Tensor without flags; detach() does not clear the flag.
   bool is_read_only() const { return (flags_ & 1) != 0; }
-  /// DLPack's flag IS_COPIED: the producer made a copy for this consumer alone. False for a Tensor
-  /// without flags, such as an undefined Tensor of the default constructor; detach() leaves the
-  /// flag.
+  /// True if DLPack's flag IS_COPIED is set: the producer made the copy for this consumer only.
+  /// False for an undefined Tensor of the default constructor and for any other Tensor without
+  /// flags; detach() does not clear the flag.
   bool is_copied() const { return (flags_ & 2) != 0; }
 
   /// A view for reading and writing, valid while an owner exists. Throws ValueError for a read-only
@@ -135,7 +139,7 @@ class Tensor {
     return TensorView(reinterpret_cast<const DLTensor*>(writable_object() + 1), name_);
   }
   /// The host's object, borrowed: valid while an owner exists. Throws ValueError for a read-only
-  /// tensor, because objects have no such flag, and InternalError for an undefined Tensor.
+  /// tensor, because an object has no read-only flag, and InternalError for an undefined Tensor.
   KernkitObject* writable_object() const {
     if (__builtin_expect(!defined() || is_read_only(), 0)) {
       detail::throw_not_writable(object_.get(), name_);
@@ -145,14 +149,14 @@ class Tensor {
   /// A view for reading only, such as the input of a kernel, valid while an owner exists. Throws
   /// InternalError for an undefined Tensor.
   TensorView read_only_view() const { return TensorView(get(), name_); }
-  /// A view for reading and writing, valid while an owner exists: view(), with its errors,
-  /// ValueError for a read-only tensor and InternalError for an undefined Tensor. A temporary does
-  /// not convert, because its view would dangle.
+  /// Converts to a view for reading and writing, valid while an owner exists, as view() does.
+  /// Throws ValueError for a read-only tensor, and InternalError for an undefined Tensor. A
+  /// temporary does not convert, because its view would dangle.
   operator TensorView() const& { return view(); }  // NOLINT(runtime/explicit)
   /// Deleted: the view of a temporary would dangle.
   operator TensorView() const&& = delete;  // NOLINT(runtime/explicit)
-  /// The DLTensor, valid while an owner exists. Its data must only be read if is_read_only().
-  /// Throws InternalError for an undefined Tensor.
+  /// The DLTensor, valid while an owner exists. If is_read_only() is true, the data must not be
+  /// written. Throws InternalError for an undefined Tensor.
   const DLTensor* get() const {
     if (__builtin_expect(!defined(), 0)) detail::throw_not_writable(nullptr, name_);
     return reinterpret_cast<const DLTensor*>(object_.get() + 1);

@@ -4,14 +4,14 @@
 
 #include "kernkit/error.h"
 
-/// Attribute of an accessor of a view that is always inlined. An accessor that is also called on a
-/// cold path would remain a call there, take the view's address, and so move the view to memory on
-/// the hot path as well.
+/// Attribute of a view's accessors, which forces inlining. Without it, a call of an accessor on a
+/// cold path would not be inlined and would take the view's address, so that the view would be in
+/// memory on the hot path, too.
 #define KERNKIT_ACCESSOR [[gnu::always_inline]]
 
-/// The value of `condition`, evaluated once, which holds for the common vector: so likely that g++
-/// keeps no registers free for calls of the other case, and lays out the common case in a straight
-/// line.
+/// Evaluates `condition` once and returns its value. Tells the compiler that the condition is
+/// almost always true, as for a vector: g++ then reserves no registers for calls in the other case,
+/// and lays out the common case in a straight line.
 #define KERNKIT_USUALLY(condition) __builtin_expect_with_probability((condition), 1, 0.9999)
 
 namespace kernkit {
@@ -19,14 +19,14 @@ namespace kernkit {
 class TensorView;
 
 namespace detail {
-// Cold functions take a view as its two pointers: a view that is passed as a whole would be in
-// memory during the whole function instead of in two registers.
+// Cold functions take the two pointers of a view: if the view itself were passed, the caller would
+// keep it in memory instead of in two registers.
 [[noreturn, gnu::cold]] void throw_bad_index(const DLTensor* x, const char* name, int64_t i);
 [[noreturn, gnu::cold]] void throw_wrong_type(const DLTensor* x, const char* name,
                                               DLDataType requested);
 
 /// Number of elements of a tensor that is dense in row-major order or empty; -1 for other tensors,
-/// for a negative size, and for more elements than int64 counts.
+/// if a size is negative, and if the number exceeds int64.
 [[gnu::pure]] int64_t dense_numel(const DLTensor* x) noexcept;
 [[gnu::pure]] bool is_contiguous_of_any_rank(const DLTensor* x) noexcept;
 /// Requires `ndim` equal to x->ndim.
@@ -43,25 +43,26 @@ KERNKIT_ACCESSOR inline bool is_contiguous(const DLTensor* x) {
 [[noreturn, gnu::cold]] void throw_no_sizes(const DLTensor* x, const char* name);
 [[noreturn, gnu::cold]] void throw_no_memory(const DLTensor* x, const char* name);
 
-/// False for a negative rank, which as an unsigned number is above every address, and for no sizes
-/// where there are dimensions: one comparison for both.
+/// False if the rank is negative, or if `shape` is null and the rank is not 0. One comparison
+/// covers both: as an unsigned number, a negative rank exceeds every address, and null is 0.
 KERNKIT_ACCESSOR inline bool has_sizes(const DLTensor* x) {
   return KERNKIT_USUALLY(static_cast<uintptr_t>(intptr_t{x->ndim}) <=
                          reinterpret_cast<uintptr_t>(x->shape));
 }
-/// The address of the first element, byte_offset applied.
+/// Address of the first element, with byte_offset applied.
 KERNKIT_ACCESSOR inline uintptr_t address_of(const DLTensor* x) {
   return reinterpret_cast<uintptr_t>(x->data) + static_cast<uintptr_t>(x->byte_offset);
 }
 }  // namespace detail
 
-/// A view of a DLTensor that the caller owns and keeps alive during the call. Two pointers: pass it
-/// by value. Sizes and strides count elements; a negative `i` counts from the end.
+/// A view of a DLTensor that the caller owns and keeps alive during the call. A TensorView consists
+/// of two pointers and is passed by value. Sizes and strides count elements; a negative `i` counts
+/// from the end.
 ///
-/// A const TensorView does not make the data constant: the schema's `(a!)` and the pointer type
-/// that the kernel requests do. The DLTensor must not be null, and must have as many sizes as
-/// dimensions, as the arguments of an exported function have. A member throws nothing unless the
-/// member's comment names an error.
+/// A const TensorView does not make the data constant: `(a!)` in the schema and the pointer type
+/// that the kernel requests determine whether the kernel may write the data. The DLTensor must not
+/// be null, and its `shape` must have ndim sizes, which holds for the arguments of an exported
+/// function. A member throws nothing unless the member's comment names an error.
 class TensorView {
  public:
   /// Borrows `tensor`, which must not be null. Implicit, so that a DLTensor* converts to a
@@ -76,7 +77,7 @@ class TensorView {
   KERNKIT_ACCESSOR int32_t dim() const { return tensor_->ndim; }
   /// Type of the elements, lanes included.
   KERNKIT_ACCESSOR DLDataType dtype() const {
-    // Read as one number, so that the compiler merges repeated reads.
+    // Read as one number, so that the compiler can merge repeated reads.
     return __builtin_bit_cast(DLDataType, dtype_key(tensor_->dtype));
   }
   /// Device of the memory: kind (such as kDLCUDA) and index.
@@ -114,8 +115,8 @@ class TensorView {
 
   /// Address of the first element, in the memory of device(), byte_offset applied; valid as long as
   /// the tensor's memory. May be null if numel() is 0. Throws ValueError for a null address with
-  /// elements, as of PyTorch's fake tensors. On a device whose data is a handle (see is_address())
-  /// the result is no address.
+  /// elements, as PyTorch's fake tensors have. On a device whose data is a handle (see
+  /// is_address()), the result is not an address.
   KERNKIT_ACCESSOR void* data_ptr() const {
     const uintptr_t address = detail::address_of(tensor_);
     if (!KERNKIT_USUALLY(address != 0) && detail::count_elements(tensor_) != 0) {
@@ -123,9 +124,10 @@ class TensorView {
     }
     return reinterpret_cast<void*>(address);
   }
-  /// Typed address of the first element, as data_ptr(): `x.data<const float>()`. T is a type with a
-  /// dtype_of, const or not; an element of several lanes has a T of its own. Throws TypeError if
-  /// the elements are not stored as T, and the ValueError of data_ptr().
+  /// Typed address of the first element, as data_ptr(): `x.data<const float>()`. T is a type that
+  /// has a dtype_of, and may be const; a dtype with several lanes requires a T for the whole
+  /// element. Throws TypeError if the elements are not stored as T, and the ValueError of
+  /// data_ptr().
   template <class T>
   T* data() const {
     constexpr uint32_t kKey = dtype_key(dtype_of<std::remove_const_t<T>>);
@@ -160,8 +162,9 @@ class TensorView {
   const char* name_;
 };
 
-/// Appends "float32 [4, 8]", with a device other than the CPU and with strides unless contiguous:
-/// "cuda:1 float16 [4, 8] strides [16, 1]". Returns `out`. Reads no elements, and throws nothing.
+/// Appends a description, such as "float32 [4, 8]", with the device unless it is the CPU and with
+/// the strides unless the tensor is contiguous, as in "cuda:1 float16 [4, 8] strides [16, 1]".
+/// Returns `out`. Reads no elements, and throws nothing.
 [[gnu::cold]] Message& operator<<(Message& out, TensorView x);
 
 namespace detail {

@@ -16,17 +16,18 @@ class ModuleFunction {
  public:
   /// Calls the function with tensors (as TensorView, DLTensor* or Tensor), numbers, bools, text,
   /// nullptr for None, and all values that convert to AnyView or Any; omitted trailing arguments
-  /// take their defaults. The arguments are borrowed during the call. Returns its result, which the
-  /// caller owns, None for an op without results. Throws an Error with the kind and the message of
-  /// the function's error (a HostError if a host holds that error; RuntimeError without a message),
-  /// and the errors of the conversions. Safe from any thread, as far as the op is.
+  /// take their defaults. The arguments are borrowed during the call. Returns the function's
+  /// result, which the caller owns, or None for an op without results. Throws an Error with the
+  /// kind and the message of the function's error (a HostError if a host holds that error;
+  /// RuntimeError without a message), and the errors of the conversions. May be called from any
+  /// thread if the op may.
   template <class... Args>
   Any operator()(const Args&... args) const {
     return call({AnyView(detail::pass(args))...});
   }
-  /// Calls the function with these arguments, borrowed during the call, and returns its result,
-  /// which the caller owns. Throws the function's error as operator() does. Adds no copy of
-  /// elements, and no wait for a stream, to those of the op.
+  /// Calls the function with these arguments, borrowed during the call, and returns the function's
+  /// result, which the caller owns. Throws the function's error as operator() does. Copies no
+  /// elements and waits for no stream, except as the op does.
   Any call(std::initializer_list<AnyView> args) const;
 
   /// The op's name, without the symbol's prefix, valid as long as this object. Throws nothing.
@@ -37,8 +38,8 @@ class ModuleFunction {
   /// The documentation of the op: one or more sentences, or "" if the library has none. Throws the
   /// library's error.
   std::string doc() const;
-  /// The library's metadata of the function as JSON, or "" if the library has none. Throws the
-  /// library's error.
+  /// The metadata that the library exports for the function, as JSON, or "" if there is none.
+  /// Throws the library's error.
   std::string metadata() const;
 
  private:
@@ -60,14 +61,15 @@ class ModuleFunction {
 ///     module["scale"](y, x, 2.0);
 class Module {
  public:
-  /// Loads the library at `path` without publishing its symbols (RTLD_LOCAL); a name without '/' is
-  /// searched for by the loader. Hands the kernkit runtime to the library. Loading one library
-  /// twice gives the same functions. Throws RuntimeError if the file does not exist, if loading
-  /// fails (with the loader's message), or if the library exports no function.
+  /// Loads the library at `path` without publishing its symbols (RTLD_LOCAL); the loader searches
+  /// its directories for a name without '/'. Passes the kernkit runtime to the library. Loading a
+  /// library again returns the same functions. Throws RuntimeError if the file does not exist, if
+  /// loading fails (with the loader's message), or if the library exports no function.
   static Module load(const std::string& path);
 
-  /// Returns the function with this name, such as "scale", valid until the process ends, also after
-  /// the Module. Throws ValueError with the exported names if there is none.
+  /// Returns the function with this name, such as "scale", valid until the process ends, even if
+  /// the Module is destroyed earlier. Throws ValueError, which lists the exported names, if the
+  /// library exports no such function.
   ModuleFunction operator[](const std::string& name) const;
   /// Returns all functions that the library exports, sorted by name in byte order; functions that
   /// only describe an op (metadata, documentation, backward) are left out.

@@ -12,7 +12,7 @@
 
 namespace kernkit::detail {
 
-/// The tables of a loaded library that DT_* entries point to.
+/// The tables to which the DT_* entries of a loaded library point.
 struct DynamicTables {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
@@ -21,7 +21,7 @@ struct DynamicTables {
 
   explicit DynamicTables(const link_map* map) {
     for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
-      // glibc has added the base address already; musl has not.
+      // glibc has already added the library's base address to the entry; musl has not.
       ElfW(Addr) address = entry->d_un.d_ptr;
       if (address < map->l_addr) address += map->l_addr;
       const auto* table = reinterpret_cast<const void*>(address);
@@ -35,7 +35,7 @@ struct DynamicTables {
     }
   }
 
-  /// Number of symbols, which only the hash tables contain.
+  /// Number of symbols, computed from a hash table, because no DT_* entry contains the number.
   size_t count() const {
     if (sysv_hash != nullptr) return sysv_hash[1];
     if (gnu_hash == nullptr) return 0;
@@ -45,13 +45,13 @@ struct DynamicTables {
     uint32_t last = 0;
     for (uint32_t i = 0; i < num_buckets; ++i) last = buckets[i] > last ? buckets[i] : last;
     if (last < first) return first;
-    while ((chains[last - first] & 1) == 0) ++last;  // the bit ends a chain
+    while ((chains[last - first] & 1) == 0) ++last;  // bit 0 marks the end of a chain
     return last + 1;
   }
 };
 
-/// Names of the functions that the library of a dlopen() handle defines and that begin with
-/// `prefix`, in the order of the symbol table.
+/// Returns the names of the functions that a library defines and that begin with `prefix`, in the
+/// order of the symbol table. `library` is a handle of dlopen().
 inline std::vector<std::string> exported_functions(void* library, const std::string& prefix) {
   std::vector<std::string> names;
   link_map* map = nullptr;

@@ -7,16 +7,17 @@
 
 namespace kernkit {
 
-/// Thrown if a call of a Function fails, with the kind and the message of the host's error. If it
-/// leaves an exported function, the host's object itself is raised again: the caller gets the error
-/// of its own callback, traceback included, and not a copy.
+/// Thrown if a call of a Function fails, with the kind and the message of the host's error object.
+/// If a HostError leaves an exported function, that error object is raised again, not a copy, so
+/// that the caller gets the error of its own callback with its traceback.
 class HostError : public Error {
  public:
-  /// Shares the error object, of type index 67 (kKernkitError), which is not null, and copies its
-  /// kind and message. Throws nothing: without memory the copy is "MemoryError: out of memory".
+  /// Shares the error object, which has type index 67 (kKernkitError) and is not null, and copies
+  /// its kind and message. Throws nothing: if memory is exhausted, kind and message are
+  /// "MemoryError: out of memory".
   [[gnu::cold]] explicit HostError(detail::ObjectRef object);
-  /// The host's error object, borrowed: valid as long as a copy of this error. Never null. Throws
-  /// nothing.
+  /// The host's error object, borrowed: valid as long as this HostError or a copy of it. Never
+  /// null. Throws nothing.
   KernkitObject* object() const noexcept { return object_.get(); }
 
  private:
@@ -24,10 +25,11 @@ class HostError : public Error {
 };
 
 namespace detail {
-/// Throws the error in the host's slot as a HostError; with an empty slot, RuntimeError
+/// Throws the error in the host's slot as a HostError; if the slot is empty, throws RuntimeError
 /// "<what> failed without an error message".
 [[noreturn, gnu::cold]] void throw_raised(const char* what);
-/// Throws the error in the host's slot as an Error of its kind, with the text "<what>: <its text>".
+/// Throws the error in the host's slot as an Error of the same kind, with the message "<what>:
+/// <message of the error>".
 [[noreturn, gnu::cold]] void throw_raised_as(const Message& what);
 }  // namespace detail
 

@@ -6,7 +6,8 @@
 
 namespace kernkit::detail {
 
-/// Common part of Function, Any's object and a raised error: one reference of an object.
+/// Owns one reference to an object of the host. Part of Function, of the object in an Any, and of a
+/// raised error.
 class ObjectRef {
  public:
   ObjectRef() = default;
@@ -35,7 +36,8 @@ class ObjectRef {
     ref.object_ = object;
     return ref;
   }
-  /// Releases ownership of the reference to the caller.
+  /// Returns the reference, which the caller then owns and must release; this ObjectRef is null
+  /// afterwards.
   KernkitObject* detach() noexcept {
     KernkitObject* object = object_;
     object_ = nullptr;

@@ -7,16 +7,18 @@
 
 namespace kernkit::detail {
 
-/// The slot of errors without a host in the process; kernkit_last_error() reads it.
+/// Returns the slot that holds the thread's error if no host is in the process.
+/// kernkit_last_error() reads the slot.
 Error& last_error();
 
-/// Sets "name(): text" as the error of this call, in the host if there is one, and returns -1.
-/// The backtrace has one frame, where the error was thrown; Python prints it as the last line of
-/// the traceback.
+/// Stores an error with the message "<name>(): <text>" as the error of this call, in the host or,
+/// without a host, in last_error(), and returns -1. The backtrace has one frame, the location at
+/// which the error was thrown; Python prints this frame as the last line of the traceback.
 [[gnu::cold]] int raise(const char* name, const char* error_kind, const char* text,
                         SourceLocation location) noexcept;
 
-/// Raises a caught Error as raise() does. `otherwise` is the location for an error without a line.
+/// Raises a caught Error as raise() does. `otherwise` is the location for an error that has no line
+/// number.
 [[gnu::cold]] int raise_error(const char* name, const Error& error,
                               SourceLocation otherwise) noexcept;
 

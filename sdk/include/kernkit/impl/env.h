@@ -23,7 +23,8 @@ KERNKIT_COLD void* set_current_stream(DLDevice device, void* stream) {
 }
 
 KERNKIT_COLD StreamGuard::~StreamGuard() {
-  // The constructor succeeded, so the host exists and supports the device.
+  // set_stream is not null, because the constructor has succeeded: a host is in the process and
+  // supports the device.
   auto* set_stream = host_api::env_set_stream.get();
   (void)set_stream(static_cast<int32_t>(device_.device_type), device_.device_id, previous_,
                    nullptr);

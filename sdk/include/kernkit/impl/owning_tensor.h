@@ -20,7 +20,8 @@ Function* host_function_or_throw(HostFunction<Function>& function) {
   return allocator;
 }
 
-/// Calls the deleter of a DLPack tensor unless ownership was passed on.
+/// Owns a DLPack tensor. The destructor calls the tensor's deleter unless hand_over() has passed
+/// the tensor on.
 template <class Managed>
 class ManagedGuard {
  public:
@@ -30,7 +31,7 @@ class ManagedGuard {
   ~ManagedGuard() {
     if (tensor_ != nullptr && tensor_->deleter != nullptr) tensor_->deleter(tensor_);
   }
-  /// Creates the host's object, which then owns the tensor.
+  /// Creates the host's tensor object, which takes over the DLPack tensor.
   template <class Import>
   KernkitObject* hand_over(HostFunction<Import>& import) {
     void* object = nullptr;

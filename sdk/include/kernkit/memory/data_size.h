@@ -7,8 +7,8 @@
 namespace kernkit {
 
 namespace detail {
-/// Size of packed elements [bytes]; false beyond 2^63 - 1. Computed from bytes and remaining bits,
-/// so that only the result can overflow.
+/// Sets *size to the size of packed elements [bytes]; returns false if the size exceeds 2^63 - 1.
+/// Multiplies whole bytes and the remaining bits separately, so that only the result can overflow.
 constexpr bool packed_size(int64_t numel, DLDataType dtype, int64_t* size) {
   const auto bits = static_cast<int64_t>(dtype_bits(dtype));
   return numel >= 0 && !__builtin_mul_overflow(numel / 8, bits, size) &&
@@ -38,9 +38,9 @@ inline size_t GetDataSize(const TensorView& tensor) {
 /// size is negative or the result exceeds 2^63 - 1.
 inline size_t GetDataSize(const DLTensor& tensor) { return GetDataSize(TensorView(&tensor)); }
 
-/// True if DLTensor::data on such a device is an address, not the handle of a buffer: CPU, CUDA,
-/// ROCm, their pinned and managed memory, and oneAPI. False for other and unknown types. Throws
-/// nothing.
+/// True if DLTensor::data is an address, and not the handle of a buffer, for tensors on this
+/// device: CPU, CUDA, ROCm, their pinned and managed memory, and oneAPI. False for other and
+/// unknown device types. Throws nothing.
 constexpr bool is_address(DLDevice device) {
   switch (static_cast<int>(device.device_type)) {
     case 1:   // CPU
@@ -49,7 +49,7 @@ constexpr bool is_address(DLDevice device) {
     case 10:  // ROCm
     case 11:  // pinned for ROCm
     case 13:  // CUDA managed
-    case 14:  // oneAPI, unified shared memory
+    case 14:  // kDLOneAPI: unified shared memory
       return true;
     default: return false;
   }

@@ -7,13 +7,13 @@
 
 namespace kernkit::detail {
 
-/// Flags by number, because dlpack.h defines the third flag only from version 1.1 on.
+/// Flags of DLPack as numbers, because dlpack.h defines the third flag only from version 1.1 on.
 inline constexpr uint64_t kReadOnly = 1;
 inline constexpr uint64_t kIsCopied = 2;
 inline constexpr uint64_t kSubbytePadded = 4;
 
-/// Throws ValueError unless the major version is supported and kernkit keeps every flag. Reads no
-/// other member: another major version has another layout.
+/// Throws ValueError unless this library supports the major version and every flag that is set.
+/// Reads no other member, because another major version has another layout.
 void check_version(const DLManagedTensorVersioned& tensor);
 
 /// Throws TypeError for a dtype without bits or lanes, and ValueError for a negative rank or size,
@@ -21,12 +21,13 @@ void check_version(const DLManagedTensorVersioned& tensor);
 /// is not aligned to its dtype. Strides may be missing. An empty tensor needs no data.
 void check_tensor(const DLTensor& tensor);
 
-/// Throws ValueError unless the tensor, which check_tensor() has accepted, has this alignment
-/// [bytes; 0 requires nothing] and is contiguous if required.
+/// Throws ValueError unless the first element has the required alignment [bytes; 0 requires
+/// nothing] and, if required, the tensor is contiguous. check_tensor() must have accepted the
+/// tensor.
 void check_wishes(const DLTensor& tensor, size_t require_alignment, bool require_contiguous);
 
-/// Throws ValueError if elements have negative offsets or are past the end of memory for this
-/// shape. Strides may be missing. The sizes must have been checked.
+/// Throws ValueError if elements have negative offsets, or are past the end of the memory of a
+/// contiguous tensor with this shape. Strides may be missing. The sizes must have been checked.
 void check_strides(ShapeView shape, ShapeView strides);
 
 }  // namespace kernkit::detail

@@ -12,20 +12,21 @@
 
 namespace kernkit::detail {
 
-/// Throws MemoryError; the message has the dtype, shape and device of the tensor.
+/// Throws a MemoryError, whose message contains the dtype, shape and device of the tensor.
 [[noreturn, gnu::cold]] void throw_no_memory(const DLTensor& tensor);
 
-/// Throws TypeError for a dtype without bits, ValueError if the shape has a negative size or its
-/// bytes exceed 2^63 - 1.
+/// Throws TypeError for a dtype without bits, and ValueError if a size of the shape is negative or
+/// the tensor takes more than 2^63 - 1 bytes.
 void check_new_tensor(ShapeView shape, DLDataType dtype);
 
-/// Sets all members except the data. Copies shape and strides to `tail`, which has space for both.
-/// Null strides are row-major. Throws the errors of check_new_tensor(), and ValueError if the
-/// strides exceed the memory of the shape's elements.
+/// Sets all members of *tensor except the data. Copies shape and strides to `tail`, which must have
+/// space for both. If `strides` is null, the strides are row-major. Throws the errors of
+/// check_new_tensor(), and ValueError if the strides reach past the memory of a contiguous tensor
+/// with this shape.
 void describe_tensor(DLTensor* tensor, int64_t* tail, ShapeView shape, const ShapeView* strides,
                      DLDataType dtype, DLDevice device);
 
-/// One block of memory with the managed tensor, the allocator, the shape and the strides.
+/// One block of memory that contains the managed tensor, the allocator, the shape and the strides.
 template <class Alloc>
 class NDAllocation {
   struct Tail {
@@ -34,7 +35,8 @@ class NDAllocation {
 
  public:
   /// Returns a new tensor, whose deleter frees the memory. Throws the allocator's exceptions, and
-  /// MemoryError if the allocator returns null. No memory leaks on an error.
+  /// MemoryError if the allocator sets no data for a tensor with elements. An error leaks no
+  /// memory.
   template <class... Args>
   static DLManagedTensorVersioned* make(Alloc&& alloc, ShapeView shape, const ShapeView* strides,
                                         DLDataType dtype, DLDevice device, Args&&... args) {
@@ -61,7 +63,7 @@ class NDAllocation {
       throw_no_memory(*tensor);
     }
   }
-  // Never throws, whatever FreeData does: no caller of a deleter can catch.
+  // Drops the exceptions of FreeData(), because the C caller of a deleter cannot catch them.
   ~NDAllocation() {
     try {
       alloc_.FreeData(&managed_.dl_tensor);
@@ -74,7 +76,7 @@ class NDAllocation {
     if (void* block = malloc(size + tail.bytes)) return block;
     throw std::bad_alloc();
   }
-  // The second operator is called if the constructor throws.
+  // The second operator delete is called if the constructor throws.
   static void operator delete(void* block) { free(block); }
   static void operator delete(void* block, Tail) { free(block); }
 
@@ -82,9 +84,9 @@ class NDAllocation {
   Alloc alloc_;
 };
 
-/// Allocates a tensor with an Alloc. The function is a TensorAllocator, as a framework registers
-/// with its host: `*out` is a tensor like the prototype, with memory of an Alloc. Returns 0, or -1
-/// after set_error(error_context, kind, message).
+/// A TensorAllocator, which a framework registers with its host: sets *out to a new tensor with the
+/// shape, dtype and device of `prototype` and with memory of an Alloc. Returns 0, or -1 after a
+/// call of set_error(error_context, kind, message).
 template <class Alloc>
 int allocate_with(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
                   void (*set_error)(void*, const char*, const char*)) noexcept {

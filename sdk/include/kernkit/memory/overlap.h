@@ -9,8 +9,8 @@ namespace kernkit {
 
 namespace detail {
 
-/// True if device, rank, dtype and sizes are equal. In a DLTensor, device, ndim and dtype are
-/// adjacent (16 bytes): two 64-bit compares cover them.
+/// True if the tensors have equal device, rank, dtype and sizes. Device, ndim and dtype are
+/// adjacent in a DLTensor (16 bytes), so that two 64-bit comparisons cover all three.
 KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   static_assert(offsetof(DLTensor, dtype) + sizeof(DLDataType) ==
                 offsetof(DLTensor, device) + 2 * sizeof(uint64_t));
@@ -24,10 +24,10 @@ KERNKIT_ACCESSOR inline bool is_like(const DLTensor* a, const DLTensor* b) {
   return TensorView(a).sizes() == TensorView(b).sizes();
 }
 
-/// Requires is_like(a, b) and a contiguous `a`. True if the tensors have the same elements in the
-/// same order, or share none. False if they overlap otherwise, if `b` is not contiguous, or if both
-/// are empty at different addresses: the caller then uses may_overlap(). (The result is undefined
-/// for a negative size, which numel() rejects.)
+/// True if the tensors have the same elements in the same order, or share no elements. False if
+/// they overlap in another way, if `b` is not contiguous, or if both are empty at different
+/// addresses; the caller then calls may_overlap(). Requires is_like(a, b) and a contiguous `a`.
+/// (The result is unspecified for a negative size, which numel() rejects.)
 KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b) {
   int64_t numel;
   if (is_plain_vector(b, a->ndim)) {
@@ -37,33 +37,33 @@ KERNKIT_ACCESSOR inline bool same_or_apart(const DLTensor* a, const DLTensor* b)
   }
   const uint64_t size = static_cast<uint64_t>(numel) * (uint64_t{a->dtype.bits} * a->dtype.lanes);
   const uint64_t distance = address_of(a) - address_of(b);
-  // Arithmetic in bits, modulo 2^64: distances strictly between -size and size are an overlap.
+  // Computed in bits, modulo 2^64: the tensors overlap if the distance is strictly between -size
+  // and size.
   return KERNKIT_USUALLY(8 * distance + size - 1 >= 2 * size - 1) || distance == 0;
 }
 
-/// Offsets of the lowest and the highest element from the first [elements]. Dimensions whose stride
-/// is a multiple of `pitch` are left out. The tensor must not be empty. False if the offsets do not
-/// fit int64.
+/// Sets *low and *high to the offsets of the lowest and of the highest element from the first
+/// element [elements]. Ignores dimensions whose stride is a multiple of `pitch`, unless `pitch` is
+/// 0. The tensor must not be empty. Returns false if an offset does not fit int64.
 [[gnu::cold]] bool offset_range(TensorView x, int64_t* low, int64_t* high, int64_t pitch = 0);
 
-/// overlaps() for non-empty tensors on one device.
+/// Returns overlaps(a, b) for tensors with elements on the same device.
 [[gnu::pure]] bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept;
 [[gnu::pure]] bool same_elements(const DLTensor* a, const DLTensor* b) noexcept;
-/// True if a stride does not exceed the extent of the dimensions with shorter or equal strides:
-/// elements may then share memory.
+/// True if the stride of a dimension does not exceed the reach of the other dimensions with shorter
+/// or equal strides; two indices may then refer to the same memory.
 [[gnu::pure]] bool may_overlap_itself(const DLTensor* x) noexcept;
-/// True if the elements cannot be counted, if the first tensor may overlap itself, or if the
-/// tensors may overlap. With `but_same`, tensors with the same elements do not count as
-/// overlapping.
+/// True if the tensors may overlap, if `a` may overlap itself, or if the elements of a tensor
+/// cannot be counted. With `but_same`, tensors with the same elements do not count as overlapping.
 [[gnu::pure]] bool may_overlap(const DLTensor* a, const DLTensor* b, bool but_same) noexcept;
 
 }  // namespace detail
 
-/// True if the tensors may share a byte: both have elements, are on one device, and their ranges
-/// from lowest to highest address meet. Exact (no false positive) for dense tensors, and for rows
-/// of one dtype and pitch such as columns of one matrix; true for other tensors that interleave.
-/// Reads no elements. For tensors on one device, throws ValueError if the elements of `a`, or, if
-/// `a` has elements, those of `b` cannot be counted (see TensorView::numel).
+/// True if the tensors may share a byte: both have elements, are on the same device, and their
+/// ranges from lowest to highest address intersect. Exact (no false positive) for dense tensors,
+/// and for rows of one dtype and pitch such as columns of one matrix; true for other tensors that
+/// interleave. Reads no elements. For tensors on one device, throws ValueError if the elements of
+/// `a`, or, if `a` has elements, those of `b` cannot be counted (see TensorView::numel).
 inline bool overlaps(const TensorView& a, const TensorView& b) {
   if (a.device() != b.device() || a.numel() == 0 || b.numel() == 0) return false;
   return detail::extents_overlap(a.get(), b.get());

@@ -10,8 +10,8 @@
 
 namespace kernkit::detail {
 
-/// The bytes [begin, end) that write number `number` of a row's body changed. Numbers count from 1;
-/// number 0 is an unused entry.
+/// The bytes [begin, end) that a write in a row's body changed. Writes have numbers from 1 on;
+/// number 0 means an unused entry.
 struct RowWrite {
   uintptr_t begin = 0, end = 0;
   int number = 0;
@@ -24,25 +24,25 @@ struct RowWrite {
   }
 };
 
-/// The last kCount writes, each in a separate member: a compiler keeps the members in registers,
-/// and removes members that no code reads.
+/// The last kCount writes, each in a separate member, so that the compiler can keep the members in
+/// registers and remove members that are never read.
 template <int kCount>
 class LastRowWrites {
  public:
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool full() const { return earlier_.full(); }
-  /// Adds a write while an entry is unused.
+  /// Adds a write. An entry must be unused.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const RowWrite& write) {
     earlier_.add(last_);
     last_ = write;
   }
-  /// Adds a write when all entries are used: the newest entry that `write` covers is removed, or
-  /// else the two oldest entries become one entry, from the first byte of both to the last.
+  /// Adds a write if all entries are used. Removes the newest entry that `write` covers; if there
+  /// is none, merges the two oldest entries into one that covers both.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void replace(const RowWrite& carried, const RowWrite& write) {
     const RowWrite previous = last_;
     last_ = carried;
     if (!write.covers(previous)) earlier_.replace(previous, write);
   }
-  /// Whether a write after number `since` changed one of the bytes [from, to).
+  /// Returns whether a write with a number above `since` changed a byte of [from, to).
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool changed(uintptr_t from, uintptr_t to, int since) const {
     const bool by_last = (last_.number > since) & last_.overlaps(from, to);
     return (int{by_last} | int{earlier_.changed(from, to, since)}) != 0;
@@ -75,22 +75,22 @@ class LastRowWrites<1> {
   RowWrite last_;
 };
 
-/// A row that load() or map() returned and that is not in registers: each use reads memory, after a
-/// check that no later write of the body changed it.
+/// A row that load() or map() returned and that is not kept in registers. Each use reads memory,
+/// after a check that the body has not overwritten the row.
 template <class T>
 struct RowInMemory {
   const T* at;
   int since;  // number of the last write before these values were read or written
 };
 
-/// The writes of one row's body, by map() and put(). Up to kEntries ranges stay separate; beyond
-/// that the oldest ranges are joined, with the bytes between them.
+/// The writes that one row's body makes with map() and put(). Records up to kEntries separate
+/// ranges; when there are more, merges the oldest ranges, including the bytes between them.
 class RowWrites {
  public:
   /// The number of writes so far.
   KERNKIT_HOST_DEVICE KERNKIT_INLINE int count() const { return count_; }
 
-  /// Records that out[0 ... d) was written.
+  /// Records a write of out[0 ... d).
   template <class T>
   KERNKIT_HOST_DEVICE KERNKIT_INLINE void add(const T* out, int64_t d) {
     const auto begin = reinterpret_cast<uintptr_t>(out);
@@ -102,7 +102,7 @@ class RowWrites {
     }
   }
 
-  /// Whether no write has changed the d elements of `row` since the body got them.
+  /// Returns whether no write has changed the d elements of `row` since the body obtained the row.
   template <class T>
   KERNKIT_HOST_DEVICE KERNKIT_INLINE bool unchanged(const RowInMemory<T>& row, int64_t d) const {
     return !writes_.changed(reinterpret_cast<uintptr_t>(row.at), end_of(row.at, d), row.since);

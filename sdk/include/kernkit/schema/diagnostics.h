@@ -7,7 +7,7 @@
 
 namespace kernkit::schema::detail {
 
-// error(enumerator, text) for each ShapeError.
+// X-macro: calls error(enumerator, text) for each ShapeError.
 #define KERNKIT_SHAPE_ERRORS(error)                                                               \
   error(kNoTensor, "only a Tensor has a shape or a dtype");                                       \
   error(kAliasOfResult,                                                                           \
@@ -46,22 +46,22 @@ namespace kernkit::schema::detail {
 
 namespace kernkit::schema {
 
-/// Reports an error in the shapes of a line by a static_assert. Position counts characters of the
-/// schema line from 0; compilers print it with the message.
+/// Reports an error in the shapes of a schema line with a static_assert, in whose message compilers
+/// print Position, the index of a character in the line, counted from 0.
 template <ShapeError Error, int Position>
 struct ShapeDiagnostics {
   KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_ASSERTION)
   static constexpr bool kOk = Error == ShapeError::kNone;  ///< true for shapes without an error
 };
 
-/// What a program prints for a ShapeError, where no compiler reports the error.
+/// The text of a ShapeError, for a program that prints the error instead of a compiler.
 struct ShapeErrorText {
   const char* name;  ///< enumerator, as in "kSize"
   const char* text;  ///< text of the compile error, without "kernkit schema: "
 };
 
-/// Returns the texts of an error, as string literals, which are never released; "kNone" and "" for
-/// no error. Throws nothing.
+/// Returns the texts of an error as string literals, which are never released; returns "kNone" and
+/// "" for ShapeError::kNone. Throws nothing.
 constexpr ShapeErrorText shape_error_text(ShapeError error) {
   KERNKIT_SHAPE_ERRORS(KERNKIT_SHAPE_TEXT)
   return {"kNone", ""};

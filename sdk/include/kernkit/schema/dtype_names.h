@@ -7,17 +7,18 @@
 
 namespace kernkit::schema {
 
-/// Returns the number of characters of the word at text[begin]: ASCII letters, digits and '_'; 0 if
-/// another character or the NUL is there. The text has a terminating NUL. Throws nothing.
+/// Returns the number of characters of the word that begins at text[begin]; a word consists of
+/// ASCII letters, digits and '_'. Returns 0 if text[begin] is another character or the terminating
+/// NUL. Throws nothing.
 constexpr int word_size(const char* text, int begin) {
   int size = 0;
   while (detail::is_name_char(text[begin + size])) ++size;
   return size;
 }
 
-/// Returns the position of the word that follows "or", where the word before "or" is at `begin` and
-/// has `size` characters. Spaces are skipped; the word "or" is not checked. The text has a
-/// terminating NUL. Throws nothing.
+/// Returns the position of the second word in "x or y", where the first word is at `begin` and has
+/// `size` characters. Skips spaces and the word between both without a check that it is "or". The
+/// text has a terminating NUL. Throws nothing.
 constexpr int next_word(const char* text, int begin, int size) {
   int at = begin + size;
   while (text[at] == ' ') ++at;
@@ -32,9 +33,9 @@ constexpr bool is_dtype(const char* text, int begin, int size) {
   return parse_dtype_name(text + begin, static_cast<size_t>(size)).bits != 0;
 }
 
-/// Returns the index of the parameter whose name is the `size` characters at text[begin], counted
-/// from 0, or -1. `Schema` is a Schema or a Signature, and `line` was parsed from `text`. Throws
-/// nothing.
+/// Returns the index, counted from 0, of the parameter whose name is the `size` characters at
+/// text[begin], or -1 if there is none. `Schema` is a Schema or a Signature, and `line` was parsed
+/// from `text`. Throws nothing.
 template <class Schema>
 constexpr int param_at(const char* text, const Schema& line, int begin, int size) {
   for (int i = 0; i < line.num_params; ++i) {

@@ -37,7 +37,7 @@ class Lexer {
     while (i < span.size && name[i] != '\0' && name[i] == text_[span.begin + i]) ++i;
     return i == span.size && name[i] == '\0';
   }
-  /// Whether a name begins with "__", as names of generated code do.
+  /// Returns whether a name begins with "__", which is reserved for names in generated code.
   constexpr bool is_reserved(Span span) const {
     return span.size >= 2 && text_[span.begin] == '_' && text_[span.begin + 1] == '_';
   }

@@ -10,14 +10,15 @@
 
 namespace kernkit::schema {
 
-/// Increases when a reader of an earlier version cannot read the JSON.
+/// Version of the JSON format. It increases with each change after which a reader of an earlier
+/// version fails.
 inline constexpr char kJsonVersion[] = "1";
 
 }  // namespace kernkit::schema
 
 namespace kernkit::schema::detail {
 
-/// Appends to a text, or counts the characters if there is no text.
+/// Appends to a text; if the text is null, only counts the characters.
 class JsonText {
  public:
   constexpr explicit JsonText(char* out) : out_(out) {}
@@ -36,7 +37,7 @@ class JsonText {
   constexpr void put(const char* text) { put(text, static_cast<int>(__builtin_strlen(text))); }
   constexpr void put_number(int64_t number) {
     if (number < 0) put('-');
-    // Each digit has the number's sign, so that the smallest number needs no larger type.
+    // Each remainder has the sign of the number, so that the smallest int64 needs no larger type.
     int64_t power = 1;
     while (number / power > 9 || number / power < -9) power *= 10;
     for (; power > 0; power /= 10) {
@@ -44,13 +45,13 @@ class JsonText {
       put(static_cast<char>('0' + (digit < 0 ? -digit : digit)));
     }
   }
-  /// A string with quotes, without escapes: for names and numbers.
+  /// Appends a name or a number as a string in quotes, without escapes.
   constexpr void put_word(const char* text, int size) {
     put('"');
     put(text, size);
     put('"');
   }
-  /// A string with quotes and escapes.
+  /// Appends a string in quotes, with escapes.
   constexpr void put_string(const char* text, int size) {
     put('"');
     for (int i = 0; i < size; ++i) {
@@ -80,7 +81,7 @@ class LineJson {
                      JsonText* out)
       : text_(text), schema_(schema), shapes_(shapes), out_(*out) {}
 
-  /// The members of the JSON object, without its braces.
+  /// Writes the members of the JSON object, without its braces.
   constexpr void write_members() {
     out_.put("\"version\":");
     out_.put(kJsonVersion);
@@ -206,8 +207,8 @@ class LineJson {
     out_.put(']');
   }
 
-  // The sizes of tensors that determine names, in the order of binding, and the tensors that
-  // determine "..." and the dtype and device of outputs.
+  // Writes the tensor sizes that determine names, in the order of binding, the tensor that
+  // determines "...", and the tensor that determines the dtype and device of outputs.
   constexpr void write_sources() {
     out_.put(",\"names\":[");
     for (int order = 0; order < shapes_->num_bound; ++order) {
@@ -251,12 +252,12 @@ class LineJson {
 
 namespace kernkit::schema {
 
-/// Writes the line as a JSON object into `out`, without a NUL, and returns the size of the JSON
-/// [bytes]; only returns the size if `out` is null. `out` must have space for that size. `text` is
-/// the line from which `schema` and `shapes` were parsed, and `shapes` is null for a line without
-/// shapes and dtypes. Parameters and results may be incomplete, as the parser leaves them at an
-/// error. The text is copied unchanged except for JSON's escapes in defaults. Throws nothing.
-/// docs/calling-convention.md has the keys.
+/// Writes the line as a JSON object to `out`, without a terminating NUL, and returns the size of
+/// the JSON [bytes]. If `out` is null, only returns the size. `out` must have space for that size.
+/// `text` is the line from which `schema` and `shapes` were parsed, and `shapes` is null for a line
+/// without shapes and dtypes. Parameters and results may be incomplete after a parse error. The
+/// text is copied unchanged except for JSON's escapes in defaults. Throws nothing.
+/// docs/calling-convention.md documents the keys.
 constexpr size_t write_json(const char* text, const Signature& schema, const ShapeLine* shapes,
                             char* out) {
   detail::JsonText json(out);

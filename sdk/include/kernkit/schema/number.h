@@ -6,9 +6,9 @@
 
 namespace kernkit::schema {
 
-/// Parses `size` characters as a decimal integer with an optional sign '-'. Returns false for other
-/// text ('+', spaces and an empty text included), and beyond int64; *out is then unspecified.
-/// Throws nothing.
+/// Parses `size` characters as a decimal integer, with an optional '-', and sets *out. Returns
+/// false for any other text (an empty text, '+' and spaces included) and for a number beyond int64;
+/// *out is then unspecified. Throws nothing.
 constexpr bool parse_int(const char* text, int size, int64_t* out) {
   const bool negative = size > 0 && text[0] == '-';
   int64_t value = 0;
@@ -24,7 +24,8 @@ constexpr bool parse_int(const char* text, int size, int64_t* out) {
 
 namespace detail {
 
-/// A large natural number. The capacity suffices for 800 digits and for their division by 10^1130.
+/// An arbitrary-precision natural number. The capacity suffices for a number of 800 digits and for
+/// its division by 10^1130.
 class BigNatural {
  public:
   /// Size in 32-bit words.
@@ -58,7 +59,8 @@ class BigNatural {
     while (size_ > 0 && words_[size_ - 1] == 0) --size_;
     return rest != 0;
   }
-  /// *this * 2^exponent. `more`: the number was truncated.
+  /// Returns *this * 2^exponent, rounded to the nearest double. If `more` is true, *this was
+  /// rounded down from a larger number.
   constexpr double to_double(int exponent, bool more) const {
     const int low = size_ > 3 ? size_ - 3 : 0;  // three words have at least 65 bits
     kernkit::detail::Uint128 top = 0;
@@ -76,7 +78,8 @@ class BigNatural {
 inline constexpr int kMostDigits = 800;
 inline constexpr uint32_t kFiveTo13 = 1220703125;  // the largest power of five in 32 bits
 
-/// digits * 10^exponent. The power of two is added to the double's exponent.
+/// Returns digits * 10^exponent. Multiplies or divides by 5^|exponent|, and adds the factor
+/// 2^exponent to the exponent of the double.
 constexpr double scale_by_ten(BigNatural digits, int exponent) {
   int left = exponent < 0 ? -exponent : exponent;
   int binary = exponent;
@@ -103,7 +106,7 @@ constexpr double scale_by_ten(BigNatural digits, int exponent) {
   return digits.to_double(binary, more);
 }
 
-/// The number after 'e', clamped to ±99999. False for an invalid number.
+/// Parses the number after 'e' and clamps it to ±99999. Returns false for an invalid number.
 constexpr bool parse_exponent(const char* text, int size, int* out) {
   int i = size > 1 && (text[0] == '+' || text[0] == '-') ? 1 : 0;
   int value = 0;
@@ -160,7 +163,7 @@ constexpr bool parse_float(const char* text, int size, double* out) {
     if (!detail::parse_exponent(text + i + 1, size - i - 1, &written)) return false;
     exponent += written;
   }
-  // 10^(magnitude - 1) <= the number < 10^magnitude: a number far outside double's range is not
+  // 10^(magnitude - 1) <= number < 10^magnitude. A number far outside the range of double is not
   // computed.
   const int magnitude = significant + exponent;
   double value = 0;

@@ -7,9 +7,10 @@
 
 namespace kernkit::schema {
 
-/// A schema line in both parts: its parameters and results, and their shapes. After an error the
-/// parameter or result at which the parser stopped, as far as it was parsed, is the element past
-/// the end of schema.params or schema.returns; its type is Type::kNone if there is no such element.
+/// A parsed schema line: its parameters and results, and their shapes. After an error, the element
+/// past the end of schema.params or schema.returns contains the parameter or result at which the
+/// parser stopped, as far as it was parsed; the element's type is Type::kNone if the parser stopped
+/// elsewhere.
 struct ParsedLine {
   Schema schema;     ///< parameters and results, or an error
   ShapeLine shapes;  ///< shapes and dtypes, or an error; valid if schema.error is ParseError::kNone
@@ -129,7 +130,7 @@ class Parser : private SizeParser {
     } while (eat(','));
     if (!eat(']')) fail_shape(ShapeError::kUnclosed, pos_);
   }
-  // Parses a dtype, such as: int8, out_type or bfloat16, ?
+  // Parses a dtype, such as "int8", "out_type or bfloat16" or "?".
   constexpr void dtype(Value* value) {
     skip_space();
     const int begin = pos_;
@@ -141,8 +142,8 @@ class Parser : private SizeParser {
     if (end == begin) fail_shape(ShapeError::kDtype, begin);
   }
 
-  // Parses a default, such as: None, True, 3, -0.5e-3, inf, 'text', "text", float32. The default
-  // must match the type. Sets default_source unless a quote is not closed.
+  // Parses a default, such as None, True, 3, -0.5e-3, inf, 'text', "text" or float32, which must
+  // match the type of the parameter. Sets default_source, except if a quote is not closed.
   constexpr bool default_value(Param* param) {
     const char quote = text_[pos_];
     if (quote == '\'' || quote == '"') {
@@ -217,7 +218,7 @@ class Parser : private SizeParser {
     return eat(')') || fail(ParseError::kSeparator);
   }
 
-  // Parses the results, such as: (), Tensor, (Tensor, int). Each type may have a name.
+  // Parses the results, such as (), Tensor or (Tensor, int). Each type may be followed by a name.
   constexpr bool returns() {
     if (!eat('(')) return result();
     if (eat(')')) return true;
@@ -252,9 +253,9 @@ namespace kernkit::schema {
 /// result; throws nothing.
 constexpr ParsedLine parse_line(const char* text) { return detail::Parser(text).parse(); }
 
-/// Returns the parameters and results of a line, as parse_line() parses the line, without shapes.
-/// `text` has a terminating NUL; names and defaults in the result are positions in `text`. Reports
-/// an error in `error` and `position` of the result; throws nothing.
+/// Returns the parameters and results that parse_line() reads from a line, without the shapes.
+/// `text` has a terminating NUL; names and defaults in the result are positions in `text`. An error
+/// is in `error` and `position` of the result. Throws nothing.
 constexpr Schema parse(const char* text) { return parse_line(text).schema; }
 
 }  // namespace kernkit::schema

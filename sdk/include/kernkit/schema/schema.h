@@ -46,41 +46,39 @@ inline constexpr TypeName kTypeNames[] = {
 struct Span {
   /// Position of the first character, counted from 0.
   int begin = 0;
-  /// Number of characters; 0 if the line has no such part.
+  /// Number of characters; 0 if the line does not contain the part.
   int size = 0;
 };
 
-/// Kind of the default after '=': kAbsent without a default, otherwise None, a number, a text or a
-/// dtype.
+/// Kind of the default value after '='; kAbsent if there is no default.
 enum class DefaultKind : uint8_t { kAbsent, kNone, kBool, kInt, kFloat, kStr, kScalarType };
 
 /// A parameter or a result of a schema line.
 struct Param {
   Type type = Type::kNone;   ///< type without [] and ?
-  bool is_list = false;      ///< list of the type, as in int[]
+  bool is_list = false;      ///< a list of the type, as in int[]
   bool is_optional = false;  ///< may be None, as in int?
   bool is_written = false;   ///< the op writes the tensor, as in Tensor(a!)
   bool is_alias = false;     ///< has an annotation, as in Tensor(a) or Tensor(a!)
   Span name;                 ///< name in the text; empty for a result without a name
-  DefaultKind default_kind = DefaultKind::kAbsent;  ///< selects the member that holds the default
+  DefaultKind default_kind = DefaultKind::kAbsent;  ///< kind of the default
   bool is_only_written = false;                     ///< Tensor(out!): old contents are never read
-  int64_t default_int = 0;                          ///< value of kBool (0 or 1) and kInt
+  int64_t default_int = 0;                          ///< value of a kBool (0 or 1) or kInt default
   double default_float = 0;                         ///< value of kFloat
-  Span default_text;    ///< value of kStr, without quotes, and of kScalarType
-  Span default_source;  ///< the default as written; size 0 without a default
+  Span default_text;    ///< value of a kStr (without quotes) or kScalarType default
+  Span default_source;  ///< the default as written in the line; size 0 without a default
 };
 
-/// What is wrong with a schema line. kernkit::detail::SchemaLine has the texts of the compile
-/// errors.
+/// The error in a schema line. kernkit::detail::SchemaLine has the texts of the compile errors.
 enum class ParseError : uint8_t {
   kNone,             ///< the line is valid
   kOpenParenthesis,  ///< the line does not begin with '('
   kType,             ///< unknown name of a type
-  kAlias,            ///< an annotation that is not as in Tensor(a!), or not of a tensor
+  kAlias,            ///< an annotation that is invalid, or whose type is not Tensor
   kList,             ///< a list with a length
   kName,             ///< a missing name, or a name that begins with a digit
   kReservedName,     ///< a name that begins with two underscores
-  kDuplicateName,    ///< two parameters or two results with one name
+  kDuplicateName,    ///< two parameters or two results with the same name
   kDefault,          ///< a default that does not match the type
   kDefaultOrder,     ///< a parameter without a default after a parameter with a default
   kSeparator,        ///< no ',' or ')' after a parameter
@@ -95,26 +93,27 @@ inline constexpr int kMaxParams = 64;
 /// Largest number of results of an op.
 inline constexpr int kMaxReturns = 8;
 
-/// A parsed schema line without its shapes, with room for the largest line. If `error` is not
-/// kNone, the line was parsed up to `position`.
+/// A parsed schema line without its shapes. The arrays have room for the longest line. If `error`
+/// is not kNone, the line was parsed up to `position`.
 struct Schema {
   ParseError error = ParseError::kNone;  ///< the first error
   int position = 0;                      ///< position of the error, counted from 0
-  bool has_shapes = false;               ///< ParsedLine::shapes is in use: y[n, d], y: int8
+  bool has_shapes = false;               ///< has shapes or dtypes, as in y[n, d] or y: int8
   int num_params = 0;                    ///< number of parameters
   int num_required = 0;                  ///< number of parameters before the first default
   int num_returns = 0;                   ///< number of results
-  Param params[kMaxParams];              ///< in the line's order
-  Param returns[kMaxReturns];            ///< in the line's order
+  Param params[kMaxParams];              ///< in the order of the line
+  Param returns[kMaxReturns];            ///< in the order of the line
 };
 
-/// Non-owning view of the parameters and results in use.
+/// Non-owning view of the parameters and results of a Schema, without unused elements of its
+/// arrays.
 struct Signature {
   int num_params;        ///< number of parameters
   int num_required;      ///< number of parameters before the first default
   int num_returns;       ///< number of results
-  const Param* params;   ///< num_params parameters, in the line's order
-  const Param* returns;  ///< num_returns results, in the line's order
+  const Param* params;   ///< num_params parameters, in the order of the line
+  const Param* returns;  ///< num_returns results, in the order of the line
 };
 
 }  // namespace kernkit::schema

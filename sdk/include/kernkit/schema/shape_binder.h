@@ -33,7 +33,7 @@ class ShapeBinder : private Lexer {
     line_.position = position;
   }
 
-  // The order in which groups of parameters bind names.
+  // Groups of parameters, in the order in which they bind names.
   enum Group { kRequired, kLists, kOptional, kCallerSized, kCallerSizedOptional };
 
   constexpr int num_values() const { return schema_.num_params + schema_.num_returns; }
@@ -59,7 +59,7 @@ class ShapeBinder : private Lexer {
       fail(ShapeError::kNotAnInt, name->text.begin);
     }
   }
-  /// Binds each unbound name that is a size of the tensor, alone or times a number.
+  /// Binds each unbound name n that is a size of the tensor as n or as a multiple such as 2*n.
   constexpr void bind(int v, Group group) {
     const Value& value = line_.values[v];
     if (group_of(v) != group) return;
@@ -135,8 +135,8 @@ class ShapeBinder : private Lexer {
       if (!is(word(), "or") || is_last) fail(ShapeError::kDtype, span.begin);
     }
   }
-  /// Whether the word names a dtype. Sets `is_last` for a source that is never None, which no "or"
-  /// may follow.
+  /// Returns whether the word is a dtype or a source of a dtype. Sets *is_last to true for a source
+  /// that is never None, after which "or" is an error.
   constexpr bool names_dtype(Span span, bool* is_last) const {
     if (is_dtype(text_, span.begin, span.size)) return true;
     const int source = param_at(text_, schema_, span.begin, span.size);

@@ -28,7 +28,7 @@ class SizeParser : protected Lexer {
     return true;
   }
 
-  /// Skips the word of "each..." if dots follow.
+  /// Skips the word "each" if dots follow, as in "each...".
   constexpr bool eat_each() {
     skip_space();
     const int begin = pos_;
@@ -132,7 +132,7 @@ class SizeParser : protected Lexer {
     if (has_valid_shapes() && !eat(')')) fail_shape(ShapeError::kSize, pos_);
     return add(is_ceil ? NodeKind::kCeilDiv : NodeKind::kRoundUp, span.begin, left, right);
   }
-  /// The index of a name; adds the name at its first occurrence.
+  /// Returns the index of a name, which is added at its first occurrence.
   constexpr int name(Span span) {
     for (int i = 0; i < line_.num_names; ++i) {
       if (same(line_.names[i].text, span)) return i;

@@ -10,10 +10,11 @@ namespace kernkit::shapes {
 using schema::NodeKind;
 using schema::Value;
 
-/// Computes `left` op `right` in int64; `kind` must be an operation of two operands, from kAdd on.
-/// Returns true, with the result in *out. False, with *out unspecified, if the result overflows,
-/// divides by a number below 1, or is inexact. kDivide requires a remainder of 0; kCeilDiv rounds
-/// up; kRoundUp gives the smallest multiple of `right` that is at least `left`. Throws nothing.
+/// Computes `left` op `right` in int64, where op is the operation `kind`, and sets *out. kDivide
+/// requires a remainder of 0, kCeilDiv rounds up, and kRoundUp computes the smallest multiple of
+/// `right` that is at least `left`. Returns false, with *out unspecified, if the result overflows
+/// or is not an integer, or if the divisor is below 1. `kind` must be kAdd or a later enumerator.
+/// Throws nothing.
 [[gnu::always_inline]] inline bool apply(NodeKind kind, int64_t left, int64_t right, int64_t* out) {
   switch (kind) {
     case NodeKind::kAdd: return !__builtin_add_overflow(left, right, out);
@@ -30,8 +31,9 @@ using schema::Value;
   return kind == NodeKind::kCeilDiv || !__builtin_mul_overflow(*out, right, out);
 }
 
-/// The run of sizes of `x` that "..." matches [elements]. `value` must have a run, and `x` at least
-/// its rank. Valid as long as the sizes of `x`. Throws nothing.
+/// Returns the sizes of `x` that "..." in its shape `value` matches [elements], valid as long as
+/// the sizes of `x`. The shape must contain "...", and the rank of `x` must be at least the rank of
+/// the shape. Throws nothing.
 inline ShapeView run_of(const DLTensor* x, const Value& value) {
   return {x->shape + value.run, static_cast<size_t>(x->ndim - value.rank())};
 }

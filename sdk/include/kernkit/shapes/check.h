@@ -24,19 +24,19 @@ using schema::SizeKind;
 using schema::Value;
 using schema::word_size;
 
-/// Checks a call's arguments against the op's schema line; the checks are generated from the line
-/// at compile time.
+/// Checks the arguments of a call against the op's schema line. The checks are generated from the
+/// line at compile time.
 template <class Line>
 class Checks : private kernkit::detail::Op<Line> {
  public:
-  using kernkit::detail::Op<Line>::kSchema;  ///< the line; nvcc rejects a reference to kSchema
+  using kernkit::detail::Op<Line>::kSchema;  ///< the schema; nvcc rejects a reference to it
   /// The shapes and dtypes of the line.
   static constexpr ShapeLine kLine = kernkit::detail::Op<Line>::kParsed.shapes;
 
-  /// Returns whether the arguments match the line in rank, sizes, dtype and device; None matches.
-  /// Strides and elements are not read. `values` has one value for each parameter V. Takes all
-  /// arguments, so that a size bound by one tensor is read from that tensor. Throws nothing for
-  /// arguments that the exported function has read.
+  /// Returns whether the arguments match the line in rank, sizes, dtype and device; None always
+  /// matches. Strides and elements are not read. `values` has one value for each parameter V, so
+  /// that a size bound by one tensor can be read from that tensor. Throws nothing for arguments
+  /// that the exported function has read.
   template <size_t... V>
   KERNKIT_ACCESSOR static bool fit(const CallValue* values, std::index_sequence<V...>) {
     return (has_rank<V>(values) && ...) && (has_sizes<V>(values) && ...) &&
@@ -51,7 +51,8 @@ class Checks : private kernkit::detail::Op<Line> {
   template <size_t V>
   static constexpr bool kHasRun = kLine.values[V].run >= 0;
 
-  /// Calls test(tensor) for a tensor or for each tensor of a list; makes no call for None.
+  /// Calls test(tensor) for a tensor, or for the tensors of a list until a call returns false;
+  /// makes no call for None. Returns whether all calls returned true.
   template <size_t V, class Test>
   KERNKIT_ACCESSOR static bool each(const CallValue* values, const Test& test) {
     constexpr schema::Param kParam = kSchema.params[V];
@@ -68,8 +69,9 @@ class Checks : private kernkit::detail::Op<Line> {
     }
   }
 
-  /// Whether output v and the first input, which then binds the run, both have the shape "...": one
-  /// comparison covers sizes, dtype and device. has_rank() rejects an empty list before.
+  /// Returns whether output v and the first input, which then binds the run, both have the shape
+  /// "..."; one comparison then covers sizes, dtype and device. has_rank() has already rejected an
+  /// empty list.
   static constexpr bool is_like_first(size_t v) {
     return kSchema.params[v].is_only_written && kLine.values[v].is_all_run() &&
            kLine.values[v].dtype.size == 0 && kLine.like >= 0 &&
@@ -90,7 +92,7 @@ class Checks : private kernkit::detail::Op<Line> {
   KERNKIT_ACCESSOR static int64_t at(const DLTensor* x, int axis) {
     return x->shape[axis >= 0 ? axis : x->ndim + axis];
   }
-  /// Whether the call has the tensor or the parameter that binds the name.
+  /// Returns whether the call has the tensor or the parameter that binds the name.
   template <int N>
   KERNKIT_ACCESSOR static bool is_bound(const CallValue* values) {
     constexpr Name kName = kLine.names[N];
@@ -98,7 +100,7 @@ class Checks : private kernkit::detail::Op<Line> {
     if constexpr (kName.is_parameter || (!kBinder.is_optional && !kBinder.is_list)) return true;
     return values[kName.value].tensor != nullptr;
   }
-  /// Whether all names of an expression are bound.
+  /// Returns whether all names of an expression are bound.
   template <int N>
   KERNKIT_ACCESSOR static bool is_known(const CallValue* values) {
     constexpr Node kNode = kLine.nodes[N];
@@ -119,8 +121,8 @@ class Checks : private kernkit::detail::Op<Line> {
       if constexpr (kName.is_parameter) {
         *out = values[kName.value].number;
       } else {
-        // Sizes are not negative, so a faster unsigned division is used. Where the size binds the
-        // name, has_size() checks that the factor divides the size.
+        // Sizes are not negative, so that the faster unsigned division gives the same result. At
+        // the size that binds the name, has_size() checks that the factor divides the size.
         const auto size = static_cast<uint64_t>(at(values[kName.value].tensor, kName.axis));
         *out = static_cast<int64_t>(size / static_cast<uint64_t>(kName.factor));
       }
@@ -180,7 +182,9 @@ class Checks : private kernkit::detail::Op<Line> {
     return each_size<V>(values, std::make_integer_sequence<int, kLine.values[V].count>());
   }
 
-  /// Compares with the dtype in the line. An output takes dtype and device from the first input.
+  /// Compares the dtype of each tensor of argument V with the line. An output with a shape must be
+  /// on the first input's device and, if the line has no dtype for the output, have the first
+  /// input's dtype.
   template <size_t V>
   KERNKIT_ACCESSOR static bool has_dtype(const CallValue* values) {
     constexpr bool kIsOutput = kSchema.params[V].is_only_written;
@@ -195,7 +199,7 @@ class Checks : private kernkit::detail::Op<Line> {
       const DLTensor* like = values[kLine.like].tensor;
       return each<V>(values, [like](const DLTensor* x) {
         if constexpr (kSchema.params[kLine.like].is_list) {
-          if (like == nullptr) return true;  // an empty list determines no dtype
+          if (like == nullptr) return true;  // an empty list determines no dtype and no device
         }
         const bool is_alike = kValue<V>.dtype.size > 0 || x->dtype == like->dtype;
         return is_alike && x->device == like->device;
@@ -203,7 +207,7 @@ class Checks : private kernkit::detail::Op<Line> {
     }
     return true;
   }
-  /// The dtype of "x or y", beginning at the word at Begin.
+  /// Returns the dtype that "x or y" specifies in this call, where the word x begins at Begin.
   template <int Begin>
   KERNKIT_ACCESSOR static DLDataType line_dtype(const CallValue* values) {
     constexpr int kSize = word_size(Line::kSchema, Begin);

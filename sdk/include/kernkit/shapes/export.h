@@ -12,7 +12,8 @@
 namespace kernkit::shapes {
 
 /// Throws the error of throw_shape_error() for the arguments of a call, as plain() returns them:
-/// ValueError for a shape or a device, TypeError for a dtype. The arguments do not match the line.
+/// ValueError for a shape or a device, TypeError for a dtype. At least one argument must not match
+/// the line.
 template <class Line, class... Plain>
 [[noreturn, gnu::cold, gnu::noinline]] KERNKIT_LOCAL void throw_mismatch(Plain... arguments) {
   const CallValue all[] = {call_value(arguments)..., {}};
@@ -30,8 +31,9 @@ KERNKIT_ACCESSOR inline void check_call(Plain... arguments) {
   }
 }
 
-/// Checks a tuple of results. Throws RuntimeError for a result with a shape in the line that is not
-/// new memory (see check_new()). `arguments` are those of the call, as plain() returns them.
+/// Checks the results of a call that returned a tuple. Throws RuntimeError if a result with a shape
+/// in the line is not new memory (see check_new()). `arguments` are the arguments of the call, as
+/// plain() returns them.
 template <class Line, class Tuple, class... Plain, size_t... I>
 [[gnu::noinline]] KERNKIT_LOCAL void check_tuple(const Tuple& results, std::index_sequence<I...>,
                                                  Plain... arguments) {
@@ -40,9 +42,9 @@ template <class Line, class Tuple, class... Plain, size_t... I>
   check_results<Line, Checks<Line>>(all, get<I>(results)...);
 }
 
-/// Checks the result of a call. Throws RuntimeError for a result with a shape in the line that is
-/// not new memory (see check_new()). `arguments` are those of the call, as plain() returns them. A
-/// result of another type than a tensor or a tuple needs no check.
+/// Checks the result of a call. Throws RuntimeError if a result with a shape in the line is not new
+/// memory (see check_new()). `arguments` are the arguments of the call, as plain() returns them. A
+/// result that is neither a tensor nor a tuple needs no check.
 template <class Line, class R, class... Plain>
 KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
   if constexpr (std::is_same_v<R, Tensor>) {
@@ -62,7 +64,7 @@ KERNKIT_ACCESSOR inline void check_result(const R& result, Plain... arguments) {
 ///
 /// Throws ValueError, with the wording of KERNKIT_EXPECT(x).shape(), for a shape that does not
 /// match; TypeError for a dtype; RuntimeError for a result with a shape in the line that is not new
-/// memory. A C++ caller of `f` passes no line: `f` keeps its own checks.
+/// memory. A C++ program that calls `f` directly bypasses these checks, so `f` keeps its own.
 template <class Line>
 struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>> {
   static constexpr bool kOk = schema::ShapeDiagnostics<shapes::Checks<Line>::kLine.error,
@@ -79,10 +81,10 @@ struct kernkit::detail::LineShapes<Line, std::enable_if_t<std::is_class_v<Line>>
 };
 
 #undef KERNKIT_EXPORT_FOR_FRAMEWORKS
-/// Exports the XLA handlers of op `name`, whose function is the other argument: symbols
-/// `kernkit_xla_cpu_<name>` and `kernkit_xla_cuda_<name>` (xla.h). An op with a parameter that owns
-/// a tensor has "name: parameter" and NUL in section "kernkit_owner": `kernkit bindings` writes no
-/// function for JAX.
+/// Exports the XLA handlers of op `name`, as symbols `kernkit_xla_cpu_<name>` and
+/// `kernkit_xla_cuda_<name>` (xla.h). The variable arguments are the op's function. For an op with
+/// a parameter that owns a tensor, section "kernkit_owner" contains "name: parameter" and a NUL;
+/// `kernkit bindings` then generates no function for JAX.
 #define KERNKIT_EXPORT_FOR_FRAMEWORKS(name, ...)                                                  \
   __attribute__((used, section("kernkit_owner"))) static constexpr auto kernkit_owner_of_##name = \
       ::kernkit::shapes::owner_text<kernkit_export::name>(                                        \

@@ -12,11 +12,11 @@ using schema::Node;
 using schema::Size;
 using schema::Value;
 
-/// The parts of schema::Schema and ShapeLine that a line uses.
+/// The parts of a schema::Schema and a ShapeLine that are in use.
 struct LineView {
   const char* text;          ///< the line as written, with a terminating NUL
   schema::Signature schema;  ///< parameters and results
-  const Name* names;         ///< num_names names of sizes
+  const Name* names;         ///< names of sizes, num_names elements
   const Size* sizes;         ///< all sizes, which Value::first indexes
   const Node* nodes;         ///< all nodes, which Size::node indexes
   const Value* values;       ///< shapes and dtypes, one Value for each parameter
@@ -25,20 +25,20 @@ struct LineView {
   int like;                  ///< parameter whose dtype and device are the default of outputs, or -1
 };
 
-/// The LineView of an op's line, and the arrays that it refers to. `Checks` is the Checks<Line> of
-/// check.h, spelled out each time: nvcc takes no reference to its line.
+/// The LineView of an op's line, and the arrays to which it refers. `Checks` is the Checks<Line> of
+/// check.h, which each use names in full, because nvcc rejects a reference to its kLine.
 template <class Line, class Checks>
 struct LineViewOf {
-  /// The first N elements of an array.
+  /// The first N elements of an array of T.
   template <class T, size_t N>
   using First = kernkit::detail::First<T, N>;
-  /// The names of sizes in use.
+  /// The names of sizes in the line.
   static constexpr First<Name, Checks::kLine.num_names> kNames{Checks::kLine.names};
-  /// The sizes of all shapes, parameters first.
+  /// The sizes of all shapes, those of parameters first.
   static constexpr First<Size, Checks::kLine.num_sizes> kSizes{Checks::kLine.sizes};
   /// The nodes of all expressions.
   static constexpr First<Node, Checks::kLine.num_nodes> kNodes{Checks::kLine.nodes};
-  /// The shapes of the parameters.
+  /// The shapes and dtypes of the parameters.
   static constexpr First<Value, Checks::kSchema.num_params> kValues{Checks::kLine.values};
 
   /// A view of these arrays and of the op's signature, valid until the library is unloaded. Throws

@@ -9,7 +9,8 @@
 
 namespace kernkit::shapes {
 
-/// Whether a parameter of this type owns its tensor: XLA passes no tensor that outlives the call.
+/// True if a parameter of this type owns its tensor. Such a parameter is unsupported in XLA
+/// handlers, because XLA's tensors do not outlive the call.
 template <class T>
 inline constexpr bool kOwnsTensor = std::is_same_v<T, Tensor>;
 /// An Optional<Tensor> owns its tensor as well.
@@ -27,7 +28,8 @@ constexpr int first_owner(R (*)(Params...)) {
   return -1;
 }
 
-/// Returns the length of the op's longest parameter name, without a NUL [bytes]. Throws nothing.
+/// Returns the length of the longest parameter name of the op, without a NUL [bytes]. Throws
+/// nothing.
 template <class Line>
 constexpr size_t longest_name() {
   int longest = 0;
@@ -37,14 +39,14 @@ constexpr size_t longest_name() {
   return static_cast<size_t>(longest);
 }
 
-/// Size of OwnerText [bytes].
+/// Capacity of an OwnerText [bytes].
 template <class Line>
 inline constexpr size_t kOwnerTextSize = sizeof(Line::kName) + sizeof(": ") + longest_name<Line>();
-/// A text with room for "op: parameter", for any parameter of the op.
+/// A text with room for "op: parameter" with any parameter of the op.
 template <class Line>
 using OwnerText = FixedText<kOwnerTextSize<Line>>;
-/// Returns "op: parameter" for the parameter with this index, which owns a tensor; an empty text
-/// for -1. Throws nothing.
+/// Returns "op: parameter" for the parameter with index `index`, which owns a tensor; returns an
+/// empty text for -1. Throws nothing.
 template <class Line>
 constexpr OwnerText<Line> owner_text(int index) {
   OwnerText<Line> result{};
@@ -57,20 +59,20 @@ constexpr OwnerText<Line> owner_text(int index) {
 
 /// The description of an op that the op's XLA handlers use.
 struct XlaOp {
-  const char* name;               ///< name of the exported op, which messages contain
+  const char* name;               ///< name of the exported op, for messages
   const char* owner;              ///< "op: parameter" for a parameter that owns a tensor, or ""
-  SourceLocation location;        ///< line of the export
+  SourceLocation location;        ///< source line of the export
   const char* const* attributes;  ///< names of attributes, in XLA's order
   int num_attributes;             ///< number of names
-  bool returns;                   ///< whether the op returns tensors, which it allocates
+  bool returns;                   ///< whether the op returns tensors, which the op allocates
   /// Calls the op with XLA's arguments on this device. Returns 0, or -1 on failure, as the op does.
   int (*run)(const KernkitXlaCallFrame& frame, DLDevice device) noexcept;
 };
 
 /// Calls an op on a device of this type and on XLA's stream. Also answers XLA's query for the
-/// handler's properties, and rejects a program whose attributes are not those of the line. Returns
-/// null, or XLA's error with the op's message, which XLA then owns. Other stages than instantiation
-/// and execution return null. Throws nothing. XLA calls from any thread.
+/// handler's properties, and rejects a program whose attributes differ from the line. Returns null,
+/// or XLA's error with the op's message, which XLA then owns. In stages other than instantiation
+/// and execution, does nothing and returns null. Throws nothing. May be called from any thread.
 KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
                                const KernkitXlaCallFrame& frame) noexcept;
 
@@ -79,7 +81,7 @@ KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceType type,
 /// the text "ValueError: <message>". The handler returns the error to XLA, which then owns the
 /// error. Takes the error out of the host's slot; for an empty slot the text is "RuntimeError:
 /// <name> failed without an error message". Without memory the error is
-/// kKernkitXlaResourceExhausted, "out of memory". `name` is the op's. Throws nothing.
+/// kKernkitXlaResourceExhausted, "out of memory". `name` is the name of the op. Throws nothing.
 [[gnu::cold]] KernkitXlaError* raised_for_xla(const KernkitXlaApi* api, const char* name) noexcept;
 
 /// Calls the op's exported function with XLA's arguments on this device, and copies the returned
@@ -120,8 +122,8 @@ KERNKIT_LOCAL inline constexpr XlaOp kXlaOp = {Line::kName,
                                                XlaArguments<Line>::kReturns > 0,
                                                run_for_xla<Line, Function>};
 
-/// Calls call_from_xla() of an op, with a fast path for plain calls on the CPU. Returns null, or
-/// XLA's error with the op's message, which XLA then owns. Throws nothing.
+/// Calls call_from_xla() for an op, with a fast path for ordinary calls on the CPU. Returns null,
+/// or XLA's error with the op's message, which XLA then owns. Throws nothing.
 template <class Line, KernkitFunction Function, const OwnerText<Line>* Owner>
 KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
                                                        const KernkitXlaCallFrame& frame) noexcept {
@@ -135,5 +137,6 @@ KERNKIT_ACCESSOR inline KernkitXlaError* call_from_xla(DLDeviceType type,
 
 }  // namespace kernkit::shapes
 
-// kernkit.cc does not compile this code, since it belongs to a component that a library may lack.
+// Included here because kernkit.cc does not contain this code: it belongs to a component that a
+// library may lack.
 #include "kernkit/shapes/impl/xla.h"

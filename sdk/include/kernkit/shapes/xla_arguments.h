@@ -12,7 +12,7 @@
 
 namespace kernkit::shapes {
 
-/// Mismatches between XLA's call and the line.
+/// The mismatch between XLA's call and the line.
 enum class XlaFault : uint8_t {
   kLine,
   kAttributes,
@@ -25,19 +25,20 @@ enum class XlaFault : uint8_t {
 };
 
 /// Throws TypeError with the text of `fault` for parameter `name`, which must not be null ("" if
-/// there is none). `got`: the number of attributes, operands or results that XLA passed, XLA's
-/// number of a dtype for kDType, otherwise unused. Source: xla/ffi/api/c_api.h.
+/// the fault concerns no parameter). `got` is the number of attributes, operands or results that
+/// XLA passed, or for kDType the number of the dtype in xla/ffi/api/c_api.h; other faults ignore
+/// `got`.
 [[noreturn, gnu::cold]] void throw_xla_error(XlaFault fault, const char* name, int64_t got = 0);
 
-/// Returns the argument for a str or a ScalarType, copied with a terminating NUL to `memory`, which
-/// must outlive the argument; or for a Device such as "cuda:1" (without an index: device 0), which
-/// uses no memory. Throws ValueError, which names parameter `name`, for a text that contains NUL,
-/// and for an invalid name of a device.
+/// Returns the argument for an attribute of XLA. A str or ScalarType is copied with a terminating
+/// NUL to `memory`, which must outlive the argument. A Device such as "cuda:1" (without an index:
+/// device 0) uses no memory. Throws ValueError, which names parameter `name`, for a text that
+/// contains a NUL, and for an invalid name of a device.
 [[gnu::cold]] KernkitAny text_from_xla(const KernkitXlaText& text, schema::Type type,
                                        const char* name, Message* memory);
 
-/// The arguments of one call. An op without texts takes no memory for texts. Line is spelled out
-/// each time: nvcc takes no reference to its members.
+/// The arguments of one call. An op without text parameters uses no memory for texts. The code
+/// names the members of XlaLine in full, because nvcc rejects a reference to them.
 template <class Line>
 class XlaArguments {
   using Op = kernkit::detail::Op<Line>;
@@ -69,11 +70,12 @@ class XlaArguments {
     }
   }
 
-  /// XLA's buffers for the kReturns results, borrowed, valid as long as this object. Throws
+  /// Returns XLA's buffers for the kReturns results, borrowed: valid as long as this object. Throws
   /// nothing.
   const DLTensor* results() const { return tensors_ + kCount; }
 
-  /// One value for each parameter; the last is the mask of parameters that are not None.
+  /// One value for each parameter. The additional last element receives the mask of the parameters
+  /// that are not None.
   KernkitAny arguments[kCount + 1];
 
  private:
@@ -169,5 +171,6 @@ class XlaArguments {
 
 }  // namespace kernkit::shapes
 
-// kernkit.cc does not compile this code, since it belongs to a component that a library may lack.
+// Included here because kernkit.cc does not contain this code: it belongs to a component that a
+// library may lack.
 #include "kernkit/shapes/impl/xla_arguments.h"

@@ -11,8 +11,8 @@ struct XlaDType {
   int number;
   DLDataType dtype;
 };
-// {number in XLA_FFI_DataType of xla/ffi/api/c_api.h, dtype}. Dtypes whose elements share a byte
-// are omitted.
+// Pairs of a number of XLA_FFI_DataType (xla/ffi/api/c_api.h) and its dtype. Dtypes of less than a
+// byte are omitted.
 KERNKIT_LOCAL inline constexpr XlaDType kXlaDTypes[] = {
     {1, dl_bool},
     {2, dl_int8},
@@ -50,9 +50,9 @@ constexpr XlaDTypes xla_dtypes() {
 KERNKIT_LOCAL inline constexpr XlaDTypes kDTypeOfXla = xla_dtypes();
 }  // namespace detail
 
-/// Returns the dtype of a buffer, for a number of XLA_FFI_DataType (xla/ffi/api/c_api.h); {} for an
-/// unknown number and for a dtype that DLPack lacks or has in another layout, such as elements of
-/// less than a byte. Throws nothing.
+/// Returns the dtype of a buffer from its number in XLA_FFI_DataType (xla/ffi/api/c_api.h). Returns
+/// {} for an unknown number, and for a dtype that DLPack lacks or stores in another layout, such as
+/// elements of less than a byte. Throws nothing.
 constexpr DLDataType dtype_of_xla(int number) {
   const auto i = static_cast<unsigned>(number);
   return i < detail::kMostXlaDTypes ? detail::kDTypeOfXla.at[i] : DLDataType{};

@@ -6,14 +6,16 @@
 
 namespace kernkit::shapes {
 
-/// An additional int attribute of each op that has optional parameters: bit i is set if parameter i
-/// is not None. '?' sorts the attribute before all names.
+/// Name of an additional int attribute of each op that has optional parameters; bit i is set if
+/// parameter i is not None. Attributes are sorted by name, and '?' precedes every character of a
+/// parameter name.
 inline constexpr char kPresenceForXla[] = "?given";
 
-/// Operands are the tensors that are read; results are the tensors that are written, then those
-/// that are returned; attributes are the other parameters, sorted by name. Each group of tensors is
-/// in the line's order, without tensors that are None. A tensor that is read and written is an
-/// operand and a result, by an alias.
+/// The operands, results and attributes that XLA passes to an op. Operands are the tensors that the
+/// op reads; results are the tensors that the op writes, followed by the tensors that it returns;
+/// attributes are the other parameters, sorted by name. Operands and results are in the order of
+/// the line, without tensors that are None. A tensor that is read and written is an operand and a
+/// result, which share a buffer.
 template <class Line>
 struct XlaLine {
   /// The parsed line of the op.
@@ -22,11 +24,11 @@ struct XlaLine {
 
   const char* names[kCount + 1] = {};  ///< names of attributes, in XLA's order
   uint8_t indices[kCount + 1] = {};    ///< index of each non-tensor parameter among the attributes
-  uint8_t texts[kCount + 1] = {};      ///< index of each text parameter among the texts
+  uint8_t texts[kCount + 1] = {};      ///< index of each text parameter among all text parameters
   int num_attributes = 0;              ///< number of attributes, kPresenceForXla included
   int num_texts = 0;                   ///< number of str, ScalarType and Device parameters
-  bool has_presence = false;  ///< whether the op has optional parameters, and so kPresenceForXla
-  bool is_possible = true;    ///< false with a list parameter or a result that is no tensor
+  bool has_presence = false;  ///< whether the op has optional parameters and kPresenceForXla
+  bool is_possible = true;    ///< false if a parameter is a list or a result is no tensor
 
   /// Computes the members from the op's schema line, at compile time. Throws nothing.
   constexpr XlaLine() {
@@ -52,8 +54,8 @@ struct XlaLine {
     }
   }
 
-  /// Returns whether XLA passes a parameter of this type as a text: str, ScalarType and Device.
-  /// Throws nothing.
+  /// Returns whether XLA passes a parameter of this type as a text, as it does for str, ScalarType
+  /// and Device. Throws nothing.
   static constexpr bool is_text(schema::Type type) {
     return type == schema::Type::kStr || type == schema::Type::kScalarType ||
            type == schema::Type::kDevice;

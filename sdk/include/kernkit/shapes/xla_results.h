@@ -13,16 +13,16 @@
 namespace kernkit::shapes {
 
 #if defined(KERNKIT_WITH_CUDA) && defined(KERNKIT_COMPILED)
-/// During a call on a GPU, alloc_tensor() allocates in the order of XLA's stream. A tensor that is
-/// dropped in the call is freed in that order; a tensor that outlives the call keeps its memory.
-/// kernkit/cuda/impl/xla_results.h has the functions.
+/// While this object exists during a call on a GPU, alloc_tensor() allocates in the order of XLA's
+/// stream. A tensor that the op releases during the call is freed in the same order; a tensor that
+/// outlives the call keeps its memory. kernkit/cuda/impl/xla_results.h defines the members.
 class KERNKIT_LOCAL XlaGpuMemory {
  public:
-  /// Makes the allocator of XLA's stream current for this thread. Waits for nothing. Throws as
-  /// AllocatorGuard does.
+  /// Makes the allocator of XLA's stream current for this thread. Waits for nothing. Throws the
+  /// errors of AllocatorGuard's constructor.
   XlaGpuMemory();
-  /// Restores the allocator that was current before, in the thread that created this object. Throws
-  /// nothing, and waits for nothing.
+  /// Restores the allocator that was current before. Must run in the thread that created this
+  /// object. Throws nothing, and waits for nothing.
   ~XlaGpuMemory();
   XlaGpuMemory(const XlaGpuMemory&) = delete;
   XlaGpuMemory& operator=(const XlaGpuMemory&) = delete;
@@ -33,16 +33,17 @@ class KERNKIT_LOCAL XlaGpuMemory {
   TensorAllocator allocator_;
   AllocatorGuard guard_;
 };
-/// Copies a tensor to another of the same shape and dtype, contiguous, on XLA's stream, without
-/// waiting for the copy. Both are on the device of `to`. Throws RuntimeError for an error of CUDA.
+/// Copies `from` to `to` on XLA's stream, and does not wait for the copy. Both tensors are
+/// contiguous, have the same shape and dtype, and are on the device of `to`. Throws RuntimeError if
+/// CUDA reports an error.
 KERNKIT_LOCAL void copy_on_gpu(TensorView to, TensorView from);
 #else
-/// Placeholder in a library without CUDA: alloc_tensor() stays as it is.
+/// Placeholder in a library without CUDA, in which alloc_tensor() needs no other allocator.
 struct XlaGpuMemory {
-  /// Makes no allocator current: the library has no code that a GPU runs.
+  /// Makes no allocator current, because the library has no code for a GPU.
   XlaGpuMemory() {}  // NOLINT(modernize-use-equals-default): not unused
 };
-/// Throws RuntimeError: a library without CUDA copies nothing on a GPU.
+/// Throws RuntimeError, because a library without CUDA cannot copy memory of a GPU.
 [[gnu::cold]] inline void copy_on_gpu(TensorView, TensorView from) {
   KERNKIT_THROW(RuntimeError) << "returns " << from
                               << ", but the library was built without CUDA, and does not copy it";
@@ -50,10 +51,10 @@ struct XlaGpuMemory {
 #endif
 
 /// Copies the `count` tensors that the op returned into XLA's `buffers`, and releases them, also on
-/// an error. A copy on the CPU is complete on return; a copy on a GPU is in the order of XLA's
-/// stream. *returned is None afterwards. Throws RuntimeError for a tensor that is not contiguous or
-/// that differs in shape, dtype or device from the result in the line, for which XLA has allocated.
-/// Throws also RuntimeError if CUDA fails.
+/// an error. A copy on the CPU is complete on return; a copy on a GPU is ordered by XLA's stream.
+/// *returned is None afterwards. Throws RuntimeError for a tensor that is not contiguous or that
+/// differs in shape, dtype or device from XLA's buffer, which was allocated for the result in the
+/// line, and if CUDA fails.
 KERNKIT_LOCAL inline void copy_to_xla(KernkitAny* returned, const DLTensor* buffers,
                                       int32_t count) {
   const kernkit::detail::ObjectRef reference =

@@ -10,9 +10,9 @@
 
 namespace kernkit {
 
-/// True in a library whose CUDA files are compiled (kernkit_add_library() sets the macro), and in a
-/// file that nvcc compiles. Guard the call of a kernel's CUDA implementation with
-/// `if constexpr (kWithCuda)`, so that a CPU-only build does not need it.
+/// True in a library whose CUDA files are compiled (kernkit_add_library() defines
+/// KERNKIT_WITH_CUDA), and in a file that nvcc compiles. Guard a call of a kernel's CUDA
+/// implementation with `if constexpr (kWithCuda)`, so that a CPU-only build does not need it.
 #if defined(KERNKIT_WITH_CUDA) || defined(__CUDACC__)
 inline constexpr bool kWithCuda = true;
 #else
@@ -63,13 +63,13 @@ constexpr bool is_cuda(DLDevice device) { return device.device_type == kDLCUDA; 
 
 }  // namespace kernkit
 
-/// True for the same type and the same id. Throws nothing. A global template, as operator== in
-/// dtype.h.
+/// True for the same type and the same id. Throws nothing. A template in the global namespace, like
+/// operator== in dtype.h.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return __builtin_bit_cast(uint64_t, a) == __builtin_bit_cast(uint64_t, b);
 }
-/// True for another type or another id. Throws nothing.
+/// True if the type or the id differs. Throws nothing.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDevice>, int> = 0>
 constexpr bool operator!=(T a, T b) {
   return !(a == b);

@@ -13,8 +13,8 @@
 
 namespace kernkit {
 
-/// The DLDataType with this code, `bits` per number, and `lanes` numbers per element. The
-/// combination is not checked. Throws nothing.
+/// Returns the DLDataType with this code, `bits` for each number, and `lanes` numbers in each
+/// element. The combination is not checked. Throws nothing.
 constexpr DLDataType make_dtype(DTypeCode code, uint8_t bits, uint16_t lanes = 1) {
   return DLDataType{static_cast<uint8_t>(code), bits, lanes};
 }
@@ -33,9 +33,9 @@ inline constexpr DLDataType dl_bfloat16 = make_dtype(DTypeCode::kBfloat, 16);  /
 inline constexpr DLDataType dl_float32 = make_dtype(DTypeCode::kFloat, 32);    ///< IEEE binary32
 inline constexpr DLDataType dl_float64 = make_dtype(DTypeCode::kFloat, 64);    ///< IEEE binary64
 
-/// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integers map by
-/// width and sign; the storage types of float.h specialise the class, and so may a user's type.
-/// Other types do not compile.
+/// The dtype whose elements are stored as T, e.g. `dtype_of<float>` is dl_float32. Integer types
+/// map by width and sign. The storage types of float.h specialise the class, as user-defined types
+/// may. Any other type is a compile error.
 template <class T, class = void>
 struct DTypeOf;
 template <class T>
@@ -62,7 +62,7 @@ inline constexpr bool kHasDType = false;
 template <class T>
 inline constexpr bool kHasDType<T, std::void_t<decltype(DTypeOf<T>::value)>> = true;
 
-// Gives one compile error, and no errors that follow from it.
+// Causes a single compile error for a type without a dtype, without consequential errors.
 template <class T>
 constexpr DLDataType find_dtype() {
   static_assert(kHasDType<T>,
@@ -72,25 +72,27 @@ constexpr DLDataType find_dtype() {
 }
 }  // namespace detail
 
-/// The dtype whose elements are stored as T: DTypeOf<T>::value. A type without a dtype is one
-/// compile error.
+/// The dtype whose elements are stored as T: DTypeOf<T>::value. A type without a dtype is a compile
+/// error.
 template <class T>
 inline constexpr DLDataType dtype_of = detail::find_dtype<T>();
 
-/// The whole dtype as one number, for comparisons and switch: code, bits and lanes from the lowest
-/// byte up. Equal keys are equal dtypes. Throws nothing.
+/// The whole dtype as a number for comparisons and switch statements: from the lowest byte up,
+/// code, bits and lanes. Equal keys mean equal dtypes. Throws nothing.
 constexpr uint32_t dtype_key(DLDataType dtype) { return __builtin_bit_cast(uint32_t, dtype); }
 
 /// Size of one element, lanes included [bits]: the product of bits and lanes, below 2^24; 0 for a
-/// dtype without bits or lanes. 4 for float4, which packs two elements in a byte. Throws nothing.
+/// dtype without bits or lanes. The size of float4 is 4, so that two elements share a byte. Throws
+/// nothing.
 constexpr uint32_t dtype_bits(DLDataType dtype) {
   const uint32_t key = dtype_key(dtype);
   return (key >> 8 & 0xff) * (key >> 16);
 }
 
 /// Returns the name of a dtype, such as "float32", "bool" or "float8_e4m3fn"; a number of lanes
-/// other than 1 follows as in "float16x4". An unknown code, or a code of other bits, is
-/// "dtype(code=99, bits=7)". Codes are printed as numbers, never as characters. Throws nothing.
+/// other than 1 follows, as in "float16x4". A dtype with an unknown code, or with bits that its
+/// code does not support, has a name such as "dtype(code=99, bits=7)". Codes are printed as
+/// numbers, never as characters. Throws nothing.
 [[gnu::cold]] constexpr FixedText<40> dtype_name(DLDataType dtype) {
   FixedText<40> result{};
   char* out = result.text;
@@ -112,9 +114,9 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
   return result;
 }
 
-/// Parses a name of dtype_name(), such as "float32" or "float16x4", and sets *out. Returns false,
-/// and leaves *out unchanged, for any other text (of `size` characters), "dtype(code=99, bits=7)"
-/// included. Throws nothing.
+/// Parses a name as dtype_name() returns it, such as "float32" or "float16x4", with `size`
+/// characters, and sets *out. Returns false, and leaves *out unchanged, for any other text,
+/// "dtype(code=99, bits=7)" included. Throws nothing.
 [[gnu::cold]] constexpr bool parse_dtype(const char* text, size_t size, DLDataType* out) {
   const DTypeParts parts = parse_dtype_name(text, size);
   if (parts.bits == 0) return false;
@@ -124,9 +126,9 @@ constexpr uint32_t dtype_bits(DLDataType dtype) {
 
 }  // namespace kernkit
 
-/// True for the same code, bits and lanes. Throws nothing. In the global namespace because
-/// DLDataType is; a template, so that it gives way to the non-template operator that tvm-ffi's
-/// headers define there as well.
+/// True for the same code, bits and lanes. Throws nothing. In the global namespace, because
+/// DLDataType is. A template, so that overload resolution prefers the non-template operator that
+/// tvm-ffi's headers define there.
 template <class T, std::enable_if_t<std::is_same_v<T, DLDataType>, int> = 0>
 constexpr bool operator==(T a, T b) {
   return kernkit::dtype_key(a) == kernkit::dtype_key(b);

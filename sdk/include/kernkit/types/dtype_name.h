@@ -9,15 +9,15 @@
 
 namespace kernkit {
 
-/// DLPack's dtype codes up to 1.3, by number, for older versions of dlpack.h. Source of names and
-/// meaning: enum DLDataTypeCode of dlpack.h.
+/// Numbers of DLPack's dtype codes up to version 1.3, for use with older versions of dlpack.h.
+/// Names and meaning are those of enum DLDataTypeCode in dlpack.h.
 enum class DTypeCode : uint8_t {
   kInt = 0,                ///< signed integer, two's complement
   kUInt = 1,               ///< unsigned integer
   kFloat = 2,              ///< IEEE 754 binary16, binary32 or binary64
   kOpaqueHandle = 3,       ///< an opaque value, such as a pointer
   kBfloat = 4,             ///< bfloat16: the upper half of a binary32
-  kComplex = 5,            ///< two floats, each of half the bits: real part, imaginary part
+  kComplex = 5,            ///< real and imaginary part, each a float of half the bits
   kBool = 6,               ///< one byte, 0 or 1
   kFloat8E3M4 = 7,         ///< 3 exponent bits, 4 mantissa bits, with infinity
   kFloat8E4M3 = 8,         ///< 4 exponent bits, 3 mantissa bits, with infinity
@@ -36,8 +36,8 @@ namespace detail {
 
 struct DTypeName {
   DTypeCode code;
-  uint8_t bits;   // 0: the number of bits is appended to the name
-  char name[19];  // in place, because a pointer would be relocated when a library is loaded
+  uint8_t bits;   // 0 if the number of bits is appended to the name
+  char name[19];  // an array, because loading a library would relocate a pointer
 };
 
 // The names of float8 and smaller types contain their bits, in the notation of ml_dtypes.
@@ -62,8 +62,8 @@ KERNKIT_LOCAL inline constexpr DTypeName kDTypeNames[] = {
     {DTypeCode::kFloat4E2M1FN, 4, "float4_e2m1fn"},
 };
 
-// Reads the number at text[*pos] and advances *pos; 0 if there is none, or if it begins with 0 or
-// exceeds 65535.
+// Reads the number at text[*pos] and advances *pos past it. Returns 0 if there is no number, if the
+// number begins with 0, or if it exceeds 65535.
 [[gnu::cold]] constexpr uint32_t read_number(const char* text, size_t size, size_t* pos) {
   if (*pos < size && text[*pos] == '0') return 0;
   uint32_t number = 0;
@@ -93,7 +93,7 @@ struct DTypeParts {
     uint32_t lanes = 1;
     if (pos < size && text[pos] == 'x') {
       lanes = detail::read_number(text, size, &++pos);
-      if (lanes < 2) continue;  // a name has a suffix only for several lanes
+      if (lanes < 2) continue;  // a name has a suffix only for two or more lanes
     }
     if (pos != size || bits == 0 || bits > 0xff) continue;
     return {entry.code, static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes)};

@@ -18,22 +18,23 @@ class ShapeView {
   /// Borrows `size` numbers at `data`, which must outlive the view; `data` may be null if `size` is
   /// 0. The sizes are not checked.
   constexpr ShapeView(const int64_t* data, size_t size) : data_(data), size_(size) {}
-  /// A literal, as in `alloc_tensor({4, 8}, ...)`. The literal exists until the end of that
-  /// statement: a ShapeView variable must borrow from an int64_t array instead.
+  /// Borrows a literal, as in `alloc_tensor({4, 8}, ...)`. The literal exists until the end of that
+  /// statement: a variable of type ShapeView must borrow from an int64_t array instead.
   constexpr ShapeView(const std::initializer_list<int64_t>& sizes)  // NOLINT(runtime/explicit)
   {
-    data_ = sizes.begin();  // an initializer would cause g++'s warning from above
+    data_ = sizes.begin();  // a member initializer would cause g++'s warning from above
     size_ = sizes.size();
   }
-  /// Borrows an array, which must outlive the view.
+  /// Borrows the elements of an array, which must outlive the view.
   template <size_t N>
   constexpr ShapeView(const int64_t (&array)[N]) : data_(array), size_(N) {}
 
-  /// Address of the first size, valid as long as the borrowed array; may be null if there are none.
+  /// Address of the first size, valid as long as the borrowed array; may be null if the view is
+  /// empty.
   constexpr const int64_t* data() const { return data_; }
   /// Number of sizes: the rank of the tensor.
   constexpr size_t size() const { return size_; }
-  /// True for rank 0, not for a tensor without elements.
+  /// True for rank 0, but not for a shape that contains a size of 0.
   constexpr bool empty() const { return size_ == 0; }
   /// Returns size i [elements], counted from 0. The index is not checked, unlike in
   /// TensorView::size(i) and at().
@@ -55,7 +56,7 @@ class ShapeView {
     }
     return true;
   }
-  /// True for different ranks or at least one different size.
+  /// True for different ranks, or if at least one size differs.
   friend constexpr bool operator!=(ShapeView a, ShapeView b) { return !(a == b); }
 
  private:
@@ -64,8 +65,9 @@ class ShapeView {
 };
 
 /// Multiplies the sizes, and sets *out to the number of elements: 1 for no sizes. Returns false,
-/// with *out unchanged, if a size is negative or the product exceeds int64. A size of zero makes
-/// the product zero, whatever the other sizes are (negative ones excepted). Throws nothing.
+/// with *out unchanged, if a size is negative or the product exceeds int64. If a size is zero and
+/// none is negative, the product is zero, even if the product of the other sizes exceeds int64.
+/// Throws nothing.
 constexpr bool checked_product(ShapeView sizes, int64_t* out) {
   int64_t product = 1;
   int64_t signs = 0;
@@ -84,12 +86,12 @@ constexpr bool checked_product(ShapeView sizes, int64_t* out) {
   return true;
 }
 
-/// The strides of a tensor [elements]. In DLPack `strides` may be NULL for a row-major tensor; the
-/// view then computes the strides, so that a reader never sees NULL. Members throw nothing.
+/// The strides of a tensor [elements]. In DLPack, `strides` may be NULL for a row-major tensor; the
+/// view then computes the strides. Members throw nothing.
 class StridesView {
  public:
-  /// Borrows one stride for each size [elements]; null computes the strides of a row-major tensor.
-  /// Both arrays must outlive the view.
+  /// Borrows one stride for each size [elements]; if `strides` is null, the view computes the
+  /// strides of a row-major tensor. Both arrays must outlive the view.
   constexpr StridesView(const int64_t* strides, ShapeView sizes)
       : strides_(strides), sizes_(sizes) {}
 
@@ -114,7 +116,7 @@ class StridesView {
     constexpr int64_t operator*() const { return (*view_)[i_]; }
     /// Advances to the next stride, and returns this iterator.
     constexpr Iterator& operator++() { return ++i_, *this; }
-    /// True for different positions; both iterators must belong to one view.
+    /// True for different positions; both iterators must belong to the same view.
     constexpr bool operator!=(Iterator other) const { return i_ != other.i_; }
 
    private:

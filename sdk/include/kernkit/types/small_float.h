@@ -9,7 +9,7 @@
 
 namespace kernkit {
 
-/// The special values of a format, and the result of an overflow.
+/// The special values of a format, and the result of an overflow in a conversion.
 enum class Specials : uint8_t {
   kIeee,    ///< infinities and NaNs; overflow becomes infinity
   kNan,     ///< NaN as the largest magnitude, no infinity (fn); overflow becomes NaN
@@ -17,16 +17,16 @@ enum class Specials : uint8_t {
   kFinite,  ///< no special values; overflow saturates to the largest value, NaN becomes zero
 };
 
-/// A sign bit, E exponent bits and M mantissa bits, in the low bits of a byte. Conversion from
-/// float rounds once, to nearest even. Conversions throw nothing, and their results are those of
-/// ml_dtypes.
+/// A floating-point number with a sign bit, E exponent bits and M mantissa bits, in the low bits of
+/// a byte. Conversion from float rounds once, to nearest even. Conversions throw nothing, and their
+/// results are those of ml_dtypes.
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
 struct SmallFloat {
   uint8_t bits;  ///< the code: sign, exponent and mantissa in the low 1 + E + M bits
 
   static constexpr uint32_t kSign = 1u << (E + M);  ///< the sign bit
   static constexpr uint32_t kTop = kSign - 1;       ///< the code of the largest magnitude
-  /// Code of the positive NaN; kFinite has no NaN, so that the value is unused.
+  /// Code of the positive NaN. Unused for kFinite, which has no NaN.
   static constexpr uint32_t kNan = S == Specials::kIeee  ? kTop ^ ((1u << (M - 1)) - 1)
                                    : S == Specials::kNan ? kTop
                                                          : kSign;
@@ -38,13 +38,13 @@ struct SmallFloat {
 
   /// An uninitialised value.
   SmallFloat() = default;
-  /// Rounds to the nearest value, ties to even, subnormal results included. `Specials` states the
-  /// result of an overflow, of infinity (as an overflow) and of NaN. Zero keeps its sign, except in
-  /// the fnuz formats, which have no negative zero.
+  /// Rounds to the nearest value, ties to even, subnormal results included. `Specials` determines
+  /// the results of an overflow and of NaN; infinity counts as an overflow. Zero keeps its sign,
+  /// except in the fnuz formats, which have no negative zero.
   KERNKIT_HOST_DEVICE explicit SmallFloat(float value)
       : bits(static_cast<uint8_t>(encode(detail::bit_cast<uint32_t>(value)))) {}
-  /// The exact value, subnormal numbers included; infinity and zero keep their sign, each NaN
-  /// becomes a quiet NaN. Bits of `bits` above the low 1 + E + M are ignored.
+  /// The exact value, subnormal numbers included; infinity and zero keep their sign, every NaN
+  /// becomes a quiet NaN. Bits of `bits` above the low 1 + E + M bits are ignored.
   KERNKIT_HOST_DEVICE explicit operator float() const {
     return detail::bit_cast<float>(decode(bits));
   }
@@ -84,7 +84,7 @@ struct SmallFloat {
       return sign | 0x7f800000u | (abs_bits > kInfinity ? 0x00400000u : 0u);
     }
     if (S == Specials::kNan && abs_bits == kNan) return sign | 0x7fc00000u;
-    if (abs_bits < (1u << M)) {  // a multiple of the smallest step
+    if (abs_bits < (1u << M)) {  // magnitude is subnormal or zero
       constexpr uint32_t kStep = static_cast<uint32_t>(127 + 1 - Bias - M) << 23;
       const float value = static_cast<float>(abs_bits) * detail::bit_cast<float>(kStep);
       return sign | detail::bit_cast<uint32_t>(value);
@@ -107,12 +107,12 @@ using float8_e4m3fnuz = SmallFloat<DTypeCode::kFloat8E4M3FNUZ, 4, 3, 8, Specials
 using float8_e5m2 = SmallFloat<DTypeCode::kFloat8E5M2, 5, 2, 15, Specials::kIeee>;
 /// E5M2 with bias 16, without infinity and negative zero: largest value 57344.
 using float8_e5m2fnuz = SmallFloat<DTypeCode::kFloat8E5M2FNUZ, 5, 2, 16, Specials::kFnuz>;
-/// OCP MX E2M3: largest value 7.5. One element in the low bits of a byte; in memory DLPack packs
-/// sub-byte elements without its flag IS_SUBBYTE_TYPE_PADDED.
+/// OCP MX E2M3: largest value 7.5. Holds one element in the low bits of a byte, whereas a DLPack
+/// tensor packs elements of less than a byte, unless its flag IS_SUBBYTE_TYPE_PADDED is set.
 using float6_e2m3fn = SmallFloat<DTypeCode::kFloat6E2M3FN, 2, 3, 1, Specials::kFinite>;
-/// OCP MX E3M2: largest value 28. One element in the low bits of a byte.
+/// OCP MX E3M2: largest value 28. Holds one element in the low bits of a byte.
 using float6_e3m2fn = SmallFloat<DTypeCode::kFloat6E3M2FN, 3, 2, 3, Specials::kFinite>;
-/// OCP MX E2M1: largest value 6. One element in the low bits of a byte.
+/// OCP MX E2M1: largest value 6. Holds one element in the low bits of a byte.
 using float4_e2m1fn = SmallFloat<DTypeCode::kFloat4E2M1FN, 2, 1, 1, Specials::kFinite>;
 
 template <DTypeCode Code, int E, int M, int Bias, Specials S>
@@ -124,8 +124,8 @@ struct ComputeType<SmallFloat<Code, E, M, Bias, S>> {
   using type = float;
 };
 
-/// Two float4_e2m1fn in a byte, the first in the low half: dtype float4_e2m1fnx2. Members throw
-/// nothing.
+/// Two float4_e2m1fn in a byte, the first in the low half. The dtype is float4_e2m1fnx2. Members
+/// throw nothing.
 struct float4_e2m1fn_x2 {
   uint8_t bits;  ///< two codes: the first element in bits 0 to 3, the second in bits 4 to 7
 
@@ -152,7 +152,7 @@ struct DTypeOf<float4_e2m1fn_x2> {
 };
 
 /// A power of two, 2^(bits - 127), without sign or zero: the scale of the MX formats. Conversion
-/// from float rounds to nearest, ties up, except between 2^-127 and 2^-126, which it rounds up; a
+/// from float rounds to nearest, ties up, except between 2^-127 and 2^-126, where it rounds up; a
 /// value that is not positive and finite, or is at least 1.5 * 2^127, becomes NaN, as in ml_dtypes.
 /// Members throw nothing.
 struct float8_e8m0fnu {
@@ -174,8 +174,8 @@ struct float8_e8m0fnu {
 
  private:
   KERNKIT_HOST_DEVICE static uint32_t encode(uint32_t value) {
-    if (value == 0 || value >= 0x7f800000u) return 0xff;  // zero, infinity, NaN, any negative
-    // As in ml_dtypes, a subnormal goes up as soon as it exceeds 2^-127.
+    if (value == 0 || value >= 0x7f800000u) return 0xff;  // zero, infinity, NaN, negative values
+    // As in ml_dtypes, a value above 2^-127 and below 2^-126 (subnormal in float) is rounded up.
     return (value + 0x00400000u - (value < 0x00800000u)) >> 23;
   }
 };

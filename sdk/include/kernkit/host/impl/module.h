@@ -20,8 +20,9 @@ inline FindHost hand_over_host(void* library) {
   return use == nullptr ? kernkit_host_find : use(kernkit_host_find);
 }
 
-/// Throws the error that a function of the library raised: in tvm_ffi, in the runtime that serves
-/// the library (which may be another program's), or in the library itself if it uses neither.
+/// Throws the error that function `name` of the library raised. Reads the error from tvm_ffi, from
+/// the runtime that the library uses (possibly the runtime of another program), or from the library
+/// itself if it uses neither.
 [[noreturn]] inline void throw_error_of(void* library, const std::string& name) {
   using Take = void(void** error);
   for (void* find : {reinterpret_cast<void*>(find_host_function),
@@ -42,8 +43,8 @@ inline FindHost hand_over_host(void* library) {
   KERNKIT_THROW(RuntimeError) << name << "() failed without an error message";
 }
 
-/// The arguments in the form that the library accepts: objects that the runtime made before tvm_ffi
-/// was loaded are recreated.
+/// The arguments in a form that the library accepts: if the library uses tvm_ffi, objects that the
+/// runtime made before tvm_ffi was loaded are recreated in tvm_ffi.
 class AdaptedArguments {
  public:
   explicit AdaptedArguments(std::initializer_list<AnyView> args) {
@@ -72,7 +73,7 @@ class AdaptedArguments {
   std::vector<Any> owned_;
 };
 
-/// The string value of `key` in a JSON object, or "".
+/// Returns the string value of `key` in a JSON object, or "" if the object has no such key.
 inline std::string json_string(const std::string& json, const std::string& key) {
   std::string value;
   size_t i = json.find("\"" + key + "\":\"");
@@ -109,11 +110,11 @@ inline std::string ModuleFunction::schema() const {
 }
 
 inline Module Module::load(const std::string& path) {
-  // A name without '/' is searched for by the loader.
+  // The loader searches its directories for a name without '/'.
   KERNKIT_CHECK(path.find('/') == std::string::npos || access(path.c_str(), F_OK) == 0,
                 RuntimeError)
       << "Module::load(): there is no file " << path;
-  // Never unmapped: results of the library call its code when they are released.
+  // The library is never unmapped, because the destructors of its results are code of the library.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   KERNKIT_CHECK(library != nullptr, RuntimeError) << "Module::load(): " << dlerror();
   Module module(library, path);

@@ -56,11 +56,12 @@ KERNKIT_COLD bool is_sound(const KernkitAny& any) {
   }
 }
 
-/// Characters or bytes of the three storage types: within the KernkitAny, in an object, or at a
-/// pointer.
+/// Sets *out to the characters of a str, or to the bytes of a bytes value, which are stored within
+/// the KernkitAny (type index kSmall), in an object (kObject), or at a pointer (kPointer). Returns
+/// false for another type and for a malformed value.
 template <int32_t kSmall, int32_t kObject, int32_t kPointer>
 inline bool read_stored(const KernkitAny& any, KernkitByteArray* out) {
-  if (any.type_index == kSmall) {  // stored in place, so `any` must not be a copy
+  if (any.type_index == kSmall) {  // *out points into `any` itself
     *out = {any.v.small, any.small_size};
     return is_sound(any);
   }
@@ -82,7 +83,7 @@ KERNKIT_COLD bool read_text(const KernkitAny& any, KernkitByteArray* out) {
   return read_stored<kKernkitSmallStr, kKernkitStr, kKernkitRawStr>(any, out);
 }
 
-/// The type's name, for the type indices that is_sound() checks.
+/// Returns the name of a type, for the type indices that is_sound() checks.
 KERNKIT_COLD const char* name_of_type(int32_t type_index) {
   switch (type_index) {
     case kKernkitDLTensorPtr: return "DLTensor*";

@@ -8,7 +8,8 @@
 
 namespace kernkit::detail {
 
-// The library with the host's code: dladdr of a function that the host stored in the module object.
+// Returns a handle of the library that contains the host's code, which dladdr() finds from a
+// function whose address the host stored in the module object.
 KERNKIT_COLD void* library_of_module() {
   if (&__tvm_ffi__library_ctx == nullptr || __tvm_ffi__library_ctx == nullptr) return nullptr;
   const auto* module = static_cast<const KernkitObject*>(__tvm_ffi__library_ctx);
@@ -23,7 +24,8 @@ KERNKIT_COLD void* find_tvm_ffi_function(const char* name) {
   if (library == nullptr) library = library_of_module();
   if (library == nullptr) return nullptr;
   void* function = dlsym(library, name);
-  // Keeps the handle if the function was found: its address is cached, so its library must stay.
+  // Keeps the handle open if the function was found: the caller caches the function's address, so
+  // that the library must stay loaded.
   if (function == nullptr) dlclose(library);
   return function;
 }

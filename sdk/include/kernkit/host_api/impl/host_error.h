@@ -12,7 +12,7 @@ namespace kernkit {
 
 namespace detail {
 
-// The base of a HostError: kind and message as C strings.
+// Returns an Error with the kind and the message of the host's error object.
 KERNKIT_COLD Error error_of_object(const KernkitObject* object) {
   const auto* cell = reinterpret_cast<const KernkitErrorCell*>(object + 1);
   Message error_kind, message;

@@ -45,7 +45,7 @@ KERNKIT_COLD int raise(const char* name, const char* error_kind, const char* tex
 
 KERNKIT_COLD int raise_error(const char* name, const Error& error,
                              SourceLocation otherwise) noexcept {
-  // The error of a callback belongs to the caller: it is raised again unchanged.
+  // A HostError holds the error object of a callback, which is raised again unchanged.
   if (const auto* from_host = dynamic_cast<const HostError*>(&error)) {
     if (auto* set_raised = host_api::error_set_raised.get()) {
       set_raised(from_host->object());

@@ -9,7 +9,7 @@
 
 namespace kernkit::logging {
 
-using detail::operator<<;  // the operator for a KernkitAny
+using detail::operator<<;  // the operator<< for a KernkitAny
 
 /// Returns the DLTensor of an argument or a result; null for another type. The argument may be a
 /// reference to an object that the callee may take over.
@@ -25,7 +25,7 @@ inline bool is_host_memory(DLDevice device) {
   return device.device_type == kDLCPU || device.device_type == kDLCUDAHost;
 }
 
-/// Returns whether the rank and the sizes can be read.
+/// Returns whether the rank and the sizes of the tensor can be read.
 inline bool has_shape(const DLTensor* tensor) {
   return tensor->ndim >= 0 && tensor->ndim <= 64 && detail::has_sizes(tensor);
 }

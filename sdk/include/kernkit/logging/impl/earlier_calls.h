@@ -11,7 +11,8 @@ class TraceDecoder {
  public:
   TraceDecoder(const unsigned char* data, size_t size) : at_(data), end_(data + size) {}
 
-  /// Appends the next argument. Returns false if the data ends before or is damaged.
+  /// Appends the next argument to `out`. Returns false if the data ends before the argument is
+  /// complete, or is damaged.
   bool append_next(Message& out) {
     char type = 0;
     if (!take(&type)) return false;
@@ -36,7 +37,7 @@ class TraceDecoder {
       case 'S': {
         uint8_t size = 0;
         if (!take(&size) || size > left()) return false;
-        const size_t original = size_t{size} + (type == 'S');  // the text was longer
+        const size_t original = size_t{size} + (type == 'S');  // 'S': the original text was longer
         append_quoted(out, reinterpret_cast<const char*>(at_), original, size);
         at_ += size;
         return true;
@@ -115,7 +116,8 @@ inline void append_traced(Message& out, const TraceCall& call, const TraceOp& op
   if (call.state == static_cast<uint8_t>(TraceState::kRunning)) out << " in thread " << call.tid;
 }
 
-/// Appends "; earlier calls, the last one first: #2 ..., #1 ...": at most three.
+/// Appends at most three calls to `out`, as in "; earlier calls, the last one first: #2 ..., #1
+/// ...".
 inline void append_earlier(Message& out, const Trace& trace) {
   int count = 0;
   trace.for_each_earlier_call([&](const TraceCall& call, const TraceOp& op) {

@@ -20,7 +20,7 @@ namespace kernkit::logging {
 class Hook {
  public:
   static Hook& get() {
-    // Never destroyed: other threads call ops until the process ends.
+    // The hook is never destroyed, because other threads call ops until the process ends.
     alignas(Hook) static unsigned char memory[sizeof(Hook)];
     static Hook* hook = new (memory) Hook;
     return *hook;
@@ -44,7 +44,8 @@ class Hook {
     return code;
   }
 
-  /// Appends the last calls to a message. Before the first call there are none.
+  /// Appends the library's last calls to a message, or "; no earlier call" before the library's
+  /// first call.
   static void append_earlier_calls(Message& text) {
     if (const Hook* hook = made()) {
       append_earlier(text, hook->trace_);
@@ -63,8 +64,8 @@ class Hook {
     (void)pthread_atfork(nullptr, nullptr, after_fork);
   }
 
-  /// Returns the hook, or null before its construction. Unlike get(), takes no lock, which another
-  /// thread could have held at a fork.
+  /// Returns a reference to the pointer to the hook, which is null before the hook's construction.
+  /// Unlike get(), made() takes no lock: at a fork, another thread could hold the lock.
   static Hook*& made() {
     static Hook* hook = nullptr;
     return hook;
@@ -80,7 +81,8 @@ class Hook {
   int observed(const Call& call, KernkitAny* result) {
     Recording recording;
     if (call.op->is_recorded) recording = recorder_.begin(call);
-    // If only failed calls are kept, the line after the call has the name of the folder.
+    // If recordings of successful calls are deleted, the log has the name of the folder only in the
+    // line after a failed call.
     const bool is_kept = recorder_.keeps_calls_that_succeed();
     const char* name = recording.folder >= 0 ? recording.name : nullptr;
     const uint64_t number = call.op->is_logged ? log_.begin(call, is_kept ? name : nullptr) : 0;
@@ -104,7 +106,7 @@ class Hook {
     return code;
   }
 
-  /// Returns the name of the library's file without folders.
+  /// Returns the file name of the library, without its folders.
   static const char* library_name() {
     Dl_info info{};
     if (dladdr(&detail::call_hook, &info) == 0 || info.dli_fname == nullptr) return "the program";
@@ -125,7 +127,8 @@ namespace kernkit::detail {
 
 unsigned char call_hook = 0;
 
-// Runs when the library is loaded, so that no call reads the byte while another thread writes it.
+// Runs when the library is loaded, before a call can read the byte: a later write would be a data
+// race.
 [[gnu::constructor]] static void read_call_hook() {
   using namespace logging;
   call_hook = is_observed() || is_synced() || is_profiled() ? 1 : 0;
@@ -142,4 +145,4 @@ int hooked_call(CallSite* site, const KernkitAny* args, int32_t num_args,
 
 }  // namespace kernkit::detail
 
-#endif  // the library has the hook
+#endif  // this library has the hook

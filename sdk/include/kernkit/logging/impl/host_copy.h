@@ -12,13 +12,13 @@
 
 namespace kernkit::logging {
 
-/// A range of addresses [begin, end).
+/// The addresses [begin, end).
 struct Range {
   uintptr_t begin = 0, end = 0;
   uint64_t size() const { return end - begin; }
 };
 
-/// Sets `out` to the range from a tensor's lowest to its highest element, both included; to an
+/// Sets *out to the addresses of a tensor's elements, from the lowest to the highest, or to an
 /// empty range for a tensor without elements. Returns false if the tensor has no readable shape or
 /// no memory.
 inline bool range_of(const DLTensor* tensor, Range* out) {
@@ -40,11 +40,13 @@ inline bool range_of(const DLTensor* tensor, Range* out) {
   return !__builtin_add_overflow(first, static_cast<uintptr_t>(high / 8), &out->end);
 }
 
-/// The bytes of a range of a device's memory. error() returns null if the bytes can be read.
+/// The contents of an address range in the memory of a device. error() returns null if the contents
+/// can be read, otherwise the reason why not.
 class Bytes {
  public:
-  /// Memory of a CUDA device is copied on the thread's current stream, which waits for the copy.
-  /// Nothing is copied while the stream is captured, or if the range has more than `limit` bytes.
+  /// Reads the memory of a CUDA device by a copy on the thread's current stream, and waits for the
+  /// copy. Copies nothing if the stream is being captured, or if the range has more than `limit`
+  /// bytes.
   Bytes(DLDevice device, Range range, uint64_t limit) {
     if (range.size() == 0) return;
     if (is_host_memory(device)) {
@@ -84,7 +86,7 @@ class Bytes {
   }
 
 #if defined(KERNKIT_WITH_CUDA)
-  /// Returns true for success; otherwise clears the runtime's last error and returns false.
+  /// Returns whether `error` is cudaSuccess; otherwise clears the runtime's last error.
   static bool ok(cudaError_t error) {
     if (error != cudaSuccess) (void)cudaGetLastError();
     return error == cudaSuccess;

@@ -16,21 +16,22 @@ struct KnownOp {
   int32_t trace_index = -1;  // index in the trace's table of ops; -1 if the op is not in the table
 };
 
-/// A call that the hook runs.
+/// A call of an op, which the hook runs.
 struct Call {
   const detail::CallSite* site;
   KnownOp* op;
   const KernkitAny* args;
   int32_t num_args;
 
-  /// Returns the parameter of argument i, or null if the schema line has no such parameter.
+  /// Returns the schema line's parameter for argument i, or null if the call has more arguments
+  /// than the line has parameters.
   const schema::Param* param(int32_t i) const {
     return i < site->signature.num_params ? &site->signature.params[i] : nullptr;
   }
 };
 
-/// Appends the name of argument i in the schema line, or "argument_1" and so on if the line has no
-/// name.
+/// Appends the name that the schema line gives to argument i, or "argument_<i + 1>" if the line has
+/// no such parameter.
 inline void append_name(Message& out, const Call& call, int32_t i) {
   const schema::Param* param = call.param(i);
   if (param != nullptr && param->name.size > 0) {
@@ -50,8 +51,8 @@ inline void append_call(Message& out, const Call& call) {
   out << ")";
 }
 
-/// Returns the device of the first tensor that is not in the host's memory; the CPU if there is
-/// none.
+/// Returns the device of the first tensor that is not in the host's memory, or the CPU if all
+/// tensors are.
 inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   for (int32_t i = 0; i < num_args; ++i) {
     const DLTensor* tensor = tensor_of(args[i]);
@@ -60,8 +61,8 @@ inline DLDevice device_of(const KernkitAny* args, int32_t num_args) {
   return {kDLCPU, 0};
 }
 
-/// Returns the KnownOp of a call site, which the first call creates and `complete` fills in; null
-/// if memory is exhausted.
+/// Returns the KnownOp of a call site; null if memory is exhausted. The first call creates the
+/// KnownOp and passes it to `complete`, which fills it in.
 template <class Complete>
 KnownOp* known_op(detail::CallSite* site, const Complete& complete) {
   auto* op = static_cast<KnownOp*>(__atomic_load_n(&site->known, __ATOMIC_ACQUIRE));
@@ -74,7 +75,7 @@ KnownOp* known_op(detail::CallSite* site, const Complete& complete) {
                                   __ATOMIC_ACQUIRE)) {
     return op;
   }
-  delete op;  // another thread has stored a KnownOp before
+  delete op;  // another thread has already stored a KnownOp
   return static_cast<KnownOp*>(first);
 }
 

@@ -10,8 +10,8 @@
 
 namespace kernkit::logging {
 
-/// The file of the log, opened at the first line. A forked process opens its own file if the name
-/// contains the process id.
+/// The file of the log, which is opened when the first line is written. A forked process opens a
+/// file of its own if the file name contains the process id.
 class LogFile {
  public:
   void write(const char* path, const Message& line) {
@@ -45,7 +45,7 @@ class LogFile {
     int expected = kNotOpened;
     if (!__atomic_compare_exchange_n(&file_, &expected, file < 0 ? -1 : file, false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      if (file >= 0) close(file);  // another thread has opened the file before
+      if (file >= 0) close(file);  // another thread has already opened the file
       return expected;
     }
     return file;
@@ -60,8 +60,8 @@ inline int64_t nanoseconds() {
   return int64_t{now.tv_sec} * 1000000000 + now.tv_nsec;
 }
 
-/// Replaces the control characters after a position by spaces, so that the text contains no line
-/// break.
+/// Replaces control characters from position `begin` on by spaces, so that the text contains no
+/// line break.
 inline void remove_line_breaks(Message& line, size_t begin) {
   auto* text = const_cast<char*>(line.c_str());
   for (size_t i = begin; i < line.size(); ++i) {
@@ -78,8 +78,8 @@ class Log {
     return settings_.level != Level::kOff && settings_.ops.contains(op);
   }
 
-  /// Writes the line before a call, and returns the number of the call. `recording` is the name of
-  /// the folder of the call, or null.
+  /// Writes the log line that precedes a call, and returns the number of the call. `recording` is
+  /// the name of the folder that records the call, or null.
   uint64_t begin(const Call& call, const char* recording) {
     const uint64_t number = __atomic_add_fetch(&calls_, 1, __ATOMIC_RELAXED);
     Message line;
@@ -98,8 +98,8 @@ class Log {
     return number;
   }
 
-  /// Writes the line after a call that took `duration` [ns]. `recording` is the name of the folder
-  /// of the call, if the line before the call lacks it, or null.
+  /// Writes the log line that follows a call of `duration` [ns]. `recording` is the name of the
+  /// folder that records the call if the preceding line lacks the name, otherwise null.
   void end(const Call& call, uint64_t number, int code, int64_t duration, const char* recording) {
     Message line;
     line << "#" << number << " ";
@@ -140,7 +140,7 @@ class Log {
     file_.write(settings_.file, line);
   }
 
-  // The statistics of the tensors that the op wrote.
+  // Appends statistics of the tensors that the op has written.
   void append_written(Message& line, const Call& call) const {
     for (int32_t i = 0; i < call.num_args; ++i) {
       const schema::Param* param = call.param(i);

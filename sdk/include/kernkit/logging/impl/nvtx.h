@@ -14,7 +14,8 @@
 
 namespace kernkit::logging {
 
-/// Returns whether a tool that receives NVTX ranges is attached. Profilers set the variable.
+/// Returns whether a tool that receives NVTX ranges is attached: profilers set the environment
+/// variable that is read here.
 inline bool is_profiled() {
 #if defined(KERNKIT_HAS_NVTX)
   return variable("NVTX_INJECTION64_PATH") != nullptr;
@@ -23,7 +24,7 @@ inline bool is_profiled() {
 #endif
 }
 
-/// The NVTX domain of the library, whose name is that of the library's file.
+/// The NVTX domain of the library, named after the library's file.
 class Ranges {
  public:
   explicit Ranges([[maybe_unused]] const char* library) {

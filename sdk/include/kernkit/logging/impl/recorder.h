@@ -11,18 +11,18 @@
 
 namespace kernkit::logging {
 
-/// Which calls are recorded: the first of each combination of types, dtypes, shapes and devices;
-/// all; or all that fail or do not return.
+/// Selects the calls that are recorded: the first call for each combination of types, dtypes,
+/// shapes and devices (kNew), all calls (kAll), or all calls that fail or do not return (kFailed).
 enum class Recorded : uint8_t { kNew, kAll, kFailed };
 
-/// KERNKIT_RECORD and the variables whose names begin with it.
+/// The values of the environment variables KERNKIT_RECORD and KERNKIT_RECORD_*.
 struct RecordSettings {
-  const char* folder = nullptr;  // null: nothing is recorded
+  const char* folder = nullptr;  // null if nothing is recorded
   Recorded calls = Recorded::kNew;
   Values values = Values::kAll;
   Selection ops;
-  uint64_t most_bytes = uint64_t{256} << 20;    // limit of one call [bytes]
-  uint64_t total_bytes = uint64_t{4096} << 20;  // limit of all calls of this library [bytes]
+  uint64_t most_bytes = uint64_t{256} << 20;    // limit for one call [bytes]
+  uint64_t total_bytes = uint64_t{4096} << 20;  // limit for all calls of this library [bytes]
 
   static RecordSettings read() {
     RecordSettings result;
@@ -67,7 +67,7 @@ struct RecordSettings {
 struct Recording {
   int folder = -1;
   Values values;
-  const char* skipped = nullptr;  // reason why requested values are not recorded; null otherwise
+  const char* skipped = nullptr;  // why values that were requested are not recorded, or null
   char name[160];
 };
 
@@ -81,7 +81,8 @@ class Recorder {
 
   bool keeps_calls_that_succeed() const { return settings_.calls != Recorded::kFailed; }
 
-  /// Records the arguments. The member `folder` of the result is -1 if the call is not recorded.
+  /// Begins to record a call and records its arguments. If the call is not recorded, the member
+  /// `folder` of the result is -1.
   Recording begin(const Call& call) {
     Recording recording;
     recording.values = settings_.values;
@@ -186,13 +187,14 @@ class Recorder {
       const schema::Param* param = call.param(i);
       Message name;
       append_name(name, call, i);
-      // If the parameter is unknown, the op may write the tensor.
+      // If the parameter is unknown, assumes that the op may write the tensor.
       const bool is_known = param != nullptr && strncmp(name.c_str(), "argument_", 9) != 0;
       snapshot.add(name, call.args[i], !is_known || param->is_written);
     }
   }
 
-  // Returns the FNV-1a hash of the op and of the arguments' types, dtypes, shapes and devices.
+  // Returns the FNV-1a hash of the op's name and of the types, dtypes, shapes and devices of the
+  // arguments.
   static uint64_t kind_of(const Call& call) {
     uint64_t hash = 0xcbf29ce484222325u;
     const auto mix = [&](const void* data, size_t size) {
@@ -233,7 +235,7 @@ class Recorder {
       const unsigned long long number = __atomic_add_fetch(&recordings_, 1, __ATOMIC_RELAXED);
       snprintf(recording->name, sizeof recording->name, "%.100s-%d-%llu", call.site->name,
                static_cast<int>(getpid()), number);
-      // Another library of the process may have made a folder with this number.
+      // Another library of the process may already have created a folder with this number.
       if (faccessat(folder_, recording->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) continue;
       const Message temporary = temporary_name(*recording);
       if (mkdirat(folder_, temporary.c_str(), 0700) == 0) {
@@ -284,7 +286,7 @@ class Recorder {
     return error == 0;
   }
 
-  /// Writes the tensors of a snapshot to a file. If a tensor cannot be read, the file has no
+  /// Writes the tensors of a snapshot to a file. If a tensor cannot be read, the file contains no
   /// values.
   bool write_entries(Recording* recording, const char* name, const Snapshot& snapshot,
                      bool only_written) {

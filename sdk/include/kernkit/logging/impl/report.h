@@ -15,24 +15,24 @@
 
 namespace kernkit::logging {
 
-/// What can fail. A process prints one message for each cause and library.
+/// The kind of a failure. For each library, a process prints one message for each Cause.
 enum class Cause : uint8_t {
-  kSettings,      // a variable of the environment has a value that is not supported
-  kLogFile,       // the log's file cannot be opened
-  kLogWrite,      // a line cannot be written
-  kTraceFile,     // the trace's file cannot be made
-  kTraceOps,      // the trace has no room for another op
-  kRecordFolder,  // the folder of recordings cannot be used
-  kRecordWrite,   // a recording cannot be written
-  kRecordSize,    // a call exceeds the limit of one recording
-  kRecordTotal,   // the limit of all recordings is reached
-  kRecordDevice,  // a tensor's memory cannot be read
-  kRecordTypes,   // an argument has a type that a recording cannot contain
+  kSettings,      // unsupported value of an environment variable
+  kLogFile,       // cannot open the log file
+  kLogWrite,      // cannot write a line of the log
+  kTraceFile,     // cannot create the trace file
+  kTraceOps,      // no room in the trace for another op
+  kRecordFolder,  // cannot use the folder of recordings
+  kRecordWrite,   // cannot write a recording
+  kRecordSize,    // a call exceeds the limit for one recording
+  kRecordTotal,   // all recordings reach their common limit
+  kRecordDevice,  // cannot read the memory of a tensor
+  kRecordTypes,   // a recording cannot contain the type of an argument
   kMemory,        // the host's memory is exhausted
 };
 
-/// Blocks SIGPIPE and SIGXFSZ in this thread for a scope, so that a failed write does not end the
-/// process. Removes a signal that arrived in the scope.
+/// Blocks SIGPIPE and SIGXFSZ in this thread while the object exists, so that a failed write does
+/// not end the process. The destructor discards a signal of these that arrived meanwhile.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -55,7 +55,7 @@ class BlockedSignals {
     if (failed_) (void)sigtimedwait(&signals_, nullptr, &none);
     (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  /// Records that a write failed with this value of errno.
+  /// Records that a write failed with `error`, a value of errno.
   void failed(int error) { failed_ = error == EPIPE || error == EFBIG; }
 
  private:
@@ -64,7 +64,8 @@ class BlockedSignals {
   bool failed_ = false;
 };
 
-/// Writes all bytes, in one write() unless a signal interrupts it. Returns 0 or the value of errno.
+/// Writes all bytes to `file`, with a single write() unless a signal interrupts the call. Returns 0
+/// or the value of errno.
 inline int write_all(int file, const void* data, size_t size) {
   BlockedSignals signals;
   auto* next = static_cast<const char*>(data);
@@ -82,7 +83,8 @@ inline int write_all(int file, const void* data, size_t size) {
   return 0;
 }
 
-/// Prints "kernkit: <text>" on standard error, unless a message of this cause was printed before.
+/// Prints "kernkit: <text>" on standard error, unless a message for the same Cause was printed
+/// before.
 inline void report(Cause cause, const Message& text) {
   static uint32_t printed = 0;
   const uint32_t bit = 1u << static_cast<unsigned>(cause);
@@ -92,11 +94,11 @@ inline void report(Cause cause, const Message& text) {
   (void)write_all(STDERR_FILENO, line.c_str(), line.size());
 }
 
-/// Holds the text of an errno value, such as "No space left on device".
+/// Holds the text for an errno value, such as "No space left on device".
 struct ErrorText {
   char text[128];
   explicit ErrorText(int error) : text{} {
-    // GNU's strerror_r() returns the text, which need not be in the buffer.
+    // GNU's strerror_r() returns a pointer to the text, which may be outside of the buffer.
     const char* found = strerror_r(error, text, sizeof text);
     if (found != text) strncpy(text, found, sizeof text - 1);
   }

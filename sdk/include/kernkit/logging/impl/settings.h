@@ -17,10 +17,10 @@ inline const char* variable(const char* name) {
   return value == nullptr || value[0] == '\0' ? nullptr : value;
 }
 
-/// Returns a copy of a text, which is never freed; null if memory is exhausted.
+/// Returns a copy of the text, which is never freed; null for null, and if memory is exhausted.
 inline const char* kept(const char* text) { return text == nullptr ? nullptr : strdup(text); }
 
-/// Calls `visit(begin, size)` for each part of a text between commas.
+/// Calls `visit(begin, size)` for each part of a comma-separated text.
 template <class Visit>
 void for_each_part(const char* text, const Visit& visit) {
   while (text != nullptr) {
@@ -30,11 +30,12 @@ void for_each_part(const char* text, const Visit& visit) {
   }
 }
 
-/// The ops that a list of patterns selects: "glob,-glob". An op must match a glob without '-', if
-/// there is one, and no glob with '-'.
+/// The ops that a comma-separated list of glob patterns selects, as in "glob,-glob". An op is
+/// selected if its name matches a pattern without '-' (or the list has no such pattern) and matches
+/// no pattern with '-'.
 class Selection {
  public:
-  /// Without a list every op is selected. `patterns` must outlive the object.
+  /// Selects every op if `patterns` is null. `patterns` must outlive the object.
   explicit Selection(const char* patterns = nullptr) : patterns_(patterns) {}
 
   bool contains(const char* op) const {
@@ -56,8 +57,8 @@ class Selection {
   const char* patterns_;
 };
 
-/// Returns the index in `choices` of the list's first part. For an unsupported text, prints a
-/// message and returns -1.
+/// Returns the index in `choices` that equals the first part of a comma-separated list. For an
+/// unsupported text, prints a message and returns -1.
 template <size_t N>
 int read_choice(const char* name, const char* value, const char* const (&choices)[N],
                 const char* effect) {
@@ -75,13 +76,13 @@ int read_choice(const char* name, const char* value, const char* const (&choices
   return -1;
 }
 
-/// Returns the part of a list after the first comma; null without a comma.
+/// Returns the text after the first comma; null if the text has no comma.
 inline const char* after_comma(const char* value) {
   const char* comma = value == nullptr ? nullptr : strchr(value, ',');
   return comma == nullptr ? nullptr : comma + 1;
 }
 
-/// Replaces each "%p" of a path by the id of this process.
+/// Returns a path in which each "%p" is replaced by the id of this process.
 inline Message expanded(const char* path) {
   Message result;
   for (; *path != '\0'; ++path) {
@@ -114,7 +115,8 @@ struct LogSettings {
   }
 };
 
-/// Returns whether KERNKIT_SYNC=1 requests that each call waits for its work on CUDA devices.
+/// Returns whether KERNKIT_SYNC=1 requests that each call waits until its work on CUDA devices has
+/// completed.
 inline bool is_synced() {
 #if defined(KERNKIT_WITH_CUDA)
   const char* value = variable("KERNKIT_SYNC");

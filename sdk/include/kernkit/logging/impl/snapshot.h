@@ -11,20 +11,21 @@
 
 namespace kernkit::logging {
 
-/// Which tensors are recorded with their values.
+/// Selects the tensors whose values are recorded.
 enum class Values : uint8_t { kAll, kIntegers, kNone };
 
-/// Memory of one or more tensors.
+/// The memory range of a tensor, or of several tensors whose memory overlaps.
 struct Storage {
   DLDevice device;
   Range range;
-  const DLTensor* tensor;  // the first tensor in the memory
+  const DLTensor* tensor;  // the first tensor in the range
   int num_tensors;
   bool is_written, is_integer;
-  char name[64];  // name of the entry in the file of safetensors
+  char name[64];  // name of the entry in the safetensors file
 };
 
-/// Returns the name of a dtype in the format safetensors; null for a dtype that the format lacks.
+/// Returns the name of a dtype in the safetensors format; null if the format does not have the
+/// dtype.
 inline const char* safetensors_dtype(DLDataType dtype) {
   struct Entry {
     DLDataType dtype;
@@ -44,7 +45,7 @@ inline const char* safetensors_dtype(DLDataType dtype) {
 
 class Snapshot {
  public:
-  static constexpr int kMostStorages = 64;  // the number is in an error text of add_tensor()
+  static constexpr int kMostStorages = 64;  // an error text of add_tensor() contains the number
 
   /// Adds the value of an argument, under the name of its parameter.
   void add(const Message& name, const KernkitAny& any, bool is_written) {
@@ -57,12 +58,12 @@ class Snapshot {
 
   /// Returns null, or the reason why the values cannot be recorded.
   const char* error() const { return error_; }
-  /// Returns the values as JSON objects in the order of add(), separated by commas.
+  /// Returns the added values as JSON objects in the order of add(), separated by commas.
   const Message& values() const { return json_; }
   int num_storages() const { return num_storages_; }
   const Storage& storage(int i) const { return storages_[i]; }
 
-  /// Merges overlapping memory. Called once, after the last add().
+  /// Merges storages whose ranges overlap. Called once, after the last add().
   void merge() {
     for (int i = 0; i < num_storages_; ++i) {
       for (int k = i + 1; k < num_storages_; ++k) {
@@ -75,7 +76,7 @@ class Snapshot {
         a.is_written |= b.is_written;
         a.is_integer &= b.is_integer;
         storages_[k] = storages_[--num_storages_];
-        k = i;  // the larger range may overlap ranges that were compared before
+        k = i;  // the merged range may overlap ranges that were compared before
       }
     }
   }
@@ -108,8 +109,8 @@ class Snapshot {
     out << "]";
   }
 
-  /// Writes the entries as a file of safetensors. Returns null, or a text that describes the
-  /// failure; *error is then the value of errno, or 0.
+  /// Writes the storages to a safetensors file. Returns null, or a text that describes the failure;
+  /// *error is then the value of errno, or 0 if no system call failed.
   const char* write(int file, Values values, bool only_written, uint64_t limit, int* error) const {
     *error = 0;
     Message header;
@@ -140,7 +141,7 @@ class Snapshot {
       if (!is_kept(storage, values, only_written)) continue;
       const Bytes bytes(storage.device, storage.range, limit);
       if (bytes.error() != nullptr) return bytes.error();
-      // The system call reads the memory, so that an unreadable address gives an error and not a
+      // write() reads the memory itself, so that an unreadable address causes an error instead of a
       // signal.
       *error = write_all(file, bytes.data(), storage.range.size());
     }
@@ -153,7 +154,7 @@ class Snapshot {
     return values == Values::kAll || (values == Values::kIntegers && storage.is_integer);
   }
 
-  /// Returns whether the memory has exactly the elements of one tensor, in row-major order.
+  /// Returns whether the range contains exactly the elements of one tensor, in row-major order.
   static bool is_one_tensor(const Storage& storage) {
     return storage.num_tensors == 1 && safetensors_dtype(storage.tensor->dtype) != nullptr &&
            detail::is_contiguous(storage.tensor);
@@ -171,7 +172,7 @@ class Snapshot {
     json_ << "\"";
   }
 
-  // Functions that append members of a JSON object.
+  // The following functions append members of a JSON object.
   void add_value(const char* name, const KernkitAny& any, bool is_written, int depth) {
     if (const DLTensor* tensor = tensor_of(any)) return add_tensor(name, tensor, any, is_written);
     const KernkitAny value = detail::referent(any);

@@ -7,8 +7,7 @@
 
 namespace kernkit::logging {
 
-/// The smallest and the largest finite number of a tensor, and the numbers of NaN and of
-/// infinities.
+/// The smallest and the largest finite number of a tensor, and the counts of NaN and of infinities.
 template <class T>
 struct Statistics {
   T min{}, max{};
@@ -25,7 +24,8 @@ struct Statistics {
   }
 };
 
-/// Calls `visit(address)` for each element. `first` is the element with index 0 in all dimensions.
+/// Calls `visit(address)` for each element of a tensor. `first` is the address of the element whose
+/// indices are all 0.
 template <class Visit>
 void for_each_element(TensorView tensor, const char* first, const Visit& visit) {
   constexpr int kMostDims = 64;
@@ -45,7 +45,8 @@ void for_each_element(TensorView tensor, const char* first, const Visit& visit) 
   }
 }
 
-/// Appends a number that was stored as `Stored`: 9 digits determine a float32.
+/// Appends a number that the tensor stores as type Stored. A float32 is written with 9 digits,
+/// which determine its value.
 template <class Stored, class T>
 void append_number(Message& out, T value) {
   if constexpr (!std::is_floating_point_v<T>) {
@@ -78,7 +79,7 @@ void append_statistics_of(Message& out, TensorView tensor, const char* first) {
 
 /// Appends " {min 0 max 3}" or " {not read: <reason>}".
 inline void append_statistics(Message& out, const DLTensor* tensor) {
-  constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // limit of a copy from a device
+  constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // limit for a copy from a device [bytes]
   Range range;
   if (!range_of(tensor, &range)) {
     out << " {not read: no memory}";

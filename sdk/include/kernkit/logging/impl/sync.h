@@ -13,16 +13,16 @@
 
 namespace kernkit::logging {
 
-/// Releases the object that a call returned, if there is one.
+/// Sets *result to None, and releases the object that it held, if any.
 inline void release_result(KernkitAny* result) {
   auto* dec_ref = host_api::object_dec_ref.get();
   if (result->type_index >= kKernkitObject && dec_ref != nullptr) dec_ref(result->v.ptr);
   *result = {};
 }
 
-/// Waits for the stream of a call that returned 0, unless the stream is captured. Returns 0, or -1
-/// with an error that names the op; the result of the call is then released. Waits for nothing if
-/// no argument is a CUDA tensor.
+/// Waits for the stream of a call that has returned 0, unless the stream is being captured. Waits
+/// for nothing if no argument is a CUDA tensor. Returns 0, or -1 with an error that names the op,
+/// in which case the result of the call is released.
 inline int wait_for_work([[maybe_unused]] const Call& call,
                          [[maybe_unused]] KernkitAny* result) noexcept {
 #if defined(KERNKIT_WITH_CUDA)

@@ -17,7 +17,7 @@
 
 namespace kernkit::logging {
 
-/// A pair of the two clocks at one time.
+/// Values that both clocks had at the same time.
 struct ClockPair {
   uint64_t ticks;        // value of the processor's counter
   uint64_t nanoseconds;  // time since 1970
@@ -35,8 +35,8 @@ struct TraceHeader {
   ClockPair first, last;
 };
 
-/// An op in the trace's table. The text has three parts with a NUL each: the library's file, the
-/// op, and the names of the parameters, each followed by a comma.
+/// An op in the trace's table. The text has three parts, each with a terminating NUL: the library's
+/// file, the name of the op, and the names of the parameters, each followed by a comma.
 struct TraceOp {
   uint32_t is_complete;
   char text[508];
@@ -44,15 +44,15 @@ struct TraceOp {
 
 enum class TraceState : uint8_t { kRunning = 1, kOk = 2, kFailed = 3 };
 
-/// A call in the ring. `number` is 0 while the other members change.
+/// A call in the ring of the trace. `number` is 0 while another member is being written.
 struct TraceCall {
-  uint64_t number, begin, end;  // number counted from 1; times of begin and end [ticks]
+  uint64_t number, begin, end;  // number counted from 1; begin and end times [ticks]
   uint32_t tid, pid;
   uint16_t op;
   uint8_t state, num_args;
   uint16_t size;         // size of the encoded arguments [bytes]
-  uint16_t num_encoded;  // number of encoded arguments, below num_args if they exceed the space
-  uint64_t stream;       // stream of the first tensor on a device
+  uint16_t num_encoded;  // number of encoded arguments; below num_args if `args` is too small
+  uint64_t stream;       // current stream of the device of the first tensor on a device
   uint64_t padding;
   unsigned char args[200];
 };
@@ -63,8 +63,7 @@ inline constexpr size_t kTraceBytes = kTraceHeaderBytes + TraceHeader::kOps * si
 static_assert(sizeof(TraceHeader) <= kTraceHeaderBytes && sizeof(TraceOp) == 512 &&
               sizeof(TraceCall) == 256);
 
-/// Returns the processor's counter; reading the counter takes a third of the time of
-/// clock_gettime().
+/// Returns the processor's counter, which takes a third of the time of clock_gettime().
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -86,7 +85,8 @@ inline ClockPair clock_pair() {
           static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec)};
 }
 
-/// Encodes arguments: a type byte, and the value. An argument that does not fit ends the encoding.
+/// Encodes arguments, each as a byte for its type, followed by its value. The encoding ends at the
+/// first argument that does not fit.
 class TraceEncoder {
  public:
   TraceEncoder(unsigned char* out, size_t size) : begin_(out), at_(out), end_(out + size) {}
@@ -128,7 +128,8 @@ class TraceEncoder {
     at_ += sizeof value;
   }
 
-  // 't': sizes of 32 bits; 'T': sizes of 64 bits. Then rank, strided, dtype, device, sizes.
+  // Writes the type byte 't' for sizes of 32 bits or 'T' for sizes of 64 bits, then rank, whether
+  // the tensor has strides, dtype, device and sizes.
   bool add_tensor(const DLTensor* tensor) {
     if (!has_shape(tensor)) return has(5) && (put('o'), put(int32_t{kKernkitDLTensorPtr}), true);
     const auto ndim = static_cast<size_t>(tensor->ndim);
@@ -152,14 +153,14 @@ class TraceEncoder {
   unsigned char* end_;
 };
 
-/// The ids of this thread and of the process. A forked process queries the ids again.
+/// The ids of this thread and of this process. A forked process queries its ids again.
 struct ThreadIds {
   uint32_t generation = 0, tid = 0, pid = 0;
 };
 
 class Trace {
  public:
-  /// Opens the file of KERNKIT_TRACE. `library` is the name of this library's file.
+  /// Opens the trace file that KERNKIT_TRACE names. `library` is the name of this library's file.
   explicit Trace(const char* library) : library_(library), path_(kept(variable("KERNKIT_TRACE"))) {
     if (path_ != nullptr) open_file();
     if (header_ == nullptr) open_memory();
@@ -224,7 +225,7 @@ class Trace {
 
   void end(uint64_t number, int code) {
     TraceCall& entry = calls()[(number - 1) % TraceHeader::kCalls];
-    // A later call may have replaced this call in the ring.
+    // Does nothing if a later call has already replaced this call in the ring.
     if (__atomic_load_n(&entry.number, __ATOMIC_RELAXED) != number) return;
     entry.end = ticks();
     entry.state = static_cast<uint8_t>(code == 0 ? TraceState::kOk : TraceState::kFailed);
@@ -232,18 +233,18 @@ class Trace {
 
   void after_fork() { ++generation_; }
 
-  /// Calls `visit(call, op)` with copies of the last calls before the call of this thread, the last
-  /// one first, until `visit` returns false.
+  /// Calls `visit(call, op)` with copies of the last calls, the latest call first, without this
+  /// thread's running call, until `visit` returns false.
   template <class Visit>
   void for_each_earlier_call(const Visit& visit) const {
     if (!is_open()) return;
     const ThreadIds ids = thread_ids();
-    bool is_earlier = false;  // the call of this thread was passed, or this thread has no call
+    bool is_earlier = false;  // true after this thread's running call was skipped
     const uint64_t count = __atomic_load_n(&header_->next_call, __ATOMIC_ACQUIRE);
     const uint64_t oldest = count > TraceHeader::kCalls ? count - TraceHeader::kCalls : 0;
     for (uint64_t index = count; index > oldest; --index) {
       const TraceCall& entry = calls()[(index - 1) % TraceHeader::kCalls];
-      // Another thread may replace the entry while it is copied.
+      // Another thread may replace the entry while this thread copies it.
       const bool is_complete = __atomic_load_n(&entry.number, __ATOMIC_ACQUIRE) == index;
       const TraceCall call = entry;
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -284,7 +285,7 @@ class Trace {
     if (file >= 0) close(file);
     if (size <= 0) return 0;
     text[size] = '\0';
-    const char* at = strrchr(text, ')');  // the name before the parenthesis can contain spaces
+    const char* at = strrchr(text, ')');  // after the process name, which can contain spaces
     for (int field = 2; at != nullptr && field < 22; ++field) at = strchr(at + 1, ' ');
     return at == nullptr ? 0 : strtoull(at, nullptr, 10);
   }
@@ -296,7 +297,7 @@ class Trace {
 
   void open_file() {
     const Message name = expanded(path_);
-    // The lock makes the libraries of a process open the file one after another.
+    // The lock ensures that the libraries of a process open the file one after another.
     Message folder;
     const char* slash = strrchr(name.c_str(), '/');
     slash == nullptr
@@ -322,7 +323,8 @@ class Trace {
     return true;
   }
 
-  /// Opens the file if another library of this process made the file; otherwise returns false.
+  /// Opens the trace file if another library of this process has created it; otherwise returns
+  /// false.
   bool join(const char* name) {
     const int file = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) return false;
@@ -340,8 +342,8 @@ class Trace {
     return is_mapped;
   }
 
-  /// Makes a new file, which replaces an earlier file of the name: another process that still maps
-  /// the earlier file is not disturbed.
+  /// Creates a new file in place of an earlier file with this name, which remains intact for a
+  /// process that still maps it.
   void create(const char* name) {
     Message temporary;
     temporary << name << ".new-" << getpid();

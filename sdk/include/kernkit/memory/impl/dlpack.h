@@ -16,16 +16,16 @@ KERNKIT_COLD void check_version(const DLManagedTensorVersioned& tensor) {
       << "DLPack tensor: flags " << tensor.flags << " are not understood";
 }
 
-/// Alignment of an element [bytes], a power of two. A complex number consists of two numbers of
-/// half its size, and lanes are adjacent elements.
+/// Returns the alignment of an element [bytes], a power of two: the size of a number in the
+/// element. A complex number counts as two numbers, and an element of several lanes as its lanes.
 inline uint64_t natural_alignment(DLDataType dtype) {
   const uint32_t bits =
       dtype.code == static_cast<uint8_t>(DTypeCode::kComplex) ? dtype.bits / 2 : dtype.bits;
   return bits > 8 && (bits & (bits - 1)) == 0 ? bits / 8 : 1;
 }
 
-/// Offsets of the lowest and the highest element from the first, for a tensor that has elements.
-/// False if the offsets do not fit int64.
+/// Sets *low and *high to the offsets of the lowest and of the highest element from the first
+/// element [elements]. The tensor must not be empty. Returns false if an offset does not fit int64.
 inline bool reach(ShapeView sizes, const int64_t* strides, int64_t* low, int64_t* high) {
   *low = *high = 0;
   int64_t dense = 1;
@@ -40,7 +40,8 @@ inline bool reach(ShapeView sizes, const int64_t* strides, int64_t* low, int64_t
   return true;
 }
 
-/// True if every byte has an address, or on a device with handles an offset to the handle.
+/// True if the address of every byte fits the address space or, on a device whose data is a handle,
+/// if the offset of every byte fits 64 bits.
 inline bool is_addressable(const DLTensor& x, ShapeView sizes, bool dense, int64_t numel) {
   int64_t low = 0;
   int64_t high = numel;
@@ -54,7 +55,7 @@ inline bool is_addressable(const DLTensor& x, ShapeView sizes, bool dense, int64
   }
   uint64_t first = is_address(x.device) ? reinterpret_cast<uintptr_t>(x.data) : 0;
   uint64_t end = 0;
-  // Packed elements are addressed by the byte that contains them.
+  // Elements of less than a byte have the address of the byte that contains them.
   const uint64_t below = (uint64_t{0} - static_cast<uint64_t>(low) + 7) / 8;
   return !__builtin_add_overflow(first, x.byte_offset, &first) && below <= first &&
          !__builtin_add_overflow(first, static_cast<uint64_t>(high) / 8, &end);

@@ -24,8 +24,8 @@ struct Extent {
   uint64_t begin, end;
 };
 
-/// Range from the lowest to the highest element, for any strides. False if the range does not fit
-/// the address space.
+/// Sets *out to the addresses from the lowest to the highest element, for any strides. Returns
+/// false if the addresses do not fit the address space.
 KERNKIT_COLD bool extent(TensorView x, Extent* out, int64_t pitch = 0) {
   int64_t low, high;
   if (!offset_range(x, &low, &high, pitch) || __builtin_add_overflow(high, 1, &high)) return false;
@@ -67,7 +67,7 @@ KERNKIT_COLD bool extents_overlap(const DLTensor* a, const DLTensor* b) noexcept
     for (const int64_t stride : TensorView(t).strides()) {
       const uint64_t pitch = static_cast<uint64_t>(stride) * bytes;
       if (stride <= 0 || pitch == 0) continue;
-      // Computes the extents of one row of each tensor.
+      // Computes the addresses of one row of each tensor.
       (void)extent(a, &a_extent, stride), (void)extent(b, &b_extent, stride);
       const uint64_t distance = (b_extent.begin % pitch + pitch - a_extent.begin % pitch) % pitch;
       if (distance >= a_extent.end - a_extent.begin &&

@@ -26,18 +26,20 @@ class KERNKIT_LOCAL LineSizes {
     const Value& value = line_.values[v];
     return value.run < 0 ? x->ndim == value.count : x->ndim >= value.rank();
   }
-  /// Whether the call determines the name. The factor need not divide the size.
+  /// Returns whether the call determines the name. The size need not be a multiple of the name's
+  /// factor.
   [[gnu::cold]] bool is_bound(const Name& name) const {
     if (name.is_parameter) return true;
     const DLTensor* x = name.value < 0 ? nullptr : values_[name.value].tensor;
     return x != nullptr && has_rank(name.value, x);
   }
-  /// Whether the call has the tensor that determines "...", with its rank.
+  /// Returns whether the call has the tensor that determines "...", and the tensor's rank matches
+  /// its shape in the line.
   [[gnu::cold]] bool has_run_tensor() const {
     const DLTensor* x = line_.run_of < 0 ? nullptr : values_[line_.run_of].tensor;
     return x != nullptr && has_rank(line_.run_of, x);
   }
-  /// Whether each name and each "..." of an expression is bound.
+  /// Returns whether all names and "..." of an expression are bound.
   [[gnu::cold]] bool is_known(int n) const {
     const Node& node = line_.nodes[n];
     if (node.kind == NodeKind::kNumber) return true;

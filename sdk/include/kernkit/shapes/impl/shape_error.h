@@ -17,9 +17,9 @@ using schema::word_size;
 
 namespace detail {
 
-/// Compares a call with its line and describes the mismatch. The function of each rule writes the
-/// message and returns the error's kind, or null. The functions do not throw: each function that an
-/// exception leaves takes time.
+/// Compares a call with its line and describes the mismatch. There is a function for each rule,
+/// which writes the message and returns the kind of the error, or null if the rule is met. These
+/// functions do not throw, because an exception takes time for each function that it leaves.
 class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
  public:
   ShapeMismatch(const LineView& line, const CallValue* values, Message* text)
@@ -93,7 +93,7 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
     }
     return nullptr;
   }
-  // The tensor that determines an output's dtype and device; null if there is none.
+  // Returns the tensor that determines an output's dtype and device; null if there is none.
   const DLTensor* like(int v) const {
     const bool has = line_.values[v].has_shape && line_.schema.params[v].is_only_written;
     return has && line_.like >= 0 ? values_[line_.like].tensor : nullptr;
@@ -137,7 +137,7 @@ class KERNKIT_LOCAL ShapeMismatch : private LineSizes {
   }
 
   // Writes "x: shape [4] does not match [n] with n = 5 (bound by y)", as KERNKIT_EXPECT(x).shape()
-  // does. For "..." alone: "x: shape [4] does not match y ([5])", as .like(y) does.
+  // does. For the shape "[...]": "x: shape [4] does not match y ([5])", as .like(y) does.
   [[gnu::cold]] const char* shape(int v, const DLTensor* x, const char* name) const {
     const Value& value = line_.values[v];
     text_ << name << ": shape " << TensorView(x).sizes() << " does not match ";

@@ -18,8 +18,9 @@ namespace detail {
   return api->error_create(&args);
 }
 
-/// Reports the FFI version to XLA, which rejects versions that it does not support. The structs
-/// read here are the same in versions 0.1 to 0.3.
+/// Reports to XLA the version of the FFI API that the handler uses, and whether a graph may capture
+/// calls of the handler. XLA rejects a version that it does not support. The structs that are read
+/// here are the same in versions 0.1 to 0.3.
 [[gnu::cold]] KERNKIT_LOCAL inline KernkitXlaError* describe(const KernkitXlaCallFrame& frame,
                                                              bool has_graphs,
                                                              KernkitXlaMetadata* metadata) {
@@ -65,7 +66,8 @@ namespace detail {
                            << got.c_str() << "]";
 }
 
-/// Runs the op on XLA's device and stream. Sets *error to an error of XLA's own functions.
+/// Runs the op on the device and the stream of XLA's call. If a function of XLA fails, sets *error
+/// to the error that the function returned.
 KERNKIT_LOCAL inline int run_on_xlas_stream(const XlaOp& op, DLDeviceType type,
                                             const KernkitXlaCallFrame& frame,
                                             KernkitXlaError** error) {
@@ -111,8 +113,8 @@ KERNKIT_LOCAL inline KernkitXlaError* call_from_xla(const XlaOp& op, DLDeviceTyp
   for (auto* extension = frame.extension; extension != nullptr; extension = extension->next) {
     if (extension->type == kKernkitXlaExtensionMetadata) {
       auto* query = reinterpret_cast<KernkitXlaMetadataExtension*>(extension);
-      // The memory of a captured call belongs to the call's graph, so an op must not keep memory of
-      // the call.
+      // An op that returns tensors cannot be captured in a graph: the memory of a captured call
+      // belongs to the graph, and the op must not keep it after the call.
       return detail::describe(frame, type != kDLCPU && !op.returns, query->metadata);
     }
   }

@@ -32,8 +32,8 @@ namespace kernkit::shapes {
 
 namespace detail {
 
-/// Reads "cpu" or "cuda:1": XLA has no attribute for a device, and an op takes no text for a
-/// device.
+/// Reads the text of a Device argument, such as "cpu" or "cuda:1". XLA has no type of attribute for
+/// a device.
 [[gnu::cold]] KERNKIT_LOCAL inline KernkitAny device_from_xla(const KernkitXlaText& text,
                                                               const char* name) {
   size_t length = 0;
